@@ -1,0 +1,64 @@
+# Two commands are all a user needs: `make demo` and `make test`.
+# Everything lands in .venv and target; nothing outside the checkout is touched.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export CARGO_TERM_COLOR := never
+
+.PHONY: build demo test lint bench validate format requirements clean
+
+build: $(VENV)/.built
+
+$(VENV)/.packages: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo 'pgassay needs Python 3.11 or later: make PYTHON=/path/to/python3.11'; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' || \
+	  { echo 'this Python has no venv: install it (on Debian: python3-venv)'; exit 1; }
+	@command -v cargo >/dev/null || \
+	  { echo 'pgassay needs a stable Rust toolchain (cargo) on the PATH'; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.txt
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.packages pyproject.toml $(NATIVE)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: build
+	@$(BIN)/pgassay demo
+
+test: build
+	cargo test --workspace --locked --quiet
+	$(BIN)/pytest
+
+lint: build
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+bench: build
+	$(BIN)/python bench/engine.py
+
+validate: build
+	$(BIN)/python bench/false_positives.py
+
+format:
+	$(BIN)/ruff check --fix --quiet .
+	$(BIN)/ruff format --quiet .
+	cargo fmt --all
+
+# Pins every dependency, with hashes and without addresses.
+requirements:
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade \
+	  --quiet --output-file requirements.txt
+
+clean:
+	rm -rf $(VENV) target python/pgassay/_core*.so

@@ -1,0 +1,365 @@
+//! One client: a connection that runs one transaction after the other.
+//!
+//! Enters: bytes received on its connection, and permission to begin. Leaves: bytes to send,
+//! ends of transactions to the recorder. Never: waits, reads a socket, or allocates on the way
+//! of a transaction that succeeds.
+
+use std::sync::Arc;
+
+use pgassay_session::board::Board;
+use pgassay_session::{ServerError, clock};
+
+use crate::messages::{
+    COPY_REFUSAL, Malformed, Message, ROLLBACK, Reader, SYNC, server_error, sqlstate,
+};
+use crate::program::{Operation, Program};
+use crate::random::{Purpose, Random};
+use crate::record::{Failure, Recorder};
+use crate::script::{Content, Context, Fault, Value, Variables};
+
+/// What the clients of one worker share.
+pub struct Bench<'p> {
+    pub program: &'p Program,
+    pub board: Arc<Board>,
+    pub recorder: Recorder,
+    /// Transactions after which a client is done, if a count ends the load.
+    pub quota: Option<u64>,
+    /// Arguments of an expression under evaluation.
+    pub stack: Vec<Value>,
+    /// Whether a client is idle because its script failed by itself.
+    pub has_paused: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Between transactions, with nothing under way.
+    Idle,
+    /// A statement of a transaction is under way.
+    Waiting,
+    /// The ROLLBACK of a failed transaction is under way.
+    RollingBack,
+    /// The connection is lost.
+    Gone,
+}
+
+pub struct Client {
+    /// Among all clients of the load.
+    pub number: usize,
+    pub state: State,
+    /// Transactions that ended, well or not.
+    pub done: u64,
+    /// Those that succeeded in measured steps; none if it took part in no such step.
+    pub measured: Option<u64>,
+    reader: Reader,
+    choice: Random,
+    random: Random,
+    variables: Variables,
+    /// By number of the statement.
+    prepared: Vec<bool>,
+    scenario: usize,
+    /// The operation of the scenario under way or, while none is, the next.
+    operation: usize,
+    began_ns: i64,
+    /// What went wrong with the statement under way.
+    failure: Option<(Failure, Option<ServerError>)>,
+    /// The server's word on the transaction block: I, T or E.
+    block: u8,
+}
+
+impl Client {
+    #[must_use]
+    pub fn new(number: usize, seed: u64, program: &Program, prepared: Vec<bool>) -> Client {
+        Client {
+            number,
+            state: State::Idle,
+            done: 0,
+            measured: None,
+            reader: Reader::default(),
+            choice: Random::new(seed, number, Purpose::Choice),
+            random: Random::new(seed, number, Purpose::Script),
+            variables: program.variables(number),
+            prepared,
+            scenario: 0,
+            operation: 0,
+            began_ns: 0,
+            failure: None,
+            block: b'I',
+        }
+    }
+
+    /// Whether a statement is under way.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        matches!(self.state, State::Waiting | State::RollingBack)
+    }
+
+    /// Whether the client will never run again, however long the schedule goes on.
+    #[must_use]
+    pub fn is_finished(&self, bench: &Bench<'_>) -> bool {
+        let has_done_all = bench.quota.is_some_and(|quota| self.done >= quota);
+        self.state == State::Gone || (self.state == State::Idle && has_done_all)
+    }
+
+    /// Whether the client is idle and the schedule lets it run.
+    #[must_use]
+    pub fn may_begin(&self, bench: &Bench<'_>) -> bool {
+        self.state == State::Idle
+            && bench
+                .recorder
+                .step()
+                .is_some_and(|step| self.number < step.clients)
+            && bench.quota.is_none_or(|quota| self.done < quota)
+    }
+
+    /// Begins a transaction if the client is idle and the schedule lets it.
+    pub fn begin(&mut self, now_ns: i64, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+        if !self.may_begin(bench) {
+            return;
+        }
+        if bench.recorder.step().is_some_and(|step| step.measured) {
+            self.measured.get_or_insert(0);
+        }
+        self.scenario = bench.program.mix.choose(&mut self.choice);
+        self.operation = 0;
+        self.began_ns = now_ns;
+        // Scenarios were checked to be fewer than 2^16.
+        let scenario = u16::try_from(self.scenario).unwrap_or(u16::MAX);
+        bench.board.enter(self.number, scenario);
+        self.proceed(bench, output);
+    }
+
+    /// Takes what the server has sent.
+    pub fn receive(
+        &mut self,
+        mut bytes: &[u8],
+        bench: &mut Bench<'_>,
+        output: &mut Vec<u8>,
+    ) -> Result<(), Malformed> {
+        // The reader is out of the client while its messages are looked at.
+        let mut reader = std::mem::take(&mut self.reader);
+        while let Some(message) = reader.next(&mut bytes)? {
+            match message {
+                Message::Other => {}
+                Message::Ready(block) => {
+                    self.block = block;
+                    self.ready(bench, output)?;
+                }
+                Message::ParseComplete => self.parsed(bench.program),
+                Message::Error(fields) => self.failed(fields, bench),
+                Message::CopyIn => {
+                    output.extend_from_slice(COPY_REFUSAL);
+                    if self.is_extended(bench.program) {
+                        // The server ignored the first Sync, being about to read data.
+                        output.extend_from_slice(SYNC);
+                    }
+                }
+            }
+        }
+        self.reader = reader;
+        Ok(())
+    }
+
+    /// The connection is lost: no more of this client.
+    pub fn lose(&mut self, problem: &str, bench: &mut Bench<'_>) {
+        if self.state == State::Gone {
+            return;
+        }
+        if self.state == State::Waiting {
+            let message = match self.failure.take() {
+                Some((_, Some(error))) => format!("connection lost: {error}"),
+                _ => format!("connection lost: {problem}"),
+            };
+            self.end_failed(clock::now_ns(), Failure::Connection, || message, bench);
+        }
+        self.state = State::Gone;
+        bench.board.leave(self.number);
+        bench.recorder.lose_connection();
+    }
+
+    /// Runs operations up to the next that waits for the server.
+    fn proceed(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+        let operations = bench
+            .program
+            .scenarios
+            .get(self.scenario)
+            .map_or(&[][..], |scenario| &scenario.operations);
+        while let Some(operation) = operations.get(self.operation) {
+            match self.perform(operation, bench, output) {
+                Ok(true) => {
+                    self.state = State::Waiting;
+                    return;
+                }
+                Ok(false) => self.operation += 1,
+                Err(fault) => return self.end_by_fault(&fault, bench, output),
+            }
+        }
+        if self.block == b'I' {
+            self.end_succeeded(bench, output);
+        } else {
+            let fault = Fault("the script ends inside a transaction block; add END;".to_owned());
+            self.operation = operations.len().saturating_sub(1);
+            self.end_by_fault(&fault, bench, output);
+        }
+    }
+
+    /// Performs one operation; true if the server is now to answer.
+    fn perform(
+        &mut self,
+        operation: &Operation,
+        bench: &mut Bench<'_>,
+        output: &mut Vec<u8>,
+    ) -> Result<bool, Fault> {
+        match operation {
+            Operation::Send { request, number } => {
+                let is_prepared = self.prepared.get(*number).copied().unwrap_or(false);
+                request.write(&self.variables, is_prepared, output)?;
+                Ok(true)
+            }
+            Operation::Set {
+                variable,
+                expression,
+                ..
+            } => {
+                let value = expression.evaluate(&mut Context {
+                    variables: &self.variables,
+                    random: &mut self.random,
+                    stack: &mut bench.stack,
+                })?;
+                self.variables.set(*variable, Content::Value(value));
+                Ok(false)
+            }
+        }
+    }
+
+    fn current<'p>(&self, program: &'p Program) -> Option<&'p Operation> {
+        program
+            .scenarios
+            .get(self.scenario)?
+            .operations
+            .get(self.operation)
+    }
+
+    fn is_extended(&self, program: &Program) -> bool {
+        self.state == State::Waiting
+            && matches!(self.current(program), Some(Operation::Send { request, .. }) if request.is_extended())
+    }
+
+    fn parsed(&mut self, program: &Program) {
+        if let Some(Operation::Send { request, number }) = self.current(program)
+            && request.preparation().is_some()
+            && let Some(prepared) = self.prepared.get_mut(*number)
+        {
+            *prepared = true;
+        }
+    }
+
+    fn failed(&mut self, fields: &[u8], bench: &Bench<'_>) {
+        if self.failure.is_some() {
+            return;
+        }
+        let failure = Failure::Sqlstate(sqlstate(fields));
+        // Only a message that may be reported is worth taking apart.
+        let parsed = bench.recorder.wants_message() || self.state != State::Waiting;
+        self.failure = Some((failure, parsed.then(|| server_error(fields)).flatten()));
+    }
+
+    fn ready(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) -> Result<(), Malformed> {
+        match (self.state, self.failure.take()) {
+            (State::Waiting, None) => {
+                self.operation += 1;
+                self.proceed(bench, output);
+            }
+            (State::Waiting, Some((failure, error))) => {
+                let place = self.place(bench.program);
+                let message = || match error {
+                    Some(error) => format!("{place}: {error}"),
+                    None => place,
+                };
+                self.end_failed(clock::now_ns(), failure, message, bench);
+                self.settle(bench, output);
+            }
+            (State::RollingBack, _) => {
+                if self.block != b'I' {
+                    // A server that cannot roll back is of no more use.
+                    return Err(Malformed);
+                }
+                self.state = State::Idle;
+                self.begin(clock::now_ns(), bench, output);
+            }
+            (State::Idle | State::Gone, _) => {}
+        }
+        Ok(())
+    }
+
+    fn end_succeeded(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+        let now_ns = clock::now_ns();
+        let latency_ns = now_ns - self.began_ns;
+        let counts = bench.recorder.success(now_ns, self.scenario, latency_ns);
+        if counts && bench.recorder.step().is_some_and(|step| step.measured) {
+            *self.measured.get_or_insert(0) += 1;
+        }
+        self.done += 1;
+        self.state = State::Idle;
+        if self.may_begin(bench) {
+            self.begin(now_ns, bench, output);
+        } else {
+            bench.board.leave(self.number);
+        }
+    }
+
+    /// The script's own mistake ends the transaction.
+    fn end_by_fault(&mut self, fault: &Fault, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+        let place = self.place(bench.program);
+        let message = || format!("{place}: {fault}");
+        self.end_failed(clock::now_ns(), Failure::Client, message, bench);
+        self.settle_after_fault(bench, output);
+    }
+
+    fn end_failed(
+        &mut self,
+        now_ns: i64,
+        failure: Failure,
+        message: impl FnOnce() -> String,
+        bench: &mut Bench<'_>,
+    ) {
+        bench
+            .recorder
+            .failure(now_ns, self.scenario, failure, message);
+        self.done += 1;
+    }
+
+    /// After a failure: rolls back what is open, else begins anew.
+    fn settle(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+        if self.block == b'I' {
+            self.state = State::Idle;
+            self.begin(clock::now_ns(), bench, output);
+            if self.state == State::Idle {
+                bench.board.leave(self.number);
+            }
+        } else {
+            output.extend_from_slice(ROLLBACK);
+            self.state = State::RollingBack;
+        }
+    }
+
+    /// As `settle`, but a script that fails before it sends anything must not go round and
+    /// round in here: the worker begins its next transaction after a pause.
+    fn settle_after_fault(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+        if self.block == b'I' {
+            self.state = State::Idle;
+            bench.has_paused = true;
+            bench.board.leave(self.number);
+        } else {
+            self.settle(bench, output);
+        }
+    }
+
+    fn place(&self, program: &Program) -> String {
+        let file = program
+            .scenarios
+            .get(self.scenario)
+            .map_or("?", |scenario| &scenario.file);
+        let line = self.current(program).map_or(0, Operation::line);
+        format!("{file}:{line}")
+    }
+}

@@ -1,0 +1,42 @@
+//! What can go wrong with a load as a whole.
+//!
+//! Enters: the problem, found by any module. Leaves: one line that names the key or place and
+//! the fix. Never: a failed transaction, which is data and counted.
+
+use pgassay_session::SessionError;
+
+/// Why a load could not be made, opened or finished.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    #[error("{key}: {problem}")]
+    Configuration { key: String, problem: String },
+
+    #[error("the load configuration is not valid JSON of the expected form: {0}")]
+    Json(#[from] serde_json::Error),
+
+    #[error("{file}:{line}: {problem}")]
+    Script {
+        file: String,
+        line: usize,
+        problem: String,
+    },
+
+    #[error(transparent)]
+    Session(#[from] SessionError),
+
+    #[error("{0}")]
+    Misuse(&'static str),
+
+    #[error("a worker of the load failed, {0}; the load has no result")]
+    Worker(String),
+}
+
+impl EngineError {
+    pub(crate) fn configuration(key: impl Into<String>, problem: impl Into<String>) -> EngineError {
+        EngineError::Configuration {
+            key: key.into(),
+            problem: problem.into(),
+        }
+    }
+}

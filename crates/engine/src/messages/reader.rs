@@ -1,0 +1,222 @@
+//! Messages of the server out of bytes that arrive in any pieces.
+//!
+//! Enters: received bytes. Leaves: one message at a time. Never: buffers what is skipped, so a
+//! result of a million rows needs no more memory than one row.
+
+/// What the engine acts upon; the rest is `Other`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Message<'a> {
+    /// The server waits for the next query; the byte is I, T or E.
+    Ready(u8),
+    /// The fields of an ErrorResponse.
+    Error(&'a [u8]),
+    ParseComplete,
+    /// The server waits for data of a COPY FROM STDIN.
+    CopyIn,
+    Other,
+}
+
+/// The bytes are not PostgreSQL's protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Malformed;
+
+/// Message types that a server may send within a session.
+const KNOWN: &[u8] = b"123ACDEGHIKNRSTVWZcdnstv";
+/// Those that may be long; a long one of another type means that this is no PostgreSQL.
+const LONG: &[u8] = b"ADENTVdt";
+const MOST_SHORT: usize = 30_000;
+/// What is kept of an error message; longer ones are cut.
+const MOST_KEPT: usize = 64 * 1024;
+const HEADER: usize = 5;
+
+#[derive(Debug, Default)]
+pub struct Reader {
+    /// The header of a message under way, as far as it has arrived.
+    header: [u8; HEADER],
+    header_length: usize,
+    /// Bytes of the body still to come.
+    missing: usize,
+    /// The body, where it is one that matters.
+    kept: Vec<u8>,
+}
+
+impl Reader {
+    /// Takes bytes off the front of `bytes` up to the end of one message and returns it, or
+    /// takes them all and returns `None` if the message goes on.
+    pub fn next<'r, 'b: 'r>(
+        &'r mut self,
+        bytes: &mut &'b [u8],
+    ) -> Result<Option<Message<'r>>, Malformed> {
+        if self.header_length == 0 {
+            // Nearly always the whole message is there, and nothing need be copied.
+            if let Some((header, rest)) = bytes.split_first_chunk::<HEADER>() {
+                let (kind, length) = decode(*header)?;
+                if let Some((body, rest)) = rest.split_at_checked(length) {
+                    *bytes = rest;
+                    return message(kind, body).map(Some);
+                }
+            }
+        }
+        self.next_in_pieces(bytes)
+    }
+
+    fn next_in_pieces(&mut self, bytes: &mut &[u8]) -> Result<Option<Message<'_>>, Malformed> {
+        if self.header_length < HEADER {
+            let head = take(bytes, HEADER - self.header_length);
+            for (place, byte) in self.header.iter_mut().skip(self.header_length).zip(head) {
+                *place = *byte;
+            }
+            self.header_length += head.len();
+            if self.header_length < HEADER {
+                return Ok(None);
+            }
+            (_, self.missing) = decode(self.header)?;
+            self.kept.clear();
+        }
+        let part = take(bytes, self.missing);
+        self.missing -= part.len();
+        let [kind, ..] = self.header;
+        if matches!(kind, b'E' | b'Z') {
+            let room = MOST_KEPT - self.kept.len();
+            self.kept.extend(part.iter().take(room));
+        }
+        if self.missing > 0 {
+            return Ok(None);
+        }
+        self.header_length = 0;
+        message(kind, &self.kept).map(Some)
+    }
+}
+
+fn take<'b>(bytes: &mut &'b [u8], most: usize) -> &'b [u8] {
+    let (taken, rest) = bytes.split_at(most.min(bytes.len()));
+    *bytes = rest;
+    taken
+}
+
+/// The type of a message and the length of its body.
+fn decode(header: [u8; HEADER]) -> Result<(u8, usize), Malformed> {
+    let [kind, length @ ..] = header;
+    let length = i32::from_be_bytes(length);
+    // The length counts itself.
+    let body = usize::try_from(length.saturating_sub(4)).map_err(|_| Malformed)?;
+    if KNOWN.contains(&kind) && (body <= MOST_SHORT || LONG.contains(&kind)) {
+        Ok((kind, body))
+    } else {
+        Err(Malformed)
+    }
+}
+
+fn message(kind: u8, body: &[u8]) -> Result<Message<'_>, Malformed> {
+    Ok(match kind {
+        b'Z' => match body {
+            [status @ (b'I' | b'T' | b'E')] => Message::Ready(*status),
+            _ => return Err(Malformed),
+        },
+        b'E' => Message::Error(body),
+        b'1' => Message::ParseComplete,
+        b'G' => Message::CopyIn,
+        _ => Message::Other,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn encode(kind: u8, body: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(body.len() + 4).unwrap();
+        [&[kind][..], &length.to_be_bytes(), body].concat()
+    }
+
+    fn response() -> Vec<u8> {
+        [
+            encode(b'1', b""),
+            encode(b'2', b""),
+            encode(b'T', &[7; 300]),
+            encode(b'D', &[0; 1000]),
+            encode(b'E', b"SERROR\0C40001\0\0"),
+            encode(b'G', b"\0\0\0"),
+            encode(b'Z', b"T"),
+        ]
+        .concat()
+    }
+
+    /// What matters of `bytes` when they arrive in pieces of `size`.
+    fn read(bytes: &[u8], size: usize) -> Result<Vec<String>, Malformed> {
+        let mut reader = Reader::default();
+        let mut found = Vec::new();
+        for mut piece in bytes.chunks(size) {
+            while let Some(message) = reader.next(&mut piece)? {
+                if message != Message::Other {
+                    found.push(format!("{message:?}"));
+                }
+            }
+            assert!(piece.is_empty());
+        }
+        Ok(found)
+    }
+
+    #[test]
+    fn pieces_of_any_size_give_the_same_messages() {
+        let whole = read(&response(), usize::MAX).unwrap();
+        assert_eq!(whole.len(), 4);
+        assert_eq!(whole[3], "Ready(84)");
+        for size in 1..400 {
+            assert_eq!(read(&response(), size).as_ref(), Ok(&whole), "{size}");
+        }
+    }
+
+    #[test]
+    fn large_rows_are_not_kept() {
+        let mut reader = Reader::default();
+        let header = [&b"D"[..], &1_000_000_000u32.to_be_bytes()].concat();
+        assert_eq!(reader.next(&mut &header[..]), Ok(None));
+        for _ in 0..100 {
+            assert_eq!(reader.next(&mut &[0; 65536][..]), Ok(None));
+        }
+        assert_eq!(reader.kept.capacity(), 0);
+    }
+
+    #[test]
+    fn long_errors_are_cut() {
+        let error = encode(b'E', &vec![b'x'; 1_000_000]);
+        let (first, mut rest) = error.split_at(500_000);
+        let mut reader = Reader::default();
+        assert_eq!(reader.next(&mut &first[..]), Ok(None));
+        let message = reader.next(&mut rest).unwrap();
+        assert_eq!(message, Some(Message::Error(&vec![b'x'; MOST_KEPT])));
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused() {
+        for bytes in [
+            encode(b'?', b""),
+            encode(b'Z', b"X"),
+            encode(b'Z', b""),
+            b"D\0\0\0\x03".to_vec(),
+            b"D\xff\xff\xff\xff".to_vec(),
+            b"D\x80\0\0\0".to_vec(),
+            b"HTTP/1.1 400".to_vec(),
+        ] {
+            assert_eq!(read(&bytes, usize::MAX), Err(Malformed), "{bytes:?}");
+            assert_eq!(read(&bytes, 1), Err(Malformed), "{bytes:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_end_and_do_not_depend_on_pieces(
+            bytes in prop::collection::vec(any::<u8>(), 0..300), size in 1usize..50
+        ) {
+            let whole = read(&bytes, usize::MAX);
+            if whole.is_ok() {
+                prop_assert_eq!(read(&bytes, size), whole);
+            } else {
+                prop_assert!(read(&bytes, size).is_err());
+            }
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! What the engine sends.
+//!
+//! Enters: a compiled statement and, per execution, a client's variables. Leaves: the bytes of
+//! one round trip. Never: allocates per execution, or sends less than libpq does: Describe goes
+//! along although nothing reads the answer, so that a comparison with pgbench is fair.
+
+use bytes::BytesMut;
+use postgres_protocol::message::frontend;
+
+use crate::config::Protocol;
+use crate::script::{Content, Fault, Piece, Slot, Statement, Value, Variables};
+
+/// Query "ROLLBACK", Sync, Terminate: fixed bytes.
+pub const ROLLBACK: &[u8] = b"Q\0\0\0\x0dROLLBACK\0";
+pub const SYNC: &[u8] = b"S\0\0\0\x04";
+pub const TERMINATE: &[u8] = b"X\0\0\0\x04";
+/// CopyFail: there is no data to send.
+pub const COPY_REFUSAL: &[u8] = b"f\0\0\0\x25COPY FROM STDIN has no data here\0";
+
+/// The protocol counts parameters in 16 bits.
+const MOST_PARAMETERS: usize = u16::MAX as usize;
+
+/// A statement in the form in which it is sent.
+#[derive(Debug)]
+pub struct Request {
+    pub line: usize,
+    form: Form,
+}
+
+#[derive(Debug)]
+enum Form {
+    Query(Vec<Part>),
+    Execution {
+        /// Names the statement, or leaves it unnamed in the extended protocol.
+        parse: Vec<u8>,
+        is_named: bool,
+        /// Bind up to its parameters, with a length yet to be filled in.
+        bind: Vec<u8>,
+        parameters: Vec<Slot>,
+        /// The end of Bind, then Describe, Execute and Sync.
+        tail: Vec<u8>,
+    },
+}
+
+#[derive(Debug)]
+enum Part {
+    Text(Vec<u8>),
+    Variable(Slot),
+}
+
+impl Request {
+    /// `name` is that of the prepared statement, unique in its session.
+    pub fn new(statement: &Statement, protocol: Protocol, name: &str) -> Result<Request, Fault> {
+        let form = match protocol {
+            Protocol::Simple => Form::Query(
+                statement
+                    .pieces
+                    .iter()
+                    .map(|piece| match piece {
+                        Piece::Text(text) => Part::Text(text.clone().into_bytes()),
+                        Piece::Variable(slot) => Part::Variable(*slot),
+                    })
+                    .collect(),
+            ),
+            Protocol::Extended => execution(statement, "")?,
+            Protocol::Prepared => execution(statement, name)?,
+        };
+        Ok(Request {
+            line: statement.line,
+            form,
+        })
+    }
+
+    /// The message that prepares the statement, if it is one to be prepared once.
+    #[must_use]
+    pub fn preparation(&self) -> Option<&[u8]> {
+        match &self.form {
+            Form::Execution {
+                parse,
+                is_named: true,
+                ..
+            } => Some(parse),
+            _ => None,
+        }
+    }
+
+    /// Whether the answer ends a Sync of ours, not a Query.
+    #[must_use]
+    pub fn is_extended(&self) -> bool {
+        matches!(self.form, Form::Execution { .. })
+    }
+
+    /// Appends one execution to `output`; after a fault `output` is as it was.
+    pub fn write(
+        &self,
+        variables: &Variables,
+        is_prepared: bool,
+        output: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        let base = output.len();
+        let result = match &self.form {
+            Form::Query(parts) => write_query(parts, variables, output),
+            Form::Execution {
+                parse,
+                bind,
+                parameters,
+                tail,
+                ..
+            } => {
+                if !is_prepared {
+                    output.extend_from_slice(parse);
+                }
+                write_execution(bind, parameters, tail, variables, output)
+            }
+        };
+        if result.is_err() {
+            output.truncate(base);
+        }
+        result
+    }
+}
+
+fn write_query(parts: &[Part], variables: &Variables, output: &mut Vec<u8>) -> Result<(), Fault> {
+    output.push(b'Q');
+    let length_at = begin_length(output);
+    for part in parts {
+        match part {
+            Part::Text(text) => output.extend_from_slice(text),
+            Part::Variable(slot) => variables.read(*slot)?.write_text(output),
+        }
+    }
+    output.push(0);
+    finish_length(output, length_at, 0)
+}
+
+fn write_execution(
+    bind: &[u8],
+    parameters: &[Slot],
+    tail: &[u8],
+    variables: &Variables,
+    output: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    output.push(b'B');
+    let length_at = begin_length(output);
+    output.extend_from_slice(bind);
+    for slot in parameters {
+        let content = variables.read(*slot)?;
+        if *content == Content::Value(Value::Null) {
+            output.extend_from_slice(&(-1i32).to_be_bytes());
+            continue;
+        }
+        let text_length_at = begin_length(output);
+        content.write_text(output);
+        finish_length(output, text_length_at, 4)?;
+    }
+    // One format code for all columns: text.
+    output.extend_from_slice(&[0, 1, 0, 0]);
+    finish_length(output, length_at, 0)?;
+    output.extend_from_slice(tail);
+    Ok(())
+}
+
+/// Leaves room for a length and returns where.
+fn begin_length(output: &mut Vec<u8>) -> usize {
+    let at = output.len();
+    output.extend_from_slice(&[0; 4]);
+    at
+}
+
+/// Fills in a length that counts all from `at` on but `excluded` bytes.
+fn finish_length(output: &mut [u8], at: usize, excluded: usize) -> Result<(), Fault> {
+    let length = i32::try_from(output.len() - at - excluded)
+        .map_err(|_| Fault("a message would exceed 2 GB".to_owned()))?;
+    if let Some(place) = output.get_mut(at..at + 4) {
+        place.copy_from_slice(&length.to_be_bytes());
+    }
+    Ok(())
+}
+
+fn execution(statement: &Statement, name: &str) -> Result<Form, Fault> {
+    let parameters: Vec<Slot> = statement.variables().collect();
+    let Ok(count) = u16::try_from(parameters.len()) else {
+        return Err(Fault(format!(
+            "the statement has more than {MOST_PARAMETERS} variables; use the simple protocol"
+        )));
+    };
+    let mut sql = String::new();
+    let mut number = 0;
+    for piece in &statement.pieces {
+        match piece {
+            Piece::Text(text) => sql.push_str(text),
+            Piece::Variable(_) => {
+                // Each use is a parameter of its own, which may be of another type.
+                number += 1;
+                sql.push_str(&format!("${number}"));
+            }
+        }
+    }
+    let refused = |error: std::io::Error| Fault(error.to_string());
+    let mut parse = BytesMut::new();
+    frontend::parse(name, &sql, [], &mut parse).map_err(refused)?;
+    let mut tail = BytesMut::new();
+    frontend::describe(b'P', "", &mut tail).map_err(refused)?;
+    frontend::execute("", 0, &mut tail).map_err(refused)?;
+    frontend::sync(&mut tail);
+    // Unnamed portal, statement, no format codes (all text), number of parameters.
+    let bind = [b"\0", name.as_bytes(), b"\0\0\0", &count.to_be_bytes()].concat();
+    Ok(Form::Execution {
+        parse: parse.to_vec(),
+        is_named: !name.is_empty(),
+        bind,
+        parameters,
+        tail: tail.to_vec(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::{Command, Names, Script};
+    use postgres_protocol::IsNull;
+
+    const SQL: &str = "SELECT :x, 'a', :t::text, :n, :x;";
+
+    fn request(protocol: Protocol) -> (Request, Variables, Names) {
+        let mut names = Names::default();
+        let script = Script::parse("x.sql", SQL, &mut names).unwrap();
+        let [Command::Sql(statement)] = &script.commands[..] else {
+            panic!("one statement");
+        };
+        let request = Request::new(statement, protocol, "P0_0").unwrap();
+        let mut variables = names.variables();
+        for (name, content) in [
+            ("x", Content::Value(Value::Int(-7))),
+            ("t", Content::Text("o'k".into())),
+            ("n", Content::Value(Value::Null)),
+        ] {
+            variables.set(names.slot(name), content);
+        }
+        (request, variables, names)
+    }
+
+    fn bytes(protocol: Protocol, is_prepared: bool) -> Vec<u8> {
+        let (request, variables, _) = request(protocol);
+        let mut output = b"before".to_vec();
+        request.write(&variables, is_prepared, &mut output).unwrap();
+        output.split_off(6)
+    }
+
+    /// What the protocol crate makes of the same execution.
+    fn expected(name: &str, with_parse: bool) -> Vec<u8> {
+        let mut buffer = BytesMut::new();
+        if with_parse {
+            frontend::parse(name, "SELECT $1, 'a', $2::text, $3, $4;", [], &mut buffer).unwrap();
+        }
+        let values = [Some("-7"), Some("o'k"), None, Some("-7")];
+        let serialize = |value: Option<&str>, buffer: &mut BytesMut| match value {
+            Some(text) => {
+                buffer.extend_from_slice(text.as_bytes());
+                Ok(IsNull::No)
+            }
+            None => Ok(IsNull::Yes),
+        };
+        assert!(frontend::bind("", name, [], values, serialize, [0], &mut buffer).is_ok());
+        frontend::describe(b'P', "", &mut buffer).unwrap();
+        frontend::execute("", 0, &mut buffer).unwrap();
+        frontend::sync(&mut buffer);
+        buffer.to_vec()
+    }
+
+    #[test]
+    fn a_prepared_statement_is_bound_as_the_protocol_crate_binds_it() {
+        assert_eq!(bytes(Protocol::Prepared, true), expected("P0_0", false));
+        assert_eq!(bytes(Protocol::Prepared, false), expected("P0_0", true));
+        assert_eq!(bytes(Protocol::Extended, false), expected("", true));
+        assert!(request(Protocol::Prepared).0.preparation().is_some());
+        assert!(request(Protocol::Extended).0.preparation().is_none());
+    }
+
+    #[test]
+    fn a_simple_query_has_its_variables_as_text() {
+        let mut buffer = BytesMut::new();
+        frontend::query("SELECT -7, 'a', o'k::text, NULL, -7;", &mut buffer).unwrap();
+        assert_eq!(bytes(Protocol::Simple, false), buffer.to_vec());
+    }
+
+    #[test]
+    fn an_unset_variable_leaves_the_output_untouched() {
+        for protocol in [Protocol::Simple, Protocol::Prepared] {
+            let (request, _, names) = request(protocol);
+            let mut output = b"before".to_vec();
+            assert!(
+                request
+                    .write(&names.variables(), false, &mut output)
+                    .is_err()
+            );
+            assert_eq!(output, b"before");
+        }
+    }
+
+    #[test]
+    fn fixed_messages_are_those_of_the_protocol_crate() {
+        let mut buffer = BytesMut::new();
+        frontend::query("ROLLBACK", &mut buffer).unwrap();
+        frontend::sync(&mut buffer);
+        frontend::terminate(&mut buffer);
+        frontend::copy_fail("COPY FROM STDIN has no data here", &mut buffer).unwrap();
+        let fixed = [ROLLBACK, SYNC, TERMINATE, COPY_REFUSAL].concat();
+        assert_eq!(buffer.to_vec(), fixed);
+    }
+}

@@ -1,0 +1,315 @@
+//! The grammar of expressions: precedence climbing over tokens.
+//!
+//! Enters: tokens. Leaves: an [`Expression`]. Never: evaluates; a depth limit keeps hostile
+//! input from exhausting the stack.
+
+use super::expression::Expression;
+use super::function::{Function, find};
+use super::token::{BadToken, Token, Tokens};
+use super::value::Value;
+use super::variables::Names;
+
+/// Deeper or larger than any script that a person writes, shallow enough for a thread's stack.
+const MOST_NESTING: usize = 64;
+const MOST_NODES: usize = 1000;
+
+/// Binding strengths, as in pgbench: NOT binds weaker than IS and the comparisons.
+mod binding {
+    pub const OR: u8 = 1;
+    pub const AND: u8 = 2;
+    pub const NOT: u8 = 3;
+    pub const IS: u8 = 4;
+    pub const COMPARISON: u8 = 5;
+    pub const BITS: u8 = 6;
+    pub const SUM: u8 = 7;
+    pub const PRODUCT: u8 = 8;
+    pub const SIGN: u8 = 9;
+}
+
+/// Parses the whole of `text`, which begins on `line` of the script.
+pub fn parse_expression(
+    text: &str,
+    line: usize,
+    names: &mut Names,
+) -> Result<Expression, BadToken> {
+    let mut parser = Parser {
+        tokens: Tokens::new(text, line),
+        token: Token::End,
+        line,
+        names,
+        nesting: 0,
+        nodes: 0,
+    };
+    parser.advance()?;
+    let expression = parser.expression(0)?;
+    match parser.token {
+        Token::End => Ok(expression),
+        _ => Err(parser.unexpected("an operator")),
+    }
+}
+
+enum Infix {
+    Call(Function),
+    /// `>` and `>=` are `<` and `<=` with the sides exchanged.
+    Exchanged(Function),
+    And,
+    Or,
+}
+
+struct Parser<'a, 'n> {
+    tokens: Tokens<'a>,
+    token: Token<'a>,
+    line: usize,
+    names: &'n mut Names,
+    nesting: usize,
+    nodes: usize,
+}
+
+impl Parser<'_, '_> {
+    fn advance(&mut self) -> Result<(), BadToken> {
+        (self.token, self.line) = self.tokens.next_token()?;
+        Ok(())
+    }
+
+    fn expression(&mut self, weakest: u8) -> Result<Expression, BadToken> {
+        self.nesting += 1;
+        if self.nesting > MOST_NESTING {
+            return Err(self.bad(format!(
+                "the expression is nested more than {MOST_NESTING} deep"
+            )));
+        }
+        let mut left = self.prefix()?;
+        // Comparisons do not chain: `1 < 2 < 3` is an error.
+        let mut strongest = u8::MAX;
+        while let Some((infix, strength)) = self.infix() {
+            if strength < weakest || strength > strongest {
+                break;
+            }
+            self.count_node()?;
+            if strength == binding::IS {
+                left = self.is_test(left)?;
+                continue;
+            }
+            self.advance()?;
+            let right = self.expression(strength + 1)?;
+            if strength == binding::COMPARISON {
+                strongest = binding::IS;
+            }
+            left = match infix {
+                Infix::Call(function) => call(function, [left, right]),
+                Infix::Exchanged(function) => call(function, [right, left]),
+                Infix::And => Expression::And(Box::new([left, right])),
+                Infix::Or => Expression::Or(Box::new([left, right])),
+            };
+        }
+        self.nesting -= 1;
+        Ok(left)
+    }
+
+    fn infix(&self) -> Option<(Infix, u8)> {
+        use Function as F;
+        Some(match self.token {
+            Token::Word(word) if is(word, "or") => (Infix::Or, binding::OR),
+            Token::Word(word) if is(word, "and") => (Infix::And, binding::AND),
+            Token::Word(word) if is(word, "is") || is(word, "isnull") || is(word, "notnull") => {
+                (Infix::Call(F::Is), binding::IS)
+            }
+            Token::Symbol(symbol) => match symbol {
+                "=" => (Infix::Call(F::Equal), binding::COMPARISON),
+                "<>" | "!=" => (Infix::Call(F::NotEqual), binding::COMPARISON),
+                "<" => (Infix::Call(F::Less), binding::COMPARISON),
+                "<=" => (Infix::Call(F::LessOrEqual), binding::COMPARISON),
+                ">" => (Infix::Exchanged(F::Less), binding::COMPARISON),
+                ">=" => (Infix::Exchanged(F::LessOrEqual), binding::COMPARISON),
+                "|" => (Infix::Call(F::BitOr), binding::BITS),
+                "#" => (Infix::Call(F::BitXor), binding::BITS),
+                "&" => (Infix::Call(F::BitAnd), binding::BITS),
+                "<<" => (Infix::Call(F::ShiftLeft), binding::BITS),
+                ">>" => (Infix::Call(F::ShiftRight), binding::BITS),
+                "+" => (Infix::Call(F::Add), binding::SUM),
+                "-" => (Infix::Call(F::Subtract), binding::SUM),
+                "*" => (Infix::Call(F::Multiply), binding::PRODUCT),
+                "/" => (Infix::Call(F::Divide), binding::PRODUCT),
+                "%" => (Infix::Call(F::Modulo), binding::PRODUCT),
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+
+    /// `IS [NOT] NULL|TRUE|FALSE`, `ISNULL`, `NOTNULL` behind `left`.
+    fn is_test(&mut self, left: Expression) -> Result<Expression, BadToken> {
+        let (mut negated, mut tested) = (false, Value::Null);
+        if self.at_word("is") {
+            self.advance()?;
+            if self.at_word("not") {
+                negated = true;
+                self.advance()?;
+            }
+            tested = match self.token {
+                Token::Word(word) if is(word, "null") => Value::Null,
+                Token::Word(word) if is(word, "true") => Value::Bool(true),
+                Token::Word(word) if is(word, "false") => Value::Bool(false),
+                _ => return Err(self.unexpected("NULL, TRUE or FALSE")),
+            };
+        } else {
+            negated = self.at_word("notnull");
+        }
+        self.advance()?;
+        let test = call(Function::Is, [left, Expression::Constant(tested)]);
+        Ok(if negated {
+            call(Function::Not, [test])
+        } else {
+            test
+        })
+    }
+
+    fn prefix(&mut self) -> Result<Expression, BadToken> {
+        self.count_node()?;
+        let token = self.token;
+        match token {
+            Token::Symbol("-") => {
+                self.advance()?;
+                if let Token::Int(digits) = self.token {
+                    self.advance()?;
+                    return Ok(Expression::Constant(Value::Int(
+                        0i64.wrapping_sub_unsigned(digits),
+                    )));
+                }
+                let operand = self.expression(binding::SIGN)?;
+                let zero = Expression::Constant(Value::Int(0));
+                Ok(call(Function::Subtract, [zero, operand]))
+            }
+            Token::Symbol("+") => {
+                self.advance()?;
+                self.expression(binding::SIGN)
+            }
+            Token::Symbol("~") => {
+                self.advance()?;
+                let operand = self.expression(binding::SIGN)?;
+                let ones = Expression::Constant(Value::Int(-1));
+                Ok(call(Function::BitXor, [operand, ones]))
+            }
+            Token::Symbol("(") => {
+                self.advance()?;
+                let inner = self.expression(0)?;
+                self.expect(")")?;
+                Ok(inner)
+            }
+            Token::Word(word) if is(word, "not") => {
+                self.advance()?;
+                let operand = self.expression(binding::NOT)?;
+                Ok(call(Function::Not, [operand]))
+            }
+            Token::Int(digits) => match i64::try_from(digits) {
+                Ok(value) => self.constant(Value::Int(value)),
+                Err(_) => Err(self.bad(format!("the integer {digits} is out of range"))),
+            },
+            Token::Double(value) => self.constant(Value::Double(value)),
+            Token::Variable(name) => {
+                let slot = self.names.slot(name);
+                self.advance()?;
+                Ok(Expression::Variable(slot))
+            }
+            Token::Word(word) if is(word, "null") => self.constant(Value::Null),
+            Token::Word(word) if is(word, "true") => self.constant(Value::Bool(true)),
+            Token::Word(word) if is(word, "false") => self.constant(Value::Bool(false)),
+            Token::Word(word) if is(word, "case") => {
+                Err(self.bad("CASE is not supported yet".to_owned()))
+            }
+            Token::Word(word) => self.function(word),
+            Token::Symbol(_) | Token::End => Err(self.unexpected("a value")),
+        }
+    }
+
+    fn function(&mut self, name: &str) -> Result<Expression, BadToken> {
+        let Some(named) = find(name) else {
+            return Err(self.bad(format!(
+                "unknown function \"{name}\"; a variable is written :{name}"
+            )));
+        };
+        let line = self.line;
+        self.advance()?;
+        self.expect("(")?;
+        let mut arguments = Vec::new();
+        if self.token != Token::Symbol(")") {
+            arguments.push(self.expression(0)?);
+            while self.token == Token::Symbol(",") {
+                self.advance()?;
+                arguments.push(self.expression(0)?);
+            }
+        }
+        self.expect(")")?;
+        let (least, most) = (named.least_arguments, named.most_arguments);
+        if !(least..=most).contains(&arguments.len()) {
+            let wanted = if least == most {
+                least.to_string()
+            } else {
+                format!("{least} to {most}")
+            };
+            let problem = format!(
+                "{}() takes {wanted} argument{}, not {}",
+                named.name,
+                if most == 1 { "" } else { "s" },
+                arguments.len()
+            );
+            return Err(BadToken { line, problem });
+        }
+        Ok(Expression::Call(named.function, arguments.into()))
+    }
+
+    fn constant(&mut self, value: Value) -> Result<Expression, BadToken> {
+        self.advance()?;
+        Ok(Expression::Constant(value))
+    }
+
+    fn expect(&mut self, symbol: &'static str) -> Result<(), BadToken> {
+        if self.token == Token::Symbol(symbol) {
+            self.advance()
+        } else {
+            Err(self.unexpected(&format!("\"{symbol}\"")))
+        }
+    }
+
+    fn at_word(&self, word: &str) -> bool {
+        matches!(self.token, Token::Word(found) if is(found, word))
+    }
+
+    fn count_node(&mut self) -> Result<(), BadToken> {
+        self.nodes += 1;
+        if self.nodes > MOST_NODES {
+            return Err(self.bad(format!("the expression has more than {MOST_NODES} parts")));
+        }
+        Ok(())
+    }
+
+    fn unexpected(&self, wanted: &str) -> BadToken {
+        let found = match self.token {
+            Token::End => "the end of the command".to_owned(),
+            Token::Int(value) => value.to_string(),
+            Token::Double(value) => value.to_string(),
+            Token::Variable(name) => format!(":{name}"),
+            Token::Word(word) => format!("\"{word}\""),
+            Token::Symbol(symbol) => format!("\"{symbol}\""),
+        };
+        self.bad(format!("expected {wanted} but found {found}"))
+    }
+
+    fn bad(&self, problem: String) -> BadToken {
+        BadToken {
+            line: self.line,
+            problem,
+        }
+    }
+}
+
+fn is(found: &str, word: &str) -> bool {
+    found.eq_ignore_ascii_case(word)
+}
+
+fn call<const N: usize>(function: Function, arguments: [Expression; N]) -> Expression {
+    Expression::Call(function, Box::new(arguments))
+}
+
+#[cfg(test)]
+mod tests;

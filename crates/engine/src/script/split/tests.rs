@@ -1,0 +1,111 @@
+//! Tests of `split`.
+
+use super::*;
+
+/// Commands as text, variables in braces.
+fn commands(text: &str) -> Vec<String> {
+    split(text)
+        .expect(text)
+        .iter()
+        .map(|command| match command {
+            Raw::Sql { pieces, line } => {
+                let sql: String = pieces
+                    .iter()
+                    .map(|piece| match piece {
+                        RawPiece::Text(text) => (*text).to_owned(),
+                        RawPiece::Variable(name) => format!("{{{name}}}"),
+                    })
+                    .collect();
+                format!("{line} {sql}")
+            }
+            Raw::Meta {
+                name,
+                arguments,
+                line,
+            } => format!("{line} \\{name}{arguments}"),
+        })
+        .collect()
+}
+
+#[test]
+fn commands_are_cut_where_pgbench_cuts_them() {
+    for (text, expected) in [
+        ("", &[] as &[&str]),
+        ("-- only\n/* a /* nested */ comment */ ;;", &[]),
+        ("SELECT 1;\n\nEND;\n", &["1 SELECT 1;", "3 END;"]),
+        (
+            "BEGIN; SELECT\n 1; END",
+            &["1 BEGIN;", "1 SELECT\n 1;", "2 END"],
+        ),
+        ("\\set x 1\nSELECT :x;", &["1 \\set x 1", "2 SELECT {x};"]),
+        (
+            "SELECT 1 \\set y 3\nEND;",
+            &["1 SELECT 1", "1 \\set y 3", "2 END;"],
+        ),
+        (
+            "\\set x 1 \\\n + 2\nEND;",
+            &["1 \\set x 1 \\\n + 2", "3 END;"],
+        ),
+        (
+            "\\set x 1 \\\r\n + 2\r\nEND;",
+            &["1 \\set x 1 \\\r\n + 2\r", "3 END;"],
+        ),
+        (
+            "SELECT ';', \";\", 'it''s;';",
+            &["1 SELECT ';', \";\", 'it''s;';"],
+        ),
+        (
+            "SELECT E'\\';', e'a''b\\\\';END;",
+            &["1 SELECT E'\\';', e'a''b\\\\';", "1 END;"],
+        ),
+        ("SELECT 'a\\';END;", &["1 SELECT 'a\\';", "1 END;"]),
+        ("DO $$ x; :y $$;END;", &["1 DO $$ x; :y $$;", "1 END;"]),
+        (
+            "DO $a$ $$;$b$; $a$;END;",
+            &["1 DO $a$ $$;$b$; $a$;", "1 END;"],
+        ),
+        ("SELECT $1, a$b$; END;", &["1 SELECT $1, a$b$;", "1 END;"]),
+        (
+            "SELECT 1 -- ; don't :x\n, 2;",
+            &["1 SELECT 1 -- ; don't :x\n, 2;"],
+        ),
+        ("SELECT 1 /* ; ' :x */;", &["1 SELECT 1 /* ; ' :x */;"]),
+        ("SELECT 4 /2 - 1;", &["1 SELECT 4 /2 - 1;"]),
+        (
+            "CREATE RULE r AS (a; b);END;",
+            &["1 CREATE RULE r AS (a; b);", "1 END;"],
+        ),
+        (
+            "create or replace function f() begin atomic select case when a then b end; end; END;",
+            &[
+                "1 create or replace function f() begin atomic select case when a then b end; end;",
+                "1 END;",
+            ],
+        ),
+        ("SELECT 1\\; SELECT 2;", &["1 SELECT 1; SELECT 2;"]),
+        (
+            "SELECT :x::int, ::y, a[1:2], '12:30', :é;",
+            &["1 SELECT {x}::int, ::y, a[1:2], '12:30', {é};"],
+        ),
+        (
+            "SELECT ':x', \":x\", :x+:y, f(a := :z);",
+            &["1 SELECT ':x', \":x\", {x}+{y}, f(a := {z});"],
+        ),
+    ] {
+        assert_eq!(commands(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_is_not_closed_is_refused_where_it_begins() {
+    for (text, line) in [
+        ("\nSELECT 'a\nb;", 2),
+        ("SELECT 1,\n\"a;", 2),
+        ("\n\nDO $x$ ; $y$;", 3),
+        ("/* /* */", 1),
+        ("SELECT 1\n/*;", 2),
+        ("SELECT E'\\'", 1),
+    ] {
+        assert_eq!(split(text).expect_err(text).line, line, "{text}");
+    }
+}

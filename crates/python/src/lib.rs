@@ -1,0 +1,31 @@
+//! The thin binding: engine and sampler as the private module `pgassay._core`.
+//!
+//! Enters: JSON texts. Leaves: JSON texts, columns and typed exceptions, as `_core.pyi` says.
+//! Never: holds the interpreter while it waits.
+
+mod errors;
+mod load;
+mod sampler;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::load::{Load, check_script};
+    #[pymodule_export]
+    use crate::sampler::Sampler;
+
+    /// The present time on the module's one time axis.
+    #[pyfunction]
+    fn now_ns() -> i64 {
+        pgassay_session::clock::now_ns()
+    }
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::errors::register(module)
+    }
+}

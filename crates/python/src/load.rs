@@ -1,0 +1,115 @@
+//! `pgassay._core.Load` and `check_script`.
+//!
+//! Enters: JSON texts. Leaves: JSON texts, columns, typed exceptions. Never: holds the
+//! interpreter while it connects, waits or sums up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgassay_engine::EngineError;
+use pgassay_session::board::Board;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyList, PyString};
+
+use crate::errors::{ConfigurationError, CoreError, ScriptError, connection_failed};
+
+/// Parse one script as the engine would; returns the variables it reads but never sets.
+#[pyfunction]
+pub fn check_script(name: &str, text: &str) -> PyResult<Vec<String>> {
+    pgassay_engine::check_script(name, text).map_err(engine_error)
+}
+
+/// One load: connections opened ahead, then a schedule of steps run to its end.
+#[pyclass(frozen, module = "pgassay._core")]
+pub struct Load(pgassay_engine::Load);
+
+impl Load {
+    /// Which backend runs which scenario, for a sampler.
+    pub fn board(&self) -> Arc<Board> {
+        self.0.board()
+    }
+}
+
+#[pymethods]
+impl Load {
+    #[new]
+    fn new(configuration: &str) -> PyResult<Load> {
+        pgassay_engine::Load::new(configuration)
+            .map(Load)
+            .map_err(engine_error)
+    }
+
+    /// Open every connection. Raises ConnectionFailed.
+    fn connect(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.connect()).map_err(engine_error)
+    }
+
+    /// Begin the schedule; returns at once.
+    fn start(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.start()).map_err(engine_error)
+    }
+
+    /// Ask for an early end.
+    fn stop(&self) {
+        self.0.stop();
+    }
+
+    /// Wait without holding the interpreter; True when the load has ended.
+    fn wait(&self, py: Python<'_>, timeout_s: f64) -> PyResult<bool> {
+        // Negative and NaN do not wait; what is beyond any clock waits as long as one can.
+        let timeout = Duration::try_from_secs_f64(timeout_s.max(0.0)).unwrap_or(Duration::MAX);
+        py.detach(|| self.0.wait(timeout)).map_err(engine_error)
+    }
+
+    /// JSON of totals so far, cheap enough to ask ten times a second.
+    fn progress(&self) -> PyResult<String> {
+        json(serde_json::to_string(&self.0.progress()))
+    }
+
+    /// JSON of the whole, once ended.
+    fn result(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.0.outcome().map(|outcome| outcome.to_json()))
+            .map_err(engine_error)
+            .and_then(json)
+    }
+
+    /// One row per interval × scenario, in order of time; once ended.
+    fn intervals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let intervals = py
+            .detach(|| self.0.outcome().map(|outcome| outcome.intervals()))
+            .map_err(engine_error)?;
+        let names: Vec<_> = intervals
+            .scenario_names
+            .iter()
+            .map(|name| PyString::new(py, name))
+            .collect();
+        let scenarios = intervals.scenario.iter().map(|&number| names.get(number));
+        let measured = intervals.measured.iter().map(|&flag| PyBool::new(py, flag));
+        let columns = PyDict::new(py);
+        columns.set_item("start_ns", intervals.start_ns)?;
+        columns.set_item("step", intervals.step)?;
+        columns.set_item("measured", PyList::new(py, measured)?)?;
+        columns.set_item("scenario", PyList::new(py, scenarios)?)?;
+        columns.set_item("transactions", intervals.transactions)?;
+        columns.set_item("failed", intervals.failed)?;
+        columns.set_item("latency_sum_ns", intervals.latency_sum_ns)?;
+        columns.set_item("latency_ns", intervals.latency_ns)?;
+        columns.set_item("latency_count", intervals.latency_count)?;
+        Ok(columns)
+    }
+}
+
+fn json(text: serde_json::Result<String>) -> PyResult<String> {
+    text.map_err(|error| CoreError::new_err(error.to_string()))
+}
+
+fn engine_error(error: EngineError) -> PyErr {
+    match error {
+        EngineError::Session(error) => connection_failed(&error),
+        EngineError::Configuration { .. } | EngineError::Json(_) => {
+            ConfigurationError::new_err(error.to_string())
+        }
+        EngineError::Script { .. } => ScriptError::new_err(error.to_string()),
+        _ => CoreError::new_err(error.to_string()),
+    }
+}

@@ -1,0 +1,131 @@
+//! What to sample, and how often.
+//!
+//! Enters: JSON text. Leaves: a checked [`Configuration`]. Never: a period, a jitter or a name
+//! that the samplers would have to doubt.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pgassay_session::Endpoint;
+use serde::{Deserialize, Deserializer, de};
+
+use crate::SamplerError;
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Configuration {
+    pub connection: Endpoint,
+    #[serde(default = "default_application_name")]
+    pub application_name: String,
+    pub waits: Option<WaitsQuery>,
+    #[serde(default)]
+    pub counters: Vec<CounterQuery>,
+    pub host: Option<HostFiles>,
+}
+
+/// The query for what each busy process waits for.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WaitsQuery {
+    pub sql: String,
+    #[serde(rename = "every_s", deserialize_with = "period")]
+    pub every: Duration,
+    /// The width of the window around a tick's planned time, as a share of the period.
+    #[serde(deserialize_with = "share")]
+    pub jitter: f64,
+}
+
+/// A query for counters, and the name they go by.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CounterQuery {
+    pub source: String,
+    pub sql: String,
+    #[serde(rename = "every_s", deserialize_with = "period")]
+    pub every: Duration,
+}
+
+/// The counters of this host's kernel.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostFiles {
+    #[serde(rename = "every_s", deserialize_with = "period")]
+    pub every: Duration,
+    #[serde(default = "default_proc")]
+    pub proc: PathBuf,
+}
+
+impl Configuration {
+    pub fn from_json(text: &str) -> Result<Configuration, SamplerError> {
+        serde_json::from_str(text).map_err(|error| SamplerError::Configuration(error.to_string()))
+    }
+}
+
+fn default_application_name() -> String {
+    "pgassay sampler".to_owned()
+}
+
+fn default_proc() -> PathBuf {
+    PathBuf::from("/proc")
+}
+
+const SHORTEST_PERIOD_S: f64 = 0.001;
+const LONGEST_PERIOD_S: f64 = 86_400.0;
+
+fn period<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let seconds = f64::deserialize(deserializer)?;
+    if (SHORTEST_PERIOD_S..=LONGEST_PERIOD_S).contains(&seconds) {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err(de::Error::custom(format!(
+            "every_s is {seconds}; give a number from {SHORTEST_PERIOD_S} to {LONGEST_PERIOD_S}"
+        )))
+    }
+}
+
+fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let share = f64::deserialize(deserializer)?;
+    if (0.0..=1.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err(de::Error::custom(format!(
+            "jitter is {share}; give a number from 0 to 1"
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(waits: &str) -> Result<Configuration, SamplerError> {
+        Configuration::from_json(&format!(
+            r#"{{"connection": {{"host": "/tmp", "port": 1, "user": "u", "dbname": "d"}},
+                "waits": {waits}, "host": null,
+                "counters": [{{"source": "wal", "sql": "SELECT 1", "every_s": 1}}]}}"#
+        ))
+    }
+
+    #[test]
+    fn the_documented_form_is_accepted() {
+        let configuration = with(r#"{"sql": "SELECT", "every_s": 0.1, "jitter": 0.5}"#).unwrap();
+        assert_eq!(configuration.application_name, "pgassay sampler");
+        assert_eq!(
+            configuration.waits.unwrap().every,
+            Duration::from_millis(100)
+        );
+    }
+
+    #[test]
+    fn a_period_or_jitter_out_of_range_is_named() {
+        for (waits, word) in [
+            (r#"{"sql": "", "every_s": 0, "jitter": 0.5}"#, "every_s"),
+            (r#"{"sql": "", "every_s": 1e99, "jitter": 0.5}"#, "every_s"),
+            (r#"{"sql": "", "every_s": 1, "jitter": -0.1}"#, "jitter"),
+            (r#"{"sql": "", "every_s": 1, "jitter": 0, "x": 1}"#, "`x`"),
+        ] {
+            let error = with(waits).unwrap_err().to_string();
+            assert!(error.contains(word), "{error}");
+        }
+    }
+}

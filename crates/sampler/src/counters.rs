@@ -1,0 +1,228 @@
+//! The counters thread: each query of raw numbers when it is due.
+//!
+//! Enters: rows of text labels and numbers. Leaves: [`Values`], labels joined into an object.
+//! Never: differences or resets; a NULL is no value and gives no row.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use pgassay_session::client::{Client, Column, Row, Statement};
+use pgassay_session::{SessionError, clock};
+
+use crate::columns::Values;
+use crate::configuration::CounterQuery;
+use crate::cost::CpuMeter;
+use crate::link::{Link, may_pass};
+use crate::names::{NameId, Names};
+use crate::schedule::Schedule;
+use crate::shared::Shared;
+
+const INT8: u32 = 20;
+const TEXT: u32 = 25;
+const FLOAT8: u32 = 701;
+
+/// A query and when it runs; dropped for good once it proves to be of no use.
+struct Task<'a> {
+    query: &'a CounterQuery,
+    source: NameId,
+    schedule: Schedule,
+    useless: bool,
+}
+
+/// What a column of a counters query is.
+enum Part {
+    Label,
+    Integer(NameId),
+    Float(NameId),
+}
+
+struct Prepared {
+    statement: Statement,
+    parts: Vec<Part>,
+}
+
+pub(crate) fn run(link: Link, first: Client, queries: &[CounterQuery], shared: &Shared) {
+    let start = Instant::now();
+    let mut tasks: Vec<Task<'_>> = queries
+        .iter()
+        .map(|query| Task {
+            query,
+            source: shared.names.intern(&query.source),
+            // Readings at equal times are easier to set side by side than jittered ones.
+            schedule: Schedule::new(start, query.every, 0.0, 0),
+            useless: false,
+        })
+        .collect();
+    let mut meter = CpuMeter::new(&shared.costs);
+    link.keep_serving(first, shared, |client| {
+        serve(client, &mut tasks, shared, &mut meter)
+    });
+}
+
+/// Reads until told to stop, or until no query is left.
+fn serve(
+    client: &mut Client,
+    tasks: &mut [Task<'_>],
+    shared: &Shared,
+    meter: &mut CpuMeter<'_>,
+) -> Result<(), SessionError> {
+    let mut ready = Vec::with_capacity(tasks.len());
+    for task in tasks.iter_mut().filter(|task| !task.useless) {
+        match prepare(client, task.query, shared)? {
+            Some(prepared) => {
+                task.schedule.resume(Instant::now());
+                ready.push((task, prepared));
+            }
+            None => task.useless = true,
+        }
+    }
+    let mut values = Values::default();
+    while let Some(due) = ready.iter().map(|(task, _)| task.schedule.due()).min() {
+        if shared.stop.wait_until(due) {
+            break;
+        }
+        let now = Instant::now();
+        for (task, prepared) in &mut ready {
+            if task.schedule.due() > now {
+                continue;
+            }
+            let late = u64::from(task.schedule.is_late(now));
+            match read(client, task.source, prepared, &mut values, shared) {
+                Ok(()) => {}
+                Err(error) if error.is_fatal() => return Err(error),
+                Err(error) => {
+                    warn(shared, task.query, &error.to_string());
+                    task.useless = !may_pass(&error);
+                }
+            }
+            let late = late + task.schedule.advance(Instant::now());
+            shared.costs.late_ticks.fetch_add(late, Ordering::Relaxed);
+        }
+        ready.retain(|(task, _)| !task.useless);
+        meter.book();
+    }
+    Ok(())
+}
+
+/// The query made ready, or `None` with a warning where it is of no use on this server.
+fn prepare(
+    client: &mut Client,
+    query: &CounterQuery,
+    shared: &Shared,
+) -> Result<Option<Prepared>, SessionError> {
+    let statement = match client.prepare(&query.sql) {
+        Ok(statement) => statement,
+        Err(error) if error.is_fatal() => return Err(error),
+        Err(error) => {
+            warn(shared, query, &error.to_string());
+            return Ok(None);
+        }
+    };
+    match parts(&statement.columns, &shared.names) {
+        Ok(parts) => Ok(Some(Prepared { statement, parts })),
+        Err(problem) => {
+            warn(shared, query, &problem);
+            Ok(None)
+        }
+    }
+}
+
+fn parts(columns: &[Column], names: &Names) -> Result<Vec<Part>, String> {
+    columns
+        .iter()
+        .map(|column| match column.type_oid {
+            TEXT => Ok(Part::Label),
+            INT8 => Ok(Part::Integer(names.intern(&column.name))),
+            FLOAT8 => Ok(Part::Float(names.intern(&column.name))),
+            _ => Err(format!(
+                "column \"{}\" is not text, int8 or float8; cast it",
+                column.name
+            )),
+        })
+        .collect()
+}
+
+fn read(
+    client: &mut Client,
+    source: NameId,
+    prepared: &Prepared,
+    values: &mut Values,
+    shared: &Shared,
+) -> Result<(), SessionError> {
+    // Rows of a reading that broke off half-way are no reading.
+    values.clear();
+    let asked_ns = clock::now_ns();
+    let mut object = String::new();
+    client.query(&prepared.statement, |row| {
+        join_labels(row, &prepared.parts, &mut object);
+        let object = shared.names.intern(&object);
+        for (column, part) in prepared.parts.iter().enumerate() {
+            let (name, value) = match part {
+                Part::Label => continue,
+                Part::Integer(name) => (name, row.int8(column).map(|value| value as f64)),
+                Part::Float(name) => (name, row.float8(column)),
+            };
+            if let Some(value) = value {
+                values.push(0, source, object, *name, value);
+            }
+        }
+    })?;
+    let time_ns = asked_ns + (clock::now_ns() - asked_ns) / 2;
+    values.time_ns.fill(time_ns);
+    shared.counters().append(values);
+    shared.costs.counter_reads.fetch_add(1, Ordering::Relaxed);
+    Ok(())
+}
+
+/// The labels of a row with `/` between them; a NULL label is an empty one.
+fn join_labels(row: Row<'_>, parts: &[Part], object: &mut String) {
+    object.clear();
+    let labels = parts
+        .iter()
+        .enumerate()
+        .filter(|(_, part)| matches!(part, Part::Label));
+    for (n, (column, _)) in labels.enumerate() {
+        if n > 0 {
+            object.push('/');
+        }
+        object.push_str(row.text(column).unwrap_or_default());
+    }
+}
+
+fn warn(shared: &Shared, query: &CounterQuery, problem: &str) {
+    let source = &query.source;
+    shared.warnings.add(&format!("counters {source}"), || {
+        format!("{source} could not be read: {problem}")
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(name: &str, type_oid: u32) -> Column {
+        Column {
+            name: name.into(),
+            type_oid,
+        }
+    }
+
+    #[test]
+    fn text_is_a_label_and_numbers_are_values() {
+        let names = Names::default();
+        let columns = [column("o", TEXT), column("n", INT8), column("t", FLOAT8)];
+        let parts = parts(&columns, &names).unwrap();
+        assert!(matches!(
+            parts[..],
+            [Part::Label, Part::Integer(_), Part::Float(_)]
+        ));
+    }
+
+    #[test]
+    fn a_column_of_another_type_is_named() {
+        let problem = parts(&[column("wal_bytes", 1700)], &Names::default())
+            .err()
+            .unwrap();
+        assert!(problem.contains("wal_bytes"));
+    }
+}

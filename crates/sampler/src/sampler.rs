@@ -1,0 +1,140 @@
+//! The sampler as its owner sees it.
+//!
+//! Enters: a [`Configuration`] and perhaps a load's board. Leaves: samples on request, from up
+//! to three threads. Never: keeps its owner waiting while a server is slow, except to stop.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+
+use pgassay_session::board::Board;
+
+use crate::columns::{Values, Waits};
+use crate::configuration::Configuration;
+use crate::cost::Cost;
+use crate::link::Link;
+use crate::shared::Shared;
+use crate::{SamplerError, counters, host, waits};
+
+/// Reads one server, and this host if asked, until it is stopped or dropped.
+#[derive(Debug)]
+pub struct Sampler {
+    configuration: Configuration,
+    shared: Arc<Shared>,
+    /// `None` until sampling starts.
+    threads: Mutex<Option<Vec<JoinHandle<()>>>>,
+}
+
+impl Sampler {
+    /// With a board, backends of that load are tagged with the scenario they run.
+    #[must_use]
+    pub fn new(configuration: Configuration, board: Option<Arc<Board>>) -> Sampler {
+        Sampler {
+            configuration,
+            shared: Shared::new(board),
+            threads: Mutex::new(None),
+        }
+    }
+
+    /// Opens the connections and begins. After a failed start one may start again.
+    pub fn start(&self) -> Result<(), SamplerError> {
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        if threads.is_some() {
+            return Err(SamplerError::AlreadyStarted);
+        }
+        let link = Link::new(
+            self.configuration.connection.clone(),
+            self.configuration.application_name.clone(),
+        );
+        // All connections first, so that a failure leaves no thread behind.
+        let waits = match &self.configuration.waits {
+            Some(query) => Some((query.clone(), link.open()?)),
+            None => None,
+        };
+        let counters = match self.configuration.counters.as_slice() {
+            [] => None,
+            queries => Some((queries.to_vec(), link.open()?)),
+        };
+
+        // Threads are kept as they start: a stop finds them even if a later one cannot start.
+        let threads = threads.insert(Vec::new());
+        if let Some((query, client)) = waits {
+            let (shared, link) = (Arc::clone(&self.shared), link.clone());
+            threads.push(spawn("pgassay-waits", move || {
+                waits::run(link, client, &query, &shared);
+            })?);
+        }
+        if let Some((queries, client)) = counters {
+            let shared = Arc::clone(&self.shared);
+            threads.push(spawn("pgassay-counts", move || {
+                counters::run(link, client, &queries, &shared);
+            })?);
+        }
+        if let Some(files) = self.configuration.host.clone() {
+            let shared = Arc::clone(&self.shared);
+            threads.push(spawn("pgassay-host", move || {
+                host::run(&files, &shared);
+            })?);
+        }
+        Ok(())
+    }
+
+    /// Ends sampling and closes the connections; samples not yet taken stay. Safe to call twice.
+    ///
+    /// Waits for a query under way, at most some seconds.
+    pub fn stop(&self) {
+        self.shared.stop.ask();
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        // An empty list is left behind: what was stopped does not start again.
+        for thread in threads.get_or_insert_default().drain(..) {
+            if thread.join().is_err() {
+                self.shared.warnings.add("thread", || {
+                    "a sampler thread died; samples are missing (please report this)".to_owned()
+                });
+            }
+        }
+    }
+
+    /// The rows read since the last call.
+    #[must_use]
+    pub fn take_waits(&self) -> Waits {
+        let mut rows = self.shared.waits();
+        // After the lock: every text that the rows refer to is known by now.
+        rows.take(self.shared.names.texts())
+    }
+
+    /// The values read since the last call.
+    #[must_use]
+    pub fn take_counters(&self) -> Values {
+        let mut rows = self.shared.counters();
+        rows.take(self.shared.names.texts())
+    }
+
+    /// The host's values read since the last call.
+    #[must_use]
+    pub fn take_host(&self) -> Values {
+        let mut rows = self.shared.host();
+        rows.take(self.shared.names.texts())
+    }
+
+    /// What could not be read so far, one line each, each cause once.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        self.shared.warnings.texts()
+    }
+
+    /// What the sampling has taken so far.
+    #[must_use]
+    pub fn cost(&self) -> Cost {
+        self.shared.costs.read()
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, SamplerError> {
+    Ok(Builder::new().name(name.to_owned()).spawn(body)?)
+}

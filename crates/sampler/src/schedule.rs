@@ -1,0 +1,154 @@
+//! When to read next.
+//!
+//! Enters: a period, a jitter and the present time. Leaves: the time of the next tick and how
+//! many were missed. Never: two ticks in a burst to make up for a late one, because samples
+//! that come in bunches would weigh the moments around a stall too heavily.
+
+use std::time::{Duration, Instant};
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// A grid of times, one each period; each tick falls at random in a window around its own.
+///
+/// The jitter keeps the ticks from falling in step with something periodic on the server; the
+/// grid keeps their mean rate exact.
+pub(crate) struct Schedule {
+    start: Instant,
+    every: Duration,
+    jitter: f64,
+    random: Pcg64Mcg,
+    tick: u64,
+    due: Instant,
+}
+
+impl Schedule {
+    pub(crate) fn new(start: Instant, every: Duration, jitter: f64, seed: u64) -> Schedule {
+        Schedule {
+            start,
+            every,
+            jitter,
+            random: Pcg64Mcg::seed_from_u64(seed),
+            tick: 0,
+            due: start,
+        }
+    }
+
+    /// When the present tick is to be read.
+    pub(crate) fn due(&self) -> Instant {
+        self.due
+    }
+
+    /// Whether a reading that begins `now` is too late to pass for the present tick.
+    pub(crate) fn is_late(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.due) > self.every / 10
+    }
+
+    /// Takes up reading again `now`, leaving out the ticks that an outage swallowed.
+    pub(crate) fn resume(&mut self, now: Instant) {
+        if now.saturating_duration_since(self.due) > self.every {
+            self.advance(now);
+        }
+    }
+
+    /// Goes on to the next tick; returns how many passed before they could be read.
+    pub(crate) fn advance(&mut self, now: Instant) -> u64 {
+        let elapsed = now.saturating_duration_since(self.start);
+        let (tick, missed) = next_tick(self.tick, elapsed, self.every);
+        self.tick = tick;
+        self.due = self.start + offset(tick, self.every, self.jitter, self.random.random());
+        missed
+    }
+}
+
+/// The first tick after `tick` whose place on the grid is not past, and how many lie between.
+fn next_tick(tick: u64, elapsed: Duration, every: Duration) -> (u64, u64) {
+    let passed = elapsed.as_nanos().div_ceil(every.as_nanos().max(1));
+    let first = tick.saturating_add(1);
+    let next = first.max(u64::try_from(passed).unwrap_or(u64::MAX));
+    (next, next - first)
+}
+
+/// Where a tick falls after the start, `position` (0 to 1) being its place in its window.
+fn offset(tick: u64, every: Duration, jitter: f64, position: f64) -> Duration {
+    let every_ns = u64::try_from(every.as_nanos()).unwrap_or(u64::MAX);
+    let grid = Duration::from_nanos(every_ns.saturating_mul(tick));
+    let shift = every.mul_f64(((position - 0.5) * jitter).abs());
+    if position < 0.5 {
+        grid.saturating_sub(shift)
+    } else {
+        grid + shift
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const EVERY: Duration = Duration::from_millis(100);
+
+    #[test]
+    fn a_tick_in_time_is_followed_by_the_next_on_the_grid() {
+        assert_eq!(next_tick(3, Duration::from_millis(310), EVERY), (4, 0));
+        assert_eq!(next_tick(3, Duration::from_millis(400), EVERY), (4, 0));
+    }
+
+    #[test]
+    fn ticks_that_passed_are_skipped_and_counted() {
+        assert_eq!(next_tick(3, Duration::from_millis(401), EVERY), (5, 1));
+        assert_eq!(next_tick(3, Duration::from_millis(950), EVERY), (10, 6));
+    }
+
+    #[test]
+    fn a_window_is_as_wide_as_the_jitter_says() {
+        let window = |position| offset(10, EVERY, 0.5, position);
+        assert_eq!(window(0.0), Duration::from_millis(975));
+        assert_eq!(window(0.5), Duration::from_millis(1000));
+        assert_eq!(window(1.0), Duration::from_millis(1025));
+        assert_eq!(offset(10, EVERY, 0.0, 0.9), Duration::from_millis(1000));
+    }
+
+    #[test]
+    fn the_mean_rate_is_that_of_the_grid() {
+        let start = Instant::now();
+        let mut schedule = Schedule::new(start, EVERY, 0.5, 7);
+        let mut shifts = Vec::new();
+        for tick in 1..=1000_u32 {
+            assert_eq!(schedule.advance(schedule.due()), 0);
+            let grid = f64::from(tick) * EVERY.as_secs_f64();
+            shifts.push((schedule.due() - start).as_secs_f64() - grid);
+        }
+        let mean = shifts.iter().sum::<f64>() / 1000.0;
+        assert!(mean.abs() < 0.002, "mean shift {mean}");
+        assert!(shifts.iter().any(|shift| *shift > 0.02));
+        assert!(shifts.iter().all(|shift| shift.abs() <= 0.025));
+    }
+
+    #[test]
+    fn an_outage_is_skipped_and_a_fresh_start_is_not() {
+        let start = Instant::now();
+        let mut schedule = Schedule::new(start, EVERY, 0.5, 7);
+        schedule.resume(start + Duration::from_millis(20));
+        assert_eq!(schedule.due(), start);
+        let back = start + Duration::from_secs(5);
+        schedule.resume(back);
+        assert!(schedule.due() > back - EVERY && schedule.due() < back + EVERY);
+    }
+
+    proptest! {
+        #[test]
+        fn the_next_tick_is_never_past_and_never_skips_one_that_is_not(
+            tick in 0_u64..1_000_000, elapsed_us in 0_u64..10_000_000_000, every_us in 1_000_u64..10_000_000
+        ) {
+            let (elapsed, every) = (Duration::from_micros(elapsed_us), Duration::from_micros(every_us));
+            let (next, missed) = next_tick(tick, elapsed, every);
+            prop_assert_eq!(next, tick + 1 + missed);
+            prop_assert!(u128::from(next) * every.as_nanos() >= elapsed.as_nanos());
+            if missed > 0 {
+                prop_assert!(u128::from(next - 1) * every.as_nanos() < elapsed.as_nanos());
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The waits thread: what each busy process is doing, tick by tick.
+//!
+//! Enters: rows of the waits query. Leaves: [`Waits`](crate::Waits). Never: counts the sampler
+//! itself, which the query leaves out.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use pgassay_session::client::{Client, Column, Row, Statement};
+use pgassay_session::{SessionError, clock};
+
+use crate::columns::Wait;
+use crate::configuration::WaitsQuery;
+use crate::cost::CpuMeter;
+use crate::link::{Link, may_pass};
+use crate::names::Names;
+use crate::schedule::Schedule;
+use crate::shared::Shared;
+
+const INT4: u32 = 23;
+const INT8: u32 = 20;
+const TEXT: u32 = 25;
+
+/// The columns of the waits query, in their order.
+const COLUMNS: [(&str, u32); 8] = [
+    ("pid", INT4),
+    ("leader_pid", INT4),
+    ("backend_type", TEXT),
+    ("state", TEXT),
+    ("wait_event_type", TEXT),
+    ("wait_event", TEXT),
+    ("query_id", INT8),
+    ("xact_age_us", INT8),
+];
+
+pub(crate) fn run(link: Link, first: Client, query: &WaitsQuery, shared: &Shared) {
+    let seed = clock::now_ns().cast_unsigned();
+    let mut schedule = Schedule::new(Instant::now(), query.every, query.jitter, seed);
+    let mut meter = CpuMeter::new(&shared.costs);
+    link.keep_serving(first, shared, |client| {
+        serve(client, query, shared, &mut schedule, &mut meter)
+    });
+}
+
+/// Reads until told to stop, or until the query proves to be of no use.
+fn serve(
+    client: &mut Client,
+    query: &WaitsQuery,
+    shared: &Shared,
+    schedule: &mut Schedule,
+    meter: &mut CpuMeter<'_>,
+) -> Result<(), SessionError> {
+    let statement = match client.prepare(&query.sql) {
+        Ok(statement) => statement,
+        Err(error) if error.is_fatal() => return Err(error),
+        Err(error) => {
+            warn(shared, &error.to_string());
+            return Ok(());
+        }
+    };
+    if let Some(problem) = mismatch(&statement.columns) {
+        warn(shared, &problem);
+        return Ok(());
+    }
+    schedule.resume(Instant::now());
+    let mut rows = Vec::new();
+    while !shared.stop.wait_until(schedule.due()) {
+        let late = u64::from(schedule.is_late(Instant::now()));
+        match tick(client, &statement, shared, &mut rows) {
+            Ok(()) => {}
+            Err(error) if error.is_fatal() => return Err(error),
+            Err(error) => {
+                warn(shared, &error.to_string());
+                if !may_pass(&error) {
+                    return Ok(());
+                }
+            }
+        }
+        let late = late + schedule.advance(Instant::now());
+        shared.costs.late_ticks.fetch_add(late, Ordering::Relaxed);
+        meter.book();
+    }
+    Ok(())
+}
+
+fn tick(
+    client: &mut Client,
+    statement: &Statement,
+    shared: &Shared,
+    rows: &mut Vec<(Wait, Option<i64>)>,
+) -> Result<(), SessionError> {
+    rows.clear();
+    let asked_ns = clock::now_ns();
+    let mut hidden = false;
+    client.query(statement, |row| {
+        if is_hidden(row) {
+            hidden = true;
+        } else {
+            rows.push(decode(row, &shared.names));
+        }
+    })?;
+    // A scenario is over within milliseconds: look first, and book after that.
+    let running = shared.board.as_ref().map(|board| board.running());
+    // The server looked around at some moment between question and answer.
+    let tick_ns = asked_ns + (clock::now_ns() - asked_ns) / 2;
+
+    if hidden {
+        shared.warnings.add("privileges", || {
+            "waits of other roles' sessions are hidden, so busy ones are missing; \
+             grant pg_monitor to the sampler's role"
+                .to_owned()
+        });
+    }
+    let mut waits = shared.waits();
+    if rows.is_empty() {
+        waits.push(tick_ns, Wait::default());
+    }
+    for (wait, xact_age_us) in rows.drain(..) {
+        let scenario = running
+            .as_ref()
+            .and_then(|running| running.scenario(wait.pid?))
+            .map(|scenario| shared.names.intern(scenario));
+        let xact_start_ns = xact_age_us.map(|age| tick_ns.saturating_sub(age.saturating_mul(1000)));
+        waits.push(
+            tick_ns,
+            Wait {
+                scenario,
+                xact_start_ns,
+                ..wait
+            },
+        );
+    }
+    shared.costs.wait_ticks.fetch_add(1, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Whether the server keeps from us what this process does, which is not the same as idle.
+fn is_hidden(row: Row<'_>) -> bool {
+    (2..6).all(|column| row.bytes(column).is_none())
+}
+
+/// A row, and the age of its transaction in microseconds.
+fn decode(row: Row<'_>, names: &Names) -> (Wait, Option<i64>) {
+    let name = |column| row.text(column).map(|text| names.intern(text));
+    let wait = Wait {
+        pid: row.int4(0),
+        leader_pid: row.int4(1),
+        backend_type: name(2),
+        state: name(3),
+        wait_event_type: name(4),
+        wait_event: name(5),
+        query_id: row.int8(6),
+        xact_start_ns: None,
+        scenario: None,
+    };
+    (wait, row.int8(7))
+}
+
+/// What is wrong with the columns of the waits query, if anything is.
+fn mismatch(columns: &[Column]) -> Option<String> {
+    let fits = columns.len() == COLUMNS.len()
+        && columns
+            .iter()
+            .zip(COLUMNS)
+            .all(|(column, (name, type_oid))| column.name == name && column.type_oid == type_oid);
+    (!fits).then(|| {
+        let expected = COLUMNS.map(|(name, _)| name).join(", ");
+        format!("its columns are not {expected} of types int4, int4, 4 × text, int8, int8")
+    })
+}
+
+fn warn(shared: &Shared, problem: &str) {
+    shared
+        .warnings
+        .add("waits", || format!("waits could not be sampled: {problem}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns() -> Vec<Column> {
+        COLUMNS
+            .iter()
+            .map(|&(name, type_oid)| Column {
+                name: name.into(),
+                type_oid,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn columns_of_the_right_names_and_types_fit() {
+        assert_eq!(mismatch(&columns()), None);
+    }
+
+    #[test]
+    fn a_column_of_another_type_or_too_few_columns_do_not_fit() {
+        let mut other = columns();
+        other[6].type_oid = INT4;
+        assert!(mismatch(&other).is_some());
+        assert!(mismatch(&columns()[..7]).is_some());
+    }
+}

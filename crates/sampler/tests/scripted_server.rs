@@ -1,0 +1,321 @@
+//! The sampler against a server that says exactly what the test wants.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests, which clippy cannot know"
+)]
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pgassay_sampler::{Configuration, NameId, Sampler, SamplerError};
+use pgassay_session::board::Board;
+
+const GREETING: &[u8] = b"R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\x12\x67\0\0\0\x01Z\0\0\0\x05I";
+const READY: &[u8] = b"Z\0\0\0\x05I";
+
+const WAITS: &[(&str, u32)] = &[
+    ("pid", 23),
+    ("leader_pid", 23),
+    ("backend_type", 25),
+    ("state", 25),
+    ("wait_event_type", 25),
+    ("wait_event", 25),
+    ("query_id", 20),
+    ("xact_age_us", 20),
+];
+const IO: &[(&str, u32)] = &[
+    ("backend_type", 25),
+    ("reads", 20),
+    ("object", 25),
+    ("read_time_ms", 701),
+];
+
+fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(body.len() + 4).unwrap();
+    [&[tag], &length.to_be_bytes()[..], body].concat()
+}
+
+fn described(columns: &[(&str, u32)]) -> Vec<u8> {
+    let mut body = u16::try_from(columns.len()).unwrap().to_be_bytes().to_vec();
+    for (name, type_oid) in columns {
+        body.extend_from_slice(name.as_bytes());
+        body.extend_from_slice(&[0; 7]);
+        body.extend_from_slice(&type_oid.to_be_bytes());
+        body.extend_from_slice(&[0; 8]);
+    }
+    message(b'T', &body)
+}
+
+fn row(values: &[Option<&[u8]>]) -> Vec<u8> {
+    let mut body = u16::try_from(values.len()).unwrap().to_be_bytes().to_vec();
+    for value in values {
+        match value {
+            Some(value) => {
+                body.extend_from_slice(&u32::try_from(value.len()).unwrap().to_be_bytes());
+                body.extend_from_slice(value);
+            }
+            None => body.extend_from_slice(&[0xff; 4]),
+        }
+    }
+    message(b'D', &body)
+}
+
+fn answer(sql: &str) -> Vec<u8> {
+    match sql {
+        "busy" => row(&[
+            Some(&4711_i32.to_be_bytes()),
+            None,
+            Some(b"client backend"),
+            Some(b"active"),
+            Some(b"IO"),
+            Some(b"WalSync"),
+            Some(&(-7_i64).to_be_bytes()),
+            Some(&2_000_000_i64.to_be_bytes()),
+        ]),
+        "hidden" => row(&[
+            Some(&1_i32.to_be_bytes()),
+            None,
+            None,
+            None,
+            None,
+            None,
+            None,
+            None,
+        ]),
+        "io" => [
+            row(&[
+                Some(b"checkpointer"),
+                Some(&41_i64.to_be_bytes()),
+                Some(b"relation"),
+                Some(&1.5_f64.to_be_bytes()),
+            ]),
+            row(&[Some(b"walwriter"), None, None, Some(&0_f64.to_be_bytes())]),
+        ]
+        .concat(),
+        "divide" => message(b'E', b"VERROR\0C22012\0Mdivision by zero\0\0"),
+        "slow" => message(b'E', b"VERROR\0C57014\0Mstatement timeout\0\0"),
+        _ => Vec::new(),
+    }
+}
+
+/// Serves one connection until the client leaves or `cut` is set.
+fn serve(mut stream: TcpStream, cut: &AtomicBool) -> std::io::Result<()> {
+    let mut head = [0; 4];
+    stream.read_exact(&mut head)?;
+    stream.read_exact(&mut vec![0; u32::from_be_bytes(head) as usize - 4])?;
+    stream.write_all(GREETING)?;
+    let mut statements: Vec<String> = Vec::new();
+    let mut reply = Vec::new();
+    loop {
+        let mut head = [0; 5];
+        stream.read_exact(&mut head)?;
+        if cut.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
+        let mut body = vec![0; length - 4];
+        stream.read_exact(&mut body)?;
+        let texts: Vec<_> = body.split(|byte| *byte == 0).collect();
+        let text = |n: usize| String::from_utf8_lossy(texts[n]).into_owned();
+        match head[0] {
+            b'Q' => reply.extend([message(b'C', b"SET\0"), READY.to_vec()].concat()),
+            b'P' => {
+                statements.push(text(1));
+                let columns = if ["busy", "idle", "hidden"].contains(&text(1).as_str()) {
+                    WAITS
+                } else {
+                    IO
+                };
+                if text(1) == "nonsense" {
+                    reply.extend(message(b'E', b"VERROR\0C42601\0Msyntax error\0\0"));
+                } else {
+                    let parsed = [message(b'1', b""), message(b't', b"\0\0")].concat();
+                    reply.extend([parsed, described(columns)].concat());
+                }
+            }
+            b'B' => {
+                // Portal "", statement "sN".
+                let number: usize = text(1)[1..].parse().unwrap();
+                reply.extend(message(b'2', b""));
+                reply.extend(answer(&statements[number]));
+            }
+            b'S' => reply.extend(READY),
+            b'X' => return Ok(()),
+            _ => {}
+        }
+        if matches!(head[0], b'Q' | b'S') {
+            stream.write_all(&reply)?;
+            reply.clear();
+        }
+    }
+}
+
+/// A server, and the switch that makes it hang up on everybody.
+fn server() -> (u16, Arc<AtomicBool>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let cut = Arc::new(AtomicBool::new(false));
+    let switch = Arc::clone(&cut);
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let cut = Arc::clone(&cut);
+            thread::spawn(move || serve(stream, &cut));
+        }
+    });
+    (port, switch)
+}
+
+fn sampler(port: u16, waits: &str, counters: &[&str], board: Option<Arc<Board>>) -> Sampler {
+    let counters: Vec<String> = counters
+        .iter()
+        .map(|sql| format!(r#"{{"source": "s {sql}", "sql": "{sql}", "every_s": 0.01}}"#))
+        .collect();
+    let text = format!(
+        r#"{{"connection": {{"host": "127.0.0.1", "port": {port}, "user": "u", "dbname": "d"}},
+            "waits": {{"sql": "{waits}", "every_s": 0.01, "jitter": 0.5}},
+            "counters": [{}], "host": null}}"#,
+        counters.join(", ")
+    );
+    Sampler::new(Configuration::from_json(&text).unwrap(), board)
+}
+
+fn until(what: &str, mut happened: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !happened() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "waiting: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_busy_backend_is_told_with_its_scenario_and_the_start_of_its_transaction() {
+    let (port, _) = server();
+    let board = Board::new(1, vec!["payment".into()]);
+    board.seat(0, 4711);
+    board.enter(0, 0);
+    let sampler = sampler(port, "busy", &[], Some(board));
+    sampler.start().unwrap();
+    until("ticks", || sampler.cost().wait_ticks >= 5);
+    sampler.stop();
+    let waits = sampler.take_waits();
+    let name = |id: Option<NameId>| id.map(|id| &*waits.names[id.index()]);
+    assert!(waits.tick_ns.len() >= 5);
+    assert!(waits.tick_ns.is_sorted());
+    assert_eq!(waits.pid[0], Some(4711));
+    assert_eq!(waits.leader_pid[0], None);
+    assert_eq!(name(waits.wait_event[0]), Some("WalSync"));
+    assert_eq!(name(waits.scenario[0]), Some("payment"));
+    assert_eq!(waits.query_id[0], Some(-7));
+    let age_ns = waits.tick_ns[0] - waits.xact_start_ns[0].unwrap();
+    assert_eq!(age_ns, 2_000_000_000);
+    assert!(sampler.take_waits().tick_ns.is_empty(), "taken once");
+    assert!(sampler.warnings().is_empty());
+    assert!(sampler.cost().cpu_s > 0.0);
+}
+
+#[test]
+fn a_tick_that_finds_nobody_has_a_row_of_its_own() {
+    let (port, _) = server();
+    let sampler = sampler(port, "idle", &[], None);
+    sampler.start().unwrap();
+    until("ticks", || sampler.cost().wait_ticks >= 3);
+    sampler.stop();
+    sampler.stop();
+    let waits = sampler.take_waits();
+    assert_eq!(waits.tick_ns.len() as u64, sampler.cost().wait_ticks);
+    assert!(waits.pid.iter().all(Option::is_none));
+    assert!(matches!(sampler.start(), Err(SamplerError::AlreadyStarted)));
+}
+
+#[test]
+fn what_the_server_hides_is_a_warning_and_no_row() {
+    let (port, _) = server();
+    let sampler = sampler(port, "hidden", &[], None);
+    sampler.start().unwrap();
+    until("ticks", || sampler.cost().wait_ticks >= 2);
+    sampler.stop();
+    assert!(sampler.take_waits().pid.iter().all(Option::is_none));
+    assert_eq!(sampler.warnings().len(), 1);
+    assert!(sampler.warnings()[0].contains("pg_monitor"));
+}
+
+#[test]
+fn labels_are_joined_and_a_null_gives_no_value() {
+    let (port, _) = server();
+    let sampler = sampler(port, "idle", &["io"], None);
+    sampler.start().unwrap();
+    until("a reading", || sampler.cost().counter_reads >= 1);
+    sampler.stop();
+    let values = sampler.take_counters();
+    let read: Vec<_> = (0..3)
+        .map(|row| {
+            let name = |id: NameId| &*values.names[id.index()];
+            assert_eq!(name(values.source[row]), "s io");
+            let object = name(values.object[row]);
+            (object, name(values.name[row]), values.value[row])
+        })
+        .collect();
+    assert_eq!(
+        read,
+        [
+            ("checkpointer/relation", "reads", 41.0),
+            ("checkpointer/relation", "read_time_ms", 1.5),
+            ("walwriter/", "read_time_ms", 0.0),
+        ]
+    );
+    assert_eq!(values.time_ns[0], values.time_ns[2]);
+}
+
+#[test]
+fn a_query_that_fails_is_dropped_with_one_warning_and_the_others_go_on() {
+    let (port, _) = server();
+    let queries = ["nonsense", "divide", "slow", "io"];
+    let sampler = sampler(port, "io", &queries, None);
+    sampler.start().unwrap();
+    until("readings", || sampler.cost().counter_reads >= 5);
+    sampler.stop();
+    let mut warnings = sampler.warnings();
+    warnings.sort();
+    assert_eq!(warnings.len(), 4, "{warnings:?}");
+    assert!(warnings[0].starts_with("s divide ") && warnings[0].contains("22012"));
+    assert!(warnings[1].starts_with("s nonsense ") && warnings[1].contains("42601"));
+    assert!(warnings[2].starts_with("s slow ") && warnings[2].contains("57014"));
+    assert!(warnings[3].starts_with("waits ") && warnings[3].contains("xact_age_us"));
+    assert_eq!(sampler.cost().wait_ticks, 0);
+}
+
+#[test]
+fn sampling_goes_on_after_the_server_was_away_with_one_warning() {
+    let (port, cut) = server();
+    let sampler = sampler(port, "busy", &["io"], None);
+    sampler.start().unwrap();
+    until("ticks", || sampler.cost().wait_ticks >= 3);
+    cut.store(true, Ordering::SeqCst);
+    until("the loss", || !sampler.warnings().is_empty());
+    thread::sleep(Duration::from_millis(100));
+    let (ticks, reads) = (sampler.cost().wait_ticks, sampler.cost().counter_reads);
+    cut.store(false, Ordering::SeqCst);
+    until("both back", || {
+        let cost = sampler.cost();
+        cost.wait_ticks > ticks + 3 && cost.counter_reads > reads + 3
+    });
+    sampler.stop();
+    assert_eq!(sampler.warnings().len(), 1, "{:?}", sampler.warnings());
+}
+
+#[test]
+fn nobody_listening_is_told_at_the_start_and_one_may_try_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let sampler = sampler(port, "busy", &[], None);
+    for _ in 0..2 {
+        let error = sampler.start().unwrap_err();
+        assert!(matches!(error, SamplerError::Connection(_)), "{error}");
+    }
+}

@@ -1,0 +1,176 @@
+//! Opens a session.
+//!
+//! Enters: an [`Endpoint`] and an application name. Leaves: an authenticated, idle [`Session`].
+//! Never: waits longer than the endpoint's connect timeout, once the host name is resolved.
+
+use std::collections::HashMap;
+use std::io;
+use std::time::Instant;
+
+use bytes::BytesMut;
+use postgres_protocol::message::backend::Message;
+use postgres_protocol::message::frontend;
+
+use crate::authenticate::authenticate;
+use crate::error::is_timeout;
+use crate::wire::Wire;
+use crate::{Endpoint, ServerError, SessionError, Stream};
+
+/// An open session on which nothing is under way.
+pub struct Session {
+    wire: Wire,
+    place: String,
+    backend_pid: i32,
+    parameters: HashMap<String, String>,
+}
+
+impl Session {
+    /// Connects and authenticates, blocking.
+    pub fn open(endpoint: &Endpoint, application_name: &str) -> Result<Session, SessionError> {
+        let deadline = Instant::now() + endpoint.connect_timeout()?;
+        let stream = Stream::connect(endpoint, deadline)?;
+        let mut wire = Wire::new(stream, Some(deadline));
+        let mut opening = Opening {
+            wire: &mut wire,
+            endpoint,
+        };
+        opening.start_up(application_name)?;
+        authenticate(&mut opening, endpoint)?;
+        let (backend_pid, parameters) = opening.await_ready()?;
+        wire.stream
+            .set_timeout(None)
+            .map_err(|error| SessionError::Lost {
+                place: endpoint.to_string(),
+                problem: error.to_string(),
+            })?;
+        Ok(Session {
+            wire: Wire::new(wire.stream, None),
+            place: endpoint.to_string(),
+            backend_pid,
+            parameters,
+        })
+    }
+
+    /// The process id of the backend, as `pg_stat_activity` shows it.
+    #[must_use]
+    pub fn backend_pid(&self) -> i32 {
+        self.backend_pid
+    }
+
+    /// What the server reported of a setting when the session began, such as `server_version`.
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.get(name).map(String::as_str)
+    }
+
+    /// The bare socket, blocking, with nothing sent by the server left in a buffer here.
+    #[must_use]
+    pub fn into_stream(self) -> Stream {
+        self.wire.stream
+    }
+
+    pub(crate) fn into_parts(self) -> (Wire, String, i32) {
+        (self.wire, self.place, self.backend_pid)
+    }
+}
+
+/// A session on its way: errors are worded for somebody who tries to connect.
+pub(crate) struct Opening<'a> {
+    wire: &'a mut Wire,
+    endpoint: &'a Endpoint,
+}
+
+impl Opening<'_> {
+    fn start_up(&mut self, application_name: &str) -> Result<(), SessionError> {
+        let mut parameters = vec![
+            ("user", self.endpoint.user.as_str()),
+            ("database", self.endpoint.dbname.as_str()),
+            ("application_name", application_name),
+            ("client_encoding", "UTF8"),
+        ];
+        if !self.endpoint.options.is_empty() {
+            parameters.push(("options", self.endpoint.options.as_str()));
+        }
+        let mut request = BytesMut::new();
+        frontend::startup_message(parameters, &mut request)
+            .map_err(|error| self.invalid(&error.to_string()))?;
+        self.send(&request)
+    }
+
+    /// Reads what follows AuthenticationOk, up to the point where nothing is left to read.
+    fn await_ready(&mut self) -> Result<(i32, HashMap<String, String>), SessionError> {
+        let mut backend_pid = 0;
+        let mut parameters = HashMap::new();
+        let mut ready = false;
+        // Something unasked may follow ReadyForQuery in the same packet.
+        while !ready || self.wire.has_unread() {
+            match self.receive()? {
+                Message::BackendKeyData(body) => backend_pid = body.process_id(),
+                Message::ParameterStatus(body) => {
+                    if let (Ok(name), Ok(value)) = (body.name(), body.value()) {
+                        parameters.insert(name.to_owned(), value.to_owned());
+                    }
+                }
+                Message::ReadyForQuery(_) => ready = true,
+                _ => return Err(self.protocol("a message out of place after authentication")),
+            }
+        }
+        Ok((backend_pid, parameters))
+    }
+
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
+        self.wire.send(bytes).map_err(|error| self.broken(&error))
+    }
+
+    /// The next message that is not a notice; an ErrorResponse is the session's refusal.
+    pub(crate) fn receive(&mut self) -> Result<Message, SessionError> {
+        loop {
+            match self.wire.receive() {
+                Ok(Message::ErrorResponse(body)) => {
+                    return Err(SessionError::Refused {
+                        place: self.endpoint.to_string(),
+                        error: Box::new(ServerError::parse(&body)),
+                    });
+                }
+                Ok(Message::NoticeResponse(_)) => {}
+                Ok(message) => return Ok(message),
+                Err(error) => return Err(self.broken(&error)),
+            }
+        }
+    }
+
+    pub(crate) fn protocol(&self, problem: &str) -> SessionError {
+        SessionError::Protocol {
+            place: self.endpoint.to_string(),
+            problem: problem.to_owned(),
+        }
+    }
+
+    pub(crate) fn invalid(&self, problem: &str) -> SessionError {
+        SessionError::Endpoint {
+            place: self.endpoint.to_string(),
+            problem: problem.to_owned(),
+        }
+    }
+
+    fn broken(&self, error: &io::Error) -> SessionError {
+        let place = self.endpoint.to_string();
+        match error.kind() {
+            _ if is_timeout(error) => SessionError::ConnectTimedOut {
+                place,
+                after: self.endpoint.connect_timeout().unwrap_or_default(),
+            },
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
+                self.protocol(&error.to_string())
+            }
+            io::ErrorKind::UnexpectedEof => SessionError::Unreachable {
+                place,
+                problem: "it closed the connection at once".to_owned(),
+            },
+            _ => SessionError::Unreachable {
+                place,
+                problem: error.to_string(),
+            },
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! A socket to a server, of either kind.
+//!
+//! Enters: an [`Endpoint`](crate::Endpoint) and a deadline. Leaves: a connected [`Stream`].
+//! Never: says anything to the server.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+
+use crate::error::is_timeout;
+use crate::{Endpoint, SessionError};
+
+/// A connected socket.
+#[derive(Debug)]
+pub enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    pub(crate) fn connect(endpoint: &Endpoint, deadline: Instant) -> Result<Stream, SessionError> {
+        match endpoint.socket_path() {
+            Some(path) => connect_unix(&path, deadline).map(Stream::Unix),
+            None => connect_tcp(endpoint.host_name(), endpoint.port, deadline).map(Stream::Tcp),
+        }
+        .map_err(|error| {
+            if is_timeout(&error) {
+                SessionError::ConnectTimedOut {
+                    place: endpoint.to_string(),
+                    after: endpoint.connect_timeout().unwrap_or_default(),
+                }
+            } else {
+                SessionError::Unreachable {
+                    place: endpoint.to_string(),
+                    problem: error.to_string(),
+                }
+            }
+        })
+    }
+
+    /// Whether reads and writes return at once instead of waiting.
+    pub fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        match self {
+            Stream::Unix(stream) => stream.set_nonblocking(nonblocking),
+            Stream::Tcp(stream) => stream.set_nonblocking(nonblocking),
+        }
+    }
+
+    /// How long one read or write may wait; `None` for ever.
+    pub(crate) fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Stream::Unix(stream) => {
+                stream.set_read_timeout(timeout)?;
+                stream.set_write_timeout(timeout)
+            }
+            Stream::Tcp(stream) => {
+                stream.set_read_timeout(timeout)?;
+                stream.set_write_timeout(timeout)
+            }
+        }
+    }
+}
+
+/// The time left, never zero: a zero timeout means "for ever" to the kernel.
+pub(crate) fn time_left(deadline: Instant) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left < Duration::from_millis(1) {
+        Err(io::ErrorKind::TimedOut.into())
+    } else {
+        Ok(left)
+    }
+}
+
+fn connect_unix(path: &Path, deadline: Instant) -> io::Result<UnixStream> {
+    // The standard library cannot limit this connect, which waits while the backlog is full.
+    // The kernel takes the send timeout for it.
+    let address = SocketAddrUnix::new(path)?;
+    let socket = socket_with(
+        AddressFamily::UNIX,
+        SocketType::STREAM,
+        SocketFlags::CLOEXEC,
+        None,
+    )?;
+    set_socket_timeout(&socket, Timeout::Send, Some(time_left(deadline)?))?;
+    connect(&socket, &address)?;
+    Ok(UnixStream::from(socket))
+}
+
+fn connect_tcp(host: &str, port: u16, deadline: Instant) -> io::Result<TcpStream> {
+    let addresses: Vec<_> = (host, port).to_socket_addrs()?.collect();
+    let mut last_error = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for (n, address) in addresses.iter().enumerate() {
+        // An address that never answers must not use up the time of those after it.
+        let shares = u32::try_from(addresses.len() - n).unwrap_or(u32::MAX);
+        let left = match time_left(deadline) {
+            Ok(left) => left / shares,
+            Err(error) => return Err(error),
+        };
+        match TcpStream::connect_timeout(address, left) {
+            Ok(stream) => {
+                stream.set_nodelay(true)?;
+                return Ok(stream);
+            }
+            Err(error) => last_error = error,
+        }
+    }
+    Err(last_error)
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Stream::Unix(stream) => stream.as_fd(),
+            Stream::Tcp(stream) => stream.as_fd(),
+        }
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.read(buffer),
+            Stream::Tcp(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.write(buffer),
+            Stream::Tcp(stream) => stream.write(buffer),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,274 @@
+//! A session against a server that says exactly what the test wants.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests, which clippy cannot know"
+)]
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use pgassay_session::client::Client;
+use pgassay_session::{Endpoint, Session, SessionError};
+
+const AUTHENTICATED: &[u8] = b"R\0\0\0\x08\0\0\0\0";
+const READY: &[u8] = b"Z\0\0\0\x05I";
+
+fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(body.len() + 4).unwrap();
+    [&[tag], &length.to_be_bytes()[..], body].concat()
+}
+
+fn greeting() -> Vec<u8> {
+    [
+        AUTHENTICATED,
+        &message(b'S', b"server_version\x0018.4\0"),
+        &message(b'K', b"\0\0\x12\x67\0\0\0\x01"),
+        READY,
+    ]
+    .concat()
+}
+
+/// Reads the start-up message, then hands over.
+fn server<F>(talk: F) -> (Endpoint, JoinHandle<()>)
+where
+    F: FnOnce(TcpStream) + Send + 'static,
+{
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = Endpoint {
+        host: "127.0.0.1".into(),
+        port: listener.local_addr().unwrap().port(),
+        user: "user".into(),
+        password: Some("s3cret".into()),
+        dbname: "bank".into(),
+        options: "-c search_path=bank".into(),
+        connect_timeout_s: 0.3,
+    };
+    let thread = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut length = [0; 4];
+        stream.read_exact(&mut length).unwrap();
+        let mut rest = vec![0; u32::from_be_bytes(length) as usize - 4];
+        stream.read_exact(&mut rest).unwrap();
+        let text = String::from_utf8_lossy(&rest).into_owned();
+        assert!(text.contains("application_name\0pgassay\0"));
+        assert!(text.contains("options\0-c search_path=bank\0"));
+        talk(stream);
+    });
+    (endpoint, thread)
+}
+
+/// Reads one message of the client and returns its tag and body.
+fn heard(stream: &mut TcpStream) -> (u8, Vec<u8>) {
+    let mut head = [0; 5];
+    stream.read_exact(&mut head).unwrap();
+    let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
+    let mut body = vec![0; length - 4];
+    stream.read_exact(&mut body).unwrap();
+    (head[0], body)
+}
+
+fn heard_until_sync(stream: &mut TcpStream) {
+    while heard(stream).0 != b'S' {}
+}
+
+fn open_error(endpoint: &Endpoint) -> SessionError {
+    Session::open(endpoint, "pgassay").err().unwrap()
+}
+
+#[test]
+fn a_greeting_is_remembered_even_when_it_comes_byte_by_byte() {
+    let (endpoint, thread) = server(|mut stream| {
+        for byte in greeting() {
+            stream.write_all(&[byte]).unwrap();
+        }
+        assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+    });
+    let session = Session::open(&endpoint, "pgassay").unwrap();
+    assert_eq!(session.backend_pid(), 0x1267);
+    assert_eq!(session.parameter("server_version"), Some("18.4"));
+    assert_eq!(session.parameter("no_such"), None);
+    drop(session.into_stream());
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_cleartext_password_is_sent_when_asked_for() {
+    let (endpoint, thread) = server(|mut stream| {
+        stream.write_all(b"R\0\0\0\x08\0\0\0\x03").unwrap();
+        assert_eq!(heard(&mut stream), (b'p', b"s3cret\0".to_vec()));
+        stream.write_all(&greeting()).unwrap();
+    });
+    Session::open(&endpoint, "pgassay").unwrap();
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_method_that_is_not_known_is_named() {
+    let (endpoint, thread) = server(|mut stream| {
+        stream.write_all(b"R\0\0\0\x08\0\0\0\x07").unwrap();
+    });
+    let error = open_error(&endpoint);
+    assert!(matches!(error, SessionError::Authentication { .. }));
+    assert!(error.to_string().contains("GSSAPI"));
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_refusal_keeps_its_sqlstate_and_names_the_place() {
+    let (endpoint, thread) = server(|mut stream| {
+        let body = b"SFATAL\0VFATAL\0C53300\0Msorry, too many clients already\0\0";
+        stream.write_all(&message(b'E', body)).unwrap();
+    });
+    let error = open_error(&endpoint);
+    assert_eq!(error.sqlstate(), Some("53300"));
+    let text = error.to_string();
+    assert!(text.contains("127.0.0.1:") && text.contains("\"user\""));
+    assert!(text.contains("max_connections") && !text.contains('\n'));
+    assert!(!text.contains("s3cret"));
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_silent_server_is_given_up_in_time() {
+    let (endpoint, thread) = server(|mut stream| {
+        let _ = stream.read(&mut [0]);
+    });
+    let begun = Instant::now();
+    assert!(matches!(
+        open_error(&endpoint),
+        SessionError::ConnectTimedOut { .. }
+    ));
+    assert!(begun.elapsed() >= Duration::from_millis(290));
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_server_that_drips_is_given_up_in_time_too() {
+    let (endpoint, thread) = server(|mut stream| {
+        while stream.write_all(&message(b'N', b"\0")).is_ok() {
+            thread::sleep(Duration::from_millis(20));
+        }
+    });
+    assert!(matches!(
+        open_error(&endpoint),
+        SessionError::ConnectTimedOut { .. }
+    ));
+    thread.join().unwrap();
+}
+
+#[test]
+fn something_that_is_no_postgresql_is_told_so() {
+    let (endpoint, thread) = server(|mut stream| {
+        stream
+            .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            .unwrap();
+    });
+    let error = open_error(&endpoint).to_string();
+    assert!(error.contains("127.0.0.1:"), "{error}");
+    thread.join().unwrap();
+}
+
+#[test]
+fn nobody_listening_is_unreachable() {
+    let (endpoint, thread) = server(drop);
+    let _ = open_error(&endpoint);
+    thread.join().unwrap();
+    assert!(matches!(
+        open_error(&endpoint),
+        SessionError::Unreachable { .. }
+    ));
+}
+
+#[test]
+fn rows_are_decoded_and_an_error_leaves_the_client_usable() {
+    let (endpoint, thread) = server(|mut stream| {
+        stream.write_all(&greeting()).unwrap();
+        // Prepare: two columns, int4 and text.
+        heard_until_sync(&mut stream);
+        let column = |name: &[u8], type_oid: u32| {
+            [name, b"\0\0\0\0\0\0\0", &type_oid.to_be_bytes(), &[0; 8]].concat()
+        };
+        let columns = [b"\0\x02".to_vec(), column(b"pid", 23), column(b"state", 25)].concat();
+        let described = [
+            message(b'1', b""),
+            message(b't', b"\0\0"),
+            message(b'T', &columns),
+            READY.to_vec(),
+        ];
+        stream.write_all(&described.concat()).unwrap();
+        // Query: a row, a notice, a row with NULL.
+        heard_until_sync(&mut stream);
+        let answer = [
+            message(b'2', b""),
+            message(b'D', b"\0\x02\0\0\0\x04\0\0\0\x2a\0\0\0\x04idle"),
+            message(b'N', b"SNOTICE\0\0"),
+            message(b'D', b"\0\x02\xff\xff\xff\xff\xff\xff\xff\xff"),
+            message(b'C', b"SELECT 2\0"),
+            READY.to_vec(),
+        ];
+        stream.write_all(&answer.concat()).unwrap();
+        // Query: an error.
+        heard_until_sync(&mut stream);
+        let error = message(b'E', b"VERROR\0C57014\0Mcanceling\0\0");
+        stream.write_all(&[error, READY.to_vec()].concat()).unwrap();
+        // A simple query.
+        assert_eq!(heard(&mut stream), (b'Q', b"SET a = 1\0".to_vec()));
+        stream
+            .write_all(&[message(b'C', b"SET\0"), READY.to_vec()].concat())
+            .unwrap();
+        assert_eq!(heard(&mut stream).0, b'X');
+    });
+    let mut client = Client::new(Session::open(&endpoint, "pgassay").unwrap());
+    let statement = client.prepare("SELECT …").unwrap();
+    assert_eq!(statement.columns[1].name, "state");
+    assert_eq!(statement.columns[1].type_oid, 25);
+
+    let mut rows = Vec::new();
+    client
+        .query(&statement, |row| {
+            assert_eq!(row.int8(0), None, "of another type");
+            assert_eq!(row.int4(7), None, "not there");
+            rows.push((row.int4(0), row.text(1).map(str::to_owned)));
+        })
+        .unwrap();
+    assert_eq!(rows, [(Some(42), Some("idle".to_owned())), (None, None)]);
+
+    let error = client.query(&statement, |_| {}).unwrap_err();
+    assert_eq!(error.sqlstate(), Some("57014"));
+    assert!(!error.is_fatal());
+    client.execute("SET a = 1").unwrap();
+    client.close();
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_server_that_goes_away_says_why_and_a_silent_one_times_out() {
+    let (endpoint, thread) = server(|mut stream| {
+        stream.write_all(&greeting()).unwrap();
+        heard(&mut stream);
+        let error = message(b'E', b"VFATAL\0C57P01\0Mterminating connection\0\0");
+        stream.write_all(&error).unwrap();
+    });
+    let mut client = Client::new(Session::open(&endpoint, "pgassay").unwrap());
+    let error = client.execute("SELECT 1").unwrap_err();
+    assert_eq!(error.sqlstate(), Some("57P01"));
+    assert!(error.is_fatal());
+    thread.join().unwrap();
+
+    let (endpoint, thread) = server(|mut stream| {
+        stream.write_all(&greeting()).unwrap();
+        while stream.read(&mut [0; 64]).unwrap_or(0) > 0 {}
+    });
+    let mut client = Client::new(Session::open(&endpoint, "pgassay").unwrap());
+    client
+        .set_read_timeout(Some(Duration::from_millis(50)))
+        .unwrap();
+    let error = client.execute("SELECT 1").unwrap_err();
+    assert!(matches!(error, SessionError::QueryTimedOut { .. }));
+    drop(client);
+    thread.join().unwrap();
+}

@@ -1,0 +1,3 @@
+"""pgassay runs controlled performance experiments on PostgreSQL."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""Pure functions: samples → estimates, intervals, verdicts. Nothing here writes or draws."""

@@ -1,0 +1,128 @@
+"""All comparisons of a run.
+
+Enters: the plan, the question, the measures of its finished trials. Leaves: an `Analysis`.
+Never: reads a file; `measures.py` did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pgassay.analysis.comparison import Question, Rule, compare
+from pgassay.analysis.metrics import METRICS
+from pgassay.analysis.model import (
+    Analysis,
+    ArmSummary,
+    Comparison,
+    Doubt,
+    IntervalKind,
+    TrialMeasures,
+)
+from pgassay.plan.model import Plan
+
+
+def analyse(question: str, plan: Plan, trials: Sequence[TrialMeasures]) -> Analysis:
+    """Compare every level with its factor's baseline, on every metric, whole and by step."""
+    rule = _rule(plan)
+    comparisons = tuple(_comparisons(plan, trials, rule))
+    complete = _complete_blocks(plan, trials)
+    return Analysis(
+        question=question,
+        metric=plan.metric,
+        smallest_effect=plan.smallest_effect,
+        interval=rule.interval,
+        simultaneous=rule.simultaneous,
+        blocks=complete,
+        arms=tuple(_arm_summary(plan, trials)),
+        trials=tuple(trials),
+        comparisons=comparisons,
+        warnings=tuple(_warnings(plan, trials, comparisons, complete)),
+    )
+
+
+def _rule(plan: Plan) -> Rule:
+    fixed = plan.min_blocks == plan.max_blocks
+    contrasts = sum(len(factor.levels) - 1 for factor in plan.factors)
+    return Rule(
+        interval=IntervalKind.T if fixed else IntervalKind.SEQUENCE,
+        smallest_effect=plan.smallest_effect,
+        simultaneous=max(1, contrasts * len(_steps(plan))),
+        declared_blocks=plan.min_blocks,
+    )
+
+
+def _steps(plan: Plan) -> list[int | None]:
+    """The whole trial, and each step where there are several."""
+    clients = [step.clients for step in plan.steps if step.measured]
+    return [None, *clients] if len(clients) > 1 else [None]
+
+
+def _comparisons(plan: Plan, trials: Sequence[TrialMeasures], rule: Rule) -> list[Comparison]:
+    found = []
+    for metric in METRICS.values():
+        for factor in plan.factors:
+            for level in factor.levels[1:]:
+                for step in _steps(plan):
+                    question = Question(metric, factor, level, step)
+                    comparison = compare(question, trials, plan, rule)
+                    if comparison is not None:
+                        found.append(comparison)
+    return found
+
+
+def _complete_blocks(plan: Plan, trials: Sequence[TrialMeasures]) -> int:
+    arms: dict[int, set[str]] = {}
+    for trial in trials:
+        arms.setdefault(trial.block, set()).add(trial.arm)
+    return sum(len(done) == len(plan.arms) for done in arms.values())
+
+
+def _arm_summary(plan: Plan, trials: Sequence[TrialMeasures]) -> list[ArmSummary]:
+    summaries = []
+    for arm in plan.arms:
+        own = [trial.whole.values for trial in trials if trial.arm == arm.id]
+        means = {
+            name: float(np.mean([values[name] for values in own if name in values]))
+            for name in METRICS
+            if any(name in values for values in own)
+        }
+        summaries.append(ArmSummary(arm.id, arm.label, arm.levels, len(own), means))
+    return summaries
+
+
+def _warnings(
+    plan: Plan,
+    trials: Sequence[TrialMeasures],
+    comparisons: Sequence[Comparison],
+    complete: int,
+) -> list[Doubt]:
+    found = [Doubt("plan", text) for text in plan.warnings]
+    found += [warning for trial in trials for warning in trial.warnings]
+    left_over = len(trials) - complete * len(plan.arms)
+    if plan.factors and left_over > 0:
+        found.append(
+            Doubt("incomplete-block", f"{left_over} trials of an unfinished block are left out")
+        )
+    primary = [c for c in comparisons if c.metric == plan.metric]
+    if plan.factors and complete and not primary:
+        found.append(Doubt("no-estimate", f"no block has a value of {plan.metric} for every arm"))
+    for comparison in primary:
+        if comparison.blocks < complete:
+            found.append(
+                Doubt(
+                    "missing-values",
+                    f"{comparison.metric}, {comparison.level}: {complete - comparison.blocks}"
+                    " blocks without a value are left out",
+                )
+            )
+        if comparison.blocks > 1 and comparison.e_value is None:
+            found.append(
+                Doubt(
+                    "constant",
+                    f"{comparison.metric}, {comparison.level}: the block differences do not vary;"
+                    " no interval can be given",
+                )
+            )
+    return found

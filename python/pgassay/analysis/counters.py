@@ -1,0 +1,88 @@
+"""Raw counters to differences over any window.
+
+Enters: the rows of postgres.parquet or host.parquet. Leaves: `CounterSeries`.
+Never: bridges a reset; a counter that goes backwards inside a window has no difference there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+Key = tuple[str, str, str]
+"""(source, object, name)."""
+
+
+class CounterSeries:
+    """Every counter of one trial, each as sorted times and values."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._series: dict[Key, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+        if table.num_rows == 0:
+            return
+        times = table["time_ns"].to_numpy()
+        values = table["value"].to_numpy()
+        words: list[list[str]] = []
+        code = np.zeros(table.num_rows, dtype=np.int64)
+        for column in ("source", "object", "name"):
+            # Row groups may hold different dictionaries: unify before reading the indices.
+            encoded = table[column].unify_dictionaries().combine_chunks()
+            if isinstance(encoded, pa.ChunkedArray):
+                encoded = encoded.chunk(0)
+            words.append(encoded.dictionary.to_pylist())
+            code = code * len(words[-1]) + encoded.indices.to_numpy()
+        order = np.lexsort((times, code))
+        code, times, values = code[order], times[order], values[order]
+        starts = np.flatnonzero(np.r_[True, code[1:] != code[:-1]])
+        for start, end in zip(starts, np.r_[starts[1:], len(code)], strict=True):
+            rest, name = divmod(int(code[start]), len(words[2]))
+            source, thing = divmod(rest, len(words[1]))
+            key = (words[0][source], words[1][thing], words[2][name])
+            self._series[key] = (times[start:end], values[start:end])
+
+    def keys(self) -> Iterable[Key]:
+        """Every counter that was read."""
+        return self._series.keys()
+
+    def increase(self, key: Key, start_ns: int, end_ns: int) -> float | None:
+        """How much a counter grew in a window, its value at the edges interpolated.
+
+        None where it was not read around the window, or went backwards in it.
+        """
+        found = self._series.get(key)
+        if found is None or len(found[0]) < 2:
+            return None
+        times, values = found
+        slack = 2 * int(np.median(np.diff(times)))
+        if times[0] > start_ns + slack or times[-1] < end_ns - slack:
+            return None
+        inside = values[(times >= start_ns - slack) & (times <= end_ns + slack)]
+        if np.any(np.diff(inside) < 0):
+            return None
+        at_start, at_end = np.interp([start_ns, end_ns], times, values)
+        return float(at_end - at_start)
+
+    def total(
+        self,
+        source: str,
+        names: Iterable[str],
+        start_ns: int,
+        end_ns: int,
+        *,
+        counts: Callable[[str], bool] = lambda _: True,
+    ) -> float | None:
+        """The sum of some counters of a source over its objects; None where none was read.
+
+        `counts` tells by its name whether an object is part of the sum.
+        """
+        wanted = set(names)
+        found = [
+            grown
+            for key in self._series
+            if key[0] == source and key[2] in wanted and counts(key[1])
+            if (grown := self.increase(key, start_ns, end_ns)) is not None
+        ]
+        return sum(found) if found else None

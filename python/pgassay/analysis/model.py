@@ -1,0 +1,141 @@
+"""What an analysis says, as values; analysis.json is this, written out.
+
+Enters: nothing. Leaves: frozen dataclasses. Never: computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+SCHEMA = "pgassay.analysis/1"
+
+
+class Verdict(StrEnum):
+    """What can be said of one comparison."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    NEGLIGIBLE = "negligible"
+    """Different for sure, and for sure less than the smallest effect that matters."""
+    EQUIVALENT = "equivalent"
+    UNDECIDED = "undecided"
+
+
+class IntervalKind(StrEnum):
+    """What `ci95` is."""
+
+    T = "t"
+    """Student's t on block differences: valid when the number of blocks was fixed beforehand."""
+    SEQUENCE = "confidence sequence"
+    """Valid after every block, whenever one stops."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A doubt about the measurement, kept with the result."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class StepMeasures:
+    """Estimates of one measured step of a trial, or of all of them (`clients` is None)."""
+
+    clients: int | None
+    start_ns: int
+    end_ns: int
+    transactions: int
+    values: Mapping[str, float]
+    """Metric → value; a metric that could not be measured is absent."""
+
+
+@dataclass(frozen=True)
+class TrialMeasures:
+    """One trial, reduced to what is compared."""
+
+    number: int
+    block: int
+    position: int
+    arm: str
+    whole: StepMeasures
+    steps: tuple[StepMeasures, ...]
+    warnings: tuple[Doubt, ...]
+
+    def at(self, clients: int | None) -> StepMeasures | None:
+        """The step with this many clients; None for the whole trial."""
+        if clients is None:
+            return self.whole
+        return next((step for step in self.steps if step.clients == clients), None)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One metric, one level against its factor's baseline, over complete blocks.
+
+    `effect`, `ci95` are in per cent where scale is "ratio"; for "difference" they are in the
+    metric's unit, and `effect_pct`, `ci95_pct` relate them to the baseline's mean (None where
+    that is zero).
+    """
+
+    metric: str
+    factor: str
+    baseline: str
+    level: str
+    step: int | None
+    blocks: int
+    baseline_mean: float
+    level_mean: float
+    effect_pct: float | None
+    ci95_pct: tuple[float, float] | None
+    difference: float
+    ci95: tuple[float, float] | None
+    p_t: float | None
+    """Student's t on the same differences; for screening what else moved, not for verdicts."""
+    p_sign_flip: float | None
+    p_blocks: int
+    """How many blocks, fixed beforehand, the sign-flip p is over."""
+    e_value: float | None
+    verdict: Verdict
+    blocks_to_decide: int | None
+    """More blocks that would likely decide; 0 when decided, None when hopeless or unknown."""
+    block_effects_pct: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ArmSummary:
+    """Mean of each metric over an arm's trials."""
+
+    id: str
+    label: str
+    levels: Mapping[str, str]
+    trials: int
+    means: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Everything estimated from one run."""
+
+    question: str
+    metric: str
+    smallest_effect: float
+    interval: IntervalKind
+    simultaneous: int
+    """How many verdicts the 95 % of each interval is shared between (Bonferroni)."""
+    blocks: int
+    arms: tuple[ArmSummary, ...]
+    trials: tuple[TrialMeasures, ...]
+    comparisons: tuple[Comparison, ...]
+    warnings: tuple[Doubt, ...]
+
+    def verdicts(self) -> tuple[Comparison, ...]:
+        """The comparisons of the primary metric."""
+        return tuple(c for c in self.comparisons if c.metric == self.metric)
+
+    def decided(self) -> bool:
+        """Whether every verdict over whole trials has been reached."""
+        whole = [c for c in self.verdicts() if c.step is None]
+        return bool(whole) and all(c.verdict is not Verdict.UNDECIDED for c in whole)

@@ -1,0 +1,104 @@
+"""What the report draws over time.
+
+Enters: stored trials. Leaves: per-arm series on the trial's own clock (0 = measurement begins).
+Never: tests anything; these are pictures of what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgassay.analysis.metrics import WAIT_CLASSES
+from pgassay.analysis.wait_profile import WaitProfile
+from pgassay.samples.run_directory import StoredTrial
+
+
+@dataclass(frozen=True)
+class TrialSeries:
+    """One trial, second by second; warm-up seconds are negative."""
+
+    number: int
+    block: int
+    arm: str
+    offset_s: tuple[float, ...]
+    tps: tuple[float, ...]
+    latency_ms: tuple[float | None, ...]
+    checkpoints_s: tuple[tuple[float, float | None, str], ...]
+    """(start, end, cause) of each checkpoint, in seconds from the measurement's start."""
+    sessions: Mapping[str, tuple[float, ...]]
+    """Wait class → average active sessions of each interval."""
+    events: Mapping[str, float]
+    """Wait event → average active sessions over the measured part."""
+
+
+def trial_series(trials: Sequence[StoredTrial]) -> tuple[TrialSeries, ...]:
+    """The series of every trial."""
+    return tuple(_series(trial) for trial in trials)
+
+
+def mean_by_second(series: Sequence[TrialSeries], arm: str) -> list[tuple[float, float]]:
+    """(second, mean tps over the arm's trials) where every trial of the arm has that second."""
+    own = [trial for trial in series if trial.arm == arm]
+    seconds: dict[int, list[float]] = {}
+    for trial in own:
+        for offset, tps in zip(trial.offset_s, trial.tps, strict=True):
+            seconds.setdefault(round(offset), []).append(tps)
+    return [
+        (float(second), float(np.mean(values)))
+        for second, values in sorted(seconds.items())
+        if len(values) == len(own)
+    ]
+
+
+def _series(trial: StoredTrial) -> TrialSeries:
+    summary = trial.summary()
+    measured = [s for s in summary["load"]["steps"] if s["measured"]]
+    zero, end = measured[0]["start_ns"], measured[-1]["end_ns"]
+    load = (
+        trial.table("load")
+        .group_by("start_ns")
+        .aggregate([("transactions", "sum"), ("latency_sum_ns", "sum")])
+    )
+    load = load.sort_by("start_ns")
+    starts: NDArray[np.int64] = load["start_ns"].to_numpy()
+    counts = load["transactions_sum"].to_numpy()
+    sums = load["latency_sum_ns_sum"].to_numpy()
+    edges = np.r_[starts[1:], end] if len(starts) else starts
+    lengths = np.maximum((edges - starts) / 1e9, 1e-9)
+    waits = WaitProfile(trial.table("waits"))
+    by_interval = [
+        waits.average_sessions(int(a), int(b)) or {} for a, b in zip(starts, edges, strict=True)
+    ]
+    return TrialSeries(
+        number=summary["number"],
+        block=summary["block"],
+        arm=summary["arm"],
+        offset_s=tuple(((starts - zero) / 1e9).tolist()),
+        tps=tuple((counts / lengths).tolist()),
+        latency_ms=tuple(
+            float(total / count / 1e6) if count else None
+            for total, count in zip(sums, counts, strict=True)
+        ),
+        checkpoints_s=tuple(_checkpoints(trial.table("checkpoints").to_pylist(), zero)),
+        sessions={
+            wait_class.name: tuple(found.get(wait_class.name, 0.0) for found in by_interval)
+            for wait_class in WAIT_CLASSES
+        },
+        events=waits.event_sessions(zero, end),
+    )
+
+
+def _checkpoints(rows: list[dict[str, Any]], zero: int) -> list[tuple[float, float | None, str]]:
+    return [
+        (
+            (row["started_ns"] - zero) / 1e9,
+            None if row["ended_ns"] is None else (row["ended_ns"] - zero) / 1e9,
+            row["cause"],
+        )
+        for row in rows
+    ]

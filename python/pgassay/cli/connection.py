@@ -1,0 +1,36 @@
+"""libpq's connection options, the same for every command that takes them.
+
+Enters: options. Leaves: a libpq connection string; what is left out, libpq fills in from its
+environment, service and password files. Never: takes a password.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from psycopg.conninfo import make_conninfo
+
+from pgassay.errors import SpecError
+
+Database = Annotated[
+    str | None, typer.Argument(help="Database, or a libpq connection string [PGDATABASE].")
+]
+Host = Annotated[str | None, typer.Option("-h", "--host", help="Host or socket folder [PGHOST].")]
+Port = Annotated[int | None, typer.Option("-p", "--port", help="Port [PGPORT].")]
+User = Annotated[str | None, typer.Option("-U", "--username", help="User [PGUSER].")]
+
+
+def connection_string(
+    database: str | None, host: str | None, port: int | None, user: str | None
+) -> str:
+    """One libpq connection string from a command's options."""
+    given = {"host": host, "port": port, "user": user}
+    present = {name: value for name, value in given.items() if value is not None}
+    if database is None:
+        return make_conninfo("", **present)
+    if "=" not in database and "://" not in database:
+        return make_conninfo("", dbname=database, **present)
+    if "://" not in database and "password=" in database.replace(" ", ""):
+        raise SpecError("no password on the command line; use ~/.pgpass, PGPASSWORD or a service")
+    return make_conninfo(database, **present)

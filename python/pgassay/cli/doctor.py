@@ -1,0 +1,53 @@
+"""`pgassay doctor`: what works here, and the one line that mends what does not.
+
+Enters: optional connection options. Leaves: one line per check on stdout; exit 1 if one failed.
+Never: changes anything on a server it did not start.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from pgassay.cli.connection import Database, Host, Port, User, connection_string
+from pgassay.cli.console import out
+from pgassay.errors import ExitCode
+from pgassay.trials.checks import Check, check_host, check_server
+
+_MARK = {"ok": "[green]ok  [/green]", "note": "[yellow]note[/yellow]", "fail": "[red]FAIL[/red]"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("doctor")(doctor)
+
+
+def doctor(
+    database: Database = None,
+    host: Host = None,
+    port: Port = None,
+    user: User = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Check this machine, and a server where one is named."""
+    checks = check_host()
+    if any(option is not None for option in (database, host, port, user)):
+        checks += check_server(connection_string(database, host, port, user))
+    if as_json:
+        found = [asdict(check) for check in checks]
+        typer.echo(json.dumps({"schema": "pgassay.doctor/1", "checks": found}))
+    else:
+        for check in checks:
+            _print(check)
+    if any(check.state == "fail" for check in checks):
+        raise typer.Exit(ExitCode.USAGE)
+
+
+def _print(check: Check) -> None:
+    out.print(f"{_MARK[check.state]}  {escape(check.name)}: {escape(check.found)}")
+    if check.fix:
+        out.print(f"      {escape(check.fix)}")

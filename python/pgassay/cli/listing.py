@@ -1,0 +1,66 @@
+"""`pgassay list`: the runs of a folder.
+
+Enters: a folder. Leaves: one line per run on stdout. Never: analyses.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from pgassay.cli.console import err, out
+from pgassay.errors import RunDirectoryError
+from pgassay.samples.run_directory import RUNS_FOLDER, RunDirectory
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("list")(list_runs)
+
+
+def list_runs(
+    folder: Annotated[Path, typer.Argument(help="Folder of run directories.")] = Path(RUNS_FOLDER),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """List the runs of a folder, oldest first."""
+    runs = [_line(path.parent) for path in sorted(folder.glob("*/plan.json"))]
+    if as_json:
+        typer.echo(json.dumps({"schema": "pgassay.list/1", "runs": runs}))
+        return
+    if not runs:
+        err.print(f"no runs in {folder}", markup=False)
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for title in ("run", "trials", "verdict", "question"):
+        table.add_column(title, justify="right" if title == "trials" else "left")
+    for run in runs:
+        table.add_row(
+            escape(run["run"]), str(run["trials"]), run["verdict"], escape(run["question"])
+        )
+    out.print(table)
+
+
+def _line(path: Path) -> dict[str, Any]:
+    run = RunDirectory.open(path)
+    return {
+        "run": str(path),
+        "question": str(run.read_json("plan.json").get("question", "")),
+        "trials": sum(1 for _ in run.trials()),
+        "verdict": _verdict(run),
+    }
+
+
+def _verdict(run: RunDirectory) -> str:
+    """From analysis.json, the first verdict; a run without one is unfinished."""
+    if not run.has("analysis.json"):
+        return "unfinished"
+    try:
+        verdicts = run.read_json("analysis.json")["verdicts"]
+    except (RunDirectoryError, KeyError):
+        return "unreadable"
+    return verdicts[0]["verdict"] if verdicts else "measured"

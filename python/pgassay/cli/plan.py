@@ -1,0 +1,98 @@
+"""`pgassay plan SPEC`: what a run would do, without doing it.
+
+Enters: an experiment file. Leaves: arms, order, changes, time and risks on stdout.
+Never: touches a server.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from pgassay.cli.console import out
+from pgassay.cli.progress import clock
+from pgassay.plan.design import make_plan
+from pgassay.plan.model import Plan
+from pgassay.plan.store import plan_to_json
+from pgassay.spec.parse import Spec, load_spec
+from pgassay.trials.load import check_scripts
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("plan")(plan)
+
+
+def plan(
+    spec: Annotated[Path, typer.Argument(help="The experiment file.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show what a run would do: arms, order, changes, time and risks."""
+    checked = load_spec(spec)
+    check_scripts(checked.workload, known=("scale",))
+    drawn = make_plan(checked)
+    if as_json:
+        typer.echo(json.dumps(plan_to_json(drawn)))
+    else:
+        _print(checked, drawn)
+
+
+def _print(spec: Spec, drawn: Plan) -> None:
+    out.print(f"[bold]{escape(drawn.question)}[/bold]")
+    out.print(f"target    {escape(_target(spec))}")
+    out.print(f"workload  {escape(spec.workload.name)}, scale {spec.file.workload.scale}:")
+    total = sum(scenario.weight for scenario in spec.workload.scenarios)
+    for scenario in spec.workload.scenarios:
+        out.print(f"            {scenario.weight / total:6.1%}  {escape(scenario.name)}")
+    steps = ", ".join(
+        f"{'' if step.measured else 'warm-up '}{step.clients} clients × {step.duration_s:g} s"
+        for step in drawn.steps
+    )
+    out.print(f"trial     {steps}")
+    out.print(f"metric    {drawn.metric}, smallest effect {100 * drawn.smallest_effect:g} %")
+    _print_settings(spec)
+    _print_arms(drawn)
+    _print_order(drawn)
+    for warning in drawn.warnings:
+        out.print(f"[yellow]risk:[/yellow] {escape(warning)}")
+
+
+def _target(spec: Spec) -> str:
+    target = spec.file.target
+    if target.dsn is not None:
+        changes = "may be changed" if target.allow_changes else "will not be changed"
+        return f"existing server ({target.dsn}); its settings {changes}"
+    if target.bin is not None:
+        return f"a server of our own, from {target.bin}"
+    return f"a server of our own, embedded PostgreSQL {target.version or 18}"
+
+
+def _print_settings(spec: Spec) -> None:
+    for name, value in spec.file.settings.postgres.items():
+        out.print(f"held      {escape(name)} = {escape(value)}")
+
+
+def _print_arms(drawn: Plan) -> None:
+    for arm in drawn.arms:
+        out.print(f"arm {arm.id:<5} {escape(arm.label)}")
+
+
+def _print_order(drawn: Plan) -> None:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("block", justify="right")
+    table.add_column("order of arms")
+    last = drawn.max_blocks if drawn.factors else drawn.min_blocks
+    for block in range(1, last + 1):
+        needed = "" if block <= drawn.min_blocks else "  [dim]if still undecided[/dim]"
+        table.add_row(str(block), " ".join(t.arm for t in drawn.block(block)) + needed)
+    out.print(table)
+    least, most = (
+        clock(blocks * len(drawn.arms) * drawn.trial_s) for blocks in (drawn.min_blocks, last)
+    )
+    out.print(f"time      about {least if least == most else f'{least} to {most}'}")
+    out.print(f"seed      {drawn.seed}")

@@ -1,0 +1,58 @@
+"""`pgassay show RUN`: a stored run on the terminal.
+
+Enters: a run directory. Leaves: its summary and trials on stdout. Never: writes a file.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from pgassay.analysis.metrics import METRICS
+from pgassay.cli.console import out
+from pgassay.cli.summary import print_summary
+from pgassay.findings.wording import quantity
+from pgassay.pipeline import analyse_run
+from pgassay.report.context import ReportContext
+from pgassay.report.contract import run_object
+from pgassay.samples.run_directory import RunDirectory
+
+_SHOWN = ("tps", "latency_mean", "latency_p99", "wal_bytes_per_tx", "checkpoints_per_min")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("show")(show)
+
+
+def show(
+    run: Annotated[Path, typer.Argument(help="A run directory.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show a run: its trials, its verdict and what explains it."""
+    context = analyse_run(RunDirectory.open(run))
+    if as_json:
+        typer.echo(json.dumps(run_object(str(run), context)))
+        return
+    _print_trials(context)
+    print_summary(context, run / "report.html")
+
+
+def _print_trials(context: ReportContext) -> None:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for title in ("trial", "block", *(METRICS[name].title for name in _SHOWN)):
+        table.add_column(title, justify="right")
+    table.add_column("arm")
+    for trial in context.analysis.trials:
+        values = [
+            quantity(trial.whole.values[name], METRICS[name]) if name in trial.whole.values else "–"
+            for name in _SHOWN
+        ]
+        label = context.plan.arm(trial.arm).label
+        table.add_row(str(trial.number), str(trial.block), *values, escape(label))
+    out.print(table)

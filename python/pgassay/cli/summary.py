@@ -1,0 +1,71 @@
+"""The end of a run on a terminal: verdict, size, certainty, why, and where the report is.
+
+Enters: an outcome. Leaves: a few lines on stdout. Never: computes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.markup import escape
+from rich.table import Table
+
+from pgassay.analysis.model import Comparison, Verdict
+from pgassay.cli.console import out
+from pgassay.findings.model import Finding, FindingKind
+from pgassay.report.context import ReportContext
+
+_COLOUR = {
+    Verdict.BETTER: "green",
+    Verdict.WORSE: "red",
+    Verdict.NEGLIGIBLE: "cyan",
+    Verdict.EQUIVALENT: "cyan",
+    Verdict.UNDECIDED: "yellow",
+}
+
+
+def print_summary(context: ReportContext, report: Path) -> None:
+    """Everything a DBA needs before opening the report."""
+    out.print()
+    out.print(f"[bold]{escape(context.question)}[/bold]")
+    for finding in context.findings:
+        if finding.kind is FindingKind.VERDICT:
+            _print_verdict(finding)
+    _print_explanations([f for f in context.findings if f.kind is FindingKind.EXPLANATION])
+    for finding in context.findings:
+        if finding.kind is FindingKind.WARNING:
+            out.print(f"[yellow]warning:[/yellow] {escape(finding.text)}")
+    out.print()
+    out.print(f"Report: {escape(str(report))}")
+
+
+def _print_verdict(finding: Finding) -> None:
+    evidence = finding.evidence
+    colour = _COLOUR[evidence.verdict] if evidence else "cyan"
+    label = evidence.verdict.value.upper() if evidence else "MEASURED"
+    out.print(f"[bold {colour}]{label:<10}[/] {escape(finding.text)}")
+    if evidence:
+        out.print(f"{'':<10} {_certainty(evidence)}")
+
+
+def _certainty(evidence: Comparison) -> str:
+    parts = []
+    if evidence.p_sign_flip is not None:
+        parts.append(f"sign-flip p = {evidence.p_sign_flip:.3g} over {evidence.p_blocks} blocks")
+    if evidence.e_value is not None:
+        parts.append(f"e-value {evidence.e_value:.3g} (20 decides at 5 %)")
+    return ", ".join(parts)
+
+
+def _print_explanations(findings: list[Finding]) -> None:
+    if not findings:
+        return
+    out.print()
+    for finding in findings:
+        if finding.evidence is None:
+            out.print(f"[bold]{escape(finding.title)}:[/bold] {escape(finding.text)}")
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for finding in findings:
+        if finding.evidence is not None:
+            table.add_row(escape(finding.title), escape(finding.text))
+    out.print(table)

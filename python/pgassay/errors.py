@@ -1,0 +1,92 @@
+"""Every error a user can meet, and the exit code it ends with.
+
+Enters: nothing. Leaves: typed exceptions whose message is one line that names the fix.
+Never: a traceback for the user; `cli.main` prints the message and exits with `exit_code`.
+
+    PgassayError                    1
+    ├── SpecError                   1   the experiment file, with file and key
+    ├── SetupError                  1   this machine lacks something
+    ├── RunDirectoryError           1   a run directory that cannot be read or made
+    ├── TargetError                 1   the server under test
+    │   ├── ConnectionRefused       1
+    │   ├── SettingRejected         1
+    │   └── RestoreFailed           5
+    └── TrialError                  2   a trial failed; finished ones are kept
+        └── StorageFull             2   the disk of the run directory is full
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What a command's exit status means."""
+
+    DONE = 0
+    USAGE = 1
+    TRIALS = 2
+    GATE = 3
+    UNDECIDED = 4
+    RESTORE = 5
+    INTERRUPTED = 130
+
+
+class PgassayError(Exception):
+    """The root of every error this project raises on purpose."""
+
+    exit_code: ExitCode = ExitCode.USAGE
+
+
+class SpecError(PgassayError):
+    """The experiment file is wrong: which file, which key, what to write instead."""
+
+    def __init__(self, problem: str, *, file: str | None = None, key: str | None = None) -> None:
+        self.problem = problem
+        self.file = file
+        self.key = key
+        super().__init__(": ".join(part for part in (file, key, problem) if part))
+
+
+class SetupError(PgassayError):
+    """Something this machine must have is missing or unreadable."""
+
+
+class RunDirectoryError(PgassayError):
+    """A run directory that is absent, foreign, or cannot be written."""
+
+
+class TargetError(PgassayError):
+    """The server under test could not be made ready, or refused."""
+
+    def __init__(self, message: str, *, sqlstate: str | None = None) -> None:
+        self.sqlstate = sqlstate
+        super().__init__(message)
+
+
+class ConnectionRefused(TargetError):
+    """No session: unreachable, wrong password, no such database, too many connections."""
+
+
+class SettingRejected(TargetError):
+    """The server would not take a setting; what was set before has been put back."""
+
+    def __init__(self, setting: str, message: str, *, sqlstate: str | None = None) -> None:
+        self.setting = setting
+        super().__init__(message, sqlstate=sqlstate)
+
+
+class RestoreFailed(TargetError):
+    """The target could not be put back as it was found; the message says what is left to do."""
+
+    exit_code = ExitCode.RESTORE
+
+
+class TrialError(PgassayError):
+    """A trial did not end as it should; the trials before it are kept."""
+
+    exit_code = ExitCode.TRIALS
+
+
+class StorageFull(TrialError):
+    """The disk of the run directory is full; nothing half-written is left behind."""

@@ -1,0 +1,1 @@
+"""Rules and diagnosis: estimates → findings. Thresholds and texts are data."""

@@ -1,0 +1,156 @@
+"""Estimates → findings: the verdict, what goes with it, and what makes it doubtful.
+
+Enters: an Analysis. Leaves: findings, in the order a reader wants them.
+Never: estimates; and never says "because" of a difference that was not randomised: between arms
+the factor was, so its consequences are told, inside an arm nothing is.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Sequence
+from importlib.resources import files
+
+from scipy import stats
+
+from pgassay.analysis.metrics import METRICS
+from pgassay.analysis.model import Analysis, Comparison, Verdict
+from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.wording import quantity, signed_percent, verdict_sentence
+
+_RULES = tomllib.loads((files(__package__) / "rules.toml").read_text("utf-8"))
+_LIMITS = _RULES["thresholds"]
+
+
+def find(analysis: Analysis) -> tuple[Finding, ...]:
+    """All findings of an analysis: verdicts, explanations, warnings."""
+    found = [
+        Finding(
+            FindingKind.VERDICT,
+            verdict.verdict.value,
+            verdict_sentence(verdict, analysis),
+            verdict,
+        )
+        for verdict in analysis.verdicts()
+    ]
+    for verdict in analysis.verdicts():
+        if verdict.step is None:
+            found += _explanations(verdict, analysis)
+    if not analysis.verdicts():
+        found += _single_arm(analysis)
+    found += [Finding(FindingKind.WARNING, w.kind, w.text) for w in analysis.warnings]
+    return tuple(found)
+
+
+def _explanations(verdict: Comparison, analysis: Analysis) -> list[Finding]:
+    """What else differs between the two levels, patterns first, then the single differences."""
+    moved = _moved(verdict, analysis)
+    return [*_patterns(verdict, moved), *_differences(verdict, moved, analysis)]
+
+
+def _moved(verdict: Comparison, analysis: Analysis) -> list[Comparison]:
+    """Secondary metrics that differ, Benjamini–Yekutieli over all of them.
+
+    A count that differs by exactly the same in every block has no t test, and needs none.
+    """
+    others = [
+        c
+        for c in analysis.comparisons
+        if (c.factor, c.level, c.step) == (verdict.factor, verdict.level, None)
+        and METRICS[c.metric].group in ("cost", "waits")
+    ]
+    constant = [c for c in others if c.p_t is None and c.blocks >= _LIMITS["constant_blocks"]]
+    tested = [c for c in others if c.p_t is not None]
+    adjusted = stats.false_discovery_control([c.p_t for c in tested], method="by") if tested else []
+    differ = [c for c, p in zip(tested, adjusted, strict=True) if p <= _LIMITS["discovery_rate"]]
+    latency = _baseline_latency(verdict, analysis)
+    return [c for c in (*differ, *constant) if c.difference and _is_large(c, latency)]
+
+
+def _is_large(comparison: Comparison, latency_ms: float | None) -> bool:
+    if METRICS[comparison.metric].group == "waits":
+        return bool(latency_ms and abs(comparison.difference) >= _LIMITS["wait_share"] * latency_ms)
+    if comparison.baseline_mean == 0.0:
+        return comparison.difference != 0.0
+    share = abs(comparison.difference / comparison.baseline_mean)
+    return bool(share >= _LIMITS["cost_share"])
+
+
+def _baseline_latency(verdict: Comparison, analysis: Analysis) -> float | None:
+    return next(
+        (
+            c.baseline_mean
+            for c in analysis.comparisons
+            if (c.metric, c.factor, c.level, c.step)
+            == ("latency_mean", verdict.factor, verdict.level, None)
+        ),
+        None,
+    )
+
+
+def _patterns(verdict: Comparison, moved: Sequence[Comparison]) -> list[Finding]:
+    if verdict.verdict not in (Verdict.BETTER, Verdict.WORSE):
+        return []
+    level_is_slower = verdict.verdict is Verdict.WORSE
+    slower = verdict.level if level_is_slower else verdict.baseline
+    directions = {
+        c.metric: "up" if (c.difference > 0) == level_is_slower else "down" for c in moved
+    }
+    return [
+        Finding(
+            FindingKind.EXPLANATION,
+            rule["title"],
+            rule["text"].format(slower=f"{verdict.factor} = {slower}"),
+            rank=math.inf,
+        )
+        for rule in _RULES["pattern"]
+        if all(directions.get(metric) == way for metric, way in rule["when"].items())
+    ]
+
+
+def _differences(
+    verdict: Comparison, moved: Sequence[Comparison], analysis: Analysis
+) -> list[Finding]:
+    """The largest single differences: costs by ratio, wait classes by milliseconds."""
+    latency = _baseline_latency(verdict, analysis) or 1.0
+    found: list[Finding] = []
+    for group, most in (("cost", _LIMITS["most_costs"]), ("waits", _LIMITS["most_waits"])):
+        ranked = sorted(
+            (c for c in moved if METRICS[c.metric].group == group),
+            key=lambda c: _size(c, latency),
+            reverse=True,
+        )
+        found += [_difference(c, _size(c, latency)) for c in ranked[:most]]
+    return found
+
+
+def _size(comparison: Comparison, latency_ms: float) -> float:
+    if METRICS[comparison.metric].group == "waits":
+        return abs(comparison.difference) / latency_ms
+    low, high = sorted((abs(comparison.baseline_mean), abs(comparison.level_mean)))
+    return math.inf if low == 0.0 else math.log(high / low)
+
+
+def _difference(comparison: Comparison, rank: float) -> Finding:
+    metric = METRICS[comparison.metric]
+    before, after = (
+        quantity(value, metric) for value in (comparison.baseline_mean, comparison.level_mean)
+    )
+    text = f"{before} → {after}"
+    if comparison.effect_pct is not None:
+        text += f" ({signed_percent(comparison.effect_pct)})"
+    return Finding(FindingKind.EXPLANATION, metric.title, text, comparison, rank)
+
+
+def _single_arm(analysis: Analysis) -> list[Finding]:
+    metric = METRICS[analysis.metric]
+    return [
+        Finding(
+            FindingKind.VERDICT,
+            "measured",
+            f"{arm.label}: {quantity(arm.means[metric.name], metric)} over {arm.trials} trials.",
+        )
+        for arm in analysis.arms
+        if metric.name in arm.means
+    ]

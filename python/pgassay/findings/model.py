@@ -1,0 +1,33 @@
+"""What is claimed, with its evidence.
+
+Enters: nothing. Leaves: the `Finding` value. Never: computes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pgassay.analysis.model import Comparison
+
+
+class FindingKind(StrEnum):
+    """What a finding is for."""
+
+    VERDICT = "verdict"
+    """Answers the question."""
+    EXPLANATION = "explanation"
+    """A difference between the arms that goes with the verdict."""
+    WARNING = "warning"
+    """A doubt about the measurement."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim in one sentence, and the comparison that is its evidence."""
+
+    kind: FindingKind
+    title: str
+    text: str
+    evidence: Comparison | None = None
+    rank: float = 0.0

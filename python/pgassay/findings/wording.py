@@ -1,0 +1,82 @@
+"""Numbers and verdicts as a DBA would quote them.
+
+Enters: comparisons. Leaves: short texts. Never: decides anything.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+
+from pgassay.analysis.metrics import METRICS, Metric
+from pgassay.analysis.model import Analysis, Comparison, Verdict
+
+_TEXTS = tomllib.loads((files(__package__) / "texts.toml").read_text("utf-8"))
+
+
+def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
+    """One sentence that answers the question."""
+    metric = METRICS[comparison.metric]
+    family, form = _template(comparison, metric)
+    effect = comparison.effect_pct or 0.0
+    sentence: str = _TEXTS[family][form].format(
+        subject=f"{comparison.factor} = {comparison.level}",
+        baseline=comparison.baseline,
+        metric=metric.title.lower(),
+        size=f"{abs(effect):.1f} %",
+        signed=signed_percent(effect),
+        interval=interval_text(comparison),
+        margin=f"{100 * analysis.smallest_effect:g} %",
+        more=comparison.blocks_to_decide,
+    )
+    if comparison.step is not None:
+        return f"At {comparison.step} clients: {sentence}"
+    return sentence
+
+
+def interval_text(comparison: Comparison) -> str:
+    """Such as `95 % CI 1.8 to 4.4 %, 11 blocks`."""
+    blocks = f"{comparison.blocks} block{'s' if comparison.blocks != 1 else ''}"
+    if comparison.ci95_pct is None:
+        return f"no interval yet, {blocks}"
+    low, high = comparison.ci95_pct
+    return f"95 % CI {_one(low)} to {_one(high)} %, {blocks}"
+
+
+def signed_percent(value: float | None) -> str:
+    """Such as `+3.1 %`, with a true minus sign."""
+    return "n/a" if value is None else f"{'+' if value > 0 else ''}{_one(value)} %"
+
+
+def quantity(value: float, metric: Metric) -> str:
+    """A value with its unit, such as `8 015 tps` or `12.3 kB`."""
+    if metric.unit == "B":
+        return _bytes(value)
+    unit = f" {metric.unit}" if metric.unit else ""
+    number = f"{value:,.{metric.digits}f}".replace(",", "\u202f").replace("-", "\u2212")
+    return f"{number}{unit}"
+
+
+def _template(comparison: Comparison, metric: Metric) -> tuple[str, str]:
+    form = "tps" if metric.name == "tps" else "latency"
+    match comparison.verdict:
+        case Verdict.BETTER:
+            return "faster", form
+        case Verdict.WORSE:
+            return "slower", form
+        case Verdict.UNDECIDED:
+            return "undecided", "unknown" if comparison.blocks_to_decide is None else "more"
+        case other:
+            return other.value, "any"
+
+
+def _one(value: float) -> str:
+    return f"{value:.1f}".replace("-", "\u2212")
+
+
+def _bytes(value: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if abs(value) < 1024:
+            return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} GB"

@@ -1,0 +1,144 @@
+"""The main path: spec → plan → trials → samples → analysis → findings → report.
+
+Enters: a checked spec and an empty run directory. Leaves: the run, analysed and reported.
+Never: knows how any room does its work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pgassay import __version__
+from pgassay.analysis.analyse import analyse
+from pgassay.analysis.measures import measure_trial
+from pgassay.analysis.model import Analysis, TrialMeasures
+from pgassay.analysis.series import trial_series
+from pgassay.errors import RunDirectoryError
+from pgassay.findings.diagnose import find
+from pgassay.plan.design import make_plan
+from pgassay.plan.model import Plan
+from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.report.context import ReportContext
+from pgassay.report.html import render_html
+from pgassay.report.machine import render_json
+from pgassay.samples.run_directory import RunDirectory
+from pgassay.spec.parse import Spec
+from pgassay.target.open import make_target
+from pgassay.target.protocol import Connection, Target
+from pgassay.trials.environment import describe_environment
+from pgassay.trials.load import check_scripts
+from pgassay.trials.observer import Observer
+from pgassay.trials.restoring import restored
+from pgassay.trials.run import TrialContext, run_trial
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished run: where it lies, and what it says."""
+
+    run: RunDirectory
+    report: Path
+    context: ReportContext
+
+
+def run_experiment(spec: Spec, path: Path, observer: Observer) -> Outcome:
+    """Answer the spec's question; finished trials survive whatever goes wrong."""
+    check_scripts(spec.workload, known=("scale",))
+    plan = make_plan(spec)
+    observer.planned(plan)
+    run = RunDirectory.create(path)
+    _store_design(run, spec, plan)
+    target = _target_of(spec, run)
+    with restored(target, observer):
+        _run_trials(spec, plan, target, run, observer)
+    observer.preparing("writing the report")
+    return report_run(run)
+
+
+def report_run(run: RunDirectory) -> Outcome:
+    """Analyse what a run has stored and write analysis.json and report.html anew."""
+    context = analyse_run(run)
+    run.write_text("analysis.json", render_json(context))
+    report = run.write_text("report.html", render_html(context))
+    return Outcome(run, report, context)
+
+
+def analyse_run(run: RunDirectory) -> ReportContext:
+    """Everything a stored run says, finished or not."""
+    plan = _stored_plan(run)
+    trials = list(run.trials())
+    if not trials:
+        raise RunDirectoryError(f"{run.path}: holds no finished trial; there is nothing to report")
+    analysis = analyse(plan.question, plan, [measure_trial(trial) for trial in trials])
+    return ReportContext(
+        run_name=run.path.resolve().name,
+        question=analysis.question,
+        spec_text=run.read_text("spec.toml"),
+        plan=plan,
+        analysis=analysis,
+        findings=find(analysis),
+        series=trial_series(trials),
+        environment=run.read_json("environment.json") if run.has("environment.json") else {},
+        command="pgassay run spec.toml",
+        version=__version__,
+    )
+
+
+def _run_trials(
+    spec: Spec, plan: Plan, target: Target, run: RunDirectory, observer: Observer
+) -> None:
+    """Block after block, until the question is answered or the blocks are used up."""
+    observer.preparing("opening the server")
+    facts = target.open()
+    held = spec.file.settings.postgres
+    for arm in plan.arms:
+        target.check_settings({**held, **arm.levels})
+    observer.preparing(f"building {spec.workload.name} at scale {spec.file.workload.scale}")
+    target.prepare(lambda connection: _build(spec, connection), held)
+    run.write_json("environment.json", describe_environment(target.facts(), target.kind))
+
+    trials = TrialContext(spec, plan, target, facts, observer)
+    measures: list[TrialMeasures] = []
+    for block in range(1, plan.max_blocks + 1):
+        for trial in plan.block(block):
+            record = run_trial(trial, trials)
+            run.write_trial(record)
+            measures.append(measure_trial(run.trial(trial.number)))
+            observer.trial_ended(trial, measures[-1].whole.values.get("tps"))
+        if block >= plan.min_blocks and _answered(plan, analyse(spec.question, plan, measures)):
+            return
+
+
+def _answered(plan: Plan, analysis: Analysis) -> bool:
+    """A run of one arm has no question to leave open."""
+    return not plan.factors or analysis.decided()
+
+
+def _build(spec: Spec, connection: Connection) -> None:
+    for statements in spec.workload.building_sql(spec.file.workload.scale):
+        connection.execute(statements.encode())
+
+
+def _target_of(spec: Spec, run: RunDirectory) -> Target:
+    table = spec.file.target
+    return make_target(
+        version=table.version,
+        bin=None if table.bin is None else Path(table.bin).expanduser(),
+        dsn=table.dsn,
+        allow_changes=table.allow_changes,
+        journal=run.journal(),
+    )
+
+
+def _store_design(run: RunDirectory, spec: Spec, plan: Plan) -> None:
+    run.write_text("spec.toml", spec.text)
+    run.write_json("workload.json", {"schema": "pgassay.workload/1", **asdict(spec.workload)})
+    run.write_json("plan.json", plan_to_json(plan))
+
+
+def _stored_plan(run: RunDirectory) -> Plan:
+    try:
+        return plan_from_json(run.read_json("plan.json"))
+    except ValueError as error:
+        raise RunDirectoryError(f"{run.path / 'plan.json'}: cannot be used: {error}") from None

@@ -1,0 +1,1 @@
+"""Spec and seed → arms, blocks, ordered trials, time and risk. Pure: no I/O."""

@@ -1,0 +1,94 @@
+"""The plan's values.
+
+Enters: nothing. Leaves: frozen dataclasses that plan.json is made of.
+Never: draws, measures or reads anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Factor:
+    """What is varied; `levels[0]` is the baseline."""
+
+    name: str
+    kind: str
+    levels: tuple[str, ...]
+
+    @property
+    def baseline(self) -> str:
+        return self.levels[0]
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One combination of levels, by factor name."""
+
+    id: str
+    levels: Mapping[str, str]
+
+    @property
+    def label(self) -> str:
+        """Such as `max_wal_size = 32MB`."""
+        return ", ".join(f"{name} = {level}" for name, level in self.levels.items()) or "only arm"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A stretch of constant load inside a trial."""
+
+    clients: int
+    duration_s: float
+    measured: bool
+
+
+@dataclass(frozen=True)
+class PlannedTrial:
+    """One run of one arm; `number` and `block` count from 1, `position` is its place in it."""
+
+    number: int
+    block: int
+    position: int
+    arm: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that will be done, up to the last block that may be needed."""
+
+    question: str
+    seed: int
+    factors: tuple[Factor, ...]
+    arms: tuple[Arm, ...]
+    steps: tuple[Step, ...]
+    trials: tuple[PlannedTrial, ...]
+    min_blocks: int
+    max_blocks: int
+    smallest_effect: float
+    metric: str
+    trial_s: float
+    warnings: tuple[str, ...]
+
+    @property
+    def measured_s(self) -> float:
+        """Seconds of each trial that count."""
+        return sum(step.duration_s for step in self.steps if step.measured)
+
+    def arm(self, arm_id: str) -> Arm:
+        """The arm of that id."""
+        return next(arm for arm in self.arms if arm.id == arm_id)
+
+    def block(self, number: int) -> tuple[PlannedTrial, ...]:
+        """The trials of one block, in their order."""
+        return tuple(trial for trial in self.trials if trial.block == number)
+
+    def trial_seed(self, block: int) -> int:
+        """The load's seed: the same for every arm of a block, another for every block.
+
+        Arms of a block then draw the same keys, which takes one source of noise out of their
+        difference.
+        """
+        return (self.seed * 1_000_003 + block) % 2**63

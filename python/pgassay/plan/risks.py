@@ -1,0 +1,67 @@
+"""What could make an experiment mislead, seen before it is run.
+
+Enters: a Spec. Leaves: one plain sentence per risk.
+Never: stops anything; the user decides.
+"""
+
+from __future__ import annotations
+
+from pgassay.spec.parse import Spec
+from pgassay.spec.settings import CATALOGUED, catalogue
+from pgassay.spec.units import to_base
+
+SEQUENTIAL_MINIMUM = 5
+"""With fewer blocks the confidence sequence cannot exclude zero, however large the effect."""
+CYCLE_MINIMUM = 3.0
+"""Checkpoint intervals a trial must span before its phase matters little (see docs/methods.md)."""
+
+
+def find_risks(spec: Spec) -> tuple[str, ...]:
+    """The risks of this experiment, most serious first."""
+    return tuple(_checkpoint_phase(spec) + _too_few_blocks(spec) + _short_trials(spec))
+
+
+def _checkpoint_phase(spec: Spec) -> list[str]:
+    levels = spec.file.factors.postgres.get("checkpoint_timeout")
+    if not levels:
+        return []
+    entry = catalogue(CATALOGUED[-1])["checkpoint_timeout"]
+    seconds = [float(to_base(level, entry["unit"], entry["vartype"])) for level in levels]
+    measured = spec.file.load.step * len(spec.file.load.clients)
+    partial = [s for s in seconds if measured < CYCLE_MINIMUM * s and measured % s]
+    if not partial:
+        return []
+    return [
+        f"checkpoint_timeout is varied, and {measured:g} s of measurement is not a whole number"
+        f" of {', '.join(f'{s:g} s' for s in partial)} cycles: the phase of the checkpoint will"
+        " move the result; make load.step a common multiple of the levels"
+    ]
+
+
+def _too_few_blocks(spec: Spec) -> list[str]:
+    design = spec.file.design
+    if not spec.file.factors.postgres:
+        return []
+    if design.min_blocks == design.max_blocks:
+        smallest = 2.0 ** (1 - design.min_blocks)
+        if smallest <= 0.05:
+            return []
+        return [
+            f"with {design.min_blocks} blocks the sign-flip p cannot fall below {smallest:g};"
+            " the verdict rests on the t interval alone; 6 blocks or more lift this"
+        ]
+    if design.max_blocks < SEQUENTIAL_MINIMUM:
+        return [
+            f"with fewer than {SEQUENTIAL_MINIMUM} blocks a sequential verdict can only be"
+            " undecided; raise max_blocks, or set min_blocks = max_blocks for a fixed number"
+        ]
+    return []
+
+
+def _short_trials(spec: Spec) -> list[str]:
+    if spec.file.load.step >= 5.0:
+        return []
+    return [
+        f"steps of {spec.file.load.step:g} s are short: start-up effects and a single checkpoint"
+        " weigh heavily; the verdict speaks of such short runs only"
+    ]

@@ -1,0 +1,43 @@
+"""plan.json: a plan as plain JSON, and back.
+
+Enters: a Plan, or the object of plan.json. Leaves: the other of the two.
+Never: draws anything anew; a stored plan is what was drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial, Step
+
+SCHEMA = "pgassay.plan/1"
+
+
+def plan_to_json(plan: Plan) -> dict[str, Any]:
+    """The object of plan.json."""
+    return {"schema": SCHEMA, **asdict(plan)}
+
+
+def plan_from_json(stored: Mapping[str, Any]) -> Plan:
+    """The plan of a plan.json; raises ValueError where the object is not one."""
+    fields = dict(stored)
+    schema = fields.pop("schema", None)
+    if schema != SCHEMA:
+        raise ValueError(f"its schema is {schema!r}, not {SCHEMA!r}")
+    try:
+        return Plan(
+            **{
+                **fields,
+                "factors": tuple(
+                    Factor(f["name"], f["kind"], tuple(f["levels"])) for f in fields["factors"]
+                ),
+                "arms": tuple(Arm(**arm) for arm in fields["arms"]),
+                "steps": tuple(Step(**step) for step in fields["steps"]),
+                "trials": tuple(PlannedTrial(**trial) for trial in fields["trials"]),
+                "warnings": tuple(fields["warnings"]),
+            }
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"a field is missing or unknown: {error}") from None

@@ -1,0 +1,34 @@
+-- What every busy session and background process does or waits for, at this moment.
+-- Floor 14: query_id is new; NULL unless compute_query_id is on.
+-- Privileges: pg_monitor (or pg_read_all_stats). Without it the sessions of other roles come with
+--   nothing but their pid, which the sampler turns into a warning: silence would read as idleness.
+--
+-- A filter on state = 'active' alone would miss exiting backends, which are idle and write WAL, and
+-- background processes, which have no state. A session idle in a transaction stays: it holds locks.
+-- With track_activities off the state is 'disabled', and only a client wait tells idleness.
+SELECT
+    a.pid::pg_catalog.int4 AS pid,
+    a.leader_pid::pg_catalog.int4 AS leader_pid,
+    a.backend_type::pg_catalog.text AS backend_type,
+    a.state::pg_catalog.text AS state,
+    a.wait_event_type::pg_catalog.text AS wait_event_type,
+    a.wait_event::pg_catalog.text AS wait_event,
+    a.query_id::pg_catalog.int8 AS query_id,
+    (extract(epoch FROM pg_catalog.clock_timestamp() - a.xact_start) * 1000000)::pg_catalog.int8
+        AS xact_age_us
+FROM pg_catalog.pg_stat_activity AS a
+WHERE a.pid <> pg_catalog.pg_backend_pid()
+    AND coalesce(a.application_name, '') NOT LIKE 'pgassay sampler%'
+    AND coalesce(a.application_name, '') NOT LIKE 'pgassay control%'
+    AND (
+        a.query = '<insufficient privilege>'
+        OR CASE
+            WHEN a.backend_type IN ('client backend', 'parallel worker') THEN
+                CASE a.state
+                    WHEN 'idle' THEN a.wait_event_type NOT IN ('Client', 'Activity')
+                    WHEN 'disabled' THEN coalesce(a.wait_event_type, '') NOT IN ('Client', 'Activity')
+                    ELSE a.state IS NOT NULL
+                END
+            ELSE a.backend_type IS NOT NULL AND coalesce(a.wait_event_type, '') <> 'Activity'
+        END
+    )

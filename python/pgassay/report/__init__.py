@@ -1,0 +1,1 @@
+"""Findings → HTML, Markdown, JSON. No statistics here."""

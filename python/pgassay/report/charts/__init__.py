@@ -1,0 +1,1 @@
+"""Charts: what the analysis holds, drawn. One file per chart."""

@@ -1,0 +1,130 @@
+"""What all charts share: colours, type, margins, and safe text.
+
+Enters: names as users wrote them. Leaves: plotly properties.
+Never: draws. Inks are mid-tones legible on white and on black; style.css sharpens them to the
+reader's colour scheme.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from pgassay.plan.model import Arm
+
+# Okabe & Ito, "Color Universal Design" (2008), without black and yellow, which vanish on a dark
+# and on a light page.
+BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
+VERMILLION, SKY, GREY = "#D55E00", "#56B4E9", "#8C8C8C"
+
+_ARM_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILLION, SKY, GREY)
+_DASHES = ("solid", "dash", "dot", "dashdot")
+_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
+
+CLASS_COLOURS = {
+    "cpu": GREEN,
+    "wal": VERMILLION,
+    "data_io": BLUE,
+    "lock": PURPLE,
+    "lwlock": ORANGE,
+    "client": GREY,
+    "throttle": "#BDBDBD",
+    "ipc": SKY,
+    "other": "#7A6A58",
+}
+TONE_COLOURS = {
+    "better": "#14905F",
+    "worse": "#C8401F",
+    "same": "#64809B",
+    "undecided": "#B97F0A",
+}
+
+INK = "#7d8590"
+FAINT = "rgba(128,136,146,0.22)"
+BAND = "rgba(128,136,146,0.14)"
+DOT = "rgba(128,136,146,0.85)"
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
+
+
+@dataclass(frozen=True)
+class ArmStyle:
+    """How one arm looks in every chart and table."""
+
+    id: str
+    label: str
+    short: str
+    """Its levels alone where there are several factors, whose names `short_title` gives."""
+    colour: str
+    dash: str
+    symbol: str
+
+
+def arm_styles(arms: Sequence[Arm]) -> dict[str, ArmStyle]:
+    """Arm id → its look; past seven arms colours come again with another dash and symbol."""
+    styles = {}
+    for index, arm in enumerate(arms):
+        turn, place = divmod(index, len(_ARM_COLOURS))
+        styles[arm.id] = ArmStyle(
+            arm.id,
+            arm.label,
+            " · ".join(arm.levels.values()) if len(arm.levels) > 1 else arm.label,
+            _ARM_COLOURS[place],
+            _DASHES[turn % len(_DASHES)],
+            _SYMBOLS[turn % len(_SYMBOLS)],
+        )
+    return styles
+
+
+def plain(text: str) -> str:
+    """Text that plotly shows as it is: it takes `<b>`, `<a href>` and entities as markup."""
+    return html.escape(text, quote=False)
+
+
+def translucent(colour: str, opacity: float) -> str:
+    """The same colour, see-through."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity:g})"
+
+
+def new_figure(height: int, **layout: Any) -> go.Figure:
+    """An empty chart in the report's style."""
+    figure = go.Figure()
+    figure.update_layout(
+        template="none",
+        height=height,
+        autosize=True,
+        showlegend=False,
+        separators=".\u202f",
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": FONT, "size": 13, "color": INK},
+        margin={"l": 2, "r": 2, "t": 8, "b": 8, "pad": 0},
+        hovermode="closest",
+        hoverlabel={"font": {"family": FONT, "size": 13}, "align": "left", "namelength": -1},
+    )
+    figure.update_layout(**layout)
+    return figure
+
+
+def axis(title: str, **more: Any) -> dict[str, Any]:
+    """An axis with a unit, hairline grid and room for its labels."""
+    return {
+        "title": {"text": title, "standoff": 10, "font": {"size": 13}},
+        "automargin": True,
+        "gridcolor": FAINT,
+        "zeroline": False,
+        "showline": False,
+        "ticks": "",
+        "separatethousands": True,
+        "exponentformat": "none",
+        **more,
+    }
+
+
+def note(text: str, **more: Any) -> dict[str, Any]:
+    """A small text without an arrow."""
+    return {"text": text, "showarrow": False, "font": {"size": 12}, **more}

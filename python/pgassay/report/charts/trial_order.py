@@ -1,0 +1,77 @@
+"""Every trial in the order it ran.
+
+Enters: the trials' measures. Leaves: a chart of the primary metric by trial, blocks shaded in
+turn, so that drift and the drawn order are seen. Never: fits a trend.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import plotly.graph_objects as go
+
+from pgassay.analysis.metrics import METRICS
+from pgassay.analysis.model import Analysis, TrialMeasures
+from pgassay.findings.wording import quantity
+from pgassay.report.charts.style import BAND, ArmStyle, axis, new_figure, plain, translucent
+
+_HEIGHT_PX = 300
+
+
+def trial_order_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> go.Figure | None:
+    """The chart, or None where no trial has a value."""
+    metric = METRICS[analysis.metric]
+    trials = [t for t in analysis.trials if t.arm in styles and _value(t, metric.name) is not None]
+    if not trials:
+        return None
+    figure = new_figure(_HEIGHT_PX)
+    for arm, style in styles.items():
+        own = [trial for trial in trials if trial.arm == arm]
+        values = [trial.whole.values[metric.name] for trial in own]
+        figure.add_scatter(
+            x=[trial.number for trial in own],
+            y=[round(value, 6) for value in values],
+            mode="lines+markers",
+            line={"color": translucent(style.colour, 0.35), "width": 1.2},
+            marker={"color": style.colour, "size": 9, "symbol": style.symbol},
+            legendgroup=arm,
+            customdata=[
+                f"{quantity(value, metric)}<br>trial {trial.number}, block {trial.block},"
+                f" position {trial.position}<br>{plain(style.label)}"
+                for trial, value in zip(own, values, strict=True)
+            ],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    middles = _shade_blocks(figure, trials)
+    every = 1 + len(middles) // 16
+    shown = list(middles.items())[::every]
+    figure.update_layout(
+        xaxis=axis(
+            "block" if len(styles) > 1 else "trial",
+            tickvals=[middle for _, middle in shown],
+            ticktext=[str(block) for block, _ in shown],
+            showgrid=False,
+            range=[trials[0].number - 0.6, trials[-1].number + 0.6],
+        ),
+        yaxis=axis(f"{metric.title.lower()}{f', {metric.unit}' if metric.unit else ''}"),
+    )
+    return figure
+
+
+def _value(trial: TrialMeasures, metric: str) -> float | None:
+    value = trial.whole.values.get(metric)
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _shade_blocks(figure: go.Figure, trials: Sequence[TrialMeasures]) -> dict[int, float]:
+    """Shades every other block; returns block → the middle of it on the axis."""
+    numbers: dict[int, list[int]] = {}
+    for trial in trials:
+        numbers.setdefault(trial.block, []).append(trial.number)
+    for block, own in numbers.items():
+        if block % 2 and len(numbers) > 1:
+            figure.add_vrect(
+                min(own) - 0.5, max(own) + 0.5, fillcolor=BAND, line_width=0, layer="below"
+            )
+    return {block: (min(own) + max(own)) / 2 for block, own in numbers.items()}

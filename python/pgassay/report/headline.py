@@ -1,0 +1,103 @@
+"""The answer at the top of a report.
+
+Enters: the context. Leaves: one `Headline` per answer, and the facts that stand under it.
+Never: decides; verdicts are upstream's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgassay.analysis.metrics import METRICS
+from pgassay.analysis.model import IntervalKind, Verdict
+from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.wording import interval_text
+from pgassay.report.context import ReportContext
+
+TONES = {
+    Verdict.BETTER: "better",
+    Verdict.WORSE: "worse",
+    Verdict.EQUIVALENT: "same",
+    Verdict.NEGLIGIBLE: "same",
+    Verdict.UNDECIDED: "undecided",
+}
+"""Verdict → the class name that style.css colours."""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One answer; the interval is kept apart so that it can be set in lighter type."""
+
+    badge: str
+    tone: str
+    lead: str
+    interval: str
+    rest: str
+
+
+def headlines(context: ReportContext) -> tuple[Headline, ...]:
+    """The answers over whole trials; those by step are in the table of verdicts."""
+    verdicts = context.of_kind(FindingKind.VERDICT)
+    whole = [v for v in verdicts if v.evidence is None or v.evidence.step is None]
+    if not whole:
+        return (Headline("nothing", "same", _nothing(context), "", ""),)
+    return tuple(_headline(verdict) for verdict in whole)
+
+
+def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
+    """(name, value) of what a reader needs to weigh the answer."""
+    plan, analysis = context.plan, context.analysis
+    metric = METRICS[analysis.metric]
+    direction = {"higher": "higher is better", "lower": "lower is better"}.get(metric.good)
+    found = [("Judged by", f"{metric.title}, {direction}" if direction else metric.title)]
+    if plan.factors:
+        found += [
+            ("Smallest effect that matters", f"±\u00a0{100 * analysis.smallest_effect:g}\u00a0%"),
+            ("Interval", interval_words(context)),
+        ]
+    return (
+        *found,
+        ("Blocks", _blocks(context)),
+        ("Trials", _trials(context)),
+    )
+
+
+def interval_words(context: ReportContext) -> str:
+    """Which 95 % interval, and over how many verdicts it is shared."""
+    analysis = context.analysis
+    name = (
+        "Student’s t, 95\u00a0%"
+        if analysis.interval is IntervalKind.T
+        else "confidence sequence, 95\u00a0%"
+    )
+    if analysis.simultaneous > 1:
+        return f"{name}, shared by {analysis.simultaneous} verdicts"
+    return name
+
+
+def _headline(finding: Finding) -> Headline:
+    comparison = finding.evidence
+    if comparison is None:
+        return Headline(finding.title, "measured", finding.text, "", "")
+    lead, interval, rest = finding.text.partition(f"({interval_text(comparison)})")
+    said = comparison.verdict.value
+    # The badge says it already.
+    lead = lead.removeprefix(f"{said.capitalize()}: ").strip()
+    return Headline(said, TONES[comparison.verdict], lead, interval, rest)
+
+
+def _nothing(context: ReportContext) -> str:
+    if not context.analysis.trials:
+        return "No trial has finished, so nothing can be said."
+    return "No complete block has a value to compare, so nothing can be said."
+
+
+def _blocks(context: ReportContext) -> str:
+    plan, done = context.plan, context.analysis.blocks
+    if plan.min_blocks == plan.max_blocks:
+        return f"{done} of {plan.max_blocks}, fixed beforehand"
+    return f"{done} complete, {plan.min_blocks} to {plan.max_blocks} allowed"
+
+
+def _trials(context: ReportContext) -> str:
+    return f"{len(context.analysis.trials)} × {context.plan.measured_s:g}\u00a0s measured"

@@ -1,0 +1,206 @@
+"""The tables of a report, as text.
+
+Enters: the context. Leaves: rows of strings, the same for HTML and Markdown.
+Never: computes an estimate; what is absent is an en dash.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from pgassay.analysis.metrics import METRICS, Metric
+from pgassay.analysis.model import Comparison, TrialMeasures
+from pgassay.findings.model import FindingKind
+from pgassay.findings.wording import quantity, signed_percent
+from pgassay.report.context import ReportContext
+from pgassay.report.headline import TONES
+
+ABSENT = "–"
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """One metric, one level against the baseline, in words."""
+
+    metric: str
+    subject: str
+    load: str
+    baseline: str
+    level: str
+    change: str
+    interval: str
+    blocks: str
+    p: str
+    e: str
+    verdict: str
+    tone: str
+
+
+@dataclass(frozen=True)
+class TrialRow:
+    """One trial, in the order it ran."""
+
+    number: int
+    block: int
+    position: int
+    arm: str
+    arm_id: str
+    values: tuple[str, ...]
+    checkpoints: str
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class WarningGroup:
+    """All warnings of one kind."""
+
+    title: str
+    texts: tuple[str, ...]
+
+
+def verdict_rows(context: ReportContext) -> tuple[ComparisonRow, ...]:
+    """The primary metric, whole trials and by step."""
+    return tuple(comparison_row(verdict) for verdict in context.analysis.verdicts())
+
+
+def difference_rows(context: ReportContext) -> tuple[ComparisonRow, ...]:
+    """What else differs, as the findings rank it."""
+    return tuple(
+        comparison_row(finding.evidence)
+        for finding in context.of_kind(FindingKind.EXPLANATION)
+        if finding.evidence is not None
+    )
+
+
+def all_rows(context: ReportContext) -> tuple[ComparisonRow, ...]:
+    """Every comparison there is."""
+    return tuple(comparison_row(comparison) for comparison in context.analysis.comparisons)
+
+
+def comparison_row(comparison: Comparison) -> ComparisonRow:
+    """A comparison, in words."""
+    metric = METRICS[comparison.metric]
+    return ComparisonRow(
+        metric=metric.title,
+        subject=f"{comparison.factor} = {comparison.level}",
+        load="whole trial" if comparison.step is None else f"{comparison.step} clients",
+        baseline=quantity(comparison.baseline_mean, metric),
+        level=quantity(comparison.level_mean, metric),
+        change=_change(comparison, metric),
+        interval=_interval(comparison, metric),
+        blocks=str(comparison.blocks),
+        p=probability(comparison.p_sign_flip),
+        e=evidence(comparison.e_value),
+        verdict=comparison.verdict.value,
+        tone=TONES[comparison.verdict],
+    )
+
+
+def probability(value: float | None) -> str:
+    """A p to three decimals."""
+    if value is None or not math.isfinite(value):
+        return ABSENT
+    return "< 0.001" if value < 0.0005 else f"{value:.3f}"
+
+
+def evidence(value: float | None) -> str:
+    """An e-value to the digits that matter."""
+    if value is None or math.isnan(value):
+        return ABSENT
+    if value >= 1e6:
+        return "> 10⁶"
+    return f"{value:.2f}" if value < 10 else f"{value:,.0f}".replace(",", "\u202f")
+
+
+def trial_columns(context: ReportContext) -> tuple[Metric, ...]:
+    """What the table of trials shows: the primary metric, throughput and the slowest 1 %."""
+    names = dict.fromkeys((context.analysis.metric, "tps", "latency_p99"))
+    return tuple(METRICS[name] for name in names)
+
+
+def trial_rows(context: ReportContext) -> tuple[TrialRow, ...]:
+    """All trials."""
+    labels = {arm.id: arm.label for arm in context.plan.arms}
+    columns = trial_columns(context)
+    return tuple(
+        TrialRow(
+            number=trial.number,
+            block=trial.block,
+            position=trial.position,
+            arm=labels.get(trial.arm, trial.arm),
+            arm_id=trial.arm,
+            values=tuple(measured(trial.whole.values.get(m.name), m) for m in columns),
+            checkpoints=_checkpoints(trial),
+            warnings=tuple(_without_number(warning.text, trial) for warning in trial.warnings),
+        )
+        for trial in context.analysis.trials
+    )
+
+
+def measured(value: float | None, metric: Metric) -> str:
+    """A value with its unit, or a dash."""
+    return ABSENT if value is None or not math.isfinite(value) else quantity(value, metric)
+
+
+def arm_rows(context: ReportContext) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """(metric, its mean in each arm) for every metric that any arm has."""
+    arms = context.analysis.arms
+    return tuple(
+        (metric.title, tuple(measured(arm.means.get(metric.name), metric) for arm in arms))
+        for metric in METRICS.values()
+        if any(metric.name in arm.means for arm in arms)
+    )
+
+
+def warning_groups(context: ReportContext) -> tuple[WarningGroup, ...]:
+    """Warnings by kind, each text once."""
+    groups: dict[str, dict[str, None]] = {}
+    for warning in context.of_kind(FindingKind.WARNING):
+        groups.setdefault(warning.title, {})[warning.text] = None
+    return tuple(
+        WarningGroup(kind.replace("-", " ").capitalize(), tuple(texts))
+        for kind, texts in groups.items()
+    )
+
+
+def pattern_sentences(context: ReportContext) -> tuple[tuple[str, str], ...]:
+    """(title, sentence) of what the differences together mean, each once."""
+    return tuple(
+        dict.fromkeys(
+            (finding.title, finding.text)
+            for finding in context.of_kind(FindingKind.EXPLANATION)
+            if finding.evidence is None
+        )
+    )
+
+
+def _change(comparison: Comparison, metric: Metric) -> str:
+    if comparison.effect_pct is not None:
+        return signed_percent(comparison.effect_pct)
+    return _signed(comparison.difference, metric)
+
+
+def _interval(comparison: Comparison, metric: Metric) -> str:
+    if comparison.ci95_pct is not None:
+        low, high = comparison.ci95_pct
+        return f"{signed_percent(low)} to {signed_percent(high)}"
+    if comparison.ci95 is not None:
+        low, high = comparison.ci95
+        return f"{_signed(low, metric)} to {_signed(high, metric)}"
+    return ABSENT
+
+
+def _signed(value: float, metric: Metric) -> str:
+    return f"{'+' if value > 0 else ''}{quantity(value, metric)}"
+
+
+def _checkpoints(trial: TrialMeasures) -> str:
+    rate = trial.whole.values.get("checkpoints_per_min")
+    if rate is None:
+        return ABSENT
+    return str(round(rate * (trial.whole.end_ns - trial.whole.start_ns) / 60e9))
+
+
+def _without_number(text: str, trial: TrialMeasures) -> str:
+    return text.removeprefix(f"trial {trial.number}: ")

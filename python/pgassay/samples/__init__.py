@@ -1,0 +1,1 @@
+"""Trials → files: schemas and the run directory, written after every trial."""

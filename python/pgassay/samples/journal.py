@@ -1,0 +1,58 @@
+"""journal.jsonl: every change to the target, on disk before it is made.
+
+Enters: changes and their undoing, as the target makes them. Leaves: one JSON object per line.
+Never: undoes anything itself, and never rewrites a line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from pgassay.samples.files import clear_errors
+from pgassay.target.protocol import Change
+
+
+class FileJournal:
+    """Appends to one journal file; every line is synced before the call returns."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def record(self, change: Change) -> None:
+        """Note a change that is about to be made."""
+        self._append({"event": "change", **asdict(change)})
+
+    def undone(self, change_id: str) -> None:
+        """Note that a change has been undone."""
+        self._append({"event": "undone", "id": change_id})
+
+    def _append(self, entry: dict[str, str]) -> None:
+        line = json.dumps({"at": time.time(), **entry}, ensure_ascii=False) + "\n"
+        with clear_errors(self._path):
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            try:
+                os.write(descriptor, line.encode())
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+def open_changes(path: Path) -> list[Change]:
+    """The changes of a journal that were not undone, newest first."""
+    if not path.exists():
+        return []
+    changes: dict[str, Change] = {}
+    for line in path.read_text("utf-8").splitlines():
+        try:
+            entry = json.loads(line)
+        except json.JSONDecodeError:
+            continue  # a line cut short by a crash: its change was never made
+        if entry["event"] == "change":
+            changes[entry["id"]] = Change(*(entry[k] for k in ("id", "what", "do", "undo")))
+        else:
+            changes.pop(entry["id"], None)
+    return list(reversed(changes.values()))

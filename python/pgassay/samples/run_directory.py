@@ -1,0 +1,189 @@
+"""One run's directory: everything needed to analyse, compare or repeat it.
+
+Enters: the spec's text, the plan, trial records. Leaves: files, whole or absent.
+Never: interprets what it stores.
+
+    RUN/  spec.toml  plan.json  environment.json  journal.jsonl
+          trials/0001/  trial.json  load.parquet  waits.parquet  postgres.parquet
+                        host.parquet  checkpoints.parquet
+          analysis.json  report.html
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pgassay.errors import RunDirectoryError
+from pgassay.samples.files import clear_errors, sync_directory, write_whole
+from pgassay.samples.journal import FileJournal
+from pgassay.samples.schemas import TABLES
+from pgassay.trials.record import TrialRecord
+
+RUNS_FOLDER = "pgassay-runs"
+"""Where runs go when no --out is given, in the present folder."""
+
+
+def default_run_path(name: str, now: datetime | None = None) -> Path:
+    """`pgassay-runs/2026-01-31-142501-NAME`."""
+    moment = (now or datetime.now(UTC).astimezone()).strftime("%Y-%m-%d-%H%M%S")
+    return Path(RUNS_FOLDER) / f"{moment}-{name}"
+
+
+class RunDirectory:
+    """Writes a run as it happens, and reads one back."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path) -> RunDirectory:
+        """Make a new, empty run directory; refuses one that holds anything."""
+        with clear_errors(path):
+            if path.exists() and (not path.is_dir() or any(path.iterdir())):
+                raise RunDirectoryError(f"{path}: exists already; name another with --out")
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (path / "trials").mkdir(mode=0o700)
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: Path) -> RunDirectory:
+        """An existing run; refuses a folder that is not one."""
+        if not (path / "plan.json").is_file():
+            raise RunDirectoryError(f"{path}: is not a run directory (it has no plan.json)")
+        return cls(path)
+
+    def journal(self) -> FileJournal:
+        """The journal of changes to the target."""
+        return FileJournal(self.path / "journal.jsonl")
+
+    def write_text(self, name: str, text: str) -> Path:
+        """A text file in the run's top folder."""
+        write_whole(self.path / name, text.encode())
+        return self.path / name
+
+    def write_json(self, name: str, value: Mapping[str, Any]) -> None:
+        """A JSON file in the run's top folder."""
+        write_whole(self.path / name, _json(value))
+
+    def read_text(self, name: str) -> str:
+        """A text file of the run's top folder."""
+        try:
+            return (self.path / name).read_text("utf-8")
+        except OSError as error:
+            raise RunDirectoryError(f"{self.path / name}: {error.strerror}") from None
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """A JSON file of the run's top folder."""
+        return _parsed(self.read_text(name), self.path / name)
+
+    def has(self, name: str) -> bool:
+        """Whether the run's top folder holds this file."""
+        return (self.path / name).is_file()
+
+    def write_trial(self, record: TrialRecord) -> None:
+        """Store one finished trial; it is there whole, or not at all."""
+        final = self.path / "trials" / f"{record.number:04d}"
+        aside = final.with_name(f".{final.name}.part")
+        with clear_errors(final):
+            try:
+                aside.mkdir(mode=0o700)
+                for name, table in _tables(record).items():
+                    write_whole(aside / f"{name}.parquet", _parquet(table))
+                write_whole(aside / "trial.json", _json(_summary(record)))
+                aside.rename(final)
+                sync_directory(final.parent)
+            except BaseException:
+                shutil.rmtree(aside, ignore_errors=True)
+                raise
+
+    def trial(self, number: int) -> StoredTrial:
+        """One finished trial."""
+        return StoredTrial(self.path / "trials" / f"{number:04d}")
+
+    def trials(self) -> Iterator[StoredTrial]:
+        """The finished trials, in the order they ran."""
+        for folder in sorted((self.path / "trials").glob("[0-9]*")):
+            yield StoredTrial(folder)
+
+
+class StoredTrial:
+    """One trial read back from its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def summary(self) -> dict[str, Any]:
+        """trial.json."""
+        path = self.folder / "trial.json"
+        return _parsed(path.read_text("utf-8"), path)
+
+    def table(self, name: str) -> pa.Table:
+        """One of the Parquet files, by its name without the ending."""
+        path = self.folder / f"{name}.parquet"
+        try:
+            return pq.read_table(path, schema=TABLES[name])
+        except (OSError, pa.ArrowInvalid) as error:
+            reason = str(error).splitlines()[0]
+            raise RunDirectoryError(f"{path}: cannot be read: {reason}") from None
+
+
+def _summary(record: TrialRecord) -> dict[str, Any]:
+    return {
+        "schema": "pgassay.trial/1",
+        "number": record.number,
+        "block": record.block,
+        "position": record.position,
+        "arm": record.arm,
+        "levels": dict(record.levels),
+        "started_ns": record.started_ns,
+        "ended_ns": record.ended_ns,
+        "reset": dict(record.reset),
+        "load": dict(record.load),
+        "sampler_cost": dict(record.sampler_cost),
+        "warnings": list(record.warnings),
+    }
+
+
+def _tables(record: TrialRecord) -> dict[str, pa.Table]:
+    checkpoints = [asdict(checkpoint) for checkpoint in record.checkpoints]
+    columns = {
+        "load": record.intervals,
+        "waits": record.waits,
+        "postgres": record.counters,
+        "host": record.host,
+    }
+    tables = {
+        name: pa.Table.from_pydict(dict(found), schema=TABLES[name])
+        for name, found in columns.items()
+    }
+    tables["checkpoints"] = pa.Table.from_pylist(checkpoints, schema=TABLES["checkpoints"])
+    return tables
+
+
+def _parquet(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    return bytes(sink.getvalue())
+
+
+def _json(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise RunDirectoryError(f"{path}: is damaged: {error}") from None
+    if not isinstance(value, dict):
+        raise RunDirectoryError(f"{path}: is damaged: not a JSON object")
+    return value

@@ -1,0 +1,78 @@
+"""The columns of every Parquet file in a run directory.
+
+Enters: nothing. Leaves: pyarrow schemas. Never: computes.
+
+Times are nanoseconds of Unix time on the run's one axis. Counter values are raw, as the server
+or kernel showed them; differences are the analysis's business.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+_WORD = pa.dictionary(pa.int32(), pa.string())
+
+LOAD = pa.schema(
+    [
+        pa.field("start_ns", pa.int64(), nullable=False),
+        pa.field("step", pa.int32(), nullable=False),
+        pa.field("measured", pa.bool_(), nullable=False),
+        pa.field("scenario", _WORD, nullable=False),
+        pa.field("transactions", pa.int64(), nullable=False),
+        pa.field("failed", pa.int64(), nullable=False),
+        pa.field("latency_sum_ns", pa.int64(), nullable=False),
+        pa.field("latency_ns", pa.list_(pa.int64()), nullable=False),
+        pa.field("latency_count", pa.list_(pa.int64()), nullable=False),
+    ]
+)
+"""One row per interval × scenario; the two lists are one HDR histogram's used buckets."""
+
+WAITS = pa.schema(
+    [
+        pa.field("tick_ns", pa.int64(), nullable=False),
+        pa.field("pid", pa.int32()),
+        pa.field("leader_pid", pa.int32()),
+        pa.field("backend_type", _WORD),
+        pa.field("state", _WORD),
+        pa.field("wait_event_type", _WORD),
+        pa.field("wait_event", _WORD),
+        pa.field("query_id", pa.int64()),
+        pa.field("xact_start_ns", pa.int64()),
+        pa.field("scenario", _WORD),
+    ]
+)
+"""One row per busy session and tick; a row without pid is a tick that found nobody busy."""
+
+COUNTERS = pa.schema(
+    [
+        pa.field("time_ns", pa.int64(), nullable=False),
+        pa.field("source", _WORD, nullable=False),
+        pa.field("object", _WORD, nullable=False),
+        pa.field("name", _WORD, nullable=False),
+        pa.field("value", pa.float64(), nullable=False),
+    ]
+)
+"""postgres.parquet and host.parquet: one row per value read."""
+
+CHECKPOINTS = pa.schema(
+    [
+        pa.field("started_ns", pa.int64(), nullable=False),
+        pa.field("ended_ns", pa.int64()),
+        pa.field("cause", pa.string(), nullable=False),
+        pa.field("buffers", pa.int64()),
+        pa.field("write_s", pa.float64()),
+        pa.field("sync_s", pa.float64()),
+        pa.field("total_s", pa.float64()),
+        pa.field("distance_kb", pa.int64()),
+        pa.field("estimate_kb", pa.int64()),
+    ]
+)
+
+TABLES = {
+    "load": LOAD,
+    "waits": WAITS,
+    "postgres": COUNTERS,
+    "host": COUNTERS,
+    "checkpoints": CHECKPOINTS,
+}
+"""File name (without .parquet) → schema, for every file of a trial."""

@@ -1,0 +1,1 @@
+"""Experiment file → validated, frozen Spec."""

@@ -1,0 +1,178 @@
+"""The experiment file as frozen values: one class per table, one field per key.
+
+Enters: the dict tomllib made. Leaves: `ExperimentFile`, or pydantic's ValidationError.
+Never: reads files, knows servers; `parse.py` turns errors into words.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+
+from pgassay.spec.units import duration_s
+
+
+def _percent(value: Any) -> float:
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*([0-9.]+)\s*%\s*", value)
+        if not match:
+            raise ValueError("write a share such as '2%' or 0.02")
+        return float(match[1]) / 100
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("write a share such as '2%' or 0.02")
+    return float(value)
+
+
+def _duration(value: Any) -> float:
+    if not isinstance(value, str | int | float):
+        raise ValueError("write a duration such as '90s' or '10min'")
+    return duration_s(value)
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, int | float | str):
+        return str(value)
+    raise ValueError("write one value: text, a number or a boolean")
+
+
+def _one_or_more(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+def _dsn(value: Any) -> Any:
+    if isinstance(value, str) and re.search(r"(^|\s)password\s*=|^\w+://[^/@\s]*:[^/@\s]*@", value):
+        raise ValueError(
+            "a password has no place in an experiment file; use ~/.pgpass, PGPASSWORD or a service"
+        )
+    return value
+
+
+Duration = Annotated[
+    float,
+    BeforeValidator(_duration),
+    Field(gt=0, allow_inf_nan=False),
+    WithJsonSchema({"type": ["string", "number"], "description": "seconds, or '90s', '10min'"}),
+]
+Share = Annotated[
+    float,
+    BeforeValidator(_percent),
+    Field(gt=0, lt=1),
+    WithJsonSchema({"type": ["string", "number"], "description": "'2%' or 0.02"}),
+]
+SettingValue = Annotated[
+    str,
+    BeforeValidator(_setting),
+    WithJsonSchema({"type": ["string", "number", "boolean"]}),
+]
+Clients = Annotated[int, Field(ge=1, le=100_000)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class TargetTable(_Table):
+    """The PostgreSQL under test; left out, an embedded server."""
+
+    version: Literal[16, 18] | None = Field(None, description="embedded server: major version")
+    bin: str | None = Field(None, description="the bin directory of any installation")
+    dsn: str | None = Field(None, description="an existing server: a libpq connection string")
+    allow_changes: bool = Field(False, description="existing server: settings may be changed")
+
+    _no_password = model_validator(mode="before")(
+        lambda table: {**table, "dsn": _dsn(table["dsn"])} if "dsn" in table else table
+    )
+
+    @model_validator(mode="after")
+    def _one_of(self) -> TargetTable:
+        given = [n for n in ("version", "bin", "dsn") if getattr(self, n) is not None]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} exclude each other; keep one")
+        if self.allow_changes and self.dsn is None:
+            raise ValueError("allow_changes belongs to an existing server; give dsn too")
+        return self
+
+
+class WorkloadTable(_Table):
+    """Schema, data and scenarios."""
+
+    use: str = Field("bank-write", description="a ready workload, or a folder with workload.toml")
+    scale: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+
+
+class FactorsTable(_Table):
+    """What is varied: every key a factor, its values the levels, the first the baseline."""
+
+    postgres: dict[str, Annotated[tuple[SettingValue, ...], Field(strict=False)]] = Field(
+        default_factory=dict
+    )
+
+
+class SettingsTable(_Table):
+    """What is held the same in every arm."""
+
+    postgres: dict[str, SettingValue] = Field(default_factory=dict)
+
+
+class LoadTable(_Table):
+    """How hard, and for how long."""
+
+    clients: Annotated[
+        tuple[Clients, ...],
+        BeforeValidator(_one_or_more),
+        Field(strict=False, min_length=1),
+        WithJsonSchema(
+            {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}]}
+        ),
+    ] = Field((8,), description="connections; a list makes steps")
+    step: Duration = Field(60.0, description="length of each measured step")
+    warmup: Duration = Field(10.0, description="load before the first step, not measured")
+    threads: Annotated[int, Field(ge=1, le=1024)] = Field(1, description="engine threads")
+    protocol: Literal["prepared", "simple"] = "prepared"
+
+
+class DesignTable(_Table):
+    """Blocks, the smallest effect that matters, and when to stop."""
+
+    min_blocks: Annotated[int, Field(ge=2, le=1000)] = 6
+    max_blocks: Annotated[int, Field(ge=2, le=1000)] = 24
+    smallest_effect: Share = 0.02
+    metric: Literal["tps", "latency_mean", "latency_p50", "latency_p95", "latency_p99"] = Field(
+        "tps", description="the primary endpoint, the one the verdict speaks of"
+    )
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = Field(
+        None, description="orders the trials; drawn and recorded when left out"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _max_follows_min(cls, table: Any) -> Any:
+        if isinstance(table, dict) and "max_blocks" not in table:
+            least = table.get("min_blocks")
+            if isinstance(least, int) and least > 24:
+                return {**table, "max_blocks": least}
+        return table
+
+    @model_validator(mode="after")
+    def _ordered(self) -> DesignTable:
+        if self.max_blocks < self.min_blocks:
+            raise ValueError(
+                f"max_blocks ({self.max_blocks}) is less than min_blocks ({self.min_blocks})"
+            )
+        return self
+
+
+class ExperimentFile(_Table):
+    """The whole file."""
+
+    question: str = ""
+    target: TargetTable = Field(default_factory=TargetTable)
+    workload: WorkloadTable = Field(default_factory=WorkloadTable)
+    factors: FactorsTable = Field(default_factory=FactorsTable)
+    settings: SettingsTable = Field(default_factory=SettingsTable)
+    load: LoadTable = Field(default_factory=LoadTable)
+    design: DesignTable = Field(default_factory=DesignTable)

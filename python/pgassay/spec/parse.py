@@ -1,0 +1,102 @@
+"""An experiment file, checked whole before anything is touched.
+
+Enters: a path, or text. Leaves: a frozen `Spec`, or a SpecError naming file, key and fix.
+Never: reaches a server; what only the server knows is checked when it is opened.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgassay.errors import SpecError
+from pgassay.spec.model import ExperimentFile
+from pgassay.spec.settings import CATALOGUED, catalogue, check_setting
+from pgassay.spec.tables import read_table
+from pgassay.spec.units import to_base
+from pgassay.spec.workload import Workload, load_workload
+
+DEFAULT_VERSION = 18
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One checked experiment: the file's tables, its workload and its seed."""
+
+    file: ExperimentFile
+    workload: Workload
+    seed: int
+    text: str
+    source: str
+
+    @property
+    def question(self) -> str:
+        """The question as asked, or one made from the factors."""
+        if self.file.question:
+            return self.file.question
+        factors = " and ".join(self.file.factors.postgres)
+        return f"What does {factors} do?" if factors else f"How fast is {self.workload.name}?"
+
+
+def load_spec(path: Path) -> Spec:
+    """Read and check an experiment file."""
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        raise SpecError("there is no such file", file=str(path)) from None
+    except IsADirectoryError:
+        raise SpecError("this is a folder; name the .toml file in it", file=str(path)) from None
+    except UnicodeDecodeError:
+        raise SpecError("is not UTF-8 text", file=str(path)) from None
+    except OSError as error:
+        raise SpecError(f"cannot be read: {error.strerror}", file=str(path)) from None
+    return parse_spec(text, source=str(path), beside=path.parent)
+
+
+def parse_spec(text: str, *, source: str, beside: Path, seed: int | None = None) -> Spec:
+    """Check an experiment's text; `beside` is the folder its relative paths start from.
+
+    `seed` stands in where the file names none, so that a stored run is read as it was drawn.
+    """
+    file = read_table(ExperimentFile, text, source)
+    try:
+        _check_settings(file)
+    except SpecError as error:
+        raise SpecError(error.problem, file=source, key=error.key) from None
+    workload = load_workload(file.workload.use, beside, file=source)
+    chosen = file.design.seed
+    if chosen is None:
+        chosen = seed if seed is not None else secrets.randbelow(2**31)
+    return Spec(file=file, workload=workload, seed=chosen, text=text, source=source)
+
+
+def _check_settings(file: ExperimentFile) -> None:
+    major = _known_major(file)
+    for name, value in file.settings.postgres.items():
+        check_setting(f"settings.postgres.{name}", name, value, major)
+    for name, levels in file.factors.postgres.items():
+        key = f"factors.postgres.{name}"
+        if name in file.settings.postgres:
+            raise SpecError("is also held in [settings.postgres]; keep one of the two", key=key)
+        if len(levels) < 2:
+            raise SpecError("a factor needs at least two levels", key=key)
+        for level in levels:
+            check_setting(key, name, level, major)
+        _refuse_equal_levels(key, name, levels)
+
+
+def _refuse_equal_levels(key: str, name: str, levels: tuple[str, ...]) -> None:
+    entry = next((catalogue(m)[name] for m in CATALOGUED if name in catalogue(m)), None)
+    seen: dict[str, str] = {}
+    for level in levels:
+        base = to_base(level, entry.get("unit"), entry["vartype"]) if entry else level
+        if base in seen:
+            raise SpecError(f"{seen[base]!r} and {level!r} are the same level", key=key)
+        seen[base] = level
+
+
+def _known_major(file: ExperimentFile) -> int | None:
+    if file.target.dsn is not None or file.target.bin is not None:
+        return None
+    return file.target.version or DEFAULT_VERSION

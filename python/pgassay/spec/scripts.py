@@ -1,0 +1,53 @@
+"""Scripts named on a command line, as pgbench names them.
+
+Enters: `FILE[@WEIGHT]` or a builtin's `NAME[@WEIGHT]`. Leaves: a `Scenario`, or a SpecError.
+Never: parses a script.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from pgassay.errors import SpecError
+from pgassay.spec.suggest import did_you_mean
+from pgassay.spec.workload import Scenario
+
+BUILTINS = ("tpcb-like", "simple-update", "select-only")
+
+
+def read_script(named: str) -> Scenario:
+    """A script file with an optional weight; `-` is not read."""
+    name, weight = _split(named)
+    path = Path(name)
+    try:
+        script = path.read_text("utf-8")
+    except FileNotFoundError:
+        raise SpecError("there is no such script", file=name) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(f"cannot be read: {error}", file=name) from None
+    return Scenario(path.stem, name, script, weight)
+
+
+def builtin_script(named: str) -> Scenario:
+    """One of pgbench's own scripts; a prefix is enough where it is the only one."""
+    name, weight = _split(named)
+    matching = [builtin for builtin in BUILTINS if builtin.startswith(name)]
+    if len(matching) != 1:
+        raise SpecError(f"-b {name}: no such builtin script{did_you_mean(name, BUILTINS)}")
+    file = f"{matching[0]}.sql"
+    script = (files("pgassay") / "workloads" / "pgbench" / file).read_text("utf-8")
+    return Scenario(matching[0], file, script, weight)
+
+
+def _split(named: str) -> tuple[str, float]:
+    name, at, weight = named.rpartition("@")
+    if not at:
+        return named, 1.0
+    try:
+        value = float(weight)
+    except ValueError:
+        return named, 1.0  # an @ in a file's name
+    if not 0.0 < value < 1e9:
+        raise SpecError(f"{named}: a weight is a number above 0")
+    return name, value

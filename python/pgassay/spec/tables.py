@@ -1,0 +1,91 @@
+"""TOML text to a checked table, and every way that can fail to one clear line.
+
+Enters: TOML text, the file it came from, the pydantic model it must fit.
+Leaves: the model, or a SpecError naming file, key and fix.
+Never: reads a file or knows what the table means.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from pgassay.errors import SpecError
+from pgassay.spec.suggest import did_you_mean
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_PLAIN = {
+    "tuple_type": "a list",
+    "model_type": "a table",
+    "dict_type": "a table",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "string_type": "text",
+}
+
+
+def read_table(model: type[Model], text: str, file: str) -> Model:
+    """The checked table; raises SpecError."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"not valid TOML: {error}", file=file) from None
+    try:
+        return model.model_validate(table)
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        first = _worst(details)
+        more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
+        key = ".".join(str(part) for part in first["loc"]) or None
+        raise SpecError(_in_words(model, first) + more, file=file, key=key) from None
+
+
+def _worst(details: list[ErrorDetails]) -> ErrorDetails:
+    """Unknown keys first: a misspelt key is often why another is missing."""
+    return next((d for d in details if d["type"] == "extra_forbidden"), details[0])
+
+
+def _in_words(model: type[BaseModel], detail: ErrorDetails) -> str:
+    match detail["type"]:
+        case "extra_forbidden":
+            return "unknown key" + did_you_mean(
+                str(detail["loc"][-1]), _keys_at(model, detail["loc"][:-1])
+            )
+        case "value_error":
+            return str(detail["msg"]).removeprefix("Value error, ")
+        case "missing":
+            return "this key is needed"
+        case "literal_error":
+            return f"{detail['input']!r} is not one of {detail['ctx']['expected']}"
+        case _:
+            problem = _PLAIN.get(
+                detail["type"], str(detail["msg"]).removeprefix("Input should be ")
+            )
+            return f"{_short(detail['input'])} given; it should be {problem}"
+
+
+def _keys_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    """The keys that the table at `path` knows."""
+    for part in path:
+        field = model.model_fields.get(str(part))
+        if field is None:
+            continue  # a name the user chose, such as a scenario's: the table below it counts
+        inner = [c for c in (field.annotation, *get_args(field.annotation)) if _is_table(c)]
+        if not inner:
+            return []
+        model = inner[0]
+    return list(model.model_fields)
+
+
+def _is_table(candidate: Any) -> bool:
+    return isinstance(candidate, type) and issubclass(candidate, BaseModel)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

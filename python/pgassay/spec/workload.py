@@ -1,0 +1,127 @@
+"""Schema, data and scenarios of one workload folder, read whole.
+
+Enters: a ready workload's name, or a folder. Leaves: a frozen `Workload`, or a SpecError.
+Never: parses scripts (the engine does) and never runs SQL.
+
+A folder holds `workload.toml`, `schema.sql`, `data.sql` and one script per scenario, in pgbench's
+script language. `:scale` in the SQL files stands for the scale.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pgassay.errors import SpecError
+from pgassay.spec.suggest import did_you_mean
+from pgassay.spec.tables import read_table
+
+_SCALE = re.compile(r"(?<!:):scale\b")
+_READY = Path(str(files("pgassay") / "workloads"))
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class ScenarioTable(_Table):
+    """One transaction script of a workload."""
+
+    file: str
+    weight: Annotated[float, Field(gt=0, strict=False)] = 1.0
+
+
+class WorkloadFile(_Table):
+    """workload.toml."""
+
+    title: str
+    data: str | None = Field(None, description="take schema.sql and data.sql from that folder")
+    scenarios: Annotated[dict[str, ScenarioTable], Field(min_length=1)]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A named, weighted transaction script."""
+
+    name: str
+    file: str
+    script: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What is put into the server and what is run on it."""
+
+    name: str
+    title: str
+    schema_sql: str
+    data_sql: str
+    scenarios: tuple[Scenario, ...]
+
+    def building_sql(self, scale: int) -> tuple[str, str]:
+        """Schema and data statements at a scale."""
+        schema, data = (_SCALE.sub(str(scale), text) for text in (self.schema_sql, self.data_sql))
+        return schema, data
+
+
+def ready_workloads() -> dict[str, str]:
+    """Names of the workloads that ship, with their titles."""
+    found = {}
+    for file in sorted(_READY.glob("*/workload.toml")):
+        table = read_table(WorkloadFile, file.read_text("utf-8"), str(file))
+        found[file.parent.name] = table.title
+    return found
+
+
+def load_workload(use: str, beside: Path, *, file: str) -> Workload:
+    """The workload named `use`: ready, or a folder relative to `beside`.
+
+    `file` is the experiment file, for error messages.
+    """
+    folder = _READY / use if "/" not in use and use not in (".", "..") else None
+    if folder is None or not (folder / "workload.toml").is_file():
+        folder = (beside / use).expanduser()
+    if not (folder / "workload.toml").is_file():
+        hint = did_you_mean(use, ready_workloads())
+        raise SpecError(
+            f"{use!r} is neither a ready workload nor a folder with a workload.toml{hint}",
+            file=file,
+            key="workload.use",
+        )
+    source = folder / "workload.toml"
+    table = read_table(WorkloadFile, _text(source), str(source))
+    data = _data_folder(table, folder, source)
+    return Workload(
+        name=folder.resolve().name,
+        title=table.title,
+        schema_sql=_text(data / "schema.sql"),
+        data_sql=_text(data / "data.sql"),
+        scenarios=tuple(
+            Scenario(name, scenario.file, _text(folder / scenario.file), scenario.weight)
+            for name, scenario in table.scenarios.items()
+        ),
+    )
+
+
+def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:
+    if table.data is None:
+        return folder
+    for candidate in (folder.parent / table.data, _READY / table.data):
+        if (candidate / "schema.sql").is_file():
+            return candidate
+    raise SpecError(f"{table.data!r} holds no schema.sql", file=str(source), key="data")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except OSError as error:
+        raise SpecError(f"cannot be read: {error.strerror}", file=str(path)) from None
+    except UnicodeDecodeError:
+        raise SpecError("is not UTF-8 text", file=str(path)) from None

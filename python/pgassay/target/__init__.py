@@ -1,0 +1,1 @@
+"""The server under test: opened, changed, verified, reset and put back as it was found."""

@@ -1,0 +1,165 @@
+"""The operating-system account that the server under test runs as.
+
+Enters: who we are, and PGASSAY_SERVER_USER. Leaves: an `Account` that runs commands in a clean
+environment. Never: runs Python as that account (our virtual environment may be closed to it), and
+never lets a terminal's Ctrl-C reach a server before we have restored it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pgassay.errors import SetupError, TargetError
+
+USER_VARIABLE = "PGASSAY_SERVER_USER"
+# What a server may legitimately take from its surroundings: an experiment with another memory
+# allocator or a private libc is chosen through these. Everything else is left behind.
+KEPT_VARIABLES = ("PATH", "TZ", "LD_LIBRARY_PATH", "LD_PRELOAD")
+
+
+@dataclass(frozen=True)
+class Account:
+    """A user of this machine; `switches` is false when it is the one we already are."""
+
+    name: str
+    uid: int
+    gid: int
+    switches: bool
+
+    def run(
+        self,
+        command: Sequence[str | Path],
+        *,
+        limit_s: float,
+        text: str | None = None,
+        libraries: Path | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end; `text` is its standard input, its exit status is not judged."""
+        identity: dict[str, Any] = {}
+        if self.switches:
+            identity = {"user": self.uid, "group": self.gid, "extra_groups": []}
+        words = [str(word) for word in command]
+        try:
+            process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL if text is None else subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                cwd="/",
+                env=clean_environment(os.environ, libraries),
+                start_new_session=True,
+                **identity,
+            )
+        except PermissionError as error:
+            # Either the program is closed to the account or we may not become that account.
+            return subprocess.CompletedProcess(words, 126, "", f"{words[0]}: {error.strerror}")
+        except OSError as error:
+            return subprocess.CompletedProcess(words, 127, "", f"{words[0]}: {error.strerror}")
+        try:
+            output, errors = process.communicate(text, timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            end_group(process)
+            program = Path(words[0]).name
+            raise TargetError(f"`{program}` did not end within {limit_s:g} s") from None
+        except BaseException:
+            end_group(process)
+            raise
+        return subprocess.CompletedProcess(words, process.returncode, output, errors)
+
+    def require(
+        self,
+        command: Sequence[str | Path],
+        *,
+        limit_s: float,
+        text: str | None = None,
+        libraries: Path | None = None,
+    ) -> str:
+        """Run a command that must succeed; its standard output."""
+        result = self.run(command, limit_s=limit_s, text=text, libraries=libraries)
+        if result.returncode != 0:
+            raise TargetError(f"`{Path(str(command[0])).name}` failed: {last_line(result)}")
+        return result.stdout
+
+
+def server_account(environment: Mapping[str, str] = os.environ) -> Account:
+    """Ourselves, unless we are root: PostgreSQL refuses to run as root."""
+    uid = os.geteuid()
+    if uid != 0:
+        return Account(_name_of(uid), uid, os.getegid(), switches=False)
+    asked = environment.get(USER_VARIABLE)
+    for name in [asked] if asked else ["postgres", "nobody"]:
+        with contextlib.suppress(KeyError):
+            entry = pwd.getpwnam(name)
+            if entry.pw_uid == 0:
+                break
+            return Account(entry.pw_name, entry.pw_uid, entry.pw_gid, switches=True)
+    if asked:
+        raise SetupError(
+            f"{USER_VARIABLE}={asked} is not an unprivileged user of this machine; "
+            "name one that exists and is not root"
+        )
+    raise SetupError(
+        f"root cannot run PostgreSQL and this machine has neither postgres nor nobody; "
+        f"name an unprivileged user in {USER_VARIABLE}"
+    )
+
+
+def account_named(name: str) -> Account | None:
+    """The account a run recorded, or None where it is gone or out of our reach."""
+    try:
+        entry = pwd.getpwnam(name)
+    except KeyError:
+        return None
+    own = os.geteuid()
+    if entry.pw_uid == own:
+        return Account(name, own, entry.pw_gid, switches=False)
+    if own == 0 and entry.pw_uid != 0:
+        return Account(name, entry.pw_uid, entry.pw_gid, switches=True)
+    return None
+
+
+def clean_environment(
+    environment: Mapping[str, str], libraries: Path | None = None
+) -> dict[str, str]:
+    """What the server's programs see: no PG* variable, messages in English."""
+    kept = {name: environment[name] for name in KEPT_VARIABLES if name in environment}
+    kept.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
+    if libraries is not None:
+        rest = kept.get("LD_LIBRARY_PATH")
+        kept["LD_LIBRARY_PATH"] = f"{libraries}:{rest}" if rest else str(libraries)
+    return kept | {"LC_ALL": "C", "LC_MESSAGES": "C", "LANGUAGE": "C"}
+
+
+def end_group(process: subprocess.Popen[str]) -> None:
+    """Kill a command with its children; a postmaster has left the group by then."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
+
+
+def last_line(result: subprocess.CompletedProcess[str]) -> str:
+    """The one line of a failed command worth showing."""
+    for text in (result.stderr, result.stdout):
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if lines:
+            return lines[-1]
+    return f"exit status {result.returncode}, without a word"
+
+
+def _name_of(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        # A container may run under a number that no file names.
+        return str(uid)

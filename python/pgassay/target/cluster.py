@@ -1,0 +1,141 @@
+"""One owned cluster: made, configured, started, frozen and thawed.
+
+Enters: an installation, an account, a workspace. Leaves: a running server on a socket of its own.
+Never: listens on the network by itself, never writes a file as root, never turns fsync off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgassay.errors import TargetError
+from pgassay.target.account import last_line
+from pgassay.target.installation import Installation
+from pgassay.target.postmaster import START_LIMIT_S, end_servers, failure, start
+from pgassay.target.protocol import ConnectionParameters
+from pgassay.target.workspace import Workspace, free_bytes
+
+SUPERUSER = "postgres"
+DATABASE = "bench"
+PORT = 5432
+INITDB_LIMIT_S = 180.0
+COPY_LIMIT_S = 6 * 3600.0
+STOP_LIMIT_S = 300.0
+BASE_FILE = "pgassay.conf"
+
+
+@dataclass
+class Cluster:
+    """A data directory and the server on it."""
+
+    installation: Installation
+    workspace: Workspace
+
+    def create(self) -> None:
+        """initdb in place of what is there, and the settings this project relies on."""
+        self._remove(self._data)
+        # C and not the machine's locale: the same order of text, at the same cost, everywhere
+        # and in every version.
+        command: list[str | Path] = [self.installation.program("initdb"), "-D", self._data]
+        command += ["-U", SUPERUSER, "--auth-local=trust", "--auth-host=reject"]
+        # Not synced here: the first checkpoint and `freeze` see to it.
+        command += ["--encoding=UTF8", "--locale=C", "--no-sync"]
+        result = self.workspace.account.run(
+            command, limit_s=INITDB_LIMIT_S, libraries=self.installation.libraries
+        )
+        if result.returncode != 0:
+            reason, _ = failure(result.stderr)
+            raise TargetError(f"initdb failed: {reason or last_line(result)}")
+        self._write(self._data / BASE_FILE, base_configuration(self.workspace.socket_directory))
+        self._append(self._data / "postgresql.conf", f"include = '{BASE_FILE}'\n")
+
+    def configure(self, settings: Mapping[str, str]) -> None:
+        """What ALTER SYSTEM would have written; takes effect at the next start."""
+        lines = [f"{name} = {quoted(value)}\n" for name, value in settings.items()]
+        self._write(self._data / "postgresql.auto.conf", "".join(lines))
+
+    def start(self, limit_s: int = START_LIMIT_S) -> None:
+        space = self.workspace
+        start(self.installation, space.account, self._data, space.log_file, limit_s)
+
+    def stop(self, *, gently: bool) -> None:
+        """With a shutdown checkpoint, or at once where the data is thrown away anyway."""
+        end_servers(self._data, gentle_s=STOP_LIMIT_S if gently else 0.0)
+
+    def freeze(self) -> None:
+        """Keep the stopped server's data directory as the snapshot."""
+        self._remove(self.workspace.snapshot)
+        self._copy(self._data, self.workspace.snapshot)
+
+    def thaw(self) -> None:
+        """Put the snapshot back. The server is down."""
+        self._remove(self._data)
+        self._copy(self.workspace.snapshot, self._data)
+
+    def refusal(self, name: str, value: str) -> str | None:
+        """Why the server would not start with a value, as far as it can tell without starting."""
+        command: list[str | Path] = [self.installation.program("postgres"), "-D", self._data]
+        command += ["-c", f"{name}={value}", "-C", name]
+        result = self.workspace.account.run(
+            command, limit_s=30, libraries=self.installation.libraries
+        )
+        if result.returncode == 0:
+            return None
+        reason, _ = failure(result.stderr)
+        return reason or last_line(result)
+
+    def parameters(self, dbname: str = DATABASE) -> ConnectionParameters:
+        host = str(self.workspace.socket_directory)
+        return ConnectionParameters(host, PORT, SUPERUSER, dbname, sslmode="disable")
+
+    @property
+    def _data(self) -> Path:
+        return self.workspace.data
+
+    def _copy(self, source: Path, destination: Path) -> None:
+        account = self.workspace.account
+        command: list[str | Path] = ["cp", "-a", "--reflink=auto", source, destination]
+        result = account.run(command, limit_s=COPY_LIMIT_S)
+        if result.returncode != 0:
+            free = free_bytes(self.workspace.directory) / 2**30
+            raise TargetError(
+                f"{source} could not be copied: {last_line(result)} ({free:.1f} GB free; "
+                "a snapshot needs as much room as the data; PGASSAY_DATA names another disk)"
+            )
+        # The copy's write-back would otherwise fall into the trial.
+        account.require(["sync", "-f", destination], limit_s=COPY_LIMIT_S)
+
+    def _remove(self, directory: Path) -> None:
+        self.workspace.account.require(["rm", "-rf", directory], limit_s=COPY_LIMIT_S)
+
+    def _write(self, path: Path, text: str) -> None:
+        self.workspace.account.require(["tee", path], text=text, limit_s=60)
+
+    def _append(self, path: Path, text: str) -> None:
+        self.workspace.account.require(["tee", "-a", path], text=text, limit_s=60)
+
+
+def base_configuration(socket_directory: Path) -> str:
+    """What every owned server has below the experiment's settings."""
+    listed = '"' + str(socket_directory).replace('"', '""') + '"'
+    settings = {
+        "listen_addresses": "",
+        "unix_socket_directories": listed,
+        "port": str(PORT),
+        "cluster_name": "pgassay",
+        "compute_query_id": "on",
+        "log_destination": "stderr",
+        "logging_collector": "off",
+        "log_checkpoints": "on",
+        # Epoch with milliseconds: the reader of checkpoints needs no time zone.
+        "log_line_prefix": "%n [%p] ",
+        "lc_messages": "C",
+    }
+    return "".join(f"{name} = {quoted(value)}\n" for name, value in settings.items())
+
+
+def quoted(value: str) -> str:
+    """A value as a configuration file takes it."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"

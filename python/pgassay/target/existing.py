@@ -1,0 +1,250 @@
+"""An existing server, reached through libpq.
+
+Enters: a connection string, and whether settings may change. Leaves: the workload's data in a
+schema of its own, settings changed with a journalled undo; after `close`, the server as found.
+Never: restarts it, touches another schema, or runs beside another pgassay run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import LiteralString
+
+import psycopg
+
+from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
+from pgassay.target import run_lock
+from pgassay.target.alter_system import SystemSettings
+from pgassay.target.installation import OLDEST_MAJOR
+from pgassay.target.protocol import (
+    Connection,
+    ConnectionParameters,
+    Journal,
+    ResetLevel,
+    ResetReport,
+    ServerFacts,
+)
+from pgassay.target.schema import SCHEMA, WorkloadSchema, refuse_foreign, settle
+from pgassay.target.session import (
+    connect,
+    no_tls,
+    one_line,
+    refuse_encryption,
+    resolve,
+    told_as_target_error,
+)
+from pgassay.target.settings import read_settings, show
+from pgassay.target.statements import statement
+
+SEARCH_PATH = f"-c search_path={SCHEMA},public"
+
+
+class ExistingTarget:
+    """A server that is not ours."""
+
+    kind: LiteralString = "existing"
+
+    def __init__(self, dsn: str, journal: Journal, *, allow_changes: bool = False) -> None:
+        self._dsn = dsn
+        self._journal = journal
+        self._allow_changes = allow_changes
+        self._parameters: ConnectionParameters | None = None
+        self._control: Connection | None = None
+        self._settings: SystemSettings | None = None
+        self._schema = WorkloadSchema(journal)
+        self._held: dict[str, str] = {}
+        self._prepared = False
+
+    def __repr__(self) -> str:
+        # The connection string may hold a password.
+        where = self._parameters.label if self._parameters else "not open"
+        return f"ExistingTarget({where})"
+
+    def open(self) -> ServerFacts:
+        self._parameters = unencrypted(resolve(self._dsn))
+        self._settings = SystemSettings(self._parameters, self._journal)
+        self._control = self._connect_plain(self._parameters)
+        with told_as_target_error("looking at the server"):
+            row = self._control.execute(statement("server")).fetchone()
+        if row is None or row[0] < OLDEST_MAJOR * 10000:
+            raise TargetError(
+                f"PostgreSQL {row[1] if row else '?'}: pgassay works with {OLDEST_MAJOR} and later"
+            )
+        if row[3]:
+            raise TargetError(
+                f"{self._parameters.label} is a standby, where no data can be made; "
+                "name its primary"
+            )
+        run_lock.take(self._control)
+        refuse_foreign(self._control)
+        return self.facts()
+
+    def prepare(self, build: Callable[[Connection], None], held: Mapping[str, str]) -> None:
+        self._alive()
+        self.check_settings(held)
+        self._prepared = False
+        self._held = dict(held)
+        self._apply(held)
+        with connect(self.parameters(), statement_limit_s=0) as session:
+            self._schema.create(session)
+            # Whatever `build` raises belongs to the workload and is its caller's to explain.
+            build(session)
+        with connect(self.parameters(), statement_limit_s=0) as session:
+            settle(session)
+        self._prepared = True
+
+    def check_settings(self, settings: Mapping[str, str]) -> None:
+        if not settings:
+            return
+        if not self._allow_changes:
+            names = ", ".join(settings)
+            raise TargetError(
+                f"settings change only with target.allow_changes = true (asked for: {names})"
+            )
+        with told_as_target_error("checking settings"), self.connect() as session:
+            self._opened()[1].check(session, settings)
+
+    def reset(self, settings: Mapping[str, str]) -> ResetReport:
+        if not self._prepared:
+            raise TargetError("reset before prepare: there is no data to settle")
+        self._alive()
+        began = time.monotonic()
+        wanted = {**self._held, **settings}
+        if wanted and not self._allow_changes:
+            self.check_settings(wanted)
+        notes = self._apply(wanted)
+        with (
+            told_as_target_error("settling the server before a trial"),
+            connect(self.parameters(), statement_limit_s=0) as session,
+        ):
+            notes += settle(session)
+            shown = show(session, wanted)
+        return ResetReport(
+            level=ResetLevel.VACUUM,
+            duration_s=time.monotonic() - began,
+            restarted=False,
+            settings=shown,
+            notes=tuple(notes),
+        )
+
+    def parameters(self) -> ConnectionParameters:
+        parameters, _ = self._opened()
+        options = f"{parameters.options} {SEARCH_PATH}".strip()
+        return replace(parameters, options=options)
+
+    def connect(self) -> Connection:
+        return connect(self.parameters())
+
+    def facts(self) -> ServerFacts:
+        parameters = self.parameters()
+        with told_as_target_error("looking at the server"), connect(parameters) as session:
+            row = session.execute(statement("server")).fetchone()
+            if row is None:
+                raise TargetError("the server says nothing of itself")
+            local = is_local(parameters.host, row[4])
+            return ServerFacts(
+                version_num=row[0],
+                version=row[1],
+                data_directory=row[2],
+                is_local=local,
+                log_file=readable_log(session, row[2]) if local else None,
+                settings=read_settings(session),
+            )
+
+    def close(self) -> None:
+        problems: list[str] = []
+        settings, schema = self._settings, self._schema
+        if settings is not None and settings.left:
+            try:
+                settings.restore()
+            except (TargetError, psycopg.Error) as error:
+                problems.append(one_line(error))
+        if schema.left and self._parameters is not None:
+            try:
+                with connect(self._parameters, statement_limit_s=0) as session:
+                    schema.drop(session)
+            except (TargetError, psycopg.Error) as error:
+                problems.append(one_line(error))
+        self._prepared = False
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        left = [*(settings.left if settings else []), *schema.left]
+        if left:
+            # Everything needed for another attempt is kept.
+            raise RestoreFailed(not_restored(self._parameters, problems, left))
+        self._settings = None
+        self._parameters = None
+
+    def _opened(self) -> tuple[ConnectionParameters, SystemSettings]:
+        if self._parameters is None or self._settings is None:
+            raise TargetError("the target is not open; call open first")
+        return self._parameters, self._settings
+
+    def _apply(self, wanted: Mapping[str, str]) -> list[str]:
+        with told_as_target_error("changing settings"):
+            return self._opened()[1].apply(wanted)
+
+    def _alive(self) -> None:
+        """The control session holds the lock; where it broke, the lock must be taken again."""
+        parameters, _ = self._opened()
+        if self._control is not None:
+            with contextlib.suppress(psycopg.Error):
+                self._control.execute("SELECT")
+                return
+            self._control.close()
+        self._control = connect(parameters)
+        run_lock.take(self._control)
+
+    @staticmethod
+    def _connect_plain(parameters: ConnectionParameters) -> Connection:
+        try:
+            return connect(parameters)
+        except ConnectionRefused as error:
+            if "no encryption" in str(error) or "SSL off" in str(error):
+                raise no_tls("the server takes only encrypted connections") from None
+            raise
+
+
+def unencrypted(parameters: ConnectionParameters) -> ConnectionParameters:
+    """The way the load engine will connect, so that control sessions prove it works."""
+    refuse_encryption(parameters)
+    return replace(parameters, sslmode="disable")
+
+
+def is_local(host: str, backend_pid: int) -> bool:
+    """Whether the server shares this machine's /proc.
+
+    The address alone would be fooled by a tunnel or a container: our own backend must be there.
+    """
+    if not (host.startswith(("/", "127.")) or host in ("localhost", "::1")):
+        return False
+    try:
+        return Path(f"/proc/{backend_pid}/comm").read_text().strip() == "postgres"
+    except OSError:
+        return False
+
+
+def readable_log(session: Connection, data_directory: str | None) -> Path | None:
+    """The server's log file, where we may know and read it."""
+    try:
+        row = session.execute("SELECT pg_current_logfile('stderr')").fetchone()
+    except psycopg.Error:
+        return None
+    if row is None or row[0] is None:
+        return None
+    path = Path(data_directory or "/nonexistent") / row[0]
+    return path if os.access(path, os.R_OK) else None
+
+
+def not_restored(
+    parameters: ConnectionParameters | None, problems: Sequence[str], left: Sequence[str]
+) -> str:
+    where = parameters.label if parameters else "the server"
+    why = "; ".join(dict.fromkeys(problems)) or "unknown reason"
+    return f"{where} is not as it was found ({why}); run there by hand: {'; '.join(left)};"

@@ -1,0 +1,256 @@
+"""A server of our own: the wheel's PostgreSQL or that of any bin directory.
+
+Enters: an installation, settings, a function that builds the data. Leaves: for every trial the
+same data directory, put back from a frozen copy, under a freshly started server.
+Never: touches another server; everything it makes is in one directory, gone after `close`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from typing import LiteralString
+
+from psycopg import sql
+
+from pgassay.errors import RestoreFailed, SettingRejected, TargetError
+from pgassay.target.account import server_account
+from pgassay.target.cluster import DATABASE, Cluster
+from pgassay.target.installation import Installation
+from pgassay.target.postmaster import StartError, end_servers
+from pgassay.target.protocol import (
+    Change,
+    Connection,
+    ConnectionParameters,
+    Journal,
+    ResetLevel,
+    ResetReport,
+    ServerFacts,
+    Setting,
+)
+from pgassay.target.readable_copy import runnable_by
+from pgassay.target.session import connect, told_as_target_error
+from pgassay.target.settings import check_value, confirm, find, read_settings, show
+from pgassay.target.statements import statement
+from pgassay.target.workspace import base_directory, make_workspace, new_name, sweep
+
+CLOSE_GENTLE_S = 10.0
+# By these the load, the samplers and this class find their server.
+OURS = {
+    "cluster_name": "the target is recognised by it",
+    "config_file": "it belongs to the owned server",
+    "data_directory": "it belongs to the owned server",
+    "external_pid_file": "it belongs to the owned server",
+    "hba_file": "it belongs to the owned server",
+    "ident_file": "it belongs to the owned server",
+    "log_destination": "checkpoints are read from the server's log",
+    "log_line_prefix": "checkpoints are read from the log by it",
+    "logging_collector": "checkpoints are read from the server's log",
+    "port": "the load and the samplers connect by it",
+    "unix_socket_directories": "the load and the samplers connect by it",
+}
+
+
+class LocalTarget:
+    """An owned server, started and thrown away by us."""
+
+    kind: LiteralString
+
+    def __init__(
+        self, installation: Installation, journal: Journal, *, kind: LiteralString = "local"
+    ) -> None:
+        self.kind = kind
+        self._installation = installation
+        self._journal = journal
+        self._cluster: Cluster | None = None
+        self._made: Change | None = None
+        self._held: dict[str, str] = {}
+        self._built = False
+        self._frozen = False
+        self._known: Mapping[str, Setting] = {}
+
+    def open(self) -> ServerFacts:
+        account = server_account()
+        installation = runnable_by(self._installation, account)
+        base = base_directory(account)
+        sweep(base)
+        name = new_name()
+        directory = base / name
+        change = Change(
+            id=uuid.uuid4().hex,
+            what=f"directory of an owned server: {directory}",
+            do=shlex.join(["mkdir", str(directory)]),
+            undo=shlex.join(["rm", "-rf", str(directory), f"{directory}.owner"]),
+        )
+        self._made = change
+        self._journal.record(change)
+        self._cluster = Cluster(installation, make_workspace(account, base, name))
+        self._cluster.create()
+        self._cluster.start()
+        self._create_database()
+        facts = self.facts()
+        self._known = facts.settings
+        return facts
+
+    def prepare(self, build: Callable[[Connection], None], held: Mapping[str, str]) -> None:
+        cluster = self._opened()
+        self.check_settings(held)
+        if self._built:
+            # Another workload must not find the roles, settings or WAL of the one before.
+            self._frozen = False
+            cluster.stop(gently=False)
+            cluster.create()
+            cluster.start()
+            self._create_database()
+        self._built = True
+        self._held = dict(held)
+        self._start_with(held, {})
+        with connect(self.parameters(), statement_limit_s=0) as session:
+            # Whatever `build` raises belongs to the workload and is its caller's to explain.
+            build(session)
+        with (
+            told_as_target_error("settling the data"),
+            connect(self.parameters(), statement_limit_s=0) as session,
+        ):
+            refuse_tablespaces(session)
+            session.execute("VACUUM (FREEZE, ANALYZE)")
+            session.execute("CHECKPOINT")
+        cluster.stop(gently=True)
+        cluster.freeze()
+        self._frozen = True
+        cluster.start()
+
+    def check_settings(self, settings: Mapping[str, str]) -> None:
+        cluster = self._opened()
+        for name, value in settings.items():
+            if name.lower() in OURS:
+                raise SettingRejected(
+                    name, f"{name}: it cannot be varied here: {OURS[name.lower()]}"
+                )
+            if check_value(self._known, name, value) is None:
+                continue
+            reason = cluster.refusal(name, value)
+            if reason is not None:
+                raise SettingRejected(name, f"{name} = {value}: {reason}")
+
+    def reset(self, settings: Mapping[str, str]) -> ResetReport:
+        cluster = self._opened()
+        if not self._frozen:
+            raise TargetError("reset before prepare: there is no data to put back")
+        began = time.monotonic()
+        cluster.stop(gently=False)
+        cluster.thaw()
+        notes = self._start_with({**self._held, **settings}, self._held)
+        with (
+            told_as_target_error("settling the server before a trial"),
+            connect(self.parameters(), statement_limit_s=0) as session,
+        ):
+            session.execute("CHECKPOINT")
+            shown = show(session, [*self._held, *settings])
+        return ResetReport(
+            level=ResetLevel.SNAPSHOT,
+            duration_s=time.monotonic() - began,
+            restarted=True,
+            settings=shown,
+            notes=tuple(notes),
+        )
+
+    def parameters(self) -> ConnectionParameters:
+        return self._opened().parameters()
+
+    def connect(self) -> Connection:
+        return connect(self.parameters())
+
+    def facts(self) -> ServerFacts:
+        cluster = self._opened()
+        with told_as_target_error("looking at the server"), self.connect() as session:
+            return ServerFacts(
+                version_num=session.info.server_version,
+                version=self._installation.version,
+                data_directory=str(cluster.workspace.data),
+                is_local=True,
+                log_file=cluster.workspace.log_file,
+                settings=read_settings(session),
+            )
+
+    def close(self) -> None:
+        cluster, change = self._cluster, self._made
+        try:
+            if cluster is not None:
+                end_servers(cluster.workspace.data, gentle_s=CLOSE_GENTLE_S)
+                cluster.workspace.remove()
+        except TargetError as error:
+            raise RestoreFailed(f"the owned server is not gone: {error}") from error
+        self._cluster = None
+        self._frozen = False
+        if change is not None:
+            self._journal.undone(change.id)
+            self._made = None
+
+    def _opened(self) -> Cluster:
+        if self._cluster is None:
+            raise TargetError("the target is not open; call open first")
+        return self._cluster
+
+    def _start_with(self, wanted: Mapping[str, str], safe: Mapping[str, str]) -> list[str]:
+        """Start the server with `wanted` in force, or with `safe` and a SettingRejected."""
+        cluster = self._opened()
+        cluster.stop(gently=not self._frozen)
+        cluster.configure(wanted)
+        try:
+            cluster.start()
+            return self._confirmed(wanted)
+        except StartError as error:
+            self._put_back(safe)
+            changed = {n: value for n, value in wanted.items() if value != safe.get(n)}
+            culprit = blamed(error.words, changed)
+            if not culprit:
+                raise
+            values = ", ".join(f"{name} = {wanted[name]}" for name in culprit)
+            raise SettingRejected(", ".join(culprit), f"{values}: {error}") from None
+        except SettingRejected:
+            self._put_back(safe)
+            raise
+
+    def _confirmed(self, wanted: Mapping[str, str]) -> list[str]:
+        with told_as_target_error("reading settings back"), self.connect() as session:
+            found = read_settings(session)
+        notes = [confirm(value, find(found, name), name) for name, value in wanted.items()]
+        return [note for note in notes if note is not None]
+
+    def _put_back(self, safe: Mapping[str, str]) -> None:
+        cluster = self._opened()
+        cluster.stop(gently=not self._frozen)
+        if self._frozen:
+            cluster.thaw()
+        cluster.configure(safe)
+        cluster.start()
+
+    def _create_database(self) -> None:
+        name = sql.Identifier(DATABASE)
+        with (
+            told_as_target_error("making the database"),
+            connect(self._opened().parameters("postgres"), statement_limit_s=0) as session,
+        ):
+            session.execute(sql.SQL("CREATE DATABASE {}").format(name))
+
+
+def refuse_tablespaces(session: Connection) -> None:
+    """Refuse data that a copy of the data directory would share instead of freeze."""
+    row = session.execute(statement("tablespaces_outside")).fetchone()
+    if row is not None:
+        raise TargetError(
+            f"the workload made the tablespace {row[0]} outside the data directory, which a "
+            "snapshot cannot freeze; use allow_in_place_tablespaces and LOCATION ''"
+        )
+
+
+def blamed(words: str, settings: Mapping[str, str]) -> list[str]:
+    """The settings a refusal to start speaks of, by name or by value; all where it does not."""
+    said = words.lower()
+    by_name = [n for n in settings if re.search(rf"\b{re.escape(n.lower())}\b", said)]
+    by_value = [name for name, value in settings.items() if f'"{value.lower()}"' in said]
+    return by_name or by_value or list(settings)

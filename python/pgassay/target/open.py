@@ -1,0 +1,38 @@
+"""Which target a spec's `[target]` table means.
+
+Enters: its values. Leaves: a `Target`, not yet open. Never: starts or reaches a server.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pgassay.errors import SetupError
+from pgassay.target.existing import ExistingTarget
+from pgassay.target.installation import embedded_installation, installation_at
+from pgassay.target.local import LocalTarget
+from pgassay.target.protocol import Journal, Target
+
+
+def make_target(
+    *,
+    version: int | None,
+    bin: Path | None,  # noqa: A002 (the key users write)
+    dsn: str | None,
+    allow_changes: bool,
+    journal: Journal,
+) -> Target:
+    """The embedded server, that of a bin directory, or an existing one."""
+    if dsn is not None:
+        if bin is not None or version is not None:
+            raise SetupError("target: dsn names an existing server; leave out bin and version")
+        return ExistingTarget(dsn, journal, allow_changes=allow_changes)
+    if bin is None:
+        return LocalTarget(embedded_installation(version), journal, kind="embedded")
+    installation = installation_at(bin)
+    if version is not None and installation.major != version:
+        raise SetupError(
+            f"target: {installation.bin_directory} is PostgreSQL {installation.version}, not "
+            f"{version}; leave out target.version, or give the bin directory of {version}"
+        )
+    return LocalTarget(installation, journal, kind="local")

@@ -1,0 +1,30 @@
+"""The scale of pgbench's own tables, as pgbench finds it.
+
+Enters: where to connect. Leaves: the number of branches. Never: changes anything.
+"""
+
+from __future__ import annotations
+
+import psycopg
+
+from pgassay.errors import TargetError
+from pgassay.target.protocol import ConnectionParameters
+from pgassay.target.session import connect
+
+
+def pgbench_scale(parameters: ConnectionParameters) -> int:
+    """Rows of pgbench_branches; TargetError names `pgbench -i` where there are none."""
+    with connect(parameters) as session:
+        try:
+            row = session.execute("SELECT count(*) FROM pgbench_branches").fetchone()
+        except psycopg.errors.UndefinedTable:
+            row = None
+        except psycopg.Error as error:
+            raise TargetError(
+                f"pgbench_branches cannot be read: {error.diag.message_primary}"
+            ) from None
+    if row is None or not row[0]:
+        raise TargetError(
+            f"{parameters.label}: pgbench's tables are missing or empty; make them with pgbench -i"
+        )
+    return int(row[0])

@@ -1,0 +1,185 @@
+"""What every server under test can do, whatever it is.
+
+Enters: nothing. Leaves: the `Target` protocol and the small values it speaks in.
+Never: knows a trial, a block, or a workload's content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, LiteralString, Protocol
+
+import psycopg
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+class Context(StrEnum):
+    """`pg_settings.context`: what it takes for a change to reach the server."""
+
+    INTERNAL = "internal"
+    POSTMASTER = "postmaster"
+    SIGHUP = "sighup"
+    SUPERUSER_BACKEND = "superuser-backend"
+    BACKEND = "backend"
+    SUPERUSER = "superuser"
+    USER = "user"
+
+    @property
+    def needs_restart(self) -> bool:
+        return self is Context.POSTMASTER
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One row of pg_settings; `value` is in `unit`, as the server counts it."""
+
+    name: str
+    value: str
+    unit: str | None
+    context: Context
+    vartype: str
+    enumvals: tuple[str, ...]
+    min_val: str | None
+    max_val: str | None
+    boot_val: str | None
+    source: str
+    pending_restart: bool
+
+
+@dataclass(frozen=True)
+class ConnectionParameters:
+    """Where a session goes, after libpq has resolved every default, service and password file.
+
+    `host` is a socket directory when it begins with `/`. The password is never shown by repr and
+    never written to a file.
+    """
+
+    host: str
+    port: int
+    user: str
+    dbname: str
+    password: str | None = None
+    options: str = ""
+    sslmode: str = "prefer"
+
+    def __repr__(self) -> str:
+        return f"ConnectionParameters({self.label})"
+
+    @property
+    def label(self) -> str:
+        return f"{self.user}@{self.host}:{self.port}/{self.dbname}"
+
+    def for_core(self) -> dict[str, Any]:
+        """The `connection` object the native module reads."""
+        fields = asdict(self)
+        del fields["sslmode"]
+        return fields
+
+    def for_psycopg(self) -> dict[str, Any]:
+        """Keyword arguments of psycopg.connect.
+
+        Those that could divert the session are given even where empty, so that PGHOSTADDR,
+        PGOPTIONS or a service file in the caller's environment cannot.
+        """
+        given = {name: value for name, value in asdict(self).items() if value not in (None, "")}
+        return {"hostaddr": "", "options": "", **given}
+
+
+@dataclass(frozen=True)
+class ServerFacts:
+    """What the server says of itself once it is up."""
+
+    version_num: int
+    version: str
+    data_directory: str | None
+    is_local: bool
+    log_file: Path | None
+    settings: Mapping[str, Setting]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change to a target, with what undoes it, as the journal keeps it."""
+
+    id: str
+    what: str
+    do: str
+    undo: str
+
+
+class Journal(Protocol):
+    """The write-ahead record of changes; `record` returns only when the entry is on disk."""
+
+    def record(self, change: Change) -> None: ...
+    def undone(self, change_id: str) -> None: ...
+
+
+class ResetLevel(StrEnum):
+    """How alike two trials begin; named in the report."""
+
+    SNAPSHOT = "snapshot"
+    """The data directory is put back from a frozen copy, the server started afresh."""
+    VACUUM = "vacuum"
+    """The server and its data stay; VACUUM (FREEZE, ANALYZE) and CHECKPOINT."""
+
+
+@dataclass(frozen=True)
+class ResetReport:
+    """What one reset did, for trial.json."""
+
+    level: ResetLevel
+    duration_s: float
+    restarted: bool
+    settings: Mapping[str, str]
+    """Each setting asked for, as `current_setting` shows it afterwards."""
+    notes: tuple[str, ...] = ()
+
+
+class Target(Protocol):
+    """The PostgreSQL under test.
+
+    The order of calls is open, prepare, then reset once per trial, then close. `close` restores
+    and may be called at any time, also twice. Every method raises a TargetError whose message is
+    one line that names the fix.
+    """
+
+    kind: LiteralString
+
+    def open(self) -> ServerFacts:
+        """Start or reach the server, and look at it."""
+        ...
+
+    def prepare(self, build: Callable[[Connection], None], held: Mapping[str, str]) -> None:
+        """Apply the settings held for every arm, run `build` once to make the data, freeze it."""
+        ...
+
+    def check_settings(self, settings: Mapping[str, str]) -> None:
+        """Refuse, before any trial, a setting this target cannot apply. Changes nothing."""
+        ...
+
+    def reset(self, settings: Mapping[str, str]) -> ResetReport:
+        """Bring the server to the trial's starting state with these settings on top of the held.
+
+        Every setting is read back and compared in the server's own unit.
+        """
+        ...
+
+    def parameters(self) -> ConnectionParameters:
+        """Where the load and the samplers connect."""
+        ...
+
+    def connect(self) -> Connection:
+        """A control session: autocommit, application_name set, a statement timeout of its own."""
+        ...
+
+    def facts(self) -> ServerFacts:
+        """A fresh look at the server."""
+        ...
+
+    def close(self) -> None:
+        """Undo what was changed, newest first; stop what was started. Raises RestoreFailed."""
+        ...

@@ -1,0 +1,107 @@
+"""The schema that holds a workload's data on an existing server.
+
+Enters: a session, a journal. Leaves: an empty schema of ours, its tables vacuumed, or nothing
+after `drop`. Never: touches a schema of the same name that is not marked as ours.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+import psycopg
+from psycopg import sql
+
+from pgassay.errors import TargetError
+from pgassay.target.protocol import Change, Connection, Journal
+from pgassay.target.session import target_failure
+from pgassay.target.statements import statement
+
+SCHEMA = "pgassay"
+MARK = "made by pgassay"
+DROP = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(SCHEMA))
+CREATE = sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(SCHEMA))
+COMMENT = sql.SQL("COMMENT ON SCHEMA {} IS {}").format(sql.Identifier(SCHEMA), sql.Literal(MARK))
+
+
+def refuse_foreign(session: Connection) -> bool:
+    """Whether a schema of ours is there; refuses one that somebody else made."""
+    row = session.execute(statement("schema_comment"), (SCHEMA,)).fetchone()
+    if row is None:
+        return False
+    if row[0] != MARK:
+        raise TargetError(
+            f"database {session.info.dbname} has a schema {SCHEMA} that pgassay did not make; "
+            "rename it, or name another database with dbname="
+        )
+    return True
+
+
+class WorkloadSchema:
+    """The schema as one run makes and drops it."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._change: Change | None = None
+
+    @property
+    def left(self) -> list[str]:
+        """The SQL that is still to run before the server is as it was."""
+        return [] if self._change is None else [self._change.undo]
+
+    def create(self, session: Connection) -> None:
+        """An empty schema; what a killed run left under our mark is dropped."""
+        refuse_foreign(session)
+        if self._change is None:
+            change = Change(
+                id=uuid.uuid4().hex,
+                what=f"schema {SCHEMA} of database {session.info.dbname}",
+                do=CREATE.as_string(session),
+                undo=DROP.as_string(session),
+            )
+            self._change = change
+            self._journal.record(change)
+        try:
+            with session.transaction():
+                session.execute(DROP)
+                session.execute(CREATE)
+                session.execute(COMMENT)
+        except psycopg.Error as error:
+            raise target_failure(error, f"making the schema {SCHEMA}") from error
+
+    def drop(self, session: Connection) -> None:
+        """Drop it, if this run made it."""
+        if self._change is None:
+            return
+        if refuse_foreign(session):
+            session.execute(DROP)
+        self._journal.undone(self._change.id)
+        self._change = None
+
+
+def settle(session: Connection) -> list[str]:
+    """VACUUM (FREEZE, ANALYZE) and CHECKPOINT, as far as this user may; what was left out."""
+    notes: list[str] = []
+
+    def note(diagnostic: psycopg.errors.Diagnostic) -> None:
+        if diagnostic.severity_nonlocalized == "WARNING" and diagnostic.message_primary:
+            notes.append(diagnostic.message_primary)
+
+    session.add_notice_handler(note)
+    try:
+        rows = session.execute(statement("schema_tables"), (SCHEMA,)).fetchall()
+        for command, partitioned in (("VACUUM (FREEZE, ANALYZE) {}", False), ("ANALYZE {}", True)):
+            names = [
+                sql.Identifier(SCHEMA, name) for name, is_parent in rows if is_parent == partitioned
+            ]
+            if names:
+                session.execute(sql.SQL(command).format(sql.SQL(", ").join(names)))
+        try:
+            session.execute("CHECKPOINT")
+        except psycopg.errors.InsufficientPrivilege:
+            user = session.info.user
+            notes.append(f"no CHECKPOINT: {user} is neither superuser nor in pg_checkpoint (15+)")
+    except psycopg.Error as error:
+        raise target_failure(error, "settling the server between trials") from error
+    finally:
+        session.remove_notice_handler(note)
+    return notes

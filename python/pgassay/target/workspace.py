@@ -1,0 +1,234 @@
+"""The directories of owned servers: one per run, removed with it, swept when their run died.
+
+Enters: an account. Leaves: a `Workspace`, locked by us for as long as we live. Never: touches the
+directory of a live run, never follows a link as root (the account itself removes its files).
+
+    BASE/                  ours, others may pass through
+      NAME.owner           ours: who made NAME, locked while that run lives
+      NAME/                the account's, 0700: data, snapshot, server.log, socket
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import platformdirs
+
+from pgassay.errors import SetupError, TargetError
+from pgassay.target.account import Account, account_named
+from pgassay.target.postmaster import POLL_S, end_servers
+
+DATA_VARIABLE = "PGASSAY_DATA"
+ROOT_BASE = Path("/var/lib/pgassay")
+SOCKET_NAME = ".s.PGSQL.5432"
+SOCKET_BYTES = 107
+REMOVE_LIMIT_S = 300.0
+LOCK_LIMIT_S = 10.0
+
+
+@dataclass
+class Workspace:
+    """One run's directory; `lock` keeps sweeps of other runs away from it."""
+
+    account: Account
+    directory: Path
+    owner_file: Path
+    socket_directory: Path
+    lock: int = field(repr=False)
+
+    @property
+    def data(self) -> Path:
+        return self.directory / "data"
+
+    @property
+    def snapshot(self) -> Path:
+        return self.directory / "snapshot"
+
+    @property
+    def log_file(self) -> Path:
+        return self.directory / "server.log"
+
+    def remove(self) -> None:
+        """End what still runs in it, remove it, and let go of the lock."""
+        remove_directories(self.account, self.directory, self.socket_directory)
+        self.owner_file.unlink(missing_ok=True)
+        if self.lock >= 0:
+            os.close(self.lock)
+            self.lock = -1
+
+
+def base_directory(account: Account, environment: Mapping[str, str] = os.environ) -> Path:
+    """Where workspaces go; made if absent, and seen to be open to the account."""
+    asked = environment.get(DATA_VARIABLE)
+    if asked:
+        base = Path(asked).expanduser().absolute()
+    elif account.switches:
+        base = ROOT_BASE
+    else:
+        base = platformdirs.user_cache_path("pgassay") / "servers"
+    try:
+        if not base.is_dir():
+            base.mkdir(parents=True, mode=0o711 if account.switches else 0o700)
+            base.chmod(0o711 if account.switches else 0o700)
+        mode = base.stat().st_mode
+    except OSError as error:
+        raise SetupError(
+            f"{base} cannot be made ({error.strerror}); "
+            f"name a directory for the servers' data in {DATA_VARIABLE}"
+        ) from None
+    if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+        raise SetupError(
+            f"{base} can be written by everyone; "
+            f"name another directory for the servers' data in {DATA_VARIABLE}"
+        )
+    if account.run(["test", "-x", base], limit_s=20).returncode != 0:
+        raise SetupError(
+            f"the server's user {account.name} cannot enter {base}; name a directory it can "
+            f"reach in {DATA_VARIABLE}"
+        )
+    return base
+
+
+def make_workspace(account: Account, base: Path, name: str) -> Workspace:
+    """A fresh directory `name` under `base`, locked before it exists."""
+    owner_file = base / f"{name}.owner"
+    lock = _locked(owner_file)
+    directory = owner_file.with_suffix("")
+    workspace = Workspace(account, directory, owner_file, directory / "socket", lock)
+    try:
+        if len(os.fsencode(workspace.socket_directory / SOCKET_NAME)) >= SOCKET_BYTES:
+            workspace.socket_directory = Path(tempfile.mkdtemp(prefix="pgassay-", dir="/tmp"))
+            os.chown(workspace.socket_directory, account.uid, account.gid)
+        _write_owner(lock, workspace)
+        directory.mkdir(mode=0o700)
+        os.chown(directory, account.uid, account.gid)
+        if workspace.socket_directory.parent == directory:
+            account.require(["mkdir", "-m", "0700", workspace.socket_directory], limit_s=20)
+    except BaseException as error:
+        workspace.remove()
+        if isinstance(error, OSError):
+            raise SetupError(
+                f"{directory} cannot be made ({error.strerror}); "
+                f"name a directory for the servers' data in {DATA_VARIABLE}"
+            ) from None
+        raise
+    return workspace
+
+
+def new_name() -> str:
+    return f"run-{secrets.token_hex(6)}"
+
+
+def sweep(base: Path) -> list[Path]:
+    """Stop and remove what dead runs left under `base`; the directories removed."""
+    removed: list[Path] = []
+    for owner_file in sorted(base.glob("*.owner")):
+        with contextlib.suppress(OSError, TargetError):
+            removed += _sweep_one(owner_file)
+    return removed
+
+
+def _sweep_one(owner_file: Path) -> list[Path]:
+    lock = os.open(owner_file, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if os.fstat(lock).st_uid != os.geteuid() or not _try_lock(lock, owner_file):
+            return []
+        try:
+            owner = json.loads(os.pread(lock, 65536, 0) or b"{}")
+        except ValueError:
+            owner = {}
+        if owner and process_start(owner["pid"]) == owner["start"]:
+            # Alive though unlocked: a file system without locks. Not ours to judge.
+            return []
+        directory = owner_file.with_suffix("")
+        if owner:
+            account = account_named(owner["account"])
+            if account is None:
+                return []
+            remove_directories(account, directory, Path(owner["socket"]))
+        owner_file.unlink()
+        return [directory]
+    finally:
+        os.close(lock)
+
+
+def remove_directories(account: Account, directory: Path, socket_directory: Path) -> None:
+    """End servers below `directory`, then remove both directories as the account."""
+    end_servers(directory / "data")
+    for path in (directory, socket_directory):
+        if not path.is_symlink() and not path.exists():
+            continue
+        # The account empties its directory; the entry in our base is ours to take away.
+        account.run(["find", path, "-mindepth", "1", "-delete"], limit_s=REMOVE_LIMIT_S)
+        try:
+            path.rmdir()
+        except OSError as error:
+            raise TargetError(
+                f"{path} could not be removed ({error.strerror}); remove it with: rm -rf {path}"
+            ) from None
+
+
+def process_start(pid: int) -> str | None:
+    """When a process began, in clock ticks since boot; with the pid this names it for good."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    return text.rpartition(")")[2].split()[19]
+
+
+def free_bytes(path: Path) -> int:
+    return shutil.disk_usage(path).free
+
+
+def _locked(owner_file: Path) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    end = time.monotonic() + LOCK_LIMIT_S
+    problem = "another run holds it"
+    while time.monotonic() < end:
+        try:
+            lock = os.open(owner_file, flags, 0o600)
+        except FileExistsError:
+            time.sleep(POLL_S)
+            continue
+        except OSError as error:
+            problem = error.strerror or str(error)
+            break
+        if _try_lock(lock, owner_file):
+            return lock
+        # Another run's sweep took the still empty file for a leftover and is removing it.
+        os.close(lock)
+    raise SetupError(
+        f"{owner_file} cannot be made ({problem}); "
+        f"name a directory for the servers' data in {DATA_VARIABLE}"
+    )
+
+
+def _try_lock(lock: int, path: Path) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.fstat(lock).st_ino == os.lstat(path).st_ino
+    except OSError:
+        return False
+
+
+def _write_owner(lock: int, workspace: Workspace) -> None:
+    owner = {
+        "pid": os.getpid(),
+        "start": process_start(os.getpid()),
+        "account": workspace.account.name,
+        "socket": str(workspace.socket_directory),
+    }
+    os.pwrite(lock, json.dumps(owner).encode(), 0)
+    os.fsync(lock)

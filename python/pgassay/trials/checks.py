@@ -1,0 +1,133 @@
+"""What can be run and seen here, one check at a time.
+
+Enters: this machine, and a server's connection string. Leaves: `Check` values.
+Never: raises for what it finds, and never changes a server it did not start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pgassay import _core
+from pgassay.errors import PgassayError
+from pgassay.target.account import server_account
+from pgassay.target.installation import embedded_installation
+from pgassay.target.protocol import ConnectionParameters
+from pgassay.target.readable_copy import runnable_by
+from pgassay.target.session import connect, refuse_encryption, resolve
+from pgassay.trials.sampling import open_sampler
+
+_PROC = ("stat", "meminfo", "vmstat", "diskstats", "pressure/cpu")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing looked at: what was found, and how to mend it."""
+
+    name: str
+    state: Literal["ok", "note", "fail"]
+    found: str
+    fix: str = ""
+
+
+def check_host() -> list[Check]:
+    """The native module, the embedded servers, the host's counters."""
+    return [
+        Check("native module", "ok", Path(_core.__file__ or "built in").name),
+        *(_check_embedded(major) for major in (18, 16)),
+        *_check_proc(),
+    ]
+
+
+def check_server(dsn: str) -> list[Check]:
+    """Whether a load and its samplers can work on an existing server."""
+    try:
+        parameters = resolve(dsn)
+        refuse_encryption(parameters)
+        with connect(parameters) as session:
+            row = session.execute(
+                "SELECT current_setting('server_version_num')::int, version(),"
+                " pg_has_role('pg_monitor', 'USAGE'), current_setting('is_superuser') = 'on',"
+                " current_setting('compute_query_id', true), current_setting('track_io_timing'),"
+                " pg_is_in_recovery()"
+            ).fetchone()
+    except PgassayError as error:
+        return [Check("connection", "fail", str(error))]
+    if row is None:
+        return [Check("connection", "fail", f"{parameters.label}: no answer")]
+    version_num, version, monitor, superuser, query_id, io_timing, standby = row
+    checks = [
+        Check("connection", "ok", parameters.label),
+        Check("version", "ok", " ".join(version.split()[:2])),
+    ]
+    checks.append(_check_version(version_num))
+    checks.append(
+        Check("other sessions' waits", "ok", "visible")
+        if monitor or superuser
+        else Check(
+            "other sessions' waits",
+            "note",
+            "only those of the same user are visible",
+            f"GRANT pg_monitor TO {parameters.user};",
+        )
+    )
+    if not superuser:
+        checks.append(
+            Check(
+                "changing settings", "note", "needs a superuser or GRANT ALTER SYSTEM ON PARAMETER"
+            )
+        )
+    if query_id in ("off", "auto"):
+        checks.append(
+            Check("query ids", "note", f"compute_query_id is {query_id}",
+                  "ALTER SYSTEM SET compute_query_id = on; SELECT pg_reload_conf();")
+        )  # fmt: skip
+    if io_timing == "off":
+        checks.append(
+            Check("I/O timing", "note", "track_io_timing is off: no read and write times")
+        )
+    if standby:
+        checks.append(Check("standby", "note", "the server is in recovery: read-only loads only"))
+    checks.append(_check_sampling(parameters, version_num))
+    return checks
+
+
+def _check_embedded(major: int) -> Check:
+    name = f"embedded PostgreSQL {major}"
+    try:
+        account = server_account()
+        installation = runnable_by(embedded_installation(major), account)
+    except PgassayError as error:
+        return Check(name, "fail", str(error))
+    return Check(name, "ok", f"{installation.version}, run as {account.name}")
+
+
+def _check_proc() -> list[Check]:
+    missing = [name for name in _PROC if not (Path("/proc") / name).exists()]
+    if not missing:
+        return [Check("host counters", "ok", "CPU, memory, disks and pressure are readable")]
+    return [
+        Check("host counters", "note", f"/proc/{name} is missing: reported without it")
+        for name in missing
+    ]
+
+
+def _check_version(version_num: int) -> Check:
+    if version_num >= 140000:
+        return Check("supported version", "ok", "yes")
+    return Check("supported version", "note", "below 14: WAL statistics are missing")
+
+
+def _check_sampling(parameters: ConnectionParameters, version_num: int) -> Check:
+    """Sample for a moment, as a trial would."""
+    try:
+        sampler = open_sampler(parameters, version_num, load=None, read_host=False)
+    except PgassayError as error:
+        return Check("sampling", "fail", str(error))
+    sampler.stop()
+    problems = sampler.warnings()
+    if problems:
+        return Check("sampling", "note", "; ".join(problems))
+    return Check("sampling", "ok", "every query of the samplers works")

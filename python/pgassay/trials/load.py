@@ -1,0 +1,110 @@
+"""The load engine, asked for one load.
+
+Enters: scenarios, steps, a connection. Leaves: the engine's result and interval columns.
+Never: measures anything itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pgassay import _core
+from pgassay.errors import ConnectionRefused, SpecError, TrialError
+from pgassay.plan.model import Step
+from pgassay.spec.workload import Scenario, Workload
+from pgassay.target.protocol import ConnectionParameters
+from pgassay.trials.record import Columns
+
+APPLICATION_NAME = "pgassay"
+_POLL_S = 0.2
+
+
+@dataclass(frozen=True)
+class LoadRequest:
+    """One load: what is run, how hard, how long, against whom."""
+
+    scenarios: Sequence[Scenario]
+    steps: Sequence[Step]
+    variables: Mapping[str, int | float | str]
+    seed: int
+    threads: int = 1
+    protocol: str = "prepared"
+    transactions_per_client: int | None = None
+
+    def configuration(self, connection: ConnectionParameters) -> str:
+        """The JSON that the engine reads."""
+        return json.dumps(
+            {
+                "connection": connection.for_core(),
+                "application_name": APPLICATION_NAME,
+                "scenarios": [
+                    {"name": s.name, "file": s.file, "script": s.script, "weight": s.weight}
+                    for s in self.scenarios
+                ],
+                "steps": [
+                    {"clients": s.clients, "duration_s": s.duration_s, "measured": s.measured}
+                    for s in self.steps
+                ],
+                "transactions_per_client": self.transactions_per_client,
+                "protocol": self.protocol,
+                "threads": self.threads,
+                "seed": self.seed,
+                "interval_s": 1.0,
+                "variables": dict(self.variables),
+            }
+        )
+
+
+def check_scripts(workload: Workload, known: Sequence[str]) -> None:
+    """Parse every scenario before anything is touched; `known` are variables given from outside."""
+    for scenario in workload.scenarios:
+        try:
+            free = _core.check_script(scenario.file, scenario.script)
+        except _core.ScriptError as error:
+            raise SpecError(str(error)) from None
+        unknown = sorted(set(free) - set(known))
+        if unknown:
+            raise SpecError(
+                f"reads :{unknown[0]}, which nothing sets; add \\set {unknown[0]} …",
+                file=scenario.file,
+            )
+
+
+def open_load(request: LoadRequest, connection: ConnectionParameters) -> _core.Load:
+    """A load with all its connections open, ready to start."""
+    try:
+        load = _core.Load(request.configuration(connection))
+        load.connect()
+    except _core.ConnectionFailed as error:
+        raise ConnectionRefused(str(error), sqlstate=error.sqlstate) from None
+    except _core.ScriptError as error:
+        raise SpecError(str(error)) from None
+    return load
+
+
+def run_load(load: _core.Load, watch: Callable[[Mapping[str, Any]], None]) -> dict[str, Any]:
+    """Run an opened load to its end; `watch` sees its progress a few times a second.
+
+    Whatever interrupts, the load is stopped before this returns.
+    """
+    load.start()
+    try:
+        while not load.wait(_POLL_S):
+            watch(json.loads(load.progress()))
+    except BaseException:
+        load.stop()
+        load.wait(6.0)  # transactions in flight are cut after 5 s
+        raise
+    try:
+        result: dict[str, Any] = json.loads(load.result())
+    except _core.CoreError as error:
+        raise TrialError(f"the load failed: {error}") from None
+    return result
+
+
+def interval_columns(load: _core.Load) -> Columns:
+    """One row per interval × scenario."""
+    return load.intervals()

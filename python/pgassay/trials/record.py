@@ -1,0 +1,52 @@
+"""What one trial leaves behind, before it is written anywhere.
+
+Enters: nothing. Leaves: the `TrialRecord` value.
+Never: touches a server or a disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Columns = Mapping[str, list[Any]]
+"""Column name → values, all of one length; the columns are those of pgassay._core."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One checkpoint as the server's log tells it; times on the samples' axis."""
+
+    started_ns: int
+    ended_ns: int | None
+    cause: str
+    """`time`, `wal`, or another word of the server's (`immediate force wait`, `shutdown`)."""
+    buffers: int | None = None
+    write_s: float | None = None
+    sync_s: float | None = None
+    total_s: float | None = None
+    distance_kb: int | None = None
+    estimate_kb: int | None = None
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """One trial: what was asked, what was set, what was measured."""
+
+    number: int
+    block: int
+    position: int
+    arm: str
+    levels: Mapping[str, str]
+    started_ns: int
+    ended_ns: int
+    reset: Mapping[str, Any]
+    load: Mapping[str, Any]
+    sampler_cost: Mapping[str, Any]
+    warnings: tuple[str, ...]
+    intervals: Columns
+    waits: Columns
+    counters: Columns
+    host: Columns
+    checkpoints: tuple[Checkpoint, ...]

@@ -1,0 +1,124 @@
+"""One trial, from reset to record.
+
+Enters: a planned trial, the plan, the workload, an opened target. Leaves: a `TrialRecord`.
+Never: stores anything, decides what comes next, or hides a failure: a trial in which not one
+transaction succeeded is a TrialError.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pgassay import _core
+from pgassay.errors import TrialError
+from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.spec.parse import Spec
+from pgassay.target.protocol import ServerFacts, Target
+from pgassay.trials.checkpoint_log import LogTail, checkpoints_in_counters, checkpoints_in_log
+from pgassay.trials.load import LoadRequest, interval_columns, open_load, run_load
+from pgassay.trials.observer import Observer
+from pgassay.trials.record import Columns, TrialRecord
+from pgassay.trials.sampling import open_sampler
+
+_CLIENT_BOUND = 0.9
+"""Share of its threads' time the engine may burn before it, not the server, is the limit."""
+
+
+@dataclass(frozen=True)
+class TrialContext:
+    """What every trial of a run has in common."""
+
+    spec: Spec
+    plan: Plan
+    target: Target
+    facts: ServerFacts
+    observer: Observer
+
+
+def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
+    """Reset the target, run the load under observation, gather what was seen."""
+    plan, target = context.plan, context.target
+    arm = plan.arm(trial.arm)
+    started_ns = _core.now_ns()
+    context.observer.trial_began(trial, arm.label)
+    reset = target.reset(arm.levels)
+    log = LogTail(context.facts.log_file)
+    load = open_load(_request(trial, context), target.parameters())
+    sampler = open_sampler(
+        target.parameters(),
+        context.facts.version_num,
+        load=load,
+        read_host=context.facts.is_local,
+    )
+    try:
+        result = run_load(load, context.observer.loading)
+    finally:
+        sampler.stop()
+    counters: Columns = sampler.take_counters()
+    text = log.text()
+    _refuse_empty(trial, result)
+    return TrialRecord(
+        number=trial.number,
+        block=trial.block,
+        position=trial.position,
+        arm=trial.arm,
+        levels=arm.levels,
+        started_ns=started_ns,
+        ended_ns=_core.now_ns(),
+        reset=asdict(reset),
+        load=result,
+        sampler_cost=json.loads(sampler.cost()),
+        warnings=(*_doubts(result, context), *sampler.warnings(), *reset.notes),
+        intervals=interval_columns(load),
+        waits=sampler.take_waits(),
+        counters=counters,
+        host=sampler.take_host(),
+        checkpoints=(
+            checkpoints_in_counters(counters) if text is None else checkpoints_in_log(text)
+        ),
+    )
+
+
+def _request(trial: PlannedTrial, context: TrialContext) -> LoadRequest:
+    load = context.spec.file.load
+    return LoadRequest(
+        scenarios=context.spec.workload.scenarios,
+        steps=context.plan.steps,
+        variables={"scale": context.spec.file.workload.scale},
+        seed=context.plan.trial_seed(trial.block),
+        threads=load.threads,
+        protocol=load.protocol,
+    )
+
+
+def _refuse_empty(trial: PlannedTrial, result: Mapping[str, Any]) -> None:
+    if result["transactions"] > 0:
+        return
+    first = result.get("first_error")
+    reason = (
+        f"the first error was {first['sqlstate']} in {first['scenario']}: {first['message']}"
+        if first
+        else "and no error was seen; is a step long enough for one transaction?"
+    )
+    raise TrialError(f"trial {trial.number}: not one transaction succeeded; {reason}")
+
+
+def _doubts(result: Mapping[str, Any], context: TrialContext) -> list[str]:
+    found = []
+    if result["lost_connections"]:
+        found.append(f"{result['lost_connections']} connections were lost")
+    if result["failed"]:
+        first = result["first_error"]
+        found.append(
+            f"{result['failed']} transactions failed; first {first['sqlstate']}: {first['message']}"
+        )
+    available = result["duration_s"] * context.spec.file.load.threads
+    if result["client_cpu_s"] > _CLIENT_BOUND * available:
+        found.append(
+            "the load engine used all of its threads' CPU: it, not the server, was the limit;"
+            " raise load.threads"
+        )
+    return found

@@ -1,0 +1,416 @@
+"""An existing server is changed only as allowed, verified, and left as it was found."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from pgassay.errors import ConnectionRefused, RestoreFailed, SettingRejected, TargetError
+from pgassay.target.account import Account
+from pgassay.target.alter_system import reload
+from pgassay.target.existing import ExistingTarget
+from pgassay.target.protocol import Connection, ResetLevel
+from pgassay.target.recover import recover
+from support.servers import SECRET, LabServer, RecordingJournal
+
+
+def build(session: Connection) -> None:
+    session.execute(
+        "CREATE TABLE account AS SELECT i, 0 AS balance FROM generate_series(1, 1000) i"
+    )
+
+
+def scalar(session: Connection, query: str) -> Any:
+    row = session.execute(query.encode()).fetchone()
+    assert row is not None
+    return row[0]
+
+
+def auto_conf(server: LabServer) -> dict[str, str]:
+    with server.admin() as session:
+        rows = session.execute(
+            "SELECT name, setting FROM pg_file_settings WHERE sourcefile ~ 'auto.conf$'"
+        ).fetchall()
+    return dict(rows)
+
+
+@pytest.fixture
+def server(lab_server: LabServer) -> Iterator[LabServer]:
+    """The server of this module; every test must leave its postgresql.auto.conf empty."""
+    yield lab_server
+    left = auto_conf(lab_server)
+    with lab_server.admin() as session:
+        session.execute("ALTER SYSTEM RESET ALL")
+        session.execute("SELECT pg_reload_conf()")
+        session.execute("DROP SCHEMA IF EXISTS pgassay CASCADE")
+    assert left == {}
+
+
+@pytest.fixture
+def target(server: LabServer, journal: RecordingJournal) -> Iterator[ExistingTarget]:
+    target = ExistingTarget(server.dsn(), journal, allow_changes=True)
+    yield target
+    target.close()
+
+
+def test_settings_are_changed_verified_and_put_back(
+    target: ExistingTarget, server: LabServer, journal: RecordingJournal
+) -> None:
+    target.open()
+    target.prepare(build, {"checkpoint_timeout": "15min"})
+    report = target.reset({"work_mem": "8MB"})
+    assert report.level is ResetLevel.VACUUM
+    assert not report.restarted
+    assert report.notes == ()
+    assert report.settings == {"checkpoint_timeout": "15min", "work_mem": "8MB"}
+    with target.connect() as session:
+        assert scalar(session, "SHOW work_mem") == "8MB"
+        assert scalar(session, "SELECT count(*) FROM account") == 1000
+        assert scalar(session, "SELECT 'account'::regclass::text") == "account"
+    target.reset({})
+    with target.connect() as session:
+        assert scalar(session, "SHOW work_mem") == "4MB"
+    target.close()
+    assert auto_conf(server) == {}
+    assert journal.open == []
+    with server.admin() as session:
+        assert scalar(session, "SHOW checkpoint_timeout") == "5min"
+        assert scalar(session, "SELECT to_regnamespace('pgassay')") is None
+
+
+def test_what_others_wrote_with_alter_system_comes_back(
+    target: ExistingTarget, server: LabServer, journal: RecordingJournal
+) -> None:
+    with server.admin() as session:
+        session.execute("ALTER SYSTEM SET work_mem = '6MB'")
+        session.execute("""ALTER SYSTEM SET search_path = "$user", public""")
+        session.execute("SELECT pg_reload_conf()")
+    target.open()
+    target.prepare(build, {})
+    target.reset({"work_mem": "8MB"})
+    target.reset({"work_mem": "9MB"})
+    assert {change.undo for change in journal.open if "work_mem" in change.what} == {
+        """ALTER SYSTEM SET "work_mem" = '6MB'"""
+    }
+    target.close()
+    assert auto_conf(server) == {"work_mem": "6MB", "search_path": '"$user", public'}
+    with server.admin() as session:
+        session.execute("ALTER SYSTEM RESET ALL")
+
+
+def test_a_list_of_names_is_set_and_put_back_name_by_name(
+    target: ExistingTarget, server: LabServer
+) -> None:
+    with server.admin() as session:
+        session.execute("""ALTER SYSTEM SET temp_tablespaces = pg_default, pg_global""")
+        session.execute("SELECT pg_reload_conf()")
+    found = auto_conf(server)
+    target.open()
+    target.prepare(build, {"temp_tablespaces": "pg_default"})
+    target.close()
+    assert auto_conf(server) == found
+    with server.admin() as session:
+        session.execute("ALTER SYSTEM RESET ALL")
+
+
+def test_a_rejected_value_leaves_the_settings_of_before(
+    target: ExistingTarget, server: LabServer
+) -> None:
+    target.open()
+    target.prepare(build, {"work_mem": "8MB"})
+    with pytest.raises(SettingRejected, match="Mars") as caught:
+        target.reset({"maintenance_work_mem": "65MB", "timezone": "Mars/Olympus"})
+    assert caught.value.setting == "timezone"
+    assert auto_conf(server) == {"work_mem": "8MB"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("shared_buffers", "1GB", "needs a restart"),
+        ("wrok_mem", "1GB", "did you mean work_mem"),
+        ("work_mem", "1kB", "outside the range"),
+        ("nosuch.setting", "1", "unknown to this server"),
+    ],
+)
+def test_check_refuses_what_a_reload_cannot_bring(
+    target: ExistingTarget, name: str, value: str, words: str
+) -> None:
+    target.open()
+    with pytest.raises(SettingRejected, match=words):
+        target.check_settings({name: value})
+
+
+def test_a_setting_of_the_role_wins_and_is_refused(
+    target: ExistingTarget, server: LabServer
+) -> None:
+    with server.admin() as session:
+        session.execute("ALTER ROLE lab IN DATABASE lab SET work_mem = '1MB'")
+    try:
+        target.open()
+        with pytest.raises(SettingRejected, match="ALTER ROLE"):
+            target.check_settings({"work_mem": "8MB"})
+        with pytest.raises(SettingRejected, match="ALTER ROLE"):
+            target.prepare(build, {"work_mem": "8MB"})
+    finally:
+        with server.admin() as session:
+            session.execute("ALTER ROLE lab IN DATABASE lab RESET work_mem")
+
+
+def test_without_leave_no_setting_changes(server: LabServer, journal: RecordingJournal) -> None:
+    target = ExistingTarget(server.dsn(), journal)
+    try:
+        target.open()
+        with pytest.raises(TargetError, match="allow_changes = true"):
+            target.check_settings({"work_mem": "8MB"})
+        target.prepare(build, {})
+        with pytest.raises(TargetError, match="allow_changes = true"):
+            target.reset({"work_mem": "8MB"})
+        assert target.reset({}).settings == {}
+    finally:
+        target.close()
+
+
+def test_an_ordinary_user_may_run_but_learns_what_was_left_out(
+    server: LabServer, journal: RecordingJournal
+) -> None:
+    target = ExistingTarget(server.dsn(user="plain"), journal, allow_changes=True)
+    try:
+        facts = target.open()
+        assert "data_directory" not in facts.settings
+        with pytest.raises(SettingRejected, match="may not ALTER SYSTEM"):
+            target.check_settings({"work_mem": "8MB"})
+        target.prepare(build, {})
+        assert any("no CHECKPOINT" in note for note in target.reset({}).notes)
+    finally:
+        target.close()
+
+
+def test_a_granted_user_changes_and_restores_without_seeing_the_files(
+    server: LabServer, journal: RecordingJournal
+) -> None:
+    with server.admin() as session:
+        if session.info.server_version < 150000:
+            pytest.skip("ALTER SYSTEM is grantable from 15 on")
+        session.execute("GRANT ALTER SYSTEM ON PARAMETER work_mem TO plain")
+        session.execute("GRANT EXECUTE ON FUNCTION pg_reload_conf() TO plain")
+    target = ExistingTarget(server.dsn(user="plain"), journal, allow_changes=True)
+    try:
+        target.open()
+        target.prepare(build, {"work_mem": "8MB"})
+        assert auto_conf(server) == {"work_mem": "8MB"}
+        target.close()
+        assert auto_conf(server) == {}
+
+        with server.admin() as session:
+            session.execute("ALTER SYSTEM SET work_mem = '6MB'")
+            session.execute("SELECT pg_reload_conf()")
+        target.open()
+        with pytest.raises(SettingRejected, match="GRANT pg_read_all_settings"):
+            target.check_settings({"work_mem": "8MB"})
+        with server.admin() as session:
+            session.execute("GRANT pg_read_all_settings TO plain")
+        target.prepare(build, {"work_mem": "8MB"})
+        target.close()
+        assert auto_conf(server) == {"work_mem": "6144"}
+    finally:
+        target.close()
+        with server.admin() as session:
+            session.execute("ALTER SYSTEM RESET ALL")
+            session.execute("REVOKE pg_read_all_settings FROM plain")
+            session.execute("REVOKE ALL ON PARAMETER work_mem FROM plain")
+            session.execute("REVOKE EXECUTE ON FUNCTION pg_reload_conf() FROM plain")
+
+
+def test_a_second_run_is_refused_even_from_another_database(
+    target: ExistingTarget, server: LabServer
+) -> None:
+    target.open()
+    for dbname in ("lab", "other"):
+        second = ExistingTarget(server.dsn(dbname=dbname), RecordingJournal())
+        with pytest.raises(TargetError, match="another pgassay run"):
+            second.open()
+        second.close()
+    target.close()
+    third = ExistingTarget(server.dsn(), RecordingJournal())
+    third.open()
+    third.close()
+
+
+def test_a_schema_of_somebody_else_is_left_alone(target: ExistingTarget, server: LabServer) -> None:
+    with server.admin() as session:
+        session.execute("CREATE SCHEMA pgassay")
+    with pytest.raises(TargetError, match="pgassay did not make"):
+        target.open()
+    target.close()
+    with server.admin() as session:
+        assert scalar(session, "SELECT to_regnamespace('pgassay')::text") == "pgassay"
+
+
+def test_what_a_killed_run_left_is_replaced(target: ExistingTarget, server: LabServer) -> None:
+    killed = ExistingTarget(server.dsn(), RecordingJournal())
+    killed.open()
+    killed.prepare(build, {})
+    assert killed._control is not None
+    killed._control.close()
+    target.open()
+    target.prepare(build, {})
+    with target.connect() as session:
+        assert scalar(session, "SELECT count(*) FROM account") == 1000
+
+
+def test_recover_undoes_what_a_killed_run_left_open(
+    server: LabServer, journal: RecordingJournal
+) -> None:
+    killed = ExistingTarget(server.dsn(), journal, allow_changes=True)
+    killed.open()
+    killed.prepare(build, {"work_mem": "8MB"})
+    assert killed._control is not None
+    killed._control.close()
+    recover(server.dsn(), journal.open, journal)
+    assert journal.open == []
+    assert auto_conf(server) == {}
+    with server.admin() as session:
+        assert scalar(session, "SHOW work_mem") == "4MB"
+        assert scalar(session, "SELECT to_regnamespace('pgassay')") is None
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_an_interrupt_between_journal_and_change_is_restored(server: LabServer, at: int) -> None:
+    journal = RecordingJournal(interrupt_at=at)
+    target = ExistingTarget(server.dsn(), journal, allow_changes=True)
+    target.open()
+    with pytest.raises(KeyboardInterrupt):
+        target.prepare(build, {"work_mem": "8MB", "checkpoint_timeout": "10min"})
+    assert len(journal.changes) == at
+    target.close()
+    assert auto_conf(server) == {}
+    assert journal.open == []
+
+
+def test_a_failed_restore_names_the_sql_and_can_be_tried_again(
+    target: ExistingTarget, server: LabServer, journal: RecordingJournal
+) -> None:
+    target.open()
+    target.prepare(build, {"work_mem": "8MB"})
+    with server.admin() as session:
+        session.execute("ALTER ROLE lab NOSUPERUSER")
+    try:
+        with pytest.raises(RestoreFailed) as caught:
+            target.close()
+        message = str(caught.value)
+        assert 'ALTER SYSTEM RESET "work_mem"; SELECT pg_reload_conf();' in message
+        assert SECRET not in message
+        assert "\n" not in message
+    finally:
+        with server.admin() as session:
+            session.execute("ALTER ROLE lab SUPERUSER")
+    target.close()
+    assert journal.open == []
+    assert auto_conf(server) == {}
+
+
+def test_a_lost_control_session_is_replaced_with_its_lock(
+    target: ExistingTarget, server: LabServer
+) -> None:
+    target.open()
+    target.prepare(build, {})
+    with server.admin() as session:
+        session.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory'"
+        )
+    target.reset({})
+    second = ExistingTarget(server.dsn(), RecordingJournal())
+    with pytest.raises(TargetError, match="another pgassay run"):
+        second.open()
+    second.close()
+
+
+def test_the_users_own_options_stay(server: LabServer, journal: RecordingJournal) -> None:
+    dsn = make_conninfo(server.dsn(), options="-c work_mem=5MB")
+    target = ExistingTarget(dsn, journal, allow_changes=True)
+    try:
+        target.open()
+        parameters = target.parameters()
+        assert parameters.options == "-c work_mem=5MB -c search_path=pgassay,public"
+        assert SECRET not in repr(parameters) + repr(target)
+        assert parameters.password == SECRET
+        with pytest.raises(SettingRejected, match="connection's options"):
+            target.check_settings({"work_mem": "8MB"})
+    finally:
+        target.close()
+
+
+def refusal(dsn: str) -> str:
+    target = ExistingTarget(dsn, RecordingJournal())
+    with pytest.raises(ConnectionRefused) as caught:
+        target.open()
+    target.close()
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_a_wrong_password_is_one_line_with_a_fix(server: LabServer) -> None:
+    message = refusal(server.dsn(password="wr0ng"))
+    assert "password authentication failed" in message
+    assert "PGPASSWORD" in message
+    assert "wr0ng" not in message
+
+
+def test_a_missing_database_is_one_line_with_a_fix(server: LabServer) -> None:
+    assert 'database "nowhere" does not exist; create it' in refusal(server.dsn(dbname="nowhere"))
+
+
+def test_an_unreachable_server_is_one_line_with_a_fix() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        assert "is the server running there" in refusal(f"host=127.0.0.1 port={port} user=x")
+
+
+def test_a_connection_string_libpq_cannot_read_is_not_repeated() -> None:
+    for dsn in ("host=x secret word", "postgresql://u:sec@ret@h:1/x", "postgres//u:secret@h"):
+        assert "sec" not in refusal(dsn)
+
+
+def test_encryption_is_refused_in_clear(server: LabServer) -> None:
+    for mode in ("require", "verify-full"):
+        message = refusal(f"{server.dsn()} sslmode={mode}")
+        assert "the load engine has no TLS" in message
+
+
+def test_a_server_that_takes_only_encrypted_connections_is_refused_in_clear(
+    server: LabServer, account: Account
+) -> None:
+    data = server.cluster.workspace.data
+    command = ["openssl", "req", "-new", "-x509", "-nodes", "-subj", "/CN=lab"]
+    made = account.run(
+        [*command, "-keyout", data / "server.key", "-out", data / "server.crt"], limit_s=30
+    )
+    if made.returncode != 0:
+        pytest.skip("no openssl to make a certificate with")
+    rules = (data / "pg_hba.conf").read_text()
+    account.require(
+        ["tee", data / "pg_hba.conf"], text=rules.replace("host ", "hostssl "), limit_s=10
+    )
+    try:
+        with server.admin() as session:
+            session.execute("ALTER SYSTEM SET ssl = on")
+            reload(session)
+            encrypted = scalar(session, "SHOW ssl") == "on"
+        if not encrypted:
+            pytest.skip("this PostgreSQL is built without TLS")
+        assert "takes only encrypted connections" in refusal(server.dsn())
+    except psycopg.Error:
+        pytest.skip("this PostgreSQL is built without TLS")
+    finally:
+        account.require(["tee", data / "pg_hba.conf"], text=rules, limit_s=10)
+        with server.admin() as session:
+            session.execute("ALTER SYSTEM RESET ssl")
+            reload(session)

@@ -1,0 +1,1 @@
+"""What tests share: made-up runs with known answers, servers started for the tests."""

@@ -1,0 +1,133 @@
+"""A trial's estimates come out as they were put in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgassay.analysis.analyse import analyse
+from pgassay.analysis.counters import CounterSeries
+from pgassay.analysis.histograms import Histogram
+from pgassay.analysis.measures import measure_trial
+from pgassay.analysis.metrics import METRICS, class_of
+from pgassay.analysis.series import mean_by_second, trial_series
+from pgassay.analysis.wait_profile import WaitProfile
+from pgassay.samples.schemas import COUNTERS, LOAD, WAITS
+from support.synthetic import BASE_TPS, synthetic_run
+
+KEY = ("wal", "", "wal_bytes")
+
+
+def counters(points: list[tuple[int, float]]) -> CounterSeries:
+    return CounterSeries(
+        pa.Table.from_pylist(
+            [
+                {"time_ns": at, "source": KEY[0], "object": KEY[1], "name": KEY[2], "value": value}
+                for at, value in points
+            ],
+            schema=COUNTERS,
+        )
+    )
+
+
+def test_the_known_effect_of_a_made_up_run_is_found(tmp_path: Path) -> None:
+    run, spec, plan = synthetic_run(tmp_path / "run", effects={"a2": 0.12})
+    measures = [measure_trial(trial) for trial in run.trials()]
+    (verdict,) = analyse(spec.question, plan, measures).verdicts()
+    assert verdict.verdict == "better"
+    assert verdict.ci95_pct is not None
+    assert verdict.ci95_pct[0] < 12.75 < verdict.ci95_pct[1]
+    values = measures[0].whole.values
+    assert values["tps"] == pytest.approx(BASE_TPS, rel=0.2)
+    assert set(values) <= set(METRICS)
+    assert values["wal_bytes_per_tx"] == pytest.approx(
+        2400 if measures[0].arm == "a1" else 700, rel=0.1
+    )
+
+
+def test_warm_up_is_not_measured(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+    whole = measure_trial(run.trial(1)).whole
+    assert (whole.end_ns - whole.start_ns) / 1e9 == 10.0
+    (series,) = trial_series([run.trial(1)])
+    assert series.offset_s[:3] == (-2.0, -1.0, 0.0)
+    assert len(mean_by_second([series], series.arm)) == 12
+
+
+def test_a_counter_is_interpolated_at_the_edges_of_a_window() -> None:
+    found = counters([(0, 0.0), (10, 100.0), (20, 300.0)])
+    assert found.increase(KEY, 5, 15) == pytest.approx(50 + 100)
+    assert found.total("wal", ["wal_bytes"], 0, 20) == pytest.approx(300)
+    assert found.total("wal", ["absent"], 0, 20) is None
+
+
+def test_a_counter_that_was_reset_is_a_gap_not_a_number() -> None:
+    assert counters([(0, 50.0), (10, 100.0), (20, 3.0), (30, 9.0)]).increase(KEY, 0, 30) is None
+
+
+def test_a_window_the_samples_do_not_reach_has_no_difference() -> None:
+    assert counters([(0, 0.0), (10, 1.0), (20, 2.0)]).increase(KEY, 0, 100) is None
+    assert counters([(0, 0.0)]).increase(KEY, 0, 10) is None
+
+
+@given(st.lists(st.integers(1, 10**9), min_size=1, max_size=200), st.integers(1, 5))
+def test_merged_histograms_have_the_quantiles_of_all_values(values: list[int], parts: int) -> None:
+    rows = []
+    for part in range(parts):
+        own = sorted(values[part::parts])
+        rows.append(
+            {
+                "start_ns": part, "step": 0, "measured": True, "scenario": "s",
+                "transactions": len(own), "failed": 0, "latency_sum_ns": sum(own),
+                "latency_ns": own, "latency_count": [1] * len(own),
+            }
+        )  # fmt: skip
+    merged = Histogram.merged(pa.Table.from_pylist(rows, schema=LOAD))
+    shares = [0.01, 0.5, 0.95, 1.0]
+    expected = np.quantile(values, shares, method="inverted_cdf")
+    assert merged.quantiles_ns(shares) == pytest.approx(list(expected))
+
+
+def test_an_empty_histogram_has_no_quantiles() -> None:
+    assert Histogram.merged(LOAD.empty_table()).quantiles_ns([0.5]) is None
+
+
+def test_a_tick_that_found_nobody_counts_as_a_tick() -> None:
+    row = dict.fromkeys(WAITS.names)
+    rows = [
+        row | {"tick_ns": 0, "pid": 1, "backend_type": "client backend"},
+        row | {"tick_ns": 10},
+        row | {"tick_ns": 20, "pid": 2, "backend_type": "checkpointer"},
+        row | {"tick_ns": 30, "pid": 1, "backend_type": "client backend",
+               "wait_event_type": "IO", "wait_event": "WalSync"},
+    ]  # fmt: skip
+    profile = WaitProfile(pa.Table.from_pylist(rows, schema=WAITS))
+    sessions = profile.average_sessions(0, 40)
+    assert sessions is not None
+    assert sessions["cpu"] == 0.25
+    assert sessions["wal"] == 0.25
+    assert profile.event_sessions(0, 40) == {"CPU": 0.25, "IO:WalSync": 0.25}
+    assert profile.average_sessions(50, 60) is None
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        ((None, None), "cpu"), (("LWLock", "WALWrite"), "wal"),
+        (("LWLock", "BufferContent"), "lwlock"),
+        (("IO", "WALSync"), "wal"), (("IO", "WalSync"), "wal"), (("IO", "DataFileRead"), "data_io"),
+        (("IO", "AioIoCompletion"), "data_io"), (("Lock", "transactionid"), "lock"),
+        (("Client", "ClientRead"), "client"), (("Timeout", "SpinDelay"), "cpu"),
+        (("Timeout", "PgSleep"), "throttle"), (("IPC", "SyncRep"), "wal"),
+        (("IPC", "ParallelFinish"), "ipc"), (("Extension", "x"), "other"),
+    ],
+)  # fmt: skip
+def test_events_fall_into_the_classes_a_dba_thinks_in(
+    event: tuple[str | None, str | None], expected: str
+) -> None:
+    assert class_of(*event) == expected

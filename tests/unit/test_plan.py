@@ -1,0 +1,93 @@
+"""The plan is a randomised complete block design, the same for the same seed."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgassay.plan.design import make_plan
+from pgassay.plan.model import Plan
+from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.spec.parse import parse_spec
+
+LEVELS = {
+    "max_wal_size": ["1GB", "2GB", "3GB", "4GB"],
+    "commit_delay": ["0", "10", "20"],
+    "full_page_writes": ["on", "off"],
+}
+
+
+def plan_of(factors: dict[str, int], *, seed: int, blocks: int = 6, more: str = "") -> Plan:
+    lines = [f"{name} = {json.dumps(LEVELS[name][:count])}" for name, count in factors.items()]
+    text = "[factors.postgres]\n" + "\n".join(lines)
+    text += f"\n[design]\nseed = {seed}\nmin_blocks = {blocks}\nmax_blocks = {blocks}\n{more}"
+    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+
+
+designs = st.fixed_dictionaries(
+    {}, optional={name: st.integers(2, len(levels)) for name, levels in LEVELS.items()}
+)
+
+
+@given(designs, st.integers(0, 2**62), st.integers(2, 30))
+def test_every_arm_is_once_in_every_block(factors: dict[str, int], seed: int, blocks: int) -> None:
+    plan = plan_of(factors, seed=seed, blocks=blocks)
+    every = sorted(arm.id for arm in plan.arms)
+    for block in range(1, blocks + 1):
+        trials = plan.block(block)
+        assert sorted(trial.arm for trial in trials) == every
+        assert [trial.position for trial in trials] == list(range(1, len(every) + 1))
+    assert [trial.number for trial in plan.trials] == list(range(1, len(plan.trials) + 1))
+
+
+@given(designs, st.integers(0, 2**62))
+def test_the_same_seed_gives_the_same_plan_and_survives_storage(
+    factors: dict[str, int], seed: int
+) -> None:
+    plan = plan_of(factors, seed=seed)
+    assert plan == plan_of(factors, seed=seed)
+    assert plan_from_json(json.loads(json.dumps(plan_to_json(plan)))) == plan
+
+
+def test_the_order_is_drawn_anew_in_every_block() -> None:
+    plan = plan_of({"max_wal_size": 2}, seed=3, blocks=200)
+    first = [plan.block(block)[0].arm for block in range(1, 201)]
+    assert 70 < first.count("a1") < 130
+    assert any(a == b for a, b in itertools.pairwise(first))
+
+
+def test_one_fixed_seed_gives_the_order_it_always_gave() -> None:
+    plan = plan_of({"max_wal_size": 3}, seed=1, blocks=2)
+    assert [trial.arm for trial in plan.trials] == ["a1", "a3", "a2", "a1", "a3", "a2"]
+
+
+def test_arms_of_a_block_share_their_loads_seed_and_blocks_do_not() -> None:
+    plan = plan_of({}, seed=5, blocks=3)
+    assert len({plan.trial_seed(block) for block in (1, 2, 3)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("more", "risk"),
+    [
+        ("[load]\nstep = '2s'", "steps of 2 s are short"),
+        ("", ""),
+    ],
+)
+def test_risks_are_told_and_quiet_where_there_are_none(more: str, risk: str) -> None:
+    warnings = plan_of({"max_wal_size": 2}, seed=1, more=more).warnings
+    assert (risk in " ".join(warnings)) if risk else warnings == ()
+
+
+def test_a_checkpoint_interval_that_does_not_fit_the_trial_is_a_risk() -> None:
+    text = "[factors.postgres]\ncheckpoint_timeout = ['1min', '15min']\n[load]\nstep = '{}'"
+    risks = [
+        make_plan(parse_spec(text.format(step), source="lab.toml", beside=Path())).warnings
+        for step in ("10min", "15min")
+    ]
+    assert "900 s cycles" in risks[0][0]
+    assert risks[1] == ()

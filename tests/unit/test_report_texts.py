@@ -1,0 +1,108 @@
+"""The Markdown report, the machine's object, and the wording of numbers in tables."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from browser.reports import HOSTILE_SPEC, NO_FACTORS, STEPS, synthetic_context
+from pgassay.analysis.model import Doubt
+from pgassay.findings.diagnose import find
+from pgassay.findings.model import FindingKind
+from pgassay.report.context import ReportContext
+from pgassay.report.machine import render_json
+from pgassay.report.markdown import render_markdown
+from pgassay.report.tables import ABSENT, evidence, probability, trial_rows, verdict_rows
+
+
+@pytest.fixture(scope="module")
+def better(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
+    return synthetic_context(tmp_path_factory.mktemp("better"), effects={"a2": 0.12})
+
+
+def test_markdown_begins_with_the_question_and_the_verdict(better: ReportContext) -> None:
+    text = render_markdown(better)
+    verdict = better.of_kind(FindingKind.VERDICT)[0].text
+    assert text.startswith(f"# {better.question}\n\n**BETTER** {verdict}\n")
+    assert "max_wal_size = 4GB" in text
+    assert "\n\n\n" not in text
+
+
+@pytest.mark.parametrize("spec_text", [STEPS, NO_FACTORS])
+def test_markdown_tables_have_a_cell_for_every_column(spec_text: str, tmp_path: Path) -> None:
+    text = render_markdown(synthetic_context(tmp_path, spec_text))
+    assert not re.search(r"\b(None|nan|inf)\b", text)
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        assert len({row.count("|") for row in table.splitlines()}) == 1
+        assert table.count("\n") > 2
+
+
+def test_markdown_keeps_hostile_names_as_text(tmp_path: Path) -> None:
+    text = render_markdown(synthetic_context(tmp_path, HOSTILE_SPEC))
+    outside = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    assert "<img" not in outside
+    assert "<script" not in outside
+    assert "&lt;img" in outside
+
+
+def test_markdown_tells_warnings(better: ReportContext) -> None:
+    analysis = replace(better.analysis, warnings=(Doubt("steal", "trial 3: 9 % *stolen*"),))
+    text = render_markdown(replace(better, analysis=analysis, findings=find(analysis)))
+    assert r"- Steal: trial 3: 9 % \*stolen\*" in text
+
+
+def test_markdown_fences_a_spec_that_has_fences(better: ReportContext) -> None:
+    text = render_markdown(replace(better, spec_text="a = '''\n````\n'''"))
+    assert "`````toml\na = '''\n````\n'''\n`````" in text
+
+
+def test_the_object_holds_the_whole_analysis_and_its_findings(better: ReportContext) -> None:
+    value = json.loads(render_json(better))
+    assert value["schema"] == "pgassay.analysis/1"
+    assert len(value["comparisons"]) == len(better.analysis.comparisons)
+    assert len(value["trials"]) == len(better.analysis.trials)
+    assert value["interval"] == "t"
+    verdict = value["findings"][0]
+    assert verdict["kind"] == "verdict"
+    assert verdict["evidence"]["level"] == "4GB"
+
+
+def test_the_object_never_holds_what_json_cannot(better: ReportContext) -> None:
+    broken = tuple(replace(c, e_value=math.inf, p_t=math.nan) for c in better.analysis.comparisons)
+    text = render_json(replace(better, analysis=replace(better.analysis, comparisons=broken)))
+    assert "NaN" not in text
+    assert "Infinity" not in text
+    assert json.loads(text)["comparisons"][0]["e_value"] is None
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, ABSENT), (math.nan, ABSENT), (1.0, "1.000"), (0.03125, "0.031"), (1e-4, "< 0.001")],
+)
+def test_p_values_have_three_decimals(value: float | None, text: str) -> None:
+    assert probability(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, ABSENT), (0.383, "0.38"), (20.4, "20"), (1234.0, "1\u202f234"), (math.inf, "> 10⁶")],
+)
+def test_e_values_have_the_digits_that_matter(value: float | None, text: str) -> None:
+    assert evidence(value) == text
+
+
+def test_the_table_of_trials_follows_the_order_they_ran(better: ReportContext) -> None:
+    rows = trial_rows(better)
+    assert [row.number for row in rows] == list(range(1, 13))
+    assert {row.position for row in rows} == {1, 2}
+    assert {row.checkpoints for row in rows if row.arm == "max_wal_size = 32MB"} == {"3"}
+
+
+def test_the_table_of_verdicts_has_a_row_for_every_step(tmp_path: Path) -> None:
+    rows = verdict_rows(synthetic_context(tmp_path, STEPS))
+    assert [row.load for row in rows] == ["whole trial", "4 clients", "8 clients"]

@@ -1,0 +1,96 @@
+"""A run directory keeps what was finished, whole, and to its owner."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from pgassay.errors import RunDirectoryError, StorageFull
+from pgassay.samples import files
+from pgassay.samples.journal import FileJournal, open_changes
+from pgassay.samples.run_directory import RunDirectory, default_run_path
+from pgassay.samples.schemas import TABLES
+from pgassay.target.protocol import Change
+from support.synthetic import synthetic_run
+
+
+def test_a_stored_trial_reads_back_with_every_table(tmp_path: Path) -> None:
+    run, _, plan = synthetic_run(tmp_path / "run", blocks=1)
+    trials = list(RunDirectory.open(run.path).trials())
+    assert [trial.summary()["number"] for trial in trials] == [1, 2]
+    for name, schema in TABLES.items():
+        table = trials[0].table(name)
+        assert table.schema.names == schema.names
+    assert trials[0].table("load").num_rows == sum(int(s.duration_s) for s in plan.steps)
+
+
+def test_only_the_owner_may_read_a_run(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+    for path in [run.path, *run.path.rglob("*")]:
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_a_folder_with_anything_in_it_is_not_taken(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("keep me")
+    with pytest.raises(RunDirectoryError, match="exists already; name another with --out"):
+        RunDirectory.create(tmp_path)
+    assert (tmp_path / "mine.txt").read_text() == "keep me"
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunDirectoryError, match="is not a run directory"):
+        RunDirectory.open(tmp_path)
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+    (run.path / "plan.json").write_text("{")
+    with pytest.raises(RunDirectoryError, match=r"plan\.json: is damaged"):
+        run.read_json("plan.json")
+    (run.path / "trials" / "0001" / "load.parquet").write_bytes(b"PAR1")
+    with pytest.raises(RunDirectoryError, match=r"load\.parquet: cannot be read"):
+        run.trial(1).table("load")
+
+
+def test_a_full_disk_says_so_and_leaves_nothing_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(StorageFull, match=r"analysis\.json: the disk is full; free some space"):
+        run.write_json("analysis.json", {"a": 1})
+    assert [path.name for path in run.path.iterdir() if "analysis" in path.name] == []
+
+
+def test_a_replaced_file_is_the_old_one_or_the_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    files.write_whole(path, b"old")
+    files.write_whole(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["a.json"]  # noqa: PTH208
+
+
+def test_the_journal_knows_what_was_not_undone_also_after_a_torn_line(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = FileJournal(path)
+    for name in ("1", "2", "3"):
+        journal.record(Change(name, "setting", f"SET {name}", f"RESET {name}"))
+    journal.undone("2")
+    with path.open("a") as file:
+        file.write('{"event": "cha')
+    assert [change.id for change in open_changes(path)] == ["3", "1"]
+    assert path.stat().st_mode & 0o077 == 0
+    assert json.loads(path.read_text().splitlines()[0])["undo"] == "RESET 1"
+
+
+def test_a_run_without_a_name_gets_one_from_time_and_spec() -> None:
+    path = default_run_path("lab")
+    assert path.parent.name == "pgassay-runs"
+    assert path.name.endswith("-lab")

@@ -1,0 +1,161 @@
+"""An experiment file is accepted whole, or refused with file, key and fix."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pgassay.errors import SpecError
+from pgassay.spec.model import ExperimentFile
+from pgassay.spec.parse import Spec, load_spec, parse_spec
+from pgassay.spec.workload import ready_workloads
+
+
+def parsed(text: str) -> Spec:
+    return parse_spec(text, source="lab.toml", beside=Path())
+
+
+def test_an_empty_file_is_one_arm_on_the_embedded_server() -> None:
+    spec = parsed("")
+    assert spec.file.factors.postgres == {}
+    assert spec.workload.name == "bank-write"
+    assert spec.file.load.clients == (8,)
+
+
+def test_units_and_lists_are_read_as_users_write_them() -> None:
+    spec = parsed(
+        """
+        [factors.postgres]
+        checkpoint_timeout = ["1min", 900]
+        full_page_writes = [true, false]
+        [load]
+        clients = [5, 8]
+        step = "1.5min"
+        warmup = 3
+        [design]
+        smallest_effect = "2.5%"
+        """
+    )
+    assert spec.file.factors.postgres["checkpoint_timeout"] == ("1min", "900")
+    assert spec.file.factors.postgres["full_page_writes"] == ("on", "off")
+    assert spec.file.load.clients == (5, 8)
+    assert spec.file.load.step == 90.0
+    assert spec.file.load.warmup == 3.0
+    assert spec.file.design.smallest_effect == pytest.approx(0.025)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("qestion = 'x'", "lab.toml: qestion: unknown key; did you mean question?"),
+        ("[load]\nclints = 3", "lab.toml: load.clints: unknown key; did you mean clients?"),
+        ("[load]\nclients = 0", "lab.toml: load.clients.0: 0 given; it should be greater than"),
+        ("[load]\nclients = []", "lab.toml: load.clients"),
+        ("[load]\nclients = 2.5", "lab.toml: load.clients.0: 2.5 given; it should be a whole"),
+        ("[load]\nstep = '10sec'", "lab.toml: load.step: 'sec' is not a unit here; units are us"),
+        ("[load]\nstep = 0", "lab.toml: load.step: 0 given"),
+        ("load = 3", "lab.toml: load: 3 given; it should be a table"),
+        ("a b", "lab.toml: not valid TOML"),
+        (
+            "[factors.postgres]\nmax_wal_siz = ['1GB', '2GB']",
+            "lab.toml: factors.postgres.max_wal_siz: unknown setting of PostgreSQL 18;"
+            " did you mean max_wal_size?",
+        ),
+        (
+            "[factors.postgres]\nmax_wal_size = ['1gb', '2GB']",
+            "'gb' is not a unit here; did you mean GB?",
+        ),
+        (
+            "[factors.postgres]\nmax_wal_size = ['1GB', '1024MB']",
+            "'1GB' and '1024MB' are the same level",
+        ),
+        ("[factors.postgres]\nmax_wal_size = '1GB'", "it should be a list"),
+        ("[factors.postgres]\nmax_wal_size = ['1GB']", "a factor needs at least two levels"),
+        ("[factors.postgres]\njit = ['maybe', 'on']", "'maybe' is not a boolean; write on or off"),
+        (
+            "[factors.postgres]\nwal_level = ['minimum', 'logical']",
+            "'minimum' is not a value of wal_level; known are minimal, replica, logical",
+        ),
+        ("[settings.postgres]\nrandom_page_cost = '2ms'", "this setting is a plain number"),
+        ("[settings.postgres]\nmax_connections = 0", "0 is outside 1 to 262143"),
+        ("[settings.postgres]\nblock_size = 8192", "fixed when PostgreSQL is built"),
+        ("[settings.postgres]\nport = 1", "cannot be set here: the load and the samplers"),
+        (
+            "[factors.postgres]\nfsync = ['on', 'off']\n[settings.postgres]\nfsync = 'on'",
+            "is also held in [settings.postgres]",
+        ),
+        (
+            "[target]\nversion = 16\n[factors.postgres]\nio_method = ['sync', 'worker']",
+            "unknown setting of PostgreSQL 16; PostgreSQL 18 has it",
+        ),
+        ("[target]\nversion = 17", "target.version: 17 is not one of 16 or 18"),
+        ("[target]\nversion = 18\ndsn = ''", "version and dsn exclude each other"),
+        ("[target]\nallow_changes = true", "allow_changes belongs to an existing server"),
+        ("[target]\ndsn = 'postgres://u:p@h/d'", "a password has no place in an experiment file"),
+        ("[target]\ndsn = 'host=h password=p'", "a password has no place in an experiment file"),
+        ("[workload]\nuse = 'bank-wite'", "did you mean bank-write?"),
+        ("[design]\nmin_blocks = 8\nmax_blocks = 7", "max_blocks (7) is less than min_blocks (8)"),
+        ("[design]\nmetric = 'qps'", "design.metric: 'qps' is not one of"),
+        ("[design]\nsmallest_effect = '2'", "write a share such as '2%' or 0.02"),
+        ("[factors.host]\nswappiness = [1, 2]", "factors.host: unknown key"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(text: str, message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        parsed(text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith("lab.toml")
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"nowhere\.toml: there is no such file"):
+        load_spec(tmp_path / "nowhere.toml")
+    with pytest.raises(SpecError, match=r"this is a folder"):
+        load_spec(tmp_path)
+
+
+def test_a_workload_folder_of_the_users_own_is_read_beside_the_spec(tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "workload.toml").write_text(
+        "title = 'Shop'\n[scenarios]\nbuy = { file = 'buy.sql', weight = 3 }\n"
+    )
+    (folder / "schema.sql").write_text("CREATE TABLE item (id int);")
+    (folder / "data.sql").write_text("INSERT INTO item SELECT generate_series(1, :scale);")
+    (folder / "buy.sql").write_text("SELECT 1;")
+    (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\nscale = 7\n")
+    spec = load_spec(tmp_path / "lab.toml")
+    assert spec.workload.scenarios[0].weight == 3.0
+    assert spec.workload.building_sql(7)[1].endswith("generate_series(1, 7);")
+
+
+def test_a_workload_with_a_missing_script_names_the_script(tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "workload.toml").write_text("title = 'Shop'\n[scenarios]\nbuy = { file = 'x.sql' }\n")
+    (folder / "schema.sql").write_text("")
+    (folder / "data.sql").write_text("")
+    (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\n")
+    with pytest.raises(SpecError, match=r"x\.sql: cannot be read: No such file"):
+        load_spec(tmp_path / "lab.toml")
+
+
+def test_every_ready_workload_can_be_loaded() -> None:
+    assert {"bank", "bank-read", "bank-write", "pgbench"} <= set(ready_workloads())
+    for name in ready_workloads():
+        assert parsed(f"[workload]\nuse = '{name}'").workload.scenarios
+
+
+def test_a_seed_is_drawn_when_none_is_given_and_kept_when_one_is() -> None:
+    assert parsed("[design]\nseed = 12").seed == 12
+    assert len({parsed("").seed for _ in range(5)}) > 1
+
+
+def test_the_published_schema_knows_every_key_and_describes_durations() -> None:
+    schema = json.loads(json.dumps(ExperimentFile.model_json_schema()))
+    assert set(schema["properties"]) == set(ExperimentFile.model_fields)
+    assert schema["$defs"]["LoadTable"]["properties"]["step"]["type"] == ["string", "number"]
+    assert schema["additionalProperties"] is False
