@@ -134,7 +134,7 @@ class Sampler:
     def take_counters(self) -> dict[str, list[object]]:
         """Raw values read since the last call: time_ns, source, object, name, value (float)."""
     def take_host(self) -> dict[str, list[object]]:
-        """The same columns for /proc: sources stat, meminfo, vmstat, diskstats, loadavg, pressure."""
+        """The same columns for /proc: stat, meminfo, vmstat, diskstats, loadavg, pressure."""
     def warnings(self) -> list[str]:
         """What could not be read, one line each, each once."""
     def cost(self) -> str:

@@ -6,7 +6,7 @@ Never: knows how any room does its work.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from pgassay import __version__
@@ -24,6 +24,7 @@ from pgassay.report.html import render_html
 from pgassay.report.machine import render_json
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.parse import Spec
+from pgassay.spec.workload import WORKLOAD_COPY, workload_to_json
 from pgassay.target.open import make_target
 from pgassay.target.protocol import Connection, Target
 from pgassay.trials.environment import describe_environment
@@ -80,7 +81,7 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         findings=find(analysis),
         series=trial_series(trials),
         environment=run.read_json("environment.json") if run.has("environment.json") else {},
-        command="pgassay run spec.toml",
+        command=f"pgassay run {run.path}/spec.toml --seed {plan.seed}",
         version=__version__,
     )
 
@@ -133,7 +134,7 @@ def _target_of(spec: Spec, run: RunDirectory) -> Target:
 
 def _store_design(run: RunDirectory, spec: Spec, plan: Plan) -> None:
     run.write_text("spec.toml", spec.text)
-    run.write_json("workload.json", {"schema": "pgassay.workload/1", **asdict(spec.workload)})
+    run.write_json(WORKLOAD_COPY, workload_to_json(spec.workload))
     run.write_json("plan.json", plan_to_json(plan))
 
 

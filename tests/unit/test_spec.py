@@ -10,7 +10,7 @@ import pytest
 from pgassay.errors import SpecError
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.parse import Spec, load_spec, parse_spec
-from pgassay.spec.workload import ready_workloads
+from pgassay.spec.workload import ready_workloads, workload_to_json
 
 
 def parsed(text: str) -> Spec:
@@ -159,3 +159,15 @@ def test_the_published_schema_knows_every_key_and_describes_durations() -> None:
     assert set(schema["properties"]) == set(ExperimentFile.model_fields)
     assert schema["$defs"]["LoadTable"]["properties"]["step"]["type"] == ["string", "number"]
     assert schema["additionalProperties"] is False
+
+
+def test_a_stored_run_is_read_with_its_own_scripts_and_seed(tmp_path: Path) -> None:
+    spec = parsed("[workload]\nuse = 'bank'\n[design]\nseed = 5\n")
+    (tmp_path / "spec.toml").write_text(spec.text.replace("'bank'", "'gone'"))
+    (tmp_path / "workload.json").write_text(json.dumps(workload_to_json(spec.workload)))
+    again = load_spec(tmp_path / "spec.toml", seed=9)
+    assert again.workload == spec.workload
+    assert again.seed == 9
+    (tmp_path / "workload.json").write_text("{}")
+    with pytest.raises(SpecError, match=r"workload\.json: is damaged"):
+        load_spec(tmp_path / "spec.toml")

@@ -165,11 +165,12 @@ impl Client {
             return;
         }
         if self.state == State::Waiting {
-            let message = match self.failure.take() {
-                Some((_, Some(error))) => format!("connection lost: {error}"),
-                _ => format!("connection lost: {problem}"),
+            let problem = match self.failure.take() {
+                Some((_, Some(error))) => error.to_string(),
+                _ => problem.to_owned(),
             };
-            self.end_failed(clock::now_ns(), Failure::Connection, || message, bench);
+            let problem = || format!("connection lost: {problem}");
+            self.end_failed(Failure::Connection, problem, bench);
         }
         self.state = State::Gone;
         bench.board.leave(self.number);
@@ -270,12 +271,8 @@ impl Client {
                 self.proceed(bench, output);
             }
             (State::Waiting, Some((failure, error))) => {
-                let place = self.place(bench.program);
-                let message = || match error {
-                    Some(error) => format!("{place}: {error}"),
-                    None => place,
-                };
-                self.end_failed(clock::now_ns(), failure, message, bench);
+                let problem = || error.map_or_else(|| failure.name(), |error| error.to_string());
+                self.end_failed(failure, problem, bench);
                 self.settle(bench, output);
             }
             (State::RollingBack, _) => {
@@ -309,22 +306,22 @@ impl Client {
 
     /// The script's own mistake ends the transaction.
     fn end_by_fault(&mut self, fault: &Fault, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        let place = self.place(bench.program);
-        let message = || format!("{place}: {fault}");
-        self.end_failed(clock::now_ns(), Failure::Client, message, bench);
+        self.end_failed(Failure::Client, || fault.to_string(), bench);
         self.settle_after_fault(bench, output);
     }
 
+    /// `problem` is asked for only if it is to be reported.
     fn end_failed(
         &mut self,
-        now_ns: i64,
         failure: Failure,
-        message: impl FnOnce() -> String,
+        problem: impl FnOnce() -> String,
         bench: &mut Bench<'_>,
     ) {
+        let program = bench.program;
+        let message = || format!("{}: {}", self.place(program), problem());
         bench
             .recorder
-            .failure(now_ns, self.scenario, failure, message);
+            .failure(clock::now_ns(), self.scenario, failure, message);
         self.done += 1;
     }
 

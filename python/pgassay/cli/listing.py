@@ -60,7 +60,7 @@ def _verdict(run: RunDirectory) -> str:
     if not run.has("analysis.json"):
         return "unfinished"
     try:
-        verdicts = run.read_json("analysis.json")["verdicts"]
-    except (RunDirectoryError, KeyError):
+        findings = run.read_json("analysis.json")["findings"]
+        return str(next(f["title"] for f in findings if f["kind"] == "verdict"))
+    except (RunDirectoryError, KeyError, StopIteration):
         return "unreadable"
-    return verdicts[0]["verdict"] if verdicts else "measured"

@@ -19,8 +19,9 @@ from pgassay.errors import ExitCode, SpecError
 from pgassay.plan.model import Step
 from pgassay.spec.scripts import BUILTINS, builtin_script, read_script
 from pgassay.spec.workload import Scenario
+from pgassay.target.existing import unencrypted
 from pgassay.target.pgbench_scale import pgbench_scale
-from pgassay.target.session import refuse_encryption, resolve
+from pgassay.target.session import resolve
 from pgassay.trials.load import LoadRequest, open_load, run_load
 
 _NO_END_S = 100 * 365 * 86400.0
@@ -85,14 +86,14 @@ def load(
     names += ["simple-update"] * simple_update
     scenarios = [read_script(named) for named in files or []]
     scenarios += [builtin_script(named) for named in names or ([] if files else ["tpcb-like"])]
-    parameters = resolve(connection_string(database, host, port, user))
-    refuse_encryption(parameters)
+    variables = _defined(define or [])
+    parameters = unencrypted(resolve(connection_string(database, host, port, user)))
     if scale is None and not files:
         scale = pgbench_scale(parameters)
     request = LoadRequest(
         scenarios=_distinct(scenarios),
         steps=(Step(clients, duration_s or _NO_END_S, measured=True),),
-        variables={"scale": scale or 1, **_defined(define or [])},
+        variables={"scale": scale or 1, **variables},
         seed=seed,
         threads=min(threads, clients),
         protocol=protocol,

@@ -12,11 +12,11 @@ import sys
 import traceback
 from typing import Annotated, NoReturn
 
-import click
 import typer
+from typer.exceptions import Abort, TyperException
 
 from pgassay import __version__
-from pgassay.cli import demo, doctor, listing, load, plan, report, run, schema, show
+from pgassay.cli import demo, doctor, listing, load, plan, recover, report, run, schema, show
 from pgassay.errors import ExitCode, PgassayError
 
 app = typer.Typer(
@@ -27,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help"]},
 )
-for command in (demo, run, plan, report, load, listing, show, doctor, schema):
+for command in (demo, run, plan, report, load, listing, show, doctor, recover, schema):
     command.register(app)
 
 
@@ -54,9 +54,9 @@ def main() -> NoReturn:
         status = app(standalone_mode=False)
     except PgassayError as error:
         status = _fail(str(error), error.exit_code)
-    except click.exceptions.Abort:
+    except Abort:
         status = _fail("stopped", ExitCode.INTERRUPTED)
-    except click.ClickException as error:
+    except TyperException as error:
         status = _fail(error.format_message(), ExitCode.USAGE)
     except KeyboardInterrupt:
         status = _fail("stopped", ExitCode.INTERRUPTED)

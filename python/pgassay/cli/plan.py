@@ -30,10 +30,13 @@ def register(app: typer.Typer) -> None:
 
 def plan(
     spec: Annotated[Path, typer.Argument(help="The experiment file.")],
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Overrules the file's design.seed.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show what a run would do: arms, order, changes, time and risks."""
-    checked = load_spec(spec)
+    checked = load_spec(spec, seed)
     check_scripts(checked.workload, known=("scale",))
     drawn = make_plan(checked)
     if as_json:

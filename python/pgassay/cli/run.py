@@ -32,10 +32,13 @@ def run(
     out: Annotated[
         Path | None, typer.Option("--out", help="Run directory to make [pgassay-runs/…].")
     ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Overrules the file's design.seed.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Run the experiment of a file and report."""
-    checked = load_spec(spec)
+    checked = load_spec(spec, seed)
     conclude(follow(checked, out or default_run_path(spec.stem)), as_json=as_json)
 
 

@@ -40,7 +40,19 @@ def find(analysis: Analysis) -> tuple[Finding, ...]:
     if not analysis.verdicts():
         found += _single_arm(analysis)
     found += [Finding(FindingKind.WARNING, w.kind, w.text) for w in analysis.warnings]
-    return tuple(found)
+    return tuple(_once(found))
+
+
+def _once(findings: Sequence[Finding]) -> list[Finding]:
+    """A pattern that holds against several levels is told once."""
+    seen: set[tuple[str, str]] = set()
+    kept = []
+    for finding in findings:
+        key = (finding.title, finding.text)
+        if finding.evidence is not None or key not in seen:
+            kept.append(finding)
+        seen.add(key)
+    return kept
 
 
 def _explanations(verdict: Comparison, analysis: Analysis) -> list[Finding]:
@@ -71,8 +83,10 @@ def _moved(verdict: Comparison, analysis: Analysis) -> list[Comparison]:
 def _is_large(comparison: Comparison, latency_ms: float | None) -> bool:
     if METRICS[comparison.metric].group == "waits":
         return bool(latency_ms and abs(comparison.difference) >= _LIMITS["wait_share"] * latency_ms)
+    if abs(comparison.difference) < _RULES["floors"].get(comparison.metric, 0.0):
+        return False
     if comparison.baseline_mean == 0.0:
-        return comparison.difference != 0.0
+        return True
     share = abs(comparison.difference / comparison.baseline_mean)
     return bool(share >= _LIMITS["cost_share"])
 

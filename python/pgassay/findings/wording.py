@@ -65,9 +65,15 @@ def _template(comparison: Comparison, metric: Metric) -> tuple[str, str]:
         case Verdict.WORSE:
             return "slower", form
         case Verdict.UNDECIDED:
-            return "undecided", "unknown" if comparison.blocks_to_decide is None else "more"
+            return "undecided", _outlook(comparison)
         case other:
             return other.value, "any"
+
+
+def _outlook(comparison: Comparison) -> str:
+    if comparison.ci95_pct is None and comparison.e_value is not None:
+        return "few"
+    return "unknown" if comparison.blocks_to_decide is None else "more"
 
 
 def _one(value: float) -> str:

@@ -16,7 +16,7 @@ from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial, Step
 from pgassay.plan.risks import find_risks
 from pgassay.spec.parse import Spec
 
-RESET_S = 5.0
+RESET_S = 3.0
 """What a reset is taken to cost before one has been measured."""
 
 

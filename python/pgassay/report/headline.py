@@ -80,6 +80,8 @@ def _headline(finding: Finding) -> Headline:
     if comparison is None:
         return Headline(finding.title, "measured", finding.text, "", "")
     lead, interval, rest = finding.text.partition(f"({interval_text(comparison)})")
+    if rest == ".":
+        interval, rest = f"{interval}.", ""
     said = comparison.verdict.value
     # The badge says it already.
     lead = lead.removeprefix(f"{said.capitalize()}: ").strip()

@@ -47,7 +47,7 @@ def render_html(context: ReportContext) -> str:
             created_at=created_at(context.environment),
             server_version=server_version(context.environment),
             arms=tuple(styles.values()),
-                charts=_charts(context, styles),
+            charts=_charts(context, styles),
             runs_out=runs_out(context.analysis),
             thinning=thinning(context.series),
             effects=_effect_words(context),

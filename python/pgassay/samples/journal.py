@@ -42,7 +42,7 @@ class FileJournal:
 
 
 def open_changes(path: Path) -> list[Change]:
-    """The changes of a journal that were not undone, newest first."""
+    """The changes of a journal that were not undone, oldest first."""
     if not path.exists():
         return []
     changes: dict[str, Change] = {}
@@ -55,4 +55,4 @@ def open_changes(path: Path) -> list[Change]:
             changes[entry["id"]] = Change(*(entry[k] for k in ("id", "what", "do", "undo")))
         else:
             changes.pop(entry["id"], None)
-    return list(reversed(changes.values()))
+    return list(changes.values())

@@ -15,7 +15,7 @@ from pgassay.spec.model import ExperimentFile
 from pgassay.spec.settings import CATALOGUED, catalogue, check_setting
 from pgassay.spec.tables import read_table
 from pgassay.spec.units import to_base
-from pgassay.spec.workload import Workload, load_workload
+from pgassay.spec.workload import WORKLOAD_COPY, Workload, load_workload, stored_workload
 
 DEFAULT_VERSION = 18
 
@@ -39,8 +39,12 @@ class Spec:
         return f"What does {factors} do?" if factors else f"How fast is {self.workload.name}?"
 
 
-def load_spec(path: Path) -> Spec:
-    """Read and check an experiment file."""
+def load_spec(path: Path, seed: int | None = None) -> Spec:
+    """Read and check an experiment file; `seed` overrules the file's.
+
+    In a run directory the workload stored beside the file is taken, so that a run is repeated
+    with the very scripts it had.
+    """
     try:
         text = path.read_text("utf-8")
     except FileNotFoundError:
@@ -51,24 +55,30 @@ def load_spec(path: Path) -> Spec:
         raise SpecError("is not UTF-8 text", file=str(path)) from None
     except OSError as error:
         raise SpecError(f"cannot be read: {error.strerror}", file=str(path)) from None
-    return parse_spec(text, source=str(path), beside=path.parent)
+    stored = path.parent / WORKLOAD_COPY
+    workload = stored_workload(stored) if stored.is_file() else None
+    return parse_spec(text, source=str(path), beside=path.parent, seed=seed, workload=workload)
 
 
-def parse_spec(text: str, *, source: str, beside: Path, seed: int | None = None) -> Spec:
-    """Check an experiment's text; `beside` is the folder its relative paths start from.
-
-    `seed` stands in where the file names none, so that a stored run is read as it was drawn.
-    """
+def parse_spec(
+    text: str,
+    *,
+    source: str,
+    beside: Path,
+    seed: int | None = None,
+    workload: Workload | None = None,
+) -> Spec:
+    """Check an experiment's text; `beside` is the folder its relative paths start from."""
     file = read_table(ExperimentFile, text, source)
     try:
         _check_settings(file)
     except SpecError as error:
         raise SpecError(error.problem, file=source, key=error.key) from None
-    workload = load_workload(file.workload.use, beside, file=source)
-    chosen = file.design.seed
-    if chosen is None:
-        chosen = seed if seed is not None else secrets.randbelow(2**31)
-    return Spec(file=file, workload=workload, seed=chosen, text=text, source=source)
+    if workload is None:
+        workload = load_workload(file.workload.use, beside, file=source)
+    given = seed if seed is not None else file.design.seed
+    drawn = secrets.randbelow(2**31) if given is None else given
+    return Spec(file=file, workload=workload, seed=drawn, text=text, source=source)
 
 
 def _check_settings(file: ExperimentFile) -> None:

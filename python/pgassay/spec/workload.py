@@ -9,11 +9,12 @@ script language. `:scale` in the SQL files stands for the scale.
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,6 +22,9 @@ from pgassay.errors import SpecError
 from pgassay.spec.suggest import did_you_mean
 from pgassay.spec.tables import read_table
 
+WORKLOAD_COPY = "workload.json"
+"""The workload as a run had it, in the run's directory."""
+_SCHEMA = "pgassay.workload/1"
 _SCALE = re.compile(r"(?<!:):scale\b")
 _READY = Path(str(files("pgassay") / "workloads"))
 
@@ -107,6 +111,23 @@ def load_workload(use: str, beside: Path, *, file: str) -> Workload:
             for name, scenario in table.scenarios.items()
         ),
     )
+
+
+def workload_to_json(workload: Workload) -> dict[str, Any]:
+    """The object of workload.json."""
+    return {"schema": _SCHEMA, **asdict(workload)}
+
+
+def stored_workload(path: Path) -> Workload:
+    """The workload of a workload.json."""
+    try:
+        stored = json.loads(_text(path))
+        if stored.pop("schema") != _SCHEMA:
+            raise SpecError(f"its schema is not {_SCHEMA}", file=str(path))
+        scenarios = tuple(Scenario(**scenario) for scenario in stored.pop("scenarios"))
+        return Workload(**stored, scenarios=scenarios)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SpecError(f"is damaged: {error}", file=str(path)) from None
 
 
 def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:

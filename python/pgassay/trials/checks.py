@@ -13,10 +13,11 @@ from typing import Literal
 from pgassay import _core
 from pgassay.errors import PgassayError
 from pgassay.target.account import server_account
+from pgassay.target.existing import unencrypted
 from pgassay.target.installation import embedded_installation
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.target.readable_copy import runnable_by
-from pgassay.target.session import connect, refuse_encryption, resolve
+from pgassay.target.session import connect, resolve
 from pgassay.trials.sampling import open_sampler
 
 _PROC = ("stat", "meminfo", "vmstat", "diskstats", "pressure/cpu")
@@ -44,8 +45,7 @@ def check_host() -> list[Check]:
 def check_server(dsn: str) -> list[Check]:
     """Whether a load and its samplers can work on an existing server."""
     try:
-        parameters = resolve(dsn)
-        refuse_encryption(parameters)
+        parameters = unencrypted(resolve(dsn))
         with connect(parameters) as session:
             row = session.execute(
                 "SELECT current_setting('server_version_num')::int, version(),"

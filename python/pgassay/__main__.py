@@ -1,0 +1,5 @@
+"""`python -m pgassay` is `pgassay`."""
+
+from pgassay.cli.main import main
+
+main()

@@ -1,0 +1,296 @@
+"""The main path on real servers: from a file to a verdict, and through every fault on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from support.servers import LabServer, is_root, wait_until
+
+SPEC = """
+question = "Does it run?"
+[workload]
+use = "{use}"
+scale = 1
+{target}
+[factors.postgres]
+{factor}
+[load]
+clients = {clients}
+step = "{step}"
+warmup = "0.5s"
+[design]
+seed = 3
+min_blocks = {blocks}
+max_blocks = {blocks}
+"""
+DEFAULTS: dict[str, Any] = {
+    "use": "bank-write", "target": "", "factor": 'max_wal_size = ["32MB", "1GB"]',
+    "clients": 4, "step": "1s", "blocks": 2,
+}  # fmt: skip
+
+
+def spec_file(folder: Path, **changes: Any) -> Path:
+    path = folder / "lab.toml"
+    path.write_text(SPEC.format(**DEFAULTS | changes))
+    return path
+
+
+def pgassay(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pgassay", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | environment,
+        check=False,
+    )
+
+
+@pytest.fixture
+def no_server_left(own_base: Path) -> Iterator[Path]:
+    """Whatever the test does, no server and no directory of a run stays behind."""
+    yield own_base
+    assert servers_below(own_base) == []
+    assert [path.name for path in own_base.iterdir() if path.is_dir()] == []
+
+
+def servers_below(base: Path) -> list[int]:
+    found = []
+    for process in psutil.process_iter(["name"]):
+        if process.info["name"] == "postgres":
+            try:
+                if str(process.cwd()).startswith(str(base)):
+                    found.append(process.pid)
+            except psutil.Error:
+                continue
+    return found
+
+
+@pytest.mark.usefixtures("no_server_left")
+@pytest.mark.parametrize("version", [18, 16])
+def test_a_question_is_answered_and_everything_is_on_disk(tmp_path: Path, version: int) -> None:
+    run = tmp_path / "run"
+    spec = spec_file(tmp_path, target=f"[target]\nversion = {version}")
+    done = pgassay("run", spec, "--out", run, "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["schema"] == "pgassay.run/1"
+    assert (answer["blocks"], answer["trials"]) == (2, 4)
+    (verdict,) = answer["verdicts"]
+    assert verdict["metric"] == "tps"
+    assert verdict["verdict"] in ("better", "worse", "negligible", "equivalent", "undecided")
+    top = {path.name for path in run.iterdir()}
+    assert top >= {
+        "spec.toml", "plan.json", "environment.json", "workload.json", "journal.jsonl",
+        "analysis.json", "report.html", "trials",
+    }  # fmt: skip
+    trial = json.loads((run / "trials" / "0001" / "trial.json").read_text())
+    assert trial["reset"]["settings"]["max_wal_size"] in ("32MB", "1GB")
+    assert {s["name"] for s in trial["load"]["scenarios"]} == {"payment", "transfer", "balance"}
+    commands: list[list[str | Path]] = [
+        ["report", run],
+        ["show", run],
+        ["list", tmp_path],
+        ["report", run, "--format", "md"],
+    ]
+    for command in commands:
+        again = pgassay(*command)
+        assert again.returncode == 0, again.stderr
+        assert "Does it run?" in again.stdout
+
+
+@pytest.mark.usefixtures("no_server_left")
+def test_samples_explain_a_real_trial(tmp_path: Path) -> None:
+    """WAL, checkpoints, waits by scenario and the host are there, and fit the load."""
+    from pgassay.analysis.measures import measure_trial
+    from pgassay.samples.run_directory import RunDirectory
+
+    run = tmp_path / "run"
+    done = pgassay("run", spec_file(tmp_path, step="3s"), "--out", run, "--json")
+    assert done.returncode == 0, done.stderr
+    stored = list(RunDirectory.open(run).trials())
+    for trial in stored:
+        values = measure_trial(trial).whole.values
+        assert values["tps"] > 50
+        assert values["wal_bytes_per_tx"] > 200
+        assert "wal_fpi_per_tx" in values
+        assert values["host_cpu_ms_per_tx"] > 0
+        assert values["latency_p99"] >= values["latency_p50"] > 0
+        waiting = sum(v for name, v in values.items() if name.startswith("wait_"))
+        assert 0.3 * values["latency_mean"] < waiting < 3 * values["latency_mean"]
+        scenarios = set(trial.table("waits")["scenario"].to_pylist()) - {None}
+        assert scenarios <= {"payment", "transfer", "balance"}
+        assert "payment" in scenarios
+    small = [t for t in stored if t.summary()["levels"]["max_wal_size"] == "32MB"]
+    assert any(t.table("checkpoints").num_rows for t in small)
+
+
+@pytest.mark.usefixtures("no_server_left")
+def test_steps_and_several_factors_are_told_apart(tmp_path: Path) -> None:
+    factor = 'synchronous_commit = ["on", "off"]\nshared_buffers = ["16MB", "64MB"]'
+    spec = spec_file(tmp_path, factor=factor, clients="[1, 3]")
+    done = pgassay("run", spec, "--out", tmp_path / "run", "--json")
+    assert done.returncode == 0, done.stderr
+    verdicts = json.loads(done.stdout)["verdicts"]
+    assert {(v["factor"], v["step"]) for v in verdicts} == {
+        (factor, step)
+        for factor in ("synchronous_commit", "shared_buffers")
+        for step in (None, 1, 3)
+    }
+
+
+def begun(run: Path, trials: int) -> subprocess.Popen[str]:
+    """A run in a process group of its own, as a terminal would start it."""
+    spec = spec_file(run.parent, blocks=6)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pgassay", "run", str(spec), "--out", str(run)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        wait_until(
+            lambda: (
+                process.poll() is not None or len(list((run / "trials").glob("[0-9]*"))) >= trials
+            ),
+            f"{trials} finished trials",
+        )
+        assert process.poll() is None, process.communicate()[1]
+    except BaseException:
+        process.kill()
+        raise
+    return process
+
+
+@pytest.mark.usefixtures("no_server_left")
+def test_ctrl_c_restores_keeps_finished_trials_and_says_so(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    process = begun(run, 2)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    kept = len(list((run / "trials").glob("[0-9]*")))
+    assert kept >= 2
+    assert f"{kept} finished trials are kept; pgassay report {run}" in errors
+    assert "Traceback" not in errors
+    assert pgassay("report", run).returncode == 0
+
+
+def test_a_killed_run_keeps_its_trials_and_recover_cleans_up(
+    tmp_path: Path, no_server_left: Path
+) -> None:
+    run = tmp_path / "run"
+    process = begun(run, 1)
+    process.kill()
+    process.communicate(timeout=60)
+    assert servers_below(no_server_left)
+    assert pgassay("report", run).returncode == 0
+    recovered = pgassay("recover", run)
+    assert recovered.returncode == 0, recovered.stderr
+    assert "undone: " in recovered.stdout
+    assert "nothing to undo" in pgassay("recover", run).stdout
+
+
+@pytest.mark.usefixtures("no_server_left")
+def test_a_setting_the_server_will_not_start_with_is_one_clear_line(tmp_path: Path) -> None:
+    spec = spec_file(tmp_path, factor='shared_buffers = ["16MB", "900GB"]')
+    done = pgassay("run", spec, "--out", tmp_path / "run")
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("pgassay: ")
+    assert "shared_buffers" in last
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.usefixtures("no_server_left")
+def test_a_script_against_a_missing_table_ends_with_code_two_and_the_servers_words(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "workload.toml").write_text("title = 's'\n[scenarios]\nbuy = { file = 'b.sql' }\n")
+    (folder / "schema.sql").write_text("CREATE TABLE item (id int);")
+    (folder / "data.sql").write_text("INSERT INTO item VALUES (1);")
+    (folder / "b.sql").write_text("SELECT * FROM itme;\n")
+    done = pgassay("run", spec_file(tmp_path, use="shop"), "--out", tmp_path / "run")
+    assert done.returncode == 2
+    assert "42P01" in done.stderr
+    assert "itme" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.usefixtures("no_server_left")
+def test_a_full_disk_ends_the_run_and_keeps_what_was_whole(tmp_path: Path) -> None:
+    if not is_root():
+        pytest.skip("a small disk can only be mounted by root")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=200k", "pgassay-test", str(disk)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if mounted.returncode:
+        pytest.skip(f"mounting is not allowed here: {mounted.stderr.strip()}")
+    try:
+        done = pgassay("run", spec_file(tmp_path, blocks=20), "--out", disk / "run")
+        assert done.returncode == 2, done.stderr
+        assert (
+            "the disk is full; free some space or put the run elsewhere with --out" in done.stderr
+        )
+        assert "Traceback" not in done.stderr
+        kept = list((disk / "run" / "trials").iterdir())
+        assert kept
+        assert all((trial / "trial.json").is_file() for trial in kept)
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.mark.usefixtures("own_base")
+def test_an_existing_server_is_measured_and_left_as_it_was(
+    tmp_path: Path, lab_server: LabServer
+) -> None:
+    with lab_server.admin() as session:
+        before = session.execute("TABLE pg_file_settings").fetchall()
+    target = f"[target]\ndsn = 'host=127.0.0.1 port={lab_server.port} user=lab dbname=lab'"
+    factor = 'synchronous_commit = ["on", "off"]'
+    spec = spec_file(tmp_path, target=target, factor=factor)
+    refused = pgassay("run", spec, "--out", tmp_path / "refused", PGPASSWORD="s3cret word")
+    assert refused.returncode == 1
+    assert "allow_changes = true" in refused.stderr
+    spec = spec_file(tmp_path, target=target + "\nallow_changes = true", factor=factor)
+    wrong = pgassay("run", spec, "--out", tmp_path / "wrong", PGPASSWORD="no")
+    assert wrong.returncode == 1
+    assert "password" in wrong.stderr
+    run = tmp_path / "run"
+    done = pgassay("run", spec, "--out", run, "--json", PGPASSWORD="s3cret word")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["trials"] == 4
+    with lab_server.admin() as session:
+        assert session.execute("TABLE pg_file_settings").fetchall() == before
+        assert session.execute(
+            "SELECT count(*) FROM pg_namespace WHERE nspname = 'pgassay'"
+        ).fetchone() == (0,)
+    for path in run.rglob("*"):
+        if path.is_file():
+            assert b"s3cret" not in path.read_bytes(), path
+
+
+def test_a_server_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
+    spec = spec_file(tmp_path, target="[target]\ndsn = 'host=127.0.0.1 port=1 dbname=x'", factor="")
+    done = pgassay("run", spec, "--out", tmp_path / "run")
+    assert done.returncode == 1
+    assert "is the server running there" in done.stderr
+    assert len(done.stderr.strip().splitlines()[-1]) < 300

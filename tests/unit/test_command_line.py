@@ -1,0 +1,124 @@
+"""The command line says what is wrong in one line, with the exit code of its kind."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pgassay import _core
+from pgassay.cli.connection import connection_string
+from pgassay.errors import ExitCode, PgassayError, SpecError
+from pgassay.spec.scripts import builtin_script, read_script
+
+STUB = Path(_core.__file__).parent / "_core.pyi"
+
+
+def pgassay(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pgassay", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run"], "Missing argument 'spec'"),
+        (["run", "absent.toml"], "absent.toml: there is no such file"),
+        (["rnu"], "No such command 'rnu'"),
+        (["report", "/"], "is not a run directory"),
+        (["load", "-T", "1", "-t", "1"], "-t and -T exclude each other; keep one"),
+        (["load", "--no-such-flag"], "No such option"),
+        (["load", "-f", "absent.sql"], "absent.sql: there is no such script"),
+        (
+            ["load", "-b", "tpcz"],
+            "known are select-only, simple-update, tpcb-like",
+        ),
+        (["load", "-D", "x"], "-D x: write VARIABLE=VALUE"),
+        (["load", "-M", "fast"], "-M fast: known are"),
+        (["load", "-h", "127.0.0.1", "-p", "1"], "is the server running there"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_one(arguments: list[str], message: str) -> None:
+    done = pgassay(*arguments)
+    assert done.returncode == ExitCode.USAGE
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+def test_the_schema_and_the_plan_are_json(tmp_path: Path) -> None:
+    assert json.loads(pgassay("schema").stdout)["title"] == "pgassay experiment"
+    spec = tmp_path / "lab.toml"
+    spec.write_text("[factors.postgres]\nfsync = ['on', 'off']\n[design]\nseed = 4\n")
+    plan = json.loads(pgassay("plan", str(spec), "--json").stdout)
+    assert plan["schema"] == "pgassay.plan/1"
+    assert len(plan["trials"]) == 2 * plan["max_blocks"]
+    shown = pgassay("plan", str(spec)).stdout
+    assert "arm a2    fsync = off" in shown
+    assert "if still undecided" in shown
+
+
+def test_a_plan_with_a_broken_script_names_file_and_line(tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "workload.toml").write_text("title = 's'\n[scenarios]\nbuy = { file = 'b.sql' }\n")
+    (folder / "schema.sql").write_text("")
+    (folder / "data.sql").write_text("")
+    (folder / "b.sql").write_text("SELECT 1;\n\\set x random(1\n")
+    spec = tmp_path / "lab.toml"
+    spec.write_text("[workload]\nuse = 'shop'\n")
+    done = pgassay("plan", str(spec))
+    assert done.returncode == ExitCode.USAGE
+    assert "b.sql:2" in done.stderr
+    (folder / "b.sql").write_text("SELECT :who;\n")
+    assert "b.sql: reads :who, which nothing sets" in pgassay("plan", str(spec)).stderr
+
+
+def test_every_error_has_an_exit_code_and_help_names_every_command() -> None:
+    def family(kind: type[PgassayError]) -> set[type[PgassayError]]:
+        return {kind}.union(*(family(child) for child in kind.__subclasses__()))
+
+    assert {kind.exit_code for kind in family(PgassayError)} <= set(ExitCode)
+    shown = pgassay("--help").stdout
+    for command in ("demo", "run", "plan", "report", "load", "list", "show", "doctor", "recover"):
+        assert f" {command} " in shown
+
+
+def test_the_native_module_is_what_its_stub_says() -> None:
+    tree = ast.parse(STUB.read_text("utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            assert callable(getattr(_core, node.name))
+        if isinstance(node, ast.ClassDef):
+            native = getattr(_core, node.name)
+            declared = {n.name for n in node.body if isinstance(n, ast.FunctionDef)}
+            public = {name for name in vars(native) if not name.startswith("_")}
+            assert {name for name in declared if not name.startswith("_")} >= public - {"sqlstate"}
+            assert all(hasattr(native, name) for name in declared)
+
+
+def test_connection_options_become_one_libpq_string() -> None:
+    assert connection_string(None, None, None, None) == ""
+    assert connection_string("db", "h", 5, "u") == "dbname=db host=h port=5 user=u"
+    assert connection_string("postgresql://h/x", None, None, None) == "postgresql://h/x"
+    with pytest.raises(SpecError, match="no password on the command line"):
+        connection_string("host=h password=p", None, None, None)
+
+
+def test_scripts_take_weights_as_pgbench_does(tmp_path: Path) -> None:
+    script = tmp_path / "a@b.sql"
+    script.write_text("SELECT 1;")
+    assert read_script(f"{script}@3").weight == 3.0
+    assert read_script(str(script)).weight == 1.0
+    assert builtin_script("sel@0.5").name == "select-only"
+    with pytest.raises(SpecError, match="weight"):
+        read_script(f"{script}@0")
