@@ -33,7 +33,7 @@ demo: build
 
 test: build
 	cargo test --workspace --locked --quiet
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
 
 lint: build
 	$(BIN)/ruff check .
