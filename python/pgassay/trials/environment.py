@@ -31,7 +31,7 @@ def describe_environment(facts: ServerFacts, kind: str) -> dict[str, Any]:
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "target": kind,
         "server": {
-            "version": facts.version,
+            "version": f"PostgreSQL {facts.version}",
             "version_num": facts.version_num,
             "settings": _changed_settings(facts),
         },
