@@ -11,6 +11,8 @@ from importlib.resources import files
 from pgassay.analysis.metrics import METRICS, Metric
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 
+_FEW_BLOCKS = 4
+"""Below this, a guess at how many more blocks it takes is worthless."""
 _TEXTS = tomllib.loads((files(__package__) / "texts.toml").read_text("utf-8"))
 
 
@@ -27,7 +29,7 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
         signed=signed_percent(effect),
         interval=interval_text(comparison),
         margin=f"{100 * analysis.smallest_effect:g} %",
-        more=comparison.blocks_to_decide,
+        more=_more_blocks(comparison.blocks_to_decide),
     )
     if comparison.step is not None:
         return f"At {comparison.step} clients: {sentence}"
@@ -71,13 +73,18 @@ def _template(comparison: Comparison, metric: Metric) -> tuple[str, str]:
 
 
 def _outlook(comparison: Comparison) -> str:
-    if comparison.ci95_pct is None and comparison.e_value is not None:
+    if comparison.blocks < _FEW_BLOCKS and comparison.e_value is not None:
         return "few"
     return "unknown" if comparison.blocks_to_decide is None else "more"
 
 
 def _one(value: float) -> str:
-    return f"{value:.1f}".replace("-", "\u2212")
+    digits = 1 if abs(value) < 1000 else 0
+    return f"{value:,.{digits}f}".replace(",", "\u202f").replace("-", "\u2212")
+
+
+def _more_blocks(count: int | None) -> str:
+    return "one more block" if count == 1 else f"{count} more blocks"
 
 
 def _bytes(value: float) -> str:
