@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
+from support.command import pgassay, shop_workload
 from support.servers import LabServer, is_root, wait_until
 
 SPEC = """
@@ -43,17 +44,6 @@ def spec_file(folder: Path, **changes: Any) -> Path:
     path = folder / "lab.toml"
     path.write_text(SPEC.format(**DEFAULTS | changes))
     return path
-
-
-def pgassay(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "pgassay", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ | environment,
-        check=False,
-    )
 
 
 @pytest.fixture
@@ -217,12 +207,7 @@ def test_a_setting_the_server_will_not_start_with_is_one_clear_line(tmp_path: Pa
 def test_a_script_against_a_missing_table_ends_with_code_two_and_the_servers_words(
     tmp_path: Path,
 ) -> None:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    (folder / "workload.toml").write_text("title = 's'\n[scenarios]\nbuy = { file = 'b.sql' }\n")
-    (folder / "schema.sql").write_text("CREATE TABLE item (id int);")
-    (folder / "data.sql").write_text("INSERT INTO item VALUES (1);")
-    (folder / "b.sql").write_text("SELECT * FROM itme;\n")
+    shop_workload(tmp_path, "SELECT * FROM itme;\n")
     done = pgassay("run", spec_file(tmp_path, use="shop"), "--out", tmp_path / "run")
     assert done.returncode == 2
     assert "42P01" in done.stderr

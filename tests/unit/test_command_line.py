@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,18 +12,9 @@ from pgassay import _core
 from pgassay.cli.connection import connection_string
 from pgassay.errors import ExitCode, PgassayError, SpecError
 from pgassay.spec.scripts import builtin_script, read_script
+from support.command import pgassay, shop_workload
 
 STUB = Path(_core.__file__).parent / "_core.pyi"
-
-
-def pgassay(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "pgassay", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 @pytest.mark.parametrize(
@@ -68,19 +57,14 @@ def test_the_schema_and_the_plan_are_json(tmp_path: Path) -> None:
 
 
 def test_a_plan_with_a_broken_script_names_file_and_line(tmp_path: Path) -> None:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    (folder / "workload.toml").write_text("title = 's'\n[scenarios]\nbuy = { file = 'b.sql' }\n")
-    (folder / "schema.sql").write_text("")
-    (folder / "data.sql").write_text("")
-    (folder / "b.sql").write_text("SELECT 1;\n\\set x random(1\n")
+    folder = shop_workload(tmp_path, "SELECT 1;\n\\set x random(1\n")
     spec = tmp_path / "lab.toml"
     spec.write_text("[workload]\nuse = 'shop'\n")
     done = pgassay("plan", str(spec))
     assert done.returncode == ExitCode.USAGE
-    assert "b.sql:2" in done.stderr
-    (folder / "b.sql").write_text("SELECT :who;\n")
-    assert "b.sql: reads :who, which nothing sets" in pgassay("plan", str(spec)).stderr
+    assert "buy.sql:2" in done.stderr
+    (folder / "buy.sql").write_text("SELECT :who;\n")
+    assert "buy.sql: reads :who, which nothing sets" in pgassay("plan", str(spec)).stderr
 
 
 def test_every_error_has_an_exit_code_and_help_names_every_command() -> None:

@@ -11,6 +11,7 @@ from pgassay.errors import SpecError
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.parse import Spec, load_spec, parse_spec
 from pgassay.spec.workload import ready_workloads, workload_to_json
+from support.command import shop_workload
 
 
 def parsed(text: str) -> Spec:
@@ -118,14 +119,7 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
 
 
 def test_a_workload_folder_of_the_users_own_is_read_beside_the_spec(tmp_path: Path) -> None:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    (folder / "workload.toml").write_text(
-        "title = 'Shop'\n[scenarios]\nbuy = { file = 'buy.sql', weight = 3 }\n"
-    )
-    (folder / "schema.sql").write_text("CREATE TABLE item (id int);")
-    (folder / "data.sql").write_text("INSERT INTO item SELECT generate_series(1, :scale);")
-    (folder / "buy.sql").write_text("SELECT 1;")
+    shop_workload(tmp_path, "SELECT 1;", weight=3)
     (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\nscale = 7\n")
     spec = load_spec(tmp_path / "lab.toml")
     assert spec.workload.scenarios[0].weight == 3.0
@@ -133,13 +127,9 @@ def test_a_workload_folder_of_the_users_own_is_read_beside_the_spec(tmp_path: Pa
 
 
 def test_a_workload_with_a_missing_script_names_the_script(tmp_path: Path) -> None:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    (folder / "workload.toml").write_text("title = 'Shop'\n[scenarios]\nbuy = { file = 'x.sql' }\n")
-    (folder / "schema.sql").write_text("")
-    (folder / "data.sql").write_text("")
+    (shop_workload(tmp_path, "SELECT 1;") / "buy.sql").unlink()
     (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\n")
-    with pytest.raises(SpecError, match=r"x\.sql: cannot be read: No such file"):
+    with pytest.raises(SpecError, match=r"buy\.sql: cannot be read: No such file"):
         load_spec(tmp_path / "lab.toml")
 
 

@@ -1,0 +1,39 @@
+"""The command line as a user calls it, and small things to call it with.
+
+Enters: arguments. Leaves: finished processes, folders of a workload.
+Never: looks inside the package.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+LIMIT_S = 120
+
+
+def pgassay(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """`pgassay ARGUMENTS`, run to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "pgassay", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        env=os.environ | environment,
+        check=False,
+    )
+
+
+def shop_workload(beside: Path, script: str, *, weight: float = 1.0) -> Path:
+    """A workload folder `shop` with one table and one scenario, `buy`."""
+    folder = beside / "shop"
+    folder.mkdir()
+    (folder / "workload.toml").write_text(
+        f"title = 'Shop'\n[scenarios]\nbuy = {{ file = 'buy.sql', weight = {weight} }}\n"
+    )
+    (folder / "schema.sql").write_text("CREATE TABLE item (id int);")
+    (folder / "data.sql").write_text("INSERT INTO item SELECT generate_series(1, :scale);")
+    (folder / "buy.sql").write_text(script)
+    return folder
