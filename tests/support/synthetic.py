@@ -178,6 +178,7 @@ def _record(
         waits=_waits(zero, now, first, source),
         counters=counters,
         host=host,
+        checkpoints_from="log",
         checkpoints=tuple(
             Checkpoint(zero + at * 10**9, zero + (at + 2) * 10**9, "wal", buffers=900)
             for at in ((1, 4, 7, 10) if first else ())

@@ -55,7 +55,7 @@ def test_warm_up_is_not_measured(tmp_path: Path) -> None:
     whole = measure_trial(run.trial(1)).whole
     assert (whole.end_ns - whole.start_ns) / 1e9 == 10.0
     (series,) = trial_series([run.trial(1)])
-    assert series.offset_s[:3] == (-2.0, -1.0, 0.0)
+    assert series.offset_s[:3] == (-1.5, -0.5, 0.5)
     assert len(mean_by_second([series], series.arm)) == 12
 
 

@@ -26,6 +26,11 @@ _EXACT_UP_TO = 16
 """Blocks up to which all 2^n sign patterns are tried; above, 100 000 drawn ones."""
 _HORIZON = 1000
 """Blocks beyond which "how many more" is answered with "unknown"."""
+FEW_BLOCKS = 4
+"""Blocks below which spread is too little known to say how many more it takes."""
+_USELESS_PCT = 10_000.0
+"""A bound beyond this tells nothing; there is no interval then."""
+_LARGEST_LOG = 300.0
 
 
 @dataclass(frozen=True)
@@ -86,13 +91,14 @@ def compare(
         baseline_mean=baseline_mean,
         level_mean=level_mean,
         effect_pct=relative(mean),
-        ci95_pct=_both(interval, relative),
+        # No metric can fall by more than all of it.
+        ci95_pct=_bounded(_both(interval, relative), least=-100.0),
         difference=raw(mean),
         ci95=_both(interval, raw),
         p_t=None if error is None else float(2 * stats.t.sf(abs(mean) / error, n - 1)),
         p_sign_flip=sign_flip_p(differences[: rule.declared_blocks]),
         p_blocks=min(n, rule.declared_blocks),
-        e_value=e_value(differences),
+        e_value=None if n > 1 and error is None else e_value(differences),
         verdict=verdict,
         blocks_to_decide=_blocks_to_decide(verdict, mean, error, baseline_mean, n, ratio, rule),
         block_effects_pct=tuple(e for d in differences if (e := relative(float(d))) is not None),
@@ -209,7 +215,7 @@ def _blocks_to_decide(
     """More blocks after which, were mean and spread to stay, a verdict would be reached."""
     if verdict is not Verdict.UNDECIDED:
         return 0
-    if error is None:
+    if error is None or n < FEW_BLOCKS:
         return None
     spread = error * math.sqrt(n)
     lower, upper = _margins(rule, baseline_mean, ratio)
@@ -226,7 +232,7 @@ def _blocks_to_decide(
 def _relative(ratio: bool, baseline_mean: float) -> Callable[[float], float | None]:
     """From a difference on the scale of comparison to per cent of the baseline."""
     if ratio:
-        return lambda difference: 100.0 * math.expm1(difference)
+        return _ratio_pct
     if baseline_mean == 0.0:
         return lambda _: None
     return lambda difference: 100.0 * difference / abs(baseline_mean)
@@ -234,7 +240,18 @@ def _relative(ratio: bool, baseline_mean: float) -> Callable[[float], float | No
 
 def _raw(ratio: bool) -> Callable[[float], float]:
     """From a difference on the scale of comparison to the metric's unit, or to per cent."""
-    return (lambda difference: 100.0 * math.expm1(difference)) if ratio else float
+    return _ratio_pct if ratio else float
+
+
+def _ratio_pct(log_ratio: float) -> float:
+    return 100.0 * math.expm1(min(log_ratio, _LARGEST_LOG))
+
+
+def _bounded(interval: tuple[float, float] | None, *, least: float) -> tuple[float, float] | None:
+    """An interval in per cent, kept to what is possible; None where it tells nothing."""
+    if interval is None or interval[1] > _USELESS_PCT:
+        return None
+    return max(interval[0], least), max(interval[1], least)
 
 
 def _both(

@@ -85,7 +85,9 @@ def _measure(
     if transactions + failed:
         values["failed_share"] = 100.0 * failed / (transactions + failed)
     if seconds > 0:
-        values["checkpoints_per_min"] = _checkpoints(sources, start, end) / seconds * 60
+        begun = sources.checkpoints["started_ns"].to_numpy()
+        count = np.count_nonzero((begun >= start) & (begun < end))
+        values["checkpoints_per_min"] = float(count) / seconds * 60
     present = {name: value for name, value in values.items() if value is not None}
     return StepMeasures(clients, start, end, transactions, present)
 
@@ -142,15 +144,6 @@ _TICK_MS = 10.0
 def _is_disk(device: str) -> bool:
     """Not a partition, a mapping or an array: those are written through to disks again."""
     return not _WITHIN_DISKS.match(device)
-
-
-def _checkpoints(sources: _Sources, start: int, end: int) -> int:
-    """Checkpoints begun in the window, by the log where it was readable, else by the counters."""
-    if sources.checkpoints.num_rows:
-        begun = sources.checkpoints["started_ns"].to_numpy()
-        return int(np.count_nonzero((begun >= start) & (begun < end)))
-    names = ("checkpoints_timed", "checkpoints_requested")
-    return round(sources.postgres.total("checkpointer", names, start, end) or 0.0)
 
 
 def _warnings(summary: Mapping[str, Any], whole: StepMeasures) -> list[Doubt]:

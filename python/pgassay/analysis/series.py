@@ -26,6 +26,7 @@ class TrialSeries:
     block: int
     arm: str
     offset_s: tuple[float, ...]
+    """The middle of each interval."""
     tps: tuple[float, ...]
     latency_ms: tuple[float | None, ...]
     checkpoints_s: tuple[tuple[float, float | None, str], ...]
@@ -42,16 +43,14 @@ def trial_series(trials: Sequence[StoredTrial]) -> tuple[TrialSeries, ...]:
 
 
 def mean_by_second(series: Sequence[TrialSeries], arm: str) -> list[tuple[float, float]]:
-    """(second, mean tps over the arm's trials) where every trial of the arm has that second."""
+    """(offset, mean tps over the arm's trials), interval by interval, as far as all of them go."""
     own = [trial for trial in series if trial.arm == arm]
-    seconds: dict[int, list[float]] = {}
-    for trial in own:
-        for offset, tps in zip(trial.offset_s, trial.tps, strict=True):
-            seconds.setdefault(round(offset), []).append(tps)
     return [
-        (float(second), float(np.mean(values)))
-        for second, values in sorted(seconds.items())
-        if len(values) == len(own)
+        (
+            float(np.mean([trial.offset_s[at] for trial in own])),
+            float(np.mean([trial.tps[at] for trial in own])),
+        )
+        for at in range(min((len(trial.tps) for trial in own), default=0))
     ]
 
 
@@ -78,7 +77,7 @@ def _series(trial: StoredTrial) -> TrialSeries:
         number=summary["number"],
         block=summary["block"],
         arm=summary["arm"],
-        offset_s=tuple(((starts - zero) / 1e9).tolist()),
+        offset_s=tuple(((starts - zero) / 1e9 + lengths / 2).tolist()),
         tps=tuple((counts / lengths).tolist()),
         latency_ms=tuple(
             float(total / count / 1e6) if count else None

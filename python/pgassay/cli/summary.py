@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
-from pgassay.analysis.model import Comparison, Verdict
+from pgassay.analysis.model import Analysis, Comparison, IntervalKind, Verdict
 from pgassay.cli.console import out
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.report.context import ReportContext
@@ -30,7 +30,7 @@ def print_summary(context: ReportContext, report: Path) -> None:
     out.print(f"[bold]{escape(context.question)}[/bold]")
     for finding in context.findings:
         if finding.kind is FindingKind.VERDICT:
-            _print_verdict(finding)
+            _print_verdict(finding, context.analysis)
     _print_explanations([f for f in context.findings if f.kind is FindingKind.EXPLANATION])
     for finding in context.findings:
         if finding.kind is FindingKind.WARNING:
@@ -39,21 +39,24 @@ def print_summary(context: ReportContext, report: Path) -> None:
     out.print(f"Report: {escape(str(report))}")
 
 
-def _print_verdict(finding: Finding) -> None:
+def _print_verdict(finding: Finding, analysis: Analysis) -> None:
     evidence = finding.evidence
     colour = _COLOUR[evidence.verdict] if evidence else "cyan"
     label = evidence.verdict.value.upper() if evidence else "MEASURED"
     out.print(f"[bold {colour}]{label:<10}[/] {escape(finding.text)}")
     if evidence:
-        out.print(f"{'':<10} {_certainty(evidence)}")
+        out.print(f"{'':<10} {_certainty(evidence, analysis)}")
 
 
-def _certainty(evidence: Comparison) -> str:
+def _certainty(evidence: Comparison, analysis: Analysis) -> str:
     parts = []
     if evidence.p_sign_flip is not None:
         parts.append(f"sign-flip p = {evidence.p_sign_flip:.3g} over {evidence.p_blocks} blocks")
     if evidence.e_value is not None:
-        parts.append(f"e-value {evidence.e_value:.3g} (20 decides at 5 %)")
+        bar = ""
+        if analysis.interval is IntervalKind.SEQUENCE:
+            bar = f" ({20 * analysis.simultaneous} decides)"
+        parts.append(f"e-value {evidence.e_value:.3g}{bar}")
     return ", ".join(parts)
 
 

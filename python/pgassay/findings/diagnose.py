@@ -7,7 +7,6 @@ the factor was, so its consequences are told, inside an arm nothing is.
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Sequence
 from importlib.resources import files
@@ -66,12 +65,7 @@ def _moved(verdict: Comparison, analysis: Analysis) -> list[Comparison]:
 
     A count that differs by exactly the same in every block has no t test, and needs none.
     """
-    others = [
-        c
-        for c in analysis.comparisons
-        if (c.factor, c.level, c.step) == (verdict.factor, verdict.level, None)
-        and METRICS[c.metric].group in ("cost", "waits")
-    ]
+    others = [c for group in ("cost", "waits") for c in _of_group(verdict, analysis, group)]
     constant = [c for c in others if c.p_t is None and c.blocks >= _LIMITS["constant_blocks"]]
     tested = [c for c in others if c.p_t is not None]
     adjusted = stats.false_discovery_control([c.p_t for c in tested], method="by") if tested else []
@@ -116,7 +110,6 @@ def _patterns(verdict: Comparison, moved: Sequence[Comparison]) -> list[Finding]
             FindingKind.EXPLANATION,
             rule["title"],
             rule["text"].format(slower=f"{verdict.factor} = {slower}"),
-            rank=math.inf,
         )
         for rule in _RULES["pattern"]
         if all(directions.get(metric) == way for metric, way in rule["when"].items())
@@ -126,27 +119,29 @@ def _patterns(verdict: Comparison, moved: Sequence[Comparison]) -> list[Finding]
 def _differences(
     verdict: Comparison, moved: Sequence[Comparison], analysis: Analysis
 ) -> list[Finding]:
-    """The largest single differences: costs by ratio, wait classes by milliseconds."""
-    latency = _baseline_latency(verdict, analysis) or 1.0
-    found: list[Finding] = []
-    for group, most in (("cost", _LIMITS["most_costs"]), ("waits", _LIMITS["most_waits"])):
-        ranked = sorted(
-            (c for c in moved if METRICS[c.metric].group == group),
-            key=lambda c: _size(c, latency),
-            reverse=True,
-        )
-        found += [_difference(c, _size(c, latency)) for c in ranked[:most]]
-    return found
+    """Costs that differ, in the order of the rules; then where a transaction's time goes."""
+    order: list[str] = _LIMITS["costs"]
+    costs = sorted((c for c in moved if c.metric in order), key=lambda c: order.index(c.metric))
+    waits = sorted(_of_group(verdict, analysis, "waits"), key=_longest, reverse=True)
+    told = costs[: _LIMITS["most_costs"]]
+    told += [c for c in waits if _longest(c) > 0.0][: _LIMITS["most_waits"]]
+    return [_difference(c, is_clear=c in moved) for c in told]
 
 
-def _size(comparison: Comparison, latency_ms: float) -> float:
-    if METRICS[comparison.metric].group == "waits":
-        return abs(comparison.difference) / latency_ms
-    low, high = sorted((abs(comparison.baseline_mean), abs(comparison.level_mean)))
-    return math.inf if low == 0.0 else math.log(high / low)
+def _longest(comparison: Comparison) -> float:
+    return max(comparison.baseline_mean, comparison.level_mean)
 
 
-def _difference(comparison: Comparison, rank: float) -> Finding:
+def _of_group(verdict: Comparison, analysis: Analysis, group: str) -> list[Comparison]:
+    return [
+        c
+        for c in analysis.comparisons
+        if (c.factor, c.level, c.step) == (verdict.factor, verdict.level, None)
+        and METRICS[c.metric].group == group
+    ]
+
+
+def _difference(comparison: Comparison, *, is_clear: bool) -> Finding:
     metric = METRICS[comparison.metric]
     before, after = (
         quantity(value, metric) for value in (comparison.baseline_mean, comparison.level_mean)
@@ -154,7 +149,9 @@ def _difference(comparison: Comparison, rank: float) -> Finding:
     text = f"{before} → {after}"
     if comparison.effect_pct is not None:
         text += f" ({signed_percent(comparison.effect_pct)})"
-    return Finding(FindingKind.EXPLANATION, metric.title, text, comparison, rank)
+    if not is_clear:
+        text += ", no clear difference"
+    return Finding(FindingKind.EXPLANATION, metric.title, text, comparison)
 
 
 def _single_arm(analysis: Analysis) -> list[Finding]:

@@ -30,4 +30,3 @@ class Finding:
     title: str
     text: str
     evidence: Comparison | None = None
-    rank: float = 0.0

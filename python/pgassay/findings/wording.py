@@ -8,11 +8,10 @@ from __future__ import annotations
 import tomllib
 from importlib.resources import files
 
+from pgassay.analysis.comparison import FEW_BLOCKS
 from pgassay.analysis.metrics import METRICS, Metric
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 
-_FEW_BLOCKS = 4
-"""Below this, a guess at how many more blocks it takes is worthless."""
 _TEXTS = tomllib.loads((files(__package__) / "texts.toml").read_text("utf-8"))
 
 
@@ -73,7 +72,7 @@ def _template(comparison: Comparison, metric: Metric) -> tuple[str, str]:
 
 
 def _outlook(comparison: Comparison) -> str:
-    if comparison.blocks < _FEW_BLOCKS and comparison.e_value is not None:
+    if comparison.blocks < FEW_BLOCKS:
         return "few"
     return "unknown" if comparison.blocks_to_decide is None else "more"
 

@@ -6,12 +6,13 @@ Never: stops anything; the user decides.
 
 from __future__ import annotations
 
+import itertools
+import math
+
 from pgassay.spec.parse import Spec
 from pgassay.spec.settings import CATALOGUED, catalogue
 from pgassay.spec.units import to_base
 
-SEQUENTIAL_MINIMUM = 5
-"""With fewer blocks the confidence sequence cannot exclude zero, however large the effect."""
 CYCLE_MINIMUM = 3.0
 """Checkpoint intervals a trial must span before its phase matters little (see docs/methods.md)."""
 
@@ -50,12 +51,28 @@ def _too_few_blocks(spec: Spec) -> list[str]:
             f"with {design.min_blocks} blocks the sign-flip p cannot fall below {smallest:g};"
             " the verdict rests on the t interval alone; 6 blocks or more lift this"
         ]
-    if design.max_blocks < SEQUENTIAL_MINIMUM:
+    least = fewest_sequential_blocks(_verdicts(spec))
+    if design.max_blocks < least:
         return [
-            f"with fewer than {SEQUENTIAL_MINIMUM} blocks a sequential verdict can only be"
-            " undecided; raise max_blocks, or set min_blocks = max_blocks for a fixed number"
+            f"with fewer than {least} blocks a sequential verdict can only be undecided;"
+            " raise max_blocks, or set min_blocks = max_blocks for a fixed number"
         ]
     return []
+
+
+def fewest_sequential_blocks(verdicts: int) -> int:
+    """Blocks from which the e-value can reach its bar, shared between so many verdicts.
+
+    As t grows the e-value of docs/methods.md tends to (1 + n)^((n - 1) / 2).
+    """
+    bar = math.log(20.0 * max(1, verdicts))
+    return next(n for n in itertools.count(2) if (n - 1) / 2 * math.log1p(n) > bar)
+
+
+def _verdicts(spec: Spec) -> int:
+    levels = sum(len(levels) - 1 for levels in spec.file.factors.postgres.values())
+    steps = len(spec.file.load.clients)
+    return levels * (1 if steps == 1 else steps + 1)
 
 
 def _short_trials(spec: Spec) -> list[str]:

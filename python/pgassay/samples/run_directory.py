@@ -3,7 +3,7 @@
 Enters: the spec's text, the plan, trial records. Leaves: files, whole or absent.
 Never: interprets what it stores.
 
-    RUN/  spec.toml  plan.json  environment.json  journal.jsonl
+    RUN/  spec.toml  workload.json  plan.json  environment.json  journal.jsonl
           trials/0001/  trial.json  load.parquet  waits.parquet  postgres.parquet
                         host.parquet  checkpoints.parquet
           analysis.json  report.html
@@ -149,6 +149,7 @@ def _summary(record: TrialRecord) -> dict[str, Any]:
         "reset": dict(record.reset),
         "load": dict(record.load),
         "sampler_cost": dict(record.sampler_cost),
+        "checkpoints_from": record.checkpoints_from,
         "warnings": list(record.warnings),
     }
 

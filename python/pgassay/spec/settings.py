@@ -19,17 +19,26 @@ from pgassay.spec.suggest import did_you_mean
 from pgassay.spec.units import to_base
 
 CATALOGUED = (15, 16, 18)
-_CANNOT_VARY = {
-    "data_directory": "it belongs to the target; use target.bin or target.dsn",
-    "config_file": "it belongs to the target; use target.bin or target.dsn",
-    "hba_file": "it belongs to the target; use target.bin or target.dsn",
-    "ident_file": "it belongs to the target; use target.bin or target.dsn",
-    "listen_addresses": "the load and the samplers connect by it",
-    "unix_socket_directories": "the load and the samplers connect by it",
-    "port": "the load and the samplers connect by it",
-    "log_line_prefix": "checkpoints are read from the log by it",
+_BELONGS = "it belongs to the target; use target.bin or target.dsn"
+_REACHED = "the load and the samplers connect by it"
+_LOGGED = "checkpoints are read from the server's log"
+CANNOT_VARY = {
+    "application_name": "sessions are told apart by it",
     "cluster_name": "the target is recognised by it",
+    "config_file": _BELONGS,
+    "data_directory": _BELONGS,
+    "external_pid_file": _BELONGS,
+    "hba_file": _BELONGS,
+    "ident_file": _BELONGS,
+    "listen_addresses": _REACHED,
+    "log_checkpoints": _LOGGED,
+    "log_destination": _LOGGED,
+    "log_line_prefix": _LOGGED,
+    "logging_collector": _LOGGED,
+    "port": _REACHED,
+    "unix_socket_directories": _REACHED,
 }
+"""What no experiment may set, and why."""
 
 
 @cache
@@ -42,8 +51,10 @@ def catalogue(major: int) -> Mapping[str, Mapping[str, Any]]:
 
 def check_setting(key: str, name: str, value: str, major: int | None) -> None:
     """Raise SpecError (without a file) where `name = value` cannot be right on that version."""
-    if name in _CANNOT_VARY:
-        raise SpecError(f"cannot be set here: {_CANNOT_VARY[name]}", key=key)
+    if name.lower() in CANNOT_VARY:
+        raise SpecError(f"cannot be set here: {CANNOT_VARY[name.lower()]}", key=key)
+    if "\n" in value or "\0" in value:
+        raise SpecError("a value is one line of text", key=key)
     if "." in name:
         return
     versions = (major,) if major is not None and major in CATALOGUED else CATALOGUED

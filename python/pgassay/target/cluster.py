@@ -58,6 +58,9 @@ class Cluster:
 
     def start(self, limit_s: int = START_LIMIT_S) -> None:
         space = self.workspace
+        # A killed postmaster that nobody has reaped still counts as alive to the lock's reader.
+        for left in space.socket_directory.glob(".s.PGSQL.*"):
+            left.unlink(missing_ok=True)
         start(self.installation, space.account, self._data, space.log_file, limit_s)
 
     def stop(self, *, gently: bool) -> None:

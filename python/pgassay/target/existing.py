@@ -47,6 +47,7 @@ SEARCH_PATH = f"-c search_path={SCHEMA},public"
 class ExistingTarget:
     """A server that is not ours."""
 
+    logs_as_we_read = False
     kind: LiteralString = "existing"
 
     def __init__(self, dsn: str, journal: Journal, *, allow_changes: bool = False) -> None:

@@ -17,6 +17,7 @@ from typing import LiteralString
 from psycopg import sql
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
+from pgassay.spec.settings import CANNOT_VARY
 from pgassay.target.account import server_account
 from pgassay.target.cluster import DATABASE, Cluster
 from pgassay.target.installation import Installation
@@ -38,26 +39,13 @@ from pgassay.target.statements import statement
 from pgassay.target.workspace import base_directory, make_workspace, new_name, sweep
 
 CLOSE_GENTLE_S = 10.0
-# By these the load, the samplers and this class find their server.
-OURS = {
-    "cluster_name": "the target is recognised by it",
-    "config_file": "it belongs to the owned server",
-    "data_directory": "it belongs to the owned server",
-    "external_pid_file": "it belongs to the owned server",
-    "hba_file": "it belongs to the owned server",
-    "ident_file": "it belongs to the owned server",
-    "log_destination": "checkpoints are read from the server's log",
-    "log_line_prefix": "checkpoints are read from the log by it",
-    "logging_collector": "checkpoints are read from the server's log",
-    "port": "the load and the samplers connect by it",
-    "unix_socket_directories": "the load and the samplers connect by it",
-}
 
 
 class LocalTarget:
     """An owned server, started and thrown away by us."""
 
     kind: LiteralString
+    logs_as_we_read = True
 
     def __init__(
         self, installation: Installation, journal: Journal, *, kind: LiteralString = "local"
@@ -126,9 +114,9 @@ class LocalTarget:
     def check_settings(self, settings: Mapping[str, str]) -> None:
         cluster = self._opened()
         for name, value in settings.items():
-            if name.lower() in OURS:
+            if name.lower() in CANNOT_VARY:
                 raise SettingRejected(
-                    name, f"{name}: it cannot be varied here: {OURS[name.lower()]}"
+                    name, f"{name}: it cannot be varied here: {CANNOT_VARY[name.lower()]}"
                 )
             if check_value(self._known, name, value) is None:
                 continue

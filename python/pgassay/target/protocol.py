@@ -148,6 +148,8 @@ class Target(Protocol):
     """
 
     kind: LiteralString
+    logs_as_we_read: bool
+    """Whether the server's log has the form that trials/checkpoint_log.py reads."""
 
     def open(self) -> ServerFacts:
         """Start or reach the server, and look at it."""

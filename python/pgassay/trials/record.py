@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 Columns = Mapping[str, list[Any]]
 """Column name → values, all of one length; the columns are those of pgassay._core."""
@@ -50,3 +50,4 @@ class TrialRecord:
     counters: Columns
     host: Columns
     checkpoints: tuple[Checkpoint, ...]
+    checkpoints_from: Literal["log", "counters"]

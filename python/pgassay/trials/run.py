@@ -23,6 +23,8 @@ from pgassay.trials.observer import Observer
 from pgassay.trials.record import Columns, TrialRecord
 from pgassay.trials.sampling import open_sampler
 
+_FAILED_AT_MOST = 0.5
+"""Share of transactions that may fail before a trial measures failures, not the load."""
 _CLIENT_BOUND = 0.9
 """Share of its threads' time the engine may burn before it, not the server, is the limit."""
 
@@ -45,7 +47,7 @@ def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     started_ns = _core.now_ns()
     context.observer.trial_began(trial, arm.label)
     reset = target.reset(arm.levels)
-    log = LogTail(context.facts.log_file)
+    log = LogTail(context.facts.log_file if target.logs_as_we_read else None)
     load = open_load(_request(trial, context), target.parameters())
     sampler = open_sampler(
         target.parameters(),
@@ -59,7 +61,7 @@ def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
         sampler.stop()
     counters: Columns = sampler.take_counters()
     text = log.text()
-    _refuse_empty(trial, result)
+    _refuse_broken(trial, result)
     return TrialRecord(
         number=trial.number,
         block=trial.block,
@@ -79,6 +81,7 @@ def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
         checkpoints=(
             checkpoints_in_counters(counters) if text is None else checkpoints_in_log(text)
         ),
+        checkpoints_from="counters" if text is None else "log",
     )
 
 
@@ -94,22 +97,29 @@ def _request(trial: PlannedTrial, context: TrialContext) -> LoadRequest:
     )
 
 
-def _refuse_empty(trial: PlannedTrial, result: Mapping[str, Any]) -> None:
-    if result["transactions"] > 0:
+def _refuse_broken(trial: PlannedTrial, result: Mapping[str, Any]) -> None:
+    """A trial whose server went away, or that failed more than it did, is no observation."""
+    done, failed, lost = (result[name] for name in ("transactions", "failed", "lost_connections"))
+    if lost:
+        count = result["connections"]["count"]
+        what = f"{lost} of {count} connections were lost; is the server still up?"
+    elif done == 0:
+        what = "not one transaction succeeded"
+    elif failed > _FAILED_AT_MOST * (done + failed):
+        what = f"{failed} of {done + failed} transactions failed"
+    else:
         return
     first = result.get("first_error")
     reason = (
         f"the first error was {first['sqlstate']} in {first['scenario']}: {first['message']}"
         if first
-        else "and no error was seen; is a step long enough for one transaction?"
+        else "no error was seen; is a step long enough for one transaction?"
     )
-    raise TrialError(f"trial {trial.number}: not one transaction succeeded; {reason}")
+    raise TrialError(f"trial {trial.number}: {what}; {reason}")
 
 
 def _doubts(result: Mapping[str, Any], context: TrialContext) -> list[str]:
     found = []
-    if result["lost_connections"]:
-        found.append(f"{result['lost_connections']} connections were lost")
     if result["failed"]:
         first = result["first_error"]
         found.append(
