@@ -1,5 +1,5 @@
 """`python -m pgassay` is `pgassay`."""
 
-from pgassay.cli.main import main
+from pgassay.entry import main
 
 main()

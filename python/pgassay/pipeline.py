@@ -6,6 +6,7 @@ Never: knows how any room does its work.
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,12 +44,11 @@ class Outcome:
     context: ReportContext
 
 
-def run_experiment(spec: Spec, path: Path, observer: Observer) -> Outcome:
+def run_experiment(spec: Spec, run: RunDirectory, observer: Observer) -> Outcome:
     """Answer the spec's question; finished trials survive whatever goes wrong."""
     check_scripts(spec.workload, known=("scale",))
     plan = make_plan(spec)
     observer.planned(plan)
-    run = RunDirectory.create(path)
     _store_design(run, spec, plan)
     target = _target_of(spec, run)
     with restored(target, observer):
@@ -81,7 +81,9 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         findings=find(analysis),
         series=trial_series(trials),
         environment=run.read_json("environment.json") if run.has("environment.json") else {},
-        command=f"pgassay run {run.path}/spec.toml --seed {plan.seed}",
+        command=shlex.join(
+            ["pgassay", "run", str(run.path / "spec.toml"), "--seed", str(plan.seed)]
+        ),
         version=__version__,
     )
 

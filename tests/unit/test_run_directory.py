@@ -87,7 +87,7 @@ def test_the_journal_knows_what_was_not_undone_also_after_a_torn_line(tmp_path: 
         file.write('{"event": "cha')
     assert [change.id for change in open_changes(path)] == ["1", "3"]
     assert path.stat().st_mode & 0o077 == 0
-    assert json.loads(path.read_text().splitlines()[0])["undo"] == "RESET 1"
+    assert json.loads(path.read_text().splitlines()[1])["undo"] == "RESET 1"
 
 
 def test_a_run_without_a_name_gets_one_from_time_and_spec() -> None:

@@ -155,6 +155,9 @@ def test_a_stored_run_is_read_with_its_own_scripts_and_seed(tmp_path: Path) -> N
     spec = parsed("[workload]\nuse = 'bank'\n[design]\nseed = 5\n")
     (tmp_path / "spec.toml").write_text(spec.text.replace("'bank'", "'gone'"))
     (tmp_path / "workload.json").write_text(json.dumps(workload_to_json(spec.workload)))
+    with pytest.raises(SpecError, match="'gone' is neither"):
+        load_spec(tmp_path / "spec.toml")
+    (tmp_path / "plan.json").write_text("{}")
     again = load_spec(tmp_path / "spec.toml", seed=9)
     assert again.workload == spec.workload
     assert again.seed == 9

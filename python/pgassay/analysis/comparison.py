@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from pgassay.analysis.metrics import Metric
 from pgassay.analysis.model import Comparison, IntervalKind, TrialMeasures, Verdict
@@ -49,7 +49,7 @@ class Rule:
             return math.inf
         if self.interval is IntervalKind.SEQUENCE:
             return critical_t(n, shared)
-        return float(stats.t.ppf(1 - shared / 2, n - 1))
+        return float(special.stdtrit(n - 1, 1 - shared / 2))
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def compare(
         ci95_pct=_bounded(_both(interval, relative), least=-100.0),
         difference=raw(mean),
         ci95=_both(interval, raw),
-        p_t=None if error is None else float(2 * stats.t.sf(abs(mean) / error, n - 1)),
+        p_t=None if error is None else float(2 * special.stdtr(n - 1, -abs(mean) / error)),
         p_sign_flip=sign_flip_p(differences[: rule.declared_blocks]),
         p_blocks=min(n, rule.declared_blocks),
         e_value=None if n > 1 and error is None else e_value(differences),
@@ -116,6 +116,8 @@ def sign_flip_p(differences: NDArray[np.float64]) -> float | None:
         return None
     if not np.any(differences):
         return 1.0
+    from scipy import stats  # a second to load, which most commands can do without
+
     result = stats.permutation_test(
         (differences,),
         np.mean,

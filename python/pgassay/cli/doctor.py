@@ -11,10 +11,9 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from pgassay.cli.connection import Database, Host, Port, User, connection_string
-from pgassay.cli.console import out
+from pgassay.cli.console import out, plain
 from pgassay.errors import ExitCode
 from pgassay.trials.checks import Check, check_host, check_server
 
@@ -48,6 +47,6 @@ def doctor(
 
 
 def _print(check: Check) -> None:
-    out.print(f"{_MARK[check.state]}  {escape(check.name)}: {escape(check.found)}")
+    out.print(f"{_MARK[check.state]}  {plain(check.name)}: {plain(check.found)}")
     if check.fix:
-        out.print(f"      {escape(check.fix)}")
+        out.print(f"      {plain(check.fix)}")

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
-from pgassay.cli.console import err, out
+from pgassay.cli.console import err, out, plain
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.run_directory import RUNS_FOLDER, RunDirectory
 
@@ -39,20 +38,19 @@ def list_runs(
     for title in ("run", "trials", "verdict", "question"):
         table.add_column(title, justify="right" if title == "trials" else "left")
     for run in runs:
-        table.add_row(
-            escape(run["run"]), str(run["trials"]), run["verdict"], escape(run["question"])
-        )
+        table.add_row(plain(run["run"]), str(run["trials"]), run["verdict"], plain(run["question"]))
     out.print(table)
 
 
 def _line(path: Path) -> dict[str, Any]:
-    run = RunDirectory.open(path)
-    return {
-        "run": str(path),
-        "question": str(run.read_json("plan.json").get("question", "")),
-        "trials": sum(1 for _ in run.trials()),
-        "verdict": _verdict(run),
-    }
+    """One row; a damaged run must not hide the others."""
+    try:
+        run = RunDirectory.open(path)
+        question = str(run.read_json("plan.json").get("question", ""))
+        trials = sum(1 for _ in run.trials())
+        return {"run": str(path), "question": question, "trials": trials, "verdict": _verdict(run)}
+    except (RunDirectoryError, OSError):
+        return {"run": str(path), "question": "", "trials": 0, "verdict": "unreadable"}
 
 
 def _verdict(run: RunDirectory) -> str:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rich.markup import escape
 from rich.table import Table
 
-from pgassay.cli.console import err, out
+from pgassay.cli.console import err, out, plain
 from pgassay.trials.load import LoadRequest
 
 SCHEMA = "pgassay.load/1"
@@ -59,7 +58,7 @@ def _print_mix(scenarios: list[Mapping[str, Any]], request: LoadRequest) -> None
     asked = sum(scenario.weight for scenario in request.scenarios)
     for scenario in scenarios:
         table.add_row(
-            escape(scenario["name"]),
+            plain(scenario["name"]),
             f"{scenario['weight'] / asked:.1%}",
             f"{scenario['share']:.1%}",
             f"{scenario['tps']:.1f}",

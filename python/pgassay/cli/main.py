@@ -6,10 +6,12 @@ Never: shows a traceback, unless PGASSAY_DEBUG is set.
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
 import traceback
+from contextlib import suppress
 from typing import Annotated, NoReturn
 
 import typer
@@ -48,35 +50,48 @@ def _root(
 
 
 def main() -> NoReturn:
-    """Entry point of the console script."""
-    signal.signal(signal.SIGTERM, _as_interrupt)
+    """Run the command line to its exit status."""
+    for name in (signal.SIGTERM, signal.SIGHUP):  # a lost terminal must not lose the restoring
+        signal.signal(name, _as_interrupt)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    status = _run()
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, signal.SIG_IGN)  # nothing is left to interrupt
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    sys.exit(int(status))
+
+
+def _run() -> int:
     try:
         status = app(standalone_mode=False)
     except PgassayError as error:
-        status = _fail(str(error), error.exit_code)
-    except Abort:
-        status = _fail("stopped", ExitCode.INTERRUPTED)
+        return _fail(str(error), error.exit_code)
+    except (KeyboardInterrupt, Abort):
+        status = ExitCode.INTERRUPTED
     except TyperException as error:
-        status = _fail(error.format_message(), ExitCode.USAGE)
-    except KeyboardInterrupt:
-        status = _fail("stopped", ExitCode.INTERRUPTED)
+        return _fail(error.format_message(), ExitCode.USAGE)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = ExitCode.USAGE
+        return ExitCode.USAGE
     except Exception as error:
         if os.environ.get("PGASSAY_DEBUG"):
             traceback.print_exc()
-        status = _fail(
+        return _fail(
             f"an error of pgassay itself: {type(error).__name__}: {error};"
             " PGASSAY_DEBUG=1 shows where, please report it",
             ExitCode.USAGE,
         )
-    sys.exit(int(status or 0))
+    if status == ExitCode.INTERRUPTED:
+        return _fail("stopped", ExitCode.INTERRUPTED)
+    return int(status or ExitCode.DONE)
 
 
 def _fail(message: str, code: ExitCode) -> ExitCode:
-    one_line = " ".join(message.split())
-    print(f"pgassay: {one_line}", file=sys.stderr)
+    with suppress(OSError):  # the terminal may be gone
+        print(f"pgassay: {' '.join(message.split())}", file=sys.stderr)
     return code
 
 

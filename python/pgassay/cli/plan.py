@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
-from pgassay.cli.console import out
+from pgassay.cli.console import out, plain
 from pgassay.cli.progress import clock
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
@@ -46,12 +45,12 @@ def plan(
 
 
 def _print(spec: Spec, drawn: Plan) -> None:
-    out.print(f"[bold]{escape(drawn.question)}[/bold]")
-    out.print(f"target    {escape(_target(spec))}")
-    out.print(f"workload  {escape(spec.workload.name)}, scale {spec.file.workload.scale}:")
+    out.print(f"[bold]{plain(drawn.question)}[/bold]")
+    out.print(f"target    {plain(_target(spec))}")
+    out.print(f"workload  {plain(spec.workload.name)}, scale {spec.file.workload.scale}:")
     total = sum(scenario.weight for scenario in spec.workload.scenarios)
     for scenario in spec.workload.scenarios:
-        out.print(f"            {scenario.weight / total:6.1%}  {escape(scenario.name)}")
+        out.print(f"            {scenario.weight / total:6.1%}  {plain(scenario.name)}")
     steps = ", ".join(
         f"{'' if step.measured else 'warm-up '}{step.clients} clients × {step.duration_s:g} s"
         for step in drawn.steps
@@ -62,7 +61,7 @@ def _print(spec: Spec, drawn: Plan) -> None:
     _print_arms(drawn)
     _print_order(drawn)
     for warning in drawn.warnings:
-        out.print(f"[yellow]risk:[/yellow] {escape(warning)}")
+        out.print(f"[yellow]risk:[/yellow] {plain(warning)}")
 
 
 def _target(spec: Spec) -> str:
@@ -77,12 +76,12 @@ def _target(spec: Spec) -> str:
 
 def _print_settings(spec: Spec) -> None:
     for name, value in spec.file.settings.postgres.items():
-        out.print(f"held      {escape(name)} = {escape(value)}")
+        out.print(f"held      {plain(name)} = {plain(value)}")
 
 
 def _print_arms(drawn: Plan) -> None:
     for arm in drawn.arms:
-        out.print(f"arm {arm.id:<5} {escape(arm.label)}")
+        out.print(f"arm {arm.id:<5} {plain(arm.label)}")
 
 
 def _print_order(drawn: Plan) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Self
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.text import Text
 
-from pgassay.cli.console import err
+from pgassay.cli.console import err, plain
 from pgassay.plan.model import Plan, PlannedTrial
 
 
@@ -70,7 +70,7 @@ class RunProgress:
         self._plan = plan
         arms = len(plan.arms)
         least, most = (blocks * arms * plan.trial_s for blocks in self._bounds(plan))
-        err.print(f"[bold]{_safe(plan.question)}[/bold]")
+        err.print(f"[bold]{plain(plan.question)}[/bold]")
         length = clock(least) if least == most else f"{clock(least)} to {clock(most)}"
         err.print(f"{arms} arms, {_blocks(plan)}, trials of {plan.trial_s:.0f} s: about {length}")
         for warning in plan.warnings:
@@ -78,9 +78,9 @@ class RunProgress:
 
     def preparing(self, what: str) -> None:
         """A stretch of work outside the trials."""
-        self._bar.update(self._task, description=what, total=None, now="")
+        self._bar.update(self._task, description=plain(what), total=None, now="")
         if not self._live:
-            err.print(what)
+            err.print(plain(what))
 
     def trial_began(self, trial: PlannedTrial, label: str) -> None:
         """A trial's reset has begun."""
@@ -89,7 +89,7 @@ class RunProgress:
         self._bar.update(
             self._task,
             description=f"block {trial.block}/{plan.max_blocks} trial {trial.number} "
-            f"[bold]{_safe(label)}[/bold]",
+            f"[bold]{plain(label)}[/bold]",
             total=sum(step.duration_s for step in plan.steps),
             completed=0,
             now="reset",
@@ -113,13 +113,13 @@ class RunProgress:
         self._spent_s += took
         shown = "no tps" if tps is None else f"{tps:>9,.0f} tps"
         err.print(
-            f"block {trial.block:>2}  trial {trial.number:>3}  {shown}  {_safe(self._label)}",
+            f"block {trial.block:>2}  trial {trial.number:>3}  {shown}  {plain(self._label)}",
             style=None if tps is not None else "yellow",
         )
 
     def warned(self, text: str) -> None:
         """Something worth a line."""
-        err.print(f"[yellow]warning:[/yellow] {_safe(text)}")
+        err.print(f"[yellow]warning:[/yellow] {plain(text)}")
 
     def _show_time_left(self, into_trial_s: float) -> None:
         plan, trial = self._known_plan(), self._trial
@@ -155,8 +155,3 @@ def clock(seconds: float) -> str:
 def _blocks(plan: Plan) -> str:
     least, most = RunProgress._bounds(plan)
     return f"{least} blocks" if least == most else f"{least} to {most} blocks"
-
-
-def _safe(text: str) -> str:
-    """Text from outside must not be read as rich's markup."""
-    return text.replace("[", r"\[")

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from pgassay.cli.console import out
-from pgassay.samples.journal import open_changes
+from pgassay.cli.console import out, plain
+from pgassay.samples.journal import JOURNAL, open_changes
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.tables import read_table
@@ -28,7 +27,7 @@ def register(app: typer.Typer) -> None:
 def recover(run: Annotated[Path, typer.Argument(help="A run directory.")]) -> None:
     """Undo what a run that died had left changed."""
     directory = RunDirectory.open(run)
-    changes = open_changes(directory.path / "journal.jsonl")
+    changes = open_changes(directory.path / JOURNAL)
     if not changes:
         out.print("nothing to undo")
         return
@@ -36,4 +35,4 @@ def recover(run: Annotated[Path, typer.Argument(help="A run directory.")]) -> No
     target = read_table(ExperimentFile, directory.read_text("spec.toml"), str(spec)).target
     target_recover.recover(target.dsn, changes, directory.journal())
     for change in reversed(changes):
-        out.print(f"undone: {escape(change.what)}")
+        out.print(f"undone: {plain(change.what)}")

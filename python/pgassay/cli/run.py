@@ -7,7 +7,9 @@ Never: leaves the target changed, also when interrupted.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -15,10 +17,9 @@ import typer
 from pgassay.cli.console import err
 from pgassay.cli.progress import RunProgress
 from pgassay.cli.summary import print_summary
-from pgassay.errors import PgassayError
 from pgassay.pipeline import Outcome, run_experiment
 from pgassay.report.contract import run_object
-from pgassay.samples.run_directory import default_run_path
+from pgassay.samples.run_directory import RunDirectory, default_run_path
 from pgassay.spec.parse import Spec, load_spec
 
 
@@ -44,13 +45,18 @@ def run(
 
 def follow(spec: Spec, path: Path) -> Outcome:
     """Run with progress on stderr; say what is kept when it ends early."""
+    run = RunDirectory.create(path)
     try:
         with RunProgress() as progress:
-            return run_experiment(spec, path, progress)
-    except (PgassayError, KeyboardInterrupt):
-        kept = len(list((path / "trials").glob("[0-9]*"))) if path.is_dir() else 0
-        if kept:
-            err.print(f"{kept} finished trials are kept; pgassay report {path}", markup=False)
+            return run_experiment(spec, run, progress)
+    except BaseException:
+        with suppress(OSError):
+            if not run.discard_if_empty():
+                kept = sum(1 for _ in run.trials())
+                err.print(
+                    f"{kept} finished trials are kept; pgassay report {quote(str(path))}",
+                    markup=False,
+                )
         raise
 
 

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from pgassay.analysis.metrics import METRICS
-from pgassay.cli.console import out
+from pgassay.cli.console import out, plain
 from pgassay.cli.summary import print_summary
 from pgassay.findings.wording import quantity
 from pgassay.pipeline import analyse_run
@@ -54,5 +53,5 @@ def _print_trials(context: ReportContext) -> None:
             for name in _SHOWN
         ]
         label = context.plan.arm(trial.arm).label
-        table.add_row(str(trial.number), str(trial.block), *values, escape(label))
+        table.add_row(str(trial.number), str(trial.block), *values, plain(label))
     out.print(table)

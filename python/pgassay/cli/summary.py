@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich.markup import escape
 from rich.table import Table
 
 from pgassay.analysis.model import Analysis, Comparison, IntervalKind, Verdict
-from pgassay.cli.console import out
+from pgassay.cli.console import out, plain
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.report.context import ReportContext
 
@@ -27,23 +26,23 @@ _COLOUR = {
 def print_summary(context: ReportContext, report: Path) -> None:
     """Everything a DBA needs before opening the report."""
     out.print()
-    out.print(f"[bold]{escape(context.question)}[/bold]")
+    out.print(f"[bold]{plain(context.question)}[/bold]")
     for finding in context.findings:
         if finding.kind is FindingKind.VERDICT:
             _print_verdict(finding, context.analysis)
     _print_explanations([f for f in context.findings if f.kind is FindingKind.EXPLANATION])
     for finding in context.findings:
         if finding.kind is FindingKind.WARNING:
-            out.print(f"[yellow]warning:[/yellow] {escape(finding.text)}")
+            out.print(f"[yellow]warning:[/yellow] {plain(finding.text)}")
     out.print()
-    out.print(f"Report: {escape(str(report))}")
+    out.print(f"Report: {plain(str(report))}")
 
 
 def _print_verdict(finding: Finding, analysis: Analysis) -> None:
     evidence = finding.evidence
     colour = _COLOUR[evidence.verdict] if evidence else "cyan"
     label = evidence.verdict.value.upper() if evidence else "MEASURED"
-    out.print(f"[bold {colour}]{label:<10}[/] {escape(finding.text)}")
+    out.print(f"[bold {colour}]{label:<10}[/] {plain(finding.text)}")
     if evidence:
         out.print(f"{'':<10} {_certainty(evidence, analysis)}")
 
@@ -66,9 +65,9 @@ def _print_explanations(findings: list[Finding]) -> None:
     out.print()
     for finding in findings:
         if finding.evidence is None:
-            out.print(f"[bold]{escape(finding.title)}:[/bold] {escape(finding.text)}")
+            out.print(f"[bold]{plain(finding.title)}:[/bold] {plain(finding.text)}")
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for finding in findings:
         if finding.evidence is not None:
-            table.add_row(escape(finding.title), escape(finding.text))
+            table.add_row(plain(finding.title), plain(finding.text))
     out.print(table)

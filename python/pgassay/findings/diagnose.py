@@ -11,8 +11,6 @@ import tomllib
 from collections.abc import Sequence
 from importlib.resources import files
 
-from scipy import stats
-
 from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.findings.model import Finding, FindingKind
@@ -66,6 +64,8 @@ def _moved(verdict: Comparison, analysis: Analysis) -> list[Comparison]:
     A count that differs by exactly the same in every block has no t test, and needs none.
     """
     others = [c for group in ("cost", "waits") for c in _of_group(verdict, analysis, group)]
+    from scipy import stats  # a second to load, which most commands can do without
+
     constant = [c for c in others if c.p_t is None and c.blocks >= _LIMITS["constant_blocks"]]
     tested = [c for c in others if c.p_t is not None]
     adjusted = stats.false_discovery_control([c.p_t for c in tested], method="by") if tested else []

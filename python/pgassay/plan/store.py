@@ -27,7 +27,7 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
     if schema != SCHEMA:
         raise ValueError(f"its schema is {schema!r}, not {SCHEMA!r}")
     try:
-        return Plan(
+        plan = Plan(
             **{
                 **fields,
                 "factors": tuple(
@@ -39,5 +39,9 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
                 "warnings": tuple(fields["warnings"]),
             }
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"a field is missing or unknown: {error}") from None
+    known = {arm.id for arm in plan.arms}
+    if any(trial.arm not in known for trial in plan.trials):
+        raise ValueError("a trial names an arm that is not there")
+    return plan

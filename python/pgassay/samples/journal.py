@@ -1,6 +1,7 @@
 """journal.jsonl: every change to the target, on disk before it is made.
 
-Enters: changes and their undoing, as the target makes them. Leaves: one JSON object per line.
+Enters: changes and their undoing, as the target makes them. Leaves: one JSON object per line
+(empty lines mean nothing).
 Never: undoes anything itself, and never rewrites a line.
 """
 
@@ -14,6 +15,8 @@ from pathlib import Path
 
 from pgassay.samples.files import clear_errors
 from pgassay.target.protocol import Change
+
+JOURNAL = "journal.jsonl"
 
 
 class FileJournal:
@@ -31,7 +34,8 @@ class FileJournal:
         self._append({"event": "undone", "id": change_id})
 
     def _append(self, entry: dict[str, str]) -> None:
-        line = json.dumps({"at": time.time(), **entry}, ensure_ascii=False) + "\n"
+        # A line cut short by a crash must not swallow this one, so each begins afresh.
+        line = "\n" + json.dumps({"at": time.time(), **entry}, ensure_ascii=False) + "\n"
         with clear_errors(self._path):
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             try:
@@ -46,13 +50,13 @@ def open_changes(path: Path) -> list[Change]:
     if not path.exists():
         return []
     changes: dict[str, Change] = {}
-    for line in path.read_text("utf-8").splitlines():
+    for line in path.read_text("utf-8", errors="replace").splitlines():
         try:
             entry = json.loads(line)
-        except json.JSONDecodeError:
+            if entry["event"] == "change":
+                changes[entry["id"]] = Change(*(entry[k] for k in ("id", "what", "do", "undo")))
+            else:
+                changes.pop(entry["id"], None)
+        except (ValueError, KeyError, TypeError):
             continue  # a line cut short by a crash: its change was never made
-        if entry["event"] == "change":
-            changes[entry["id"]] = Change(*(entry[k] for k in ("id", "what", "do", "undo")))
-        else:
-            changes.pop(entry["id"], None)
     return list(changes.values())

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.files import clear_errors, sync_directory, write_whole
-from pgassay.samples.journal import FileJournal
+from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
 from pgassay.samples.schemas import TABLES
 from pgassay.trials.record import TrialRecord
 
@@ -36,6 +36,11 @@ def default_run_path(name: str, now: datetime | None = None) -> Path:
     """`pgassay-runs/2026-01-31-142501-NAME`."""
     moment = (now or datetime.now(UTC).astimezone()).strftime("%Y-%m-%d-%H%M%S")
     return Path(RUNS_FOLDER) / f"{moment}-{name}"
+
+
+_SUMMARY_FIELDS = {
+    "number", "block", "position", "arm", "levels", "load", "checkpoints_from", "warnings",
+}  # fmt: skip
 
 
 class RunDirectory:
@@ -63,7 +68,7 @@ class RunDirectory:
 
     def journal(self) -> FileJournal:
         """The journal of changes to the target."""
-        return FileJournal(self.path / "journal.jsonl")
+        return FileJournal(self.path / JOURNAL)
 
     def write_text(self, name: str, text: str) -> Path:
         """A text file in the run's top folder."""
@@ -76,10 +81,7 @@ class RunDirectory:
 
     def read_text(self, name: str) -> str:
         """A text file of the run's top folder."""
-        try:
-            return (self.path / name).read_text("utf-8")
-        except OSError as error:
-            raise RunDirectoryError(f"{self.path / name}: {error.strerror}") from None
+        return _text(self.path / name)
 
     def read_json(self, name: str) -> dict[str, Any]:
         """A JSON file of the run's top folder."""
@@ -88,6 +90,13 @@ class RunDirectory:
     def has(self, name: str) -> bool:
         """Whether the run's top folder holds this file."""
         return (self.path / name).is_file()
+
+    def discard_if_empty(self) -> bool:
+        """Remove a run without a trial and with nothing left to undo; whether it was."""
+        if any(self.trials()) or open_changes(self.path / JOURNAL):
+            return False
+        shutil.rmtree(self.path, ignore_errors=True)
+        return True
 
     def write_trial(self, record: TrialRecord) -> None:
         """Store one finished trial; it is there whole, or not at all."""
@@ -111,7 +120,8 @@ class RunDirectory:
 
     def trials(self) -> Iterator[StoredTrial]:
         """The finished trials, in the order they ran."""
-        for folder in sorted((self.path / "trials").glob("[0-9]*")):
+        folders = [f for f in (self.path / "trials").iterdir() if f.name.isdigit()]
+        for folder in sorted(folders, key=lambda folder: int(folder.name)):
             yield StoredTrial(folder)
 
 
@@ -124,15 +134,22 @@ class StoredTrial:
     def summary(self) -> dict[str, Any]:
         """trial.json."""
         path = self.folder / "trial.json"
-        return _parsed(path.read_text("utf-8"), path)
+        found = _parsed(_text(path), path)
+        missing = _SUMMARY_FIELDS - found.keys()
+        if missing:
+            raise RunDirectoryError(f"{path}: is damaged: {min(missing)!r} is missing")
+        return found
 
     def table(self, name: str) -> pa.Table:
         """One of the Parquet files, by its name without the ending."""
         path = self.folder / f"{name}.parquet"
         try:
+            missing = set(TABLES[name].names) - set(pq.read_schema(path).names)
+            if missing:
+                raise RunDirectoryError(f"{path}: column {min(missing)!r} is missing")
             return pq.read_table(path, schema=TABLES[name])
-        except (OSError, pa.ArrowInvalid) as error:
-            reason = str(error).splitlines()[0]
+        except (OSError, pa.ArrowException) as error:
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
             raise RunDirectoryError(f"{path}: cannot be read: {reason}") from None
 
 
@@ -178,6 +195,15 @@ def _parquet(table: pa.Table) -> bytes:
 
 def _json(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except OSError as error:
+        raise RunDirectoryError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise RunDirectoryError(f"{path}: is damaged: not UTF-8 text") from None
 
 
 def _parsed(text: str, path: Path) -> dict[str, Any]:

@@ -56,7 +56,8 @@ def load_spec(path: Path, seed: int | None = None) -> Spec:
     except OSError as error:
         raise SpecError(f"cannot be read: {error.strerror}", file=str(path)) from None
     stored = path.parent / WORKLOAD_COPY
-    workload = stored_workload(stored) if stored.is_file() else None
+    is_run = (path.parent / "plan.json").is_file()
+    workload = stored_workload(stored) if is_run and stored.is_file() else None
     return parse_spec(text, source=str(path), beside=path.parent, seed=seed, workload=workload)
 
 

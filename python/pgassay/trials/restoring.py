@@ -9,10 +9,12 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from pgassay.target.protocol import Target
 from pgassay.trials.observer import Observer
+
+HELD_OFF = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
@@ -22,7 +24,8 @@ def restored(target: Target, observer: Observer) -> Iterator[None]:
         yield
     finally:
         with _signals_held_off(observer):
-            observer.preparing("restoring the server")
+            with suppress(OSError):
+                observer.preparing("restoring the server")
             target.close()
 
 
@@ -33,9 +36,10 @@ def _signals_held_off(observer: Observer) -> Iterator[None]:
         return
 
     def wait(*_: object) -> None:
-        observer.warned("the server is being restored; a moment")
+        with suppress(OSError):  # the terminal may be gone
+            observer.warned("the server is being restored; a moment")
 
-    before = {number: signal.signal(number, wait) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, wait) for number in HELD_OFF}
     try:
         yield
     finally:
