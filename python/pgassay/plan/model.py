@@ -43,6 +43,8 @@ class Step:
     clients: int
     duration_s: float
     measured: bool
+    rate: float | None = None
+    """Transactions a second to start; None is a closed loop."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ class Plan:
     metric: str
     trial_s: float
     warnings: tuple[str, ...]
+    order: str = "ordered"
+    """Of the steps: as they stand, or "shuffled" anew for every block."""
 
     @property
     def measured_s(self) -> float:
@@ -84,6 +88,18 @@ class Plan:
     def block(self, number: int) -> tuple[PlannedTrial, ...]:
         """The trials of one block, in their order."""
         return tuple(trial for trial in self.trials if trial.block == number)
+
+    @property
+    def step_unit(self) -> str:
+        """What the number that tells the steps apart counts."""
+        rates = {step.rate for step in self.steps if step.measured}
+        return "tps asked" if len(rates) > 1 else "clients"
+
+    def step_levels(self) -> tuple[float, ...]:
+        """The number that tells each measured step from the others, as they stand."""
+        by_rate = self.step_unit != "clients"
+        measured = [step for step in self.steps if step.measured]
+        return tuple((step.rate or 0.0) if by_rate else step.clients for step in measured)
 
     def trial_seed(self, block: int) -> int:
         """The load's seed: the same for every arm of a block, another for every block.
