@@ -94,7 +94,7 @@ def _measure(
 
 def _rate(steps: tuple[Mapping[str, Any], ...], seconds: float) -> float:
     """A program of the user's may say its rate more finely than whole transactions do."""
-    return sum(s["tps"] * (s["end_ns"] - s["start_ns"]) for s in steps) / 1e9 / seconds
+    return float(sum(s["tps"] * (s["end_ns"] - s["start_ns"]) for s in steps) / 1e9 / seconds)
 
 
 def _latency(rows: pa.Table) -> dict[str, float | None]:

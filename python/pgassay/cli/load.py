@@ -16,7 +16,7 @@ from pgassay.cli.connection import Database, Host, Port, User, connection_string
 from pgassay.cli.console import err
 from pgassay.cli.load_report import load_object, print_load
 from pgassay.errors import ExitCode, SpecError
-from pgassay.plan.model import Step
+from pgassay.plan.steps import Step
 from pgassay.spec.scripts import BUILTINS, builtin_script, read_script
 from pgassay.spec.workload import Scenario
 from pgassay.target.existing import unencrypted

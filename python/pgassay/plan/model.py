@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pgassay.plan.steps import Step, shuffled
+
 
 @dataclass(frozen=True)
 class Factor:
@@ -34,17 +36,6 @@ class Arm:
     def label(self) -> str:
         """Such as `max_wal_size = 32MB`."""
         return ", ".join(f"{name} = {level}" for name, level in self.levels.items()) or "only arm"
-
-
-@dataclass(frozen=True)
-class Step:
-    """A stretch of constant load inside a trial."""
-
-    clients: int
-    duration_s: float
-    measured: bool
-    rate: float | None = None
-    """Transactions a second to start; None is a closed loop."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +91,12 @@ class Plan:
         by_rate = self.step_unit != "clients"
         measured = [step for step in self.steps if step.measured]
         return tuple((step.rate or 0.0) if by_rate else step.clients for step in measured)
+
+    def steps_in(self, block: int) -> tuple[Step, ...]:
+        """The steps in the order they have in every trial of a block."""
+        if self.order == "ordered":
+            return self.steps
+        return shuffled(self.steps, self.trial_seed(block))
 
     def trial_seed(self, block: int) -> int:
         """The load's seed: the same for every arm of a block, another for every block.

@@ -8,11 +8,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from pgassay.plan.model import Step
 from pgassay.spec.amounts import Stage
 from pgassay.spec.load_table import LoadTable
+
+
+@dataclass(frozen=True)
+class Step:
+    """A stretch of constant load inside a trial."""
+
+    clients: int
+    duration_s: float
+    measured: bool
+    rate: float | None = None
+    """Transactions a second to start; None is a closed loop."""
 
 
 def level_steps(

@@ -75,7 +75,7 @@ def _spread(match: re.Match[str], *, whole: bool) -> tuple[float, ...]:
     kind, count = match[3], int(match[4] or 0)
     if kind not in ("log", "lin") or not 2 <= count <= _MOST:
         raise ValueError(
-            f"{match[0].strip()!r}: say how it is divided, 'log N' or 'lin N' with N of 2 to {_MOST}"
+            f"{match[0].strip()!r}: say how it is divided: 'log N' or 'lin N', N of 2 to {_MOST}"
         )
     if first <= 0 or last <= first:
         raise ValueError(f"{match[0].strip()!r}: a range goes from above 0 upwards")

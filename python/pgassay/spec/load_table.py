@@ -112,9 +112,7 @@ class LoadTable(Table):
     ] = Field((8,), description="connections; several make steps: [5, 8] or '5..22 log 6'")
     step: Duration = Field(60.0, description="length of each measured step")
     stages: (
-        Annotated[
-            tuple[Stage, ...], BeforeValidator(_stages), WithJsonSchema({"type": "string"})
-        ]
+        Annotated[tuple[Stage, ...], BeforeValidator(_stages), WithJsonSchema({"type": "string"})]
         | None
     ) = Field(None, description="steps with a time each, such as '30s:10,2m:50'")
     order: Literal["ordered", "shuffled"] = Field(
@@ -210,4 +208,3 @@ class LoadTable(Table):
                 )
         if "warmup" in given and self.warmup_command is None:
             raise ValueError("a command warms up by itself or by warmup_command; drop warmup")
-

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 Columns = Mapping[str, list[Any]]
@@ -50,3 +51,5 @@ class TrialRecord:
     counters: Columns
     host: Columns
     checkpoints: tuple[Checkpoint, ...]
+    kept: tuple[Path, ...] = ()
+    """Files to move into the trial's folder."""

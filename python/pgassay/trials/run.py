@@ -8,8 +8,10 @@ transaction succeeded is a TrialError.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from pgassay import _core
@@ -18,13 +20,11 @@ from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.spec.parse import Spec
 from pgassay.target.protocol import ServerFacts, Target
 from pgassay.trials.checkpoint_log import LogTail, checkpoints_in_counters, checkpoints_in_log
-from pgassay.trials.load import LoadRequest, interval_columns, open_load, run_load
+from pgassay.trials.doubts import load_doubts
+from pgassay.trials.loads import open_trial_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.record import Columns, TrialRecord
-from pgassay.trials.sampling import open_sampler
-
-_CLIENT_BOUND = 0.9
-"""Share of its threads' time the engine may burn before it, not the server, is the limit."""
+from pgassay.trials.sampling import open_sampler, transactions_of
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ class TrialContext:
     target: Target
     facts: ServerFacts
     observer: Observer
+    output: Callable[[int], Path]
+    """Makes the folder that a trial's own files are put in."""
 
 
 def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
@@ -46,15 +48,15 @@ def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     context.observer.trial_began(trial, arm.label)
     reset = target.reset(arm.levels)
     log = LogTail(context.facts.log_file)
-    load = open_load(_request(trial, context), target.parameters())
+    load = open_trial_load(trial, context.spec, plan, target.parameters(), context.output)
     sampler = open_sampler(
         target.parameters(),
         context.facts.version_num,
-        load=load,
+        load=load.native,
         read_host=context.facts.is_local,
     )
     try:
-        result = run_load(load, context.observer.loading)
+        result = load.run(context.observer.loading, lambda: transactions_of(sampler))
     finally:
         sampler.stop()
     counters: Columns = sampler.take_counters()
@@ -71,26 +73,15 @@ def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
         reset=asdict(reset),
         load=result,
         sampler_cost=json.loads(sampler.cost()),
-        warnings=(*_doubts(result, context), *sampler.warnings(), *reset.notes),
-        intervals=interval_columns(load),
+        warnings=(*_doubts(result, trial, context), *sampler.warnings(), *reset.notes),
+        intervals=load.intervals(),
         waits=sampler.take_waits(),
         counters=counters,
         host=sampler.take_host(),
         checkpoints=(
             checkpoints_in_counters(counters) if text is None else checkpoints_in_log(text)
         ),
-    )
-
-
-def _request(trial: PlannedTrial, context: TrialContext) -> LoadRequest:
-    load = context.spec.file.load
-    return LoadRequest(
-        scenarios=context.spec.workload.scenarios,
-        steps=context.plan.steps,
-        variables={"scale": context.spec.file.workload.scale},
-        seed=context.plan.trial_seed(trial.block),
-        threads=load.threads,
-        protocol=load.protocol,
+        kept=load.kept,
     )
 
 
@@ -106,19 +97,8 @@ def _refuse_empty(trial: PlannedTrial, result: Mapping[str, Any]) -> None:
     raise TrialError(f"trial {trial.number}: not one transaction succeeded; {reason}")
 
 
-def _doubts(result: Mapping[str, Any], context: TrialContext) -> list[str]:
-    found = []
-    if result["lost_connections"]:
-        found.append(f"{result['lost_connections']} connections were lost")
-    if result["failed"]:
-        first = result["first_error"]
-        found.append(
-            f"{result['failed']} transactions failed; first {first['sqlstate']}: {first['message']}"
-        )
-    available = result["duration_s"] * context.spec.file.load.threads
-    if result["client_cpu_s"] > _CLIENT_BOUND * available:
-        found.append(
-            "the load engine used all of its threads' CPU: it, not the server, was the limit;"
-            " raise load.threads"
-        )
-    return found
+def _doubts(result: Mapping[str, Any], trial: PlannedTrial, context: TrialContext) -> list[str]:
+    threads = context.spec.file.load.threads
+    if result["backend"] == "command":
+        threads = os.cpu_count() or 1
+    return load_doubts(result, context.plan.steps_in(trial.block), threads)
