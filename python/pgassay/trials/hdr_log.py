@@ -62,7 +62,7 @@ def _interval(line: str, times: dict[str, float], unit_ns: int) -> Latencies:
     elif begins_s < times.get("StartTime", 0.0) - _YEAR_S:
         begins_s += times["StartTime"]
     lowest, highest, counts = _decoded(base64.b64decode(encoded, validate=True))
-    middle = (lowest + highest) // 2
+    middle = (lowest + highest + 1) // 2
     return Latencies(
         at_ns=round(begins_s * 1e9),
         sum_ns=int((middle * counts).sum()) * unit_ns,
