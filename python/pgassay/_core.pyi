@@ -52,6 +52,22 @@ class Load:
          "interval_s": 1.0,
          "variables": {"scale": 10}}
 
+    All of these may be left out, and are sent only where a user asked for them::
+
+        "steps": [{…, "rate": 500.0}],               transactions a second; none is a closed loop
+        "arrivals": "poisson" | "constant",          of a rate
+        "latency_limit_ms": 20.0,
+        "pools": "shared" | "per_scenario",          there a weight of −n is n connections
+        "think_time_s": 0.01, "think_time": "constant" | "exponential",
+        "max_tries": 1,                              0 is no limit
+        "reconnect": "never" | "on_loss" | "each_transaction",
+        "statements": true,                          per statement figures
+        "log": {"prefix": "pgbench_log", "sampling_rate": 0.1, "aggregate_interval_s": 5.0},
+        "allow_shell": true,
+        "transport": "auto" | "io_uring" | "epoll"
+
+    `protocol` is simple, extended or prepared; `interval_s` is 0.1 or more.
+
     Connections are opened once, as many as the largest step asks for. A transaction belongs to
     the step and interval in which it ends. `transactions_per_client` ends the load when every
     client has done that many (pgbench's -t). `host` that begins with `/` is a directory with a
@@ -84,6 +100,10 @@ class Load:
             "first_error": {"sqlstate": "40001", "message": "…", "scenario": "payment"} or null,
             "steps": [{"index", "clients", "measured", "start_ns", "end_ns", "transactions",
                        "failed", "tps", "latency_ms": {…}, "client_cpu_s"}]
+
+        Where it was asked for: response_ms, late, schedule_lag_ms {mean, max}, rate_asked,
+        retried, retries, connect_ms, outages, client_limited, and in each scenario
+        statements [{command, line, latency_ms, failures, retries}].
 
         `latency_ms` has mean, p50, p95, p99, p999 and max; all null where nothing succeeded.
         `errors` of a scenario maps SQLSTATE (or "connection" for a lost connection, "client" for

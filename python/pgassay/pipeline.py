@@ -29,7 +29,7 @@ from pgassay.spec.workload import WORKLOAD_COPY, workload_to_json
 from pgassay.target.open import make_target
 from pgassay.target.protocol import Connection, Target
 from pgassay.trials.environment import describe_environment
-from pgassay.trials.load import check_scripts
+from pgassay.trials.loads import check_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.restoring import restored
 from pgassay.trials.run import TrialContext, run_trial
@@ -46,7 +46,7 @@ class Outcome:
 
 def run_experiment(spec: Spec, run: RunDirectory, observer: Observer) -> Outcome:
     """Answer the spec's question; finished trials survive whatever goes wrong."""
-    check_scripts(spec.workload, known=("scale",))
+    check_load(spec)
     plan = make_plan(spec)
     observer.planned(plan)
     _store_design(run, spec, plan)
@@ -101,7 +101,7 @@ def _run_trials(
     target.prepare(lambda connection: _build(spec, connection), held)
     run.write_json("environment.json", describe_environment(target.facts(), target.kind))
 
-    trials = TrialContext(spec, plan, target, facts, observer)
+    trials = TrialContext(spec, plan, target, facts, observer, run.output_folder)
     measures: list[TrialMeasures] = []
     for block in range(1, plan.max_blocks + 1):
         for trial in plan.block(block):

@@ -31,6 +31,13 @@ STUB = Path(_core.__file__).parent / "_core.pyi"
             ["load", "-b", "tpcz"],
             "known are select-only, simple-update, tpcb-like",
         ),
+        (["load", "-i"], "-i is pgbench's and not `load`'s: tables are made by `pgassay init`"),
+        (["load", "-nSF", "50"], "-F is pgbench's and not `load`'s"),
+        (["load", "--partitions=3"], "--partitions is pgbench's and not `load`'s"),
+        (["load", "-d", "a", "b"], "two databases, a and b; keep one"),
+        (["load", "--search", "p99"], "--search p99: 'p99' is not a condition"),
+        (["init", "-I", "dtx"], "-I dtx: the steps are letters of dtgGvpf"),
+        (["init", "--partition-method", "hash"], "belongs to --partitions"),
         (["load", "-D", "x"], "-D x: write VARIABLE=VALUE"),
         (["load", "-M", "fast"], "-M fast: known are"),
         (["load", "-h", "127.0.0.1", "-p", "1"], "is the server running there"),
@@ -73,7 +80,18 @@ def test_every_error_has_an_exit_code_and_help_names_every_command() -> None:
 
     assert {kind.exit_code for kind in family(PgassayError)} <= set(ExitCode)
     shown = pgassay("--help").stdout
-    for command in ("demo", "run", "plan", "report", "load", "list", "show", "doctor", "recover"):
+    for command in (
+        "demo",
+        "run",
+        "plan",
+        "report",
+        "load",
+        "init",
+        "list",
+        "show",
+        "doctor",
+        "recover",
+    ):
         assert f" {command} " in shown
 
 

@@ -54,6 +54,22 @@ def test_the_same_seed_gives_the_same_plan_and_survives_storage(
     assert plan_from_json(json.loads(json.dumps(plan_to_json(plan)))) == plan
 
 
+def test_shuffled_steps_are_the_same_for_a_block_and_drawn_anew_for_the_next() -> None:
+    more = "[load]\nclients = '1..9 lin 9'\norder = 'shuffled'"
+    plan = plan_of({"max_wal_size": 2}, seed=4, blocks=20, more=more)
+    orders = [tuple(s.clients for s in plan.steps_in(block)[1:]) for block in range(1, 21)]
+    assert all(sorted(order) == list(range(1, 10)) for order in orders)
+    assert len(set(orders)) == 20
+    assert plan.steps_in(3) == plan.steps_in(3)
+    assert plan.steps_in(3)[0].clients == orders[2][0], "the warm-up is at the first step's level"
+    assert (
+        plan_from_json(json.loads(json.dumps(plan_to_json(plan)))).steps_in(3)[1:]
+        == (plan.steps_in(3)[1:])
+    )
+    ordered = plan_of({"max_wal_size": 2}, seed=4, more="[load]\nclients = [3, 1]")
+    assert ordered.steps_in(1) == ordered.steps
+
+
 def test_the_order_is_drawn_anew_in_every_block() -> None:
     plan = plan_of({"max_wal_size": 2}, seed=3, blocks=200)
     first = [plan.block(block)[0].arm for block in range(1, 201)]

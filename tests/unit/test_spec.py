@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from pgassay.errors import SpecError
+from pgassay.plan.design import make_plan
+from pgassay.spec.load_table import LoadTable
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.parse import Spec, load_spec, parse_spec
 from pgassay.spec.workload import ready_workloads, workload_to_json
@@ -91,6 +93,40 @@ def test_units_and_lists_are_read_as_users_write_them() -> None:
             "[target]\nversion = 16\n[factors.postgres]\nio_method = ['sync', 'worker']",
             "unknown setting of PostgreSQL 16; PostgreSQL 18 has it",
         ),
+        ("[load]\nclients = '5..22'", "lab.toml: load.clients: '5..22': say how it is divided"),
+        ("[load]\nclients = '30s:5'", "load.clients: stages with their times are written in"),
+        ("[load]\nstages = '30s'", "lab.toml: load.stages: '30s' is not a stage; write stages as"),
+        ("[load]\nstages = '9s:5'\nstep = 3", "load: stages name their own clients and times"),
+        ("[load]\nclients = [3, 3]", "two steps are at the same level"),
+        ("[load]\nclients = [3, 4]\nrate = [1, 2]", "either clients or rate may have several"),
+        ("[load]\nrate = 0", "lab.toml: load.rate.0: 0 given; it should be greater than 0"),
+        ("[load]\narrivals = 'constant'", "lab.toml: load: arrivals belongs to a rate"),
+        ("[load]\nthink_time = '9ms:normal'", "load.think_time: 'normal' is no kind of think"),
+        ("[load]\ninterval = '10ms'", "lab.toml: load.interval: '10ms' given; it should be"),
+        ("[load]\npools = 'own'", "load.pools: 'own' is not one of 'shared' or 'per_scenario'"),
+        ("[load]\nprotocol = 'fast'", "load.protocol: 'fast' is not one of 'prepared', "),
+        ("[load]\nmax_tries = -1", "load.max_tries: -1 given; it should be greater than or"),
+        ("[load]\nthroughput = { json = 'a' }", "load: throughput belongs to a command"),
+        ("[load]\ncommand = []", "lab.toml: load.command: [] given; it should"),
+        ("[load]\ncommand = 'k6'", "lab.toml: load.command: 'k6' given; it should be a list"),
+        ("[load]\ncommand = ['k6']\nthreads = 2", "load: threads is the engine's"),
+        ("[load]\ncommand = ['k6']\nwarmup = 2", "load: a command warms up by itself"),
+        (
+            "[load]\ncommand = ['k6']\nthroughput = { json = 'a', pattern = '(b)' }",
+            "lab.toml: load.throughput: give one of json and pattern",
+        ),
+        (
+            "[load]\ncommand = ['k6']\nthroughput = { jsn = 'a' }",
+            "lab.toml: load.throughput.jsn: unknown key; did you mean json?",
+        ),
+        (
+            "[load]\ncommand = ['k6']\nthroughput = { pattern = 'tps' }",
+            "load.throughput.pattern: the pattern needs one group",
+        ),
+        (
+            "[load]\ncommand = ['k6']\nlatency = { hdr_log = 'x' }",
+            "load.latency: unit (ns, us, ms or s) goes with hdr_log",
+        ),
         ("[target]\nversion = 17", "target.version: 17 is not one of 16 or 18"),
         ("[target]\nversion = 18\ndsn = ''", "version and dsn exclude each other"),
         ("[target]\nallow_changes = true", "allow_changes belongs to an existing server"),
@@ -109,6 +145,48 @@ def test_what_is_wrong_is_said_in_one_line(text: str, message: str) -> None:
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith("lab.toml")
+
+
+def test_a_load_is_shaped_by_ranges_stages_and_rates() -> None:
+    def steps(text: str) -> list[tuple[int, float, float | None]]:
+        drawn = make_plan(parsed(f"[load]\n{text}")).steps
+        return [(s.clients, s.duration_s, s.rate) for s in drawn if s.measured]
+
+    assert steps("clients = '5..22 log 6'\nstep = 9") == [
+        (clients, 9, None) for clients in (5, 7, 9, 12, 16, 22)
+    ]
+    assert steps("stages = '30s:10,2m:50'") == [(10, 30, None), (50, 120, None)]
+    assert steps("clients = 3\nstep = 1\nrate = [100, 200.5]") == [(3, 1, 100), (3, 1, 200.5)]
+    assert steps("clients = [1, 2]\nstep = 1\nrate = 10") == [(1, 1, 10), (2, 1, 10)]
+    plan = make_plan(parsed("[load]\nrate = '100..400 log 3'"))
+    assert plan.step_unit == "tps asked"
+    assert plan.step_levels() == (100, 200, 400)
+
+
+def test_a_load_of_the_users_own_has_a_warm_up_only_where_it_has_a_command_for_it() -> None:
+    own = "[load]\ncommand = ['k6', 'run']\n"
+    assert [s.measured for s in make_plan(parsed(own)).steps] == [True]
+    warm = own + "warmup_command = ['k6', 'warm']\nwarmup = 3"
+    assert [s.duration_s for s in make_plan(parsed(warm)).steps] == [3, 60]
+
+
+def test_a_scenario_with_connections_of_its_own_needs_pools_of_its_own(tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    table = "title = 's'\n[scenarios]\nbuy = { file = 'b.sql', weight = -2 }\n"
+    (folder / "workload.toml").write_text(table)
+    for name in ("schema.sql", "data.sql", "b.sql"):
+        (folder / name).write_text("")
+    (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\n")
+    with pytest.raises(SpecError, match=r"load\.pools: scenario 'buy' has weight -2"):
+        load_spec(tmp_path / "lab.toml")
+    text = "[workload]\nuse = 'shop'\n[load]\npools = 'per_scenario'\n"
+    (tmp_path / "lab.toml").write_text(text)
+    assert load_spec(tmp_path / "lab.toml").workload.scenarios[0].weight == -2
+    for wrong in ("-0.5", "0", "inf"):
+        (folder / "workload.toml").write_text(table.replace("-2", wrong))
+        with pytest.raises(SpecError, match="a weight is above 0, or −n"):
+            load_spec(tmp_path / "lab.toml")
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
@@ -148,6 +226,11 @@ def test_the_published_schema_knows_every_key_and_describes_durations() -> None:
     schema = json.loads(json.dumps(ExperimentFile.model_json_schema()))
     assert set(schema["properties"]) == set(ExperimentFile.model_fields)
     assert schema["$defs"]["LoadTable"]["properties"]["step"]["type"] == ["string", "number"]
+    throughput = schema["$defs"]["ThroughputTable"]["properties"]
+    assert set(throughput) == {"json", "pattern", "file"}
+    load = schema["$defs"]["LoadTable"]["properties"]
+    assert set(load) == set(LoadTable.model_fields)
+    assert {"type": "string"} in load["clients"]["anyOf"]
     assert schema["additionalProperties"] is False
 
 

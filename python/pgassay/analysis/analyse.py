@@ -53,10 +53,10 @@ def _rule(plan: Plan) -> Rule:
     )
 
 
-def _steps(plan: Plan) -> list[int | None]:
+def _steps(plan: Plan) -> list[float | None]:
     """The whole trial, and each step where there are several."""
-    clients = [step.clients for step in plan.steps if step.measured]
-    return [None, *clients] if len(clients) > 1 else [None]
+    levels = plan.step_levels()
+    return [None, *levels] if len(levels) > 1 else [None]
 
 
 def _comparisons(plan: Plan, trials: Sequence[TrialMeasures], rule: Rule) -> list[Comparison]:

@@ -59,7 +59,7 @@ class Question:
     metric: Metric
     factor: Factor
     level: str
-    step: int | None
+    step: float | None
 
 
 def compare(
@@ -87,6 +87,7 @@ def compare(
         baseline=question.factor.baseline,
         level=question.level,
         step=question.step,
+        step_unit=plan.step_unit,
         blocks=n,
         baseline_mean=baseline_mean,
         level_mean=level_mean,

@@ -35,7 +35,9 @@ def measure_trial(trial: StoredTrial) -> TrialMeasures:
     summary = trial.summary()
     sources = _Sources(trial)
     steps = [s for s in summary["load"]["steps"] if s["measured"]]
-    measured = tuple(_measure(sources, (step,), step["clients"]) for step in steps)
+    by_rate = len({s.get("rate") for s in steps}) > 1
+    level = "rate" if by_rate else "clients"
+    measured = tuple(_measure(sources, (step,), step[level]) for step in steps)
     whole = measured[0] if len(measured) == 1 else _measure(sources, tuple(steps), None)
     whole = StepMeasures(None, whole.start_ns, whole.end_ns, whole.transactions, whole.values)
     return TrialMeasures(
@@ -61,7 +63,7 @@ class _Sources:
 
 
 def _measure(
-    sources: _Sources, steps: tuple[Mapping[str, Any], ...], clients: int | None
+    sources: _Sources, steps: tuple[Mapping[str, Any], ...], level: float | None
 ) -> StepMeasures:
     start, end = steps[0]["start_ns"], steps[-1]["end_ns"]
     seconds = (end - start) / 1e9
@@ -72,8 +74,8 @@ def _measure(
     failed = sum(s["failed"] for s in steps)
     values: dict[str, float | None] = {}
     if transactions and seconds > 0:
-        values["tps"] = transactions / seconds
-        values |= _latency(rows, transactions)
+        values["tps"] = _rate(steps, seconds)
+        values |= _latency(rows)
         values |= _server_costs(sources.postgres, start, end, transactions)
         values |= _host_costs(sources.host, start, end, transactions)
         values["client_cpu_ms_per_tx"] = sum(s["client_cpu_s"] for s in steps) / transactions * 1e3
@@ -89,17 +91,23 @@ def _measure(
         count = np.count_nonzero((begun >= start) & (begun < end))
         values["checkpoints_per_min"] = float(count) / seconds * 60
     present = {name: value for name, value in values.items() if value is not None}
-    return StepMeasures(clients, start, end, transactions, present)
+    return StepMeasures(level, start, end, transactions, present)
 
 
-def _latency(rows: pa.Table, transactions: int) -> dict[str, float | None]:
-    quantiles = Histogram.merged(rows).quantiles_ns(list(_QUANTILES.values()))
+def _rate(steps: tuple[Mapping[str, Any], ...], seconds: float) -> float:
+    """A program of the user's may say its rate more finely than whole transactions do."""
+    return float(sum(s["tps"] * (s["end_ns"] - s["start_ns"]) for s in steps) / 1e9 / seconds)
+
+
+def _latency(rows: pa.Table) -> dict[str, float | None]:
+    histogram = Histogram.merged(rows)
+    quantiles = histogram.quantiles_ns(list(_QUANTILES.values()))
     if quantiles is None:
         return {}
     found: dict[str, float | None] = {
         name: value / 1e6 for name, value in zip(_QUANTILES, quantiles, strict=True)
     }
-    found["latency_mean"] = pc.sum(rows["latency_sum_ns"]).as_py() / transactions / 1e6
+    found["latency_mean"] = pc.sum(rows["latency_sum_ns"]).as_py() / histogram.total / 1e6
     return found
 
 

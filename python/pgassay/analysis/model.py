@@ -42,9 +42,10 @@ class Doubt:
 
 @dataclass(frozen=True)
 class StepMeasures:
-    """Estimates of one measured step of a trial, or of all of them (`clients` is None)."""
+    """Estimates of one measured step of a trial, or of all of them (`level` is None)."""
 
-    clients: int | None
+    level: float | None
+    """Clients, or the rate asked for where that is what tells the steps apart."""
     start_ns: int
     end_ns: int
     transactions: int
@@ -64,11 +65,11 @@ class TrialMeasures:
     steps: tuple[StepMeasures, ...]
     warnings: tuple[Doubt, ...]
 
-    def at(self, clients: int | None) -> StepMeasures | None:
-        """The step with this many clients; None for the whole trial."""
-        if clients is None:
+    def at(self, level: float | None) -> StepMeasures | None:
+        """The step at this level; None for the whole trial."""
+        if level is None:
             return self.whole
-        return next((step for step in self.steps if step.clients == clients), None)
+        return next((step for step in self.steps if step.level == level), None)
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ class Comparison:
     factor: str
     baseline: str
     level: str
-    step: int | None
+    step: float | None
+    step_unit: str
     blocks: int
     baseline_mean: float
     level_mean: float
@@ -102,6 +104,11 @@ class Comparison:
     blocks_to_decide: int | None
     """More blocks that would likely decide; 0 when decided, None when hopeless or unknown."""
     block_effects_pct: tuple[float, ...]
+
+    @property
+    def load(self) -> str:
+        """Such as `8 clients` or `whole trial`."""
+        return "whole trial" if self.step is None else f"{self.step:g} {self.step_unit}"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pgassay.analysis.metrics import WAIT_CLASSES
@@ -59,9 +61,9 @@ def _series(trial: StoredTrial) -> TrialSeries:
     measured = [s for s in summary["load"]["steps"] if s["measured"]]
     zero, end = measured[0]["start_ns"], measured[-1]["end_ns"]
     load = (
-        trial.table("load")
+        _with_latencies(trial.table("load"))
         .group_by("start_ns")
-        .aggregate([("transactions", "sum"), ("latency_sum_ns", "sum")])
+        .aggregate([("transactions", "sum"), ("latency_sum_ns", "sum"), ("latencies", "sum")])
     )
     load = load.sort_by("start_ns")
     starts: NDArray[np.int64] = load["start_ns"].to_numpy()
@@ -81,7 +83,7 @@ def _series(trial: StoredTrial) -> TrialSeries:
         tps=tuple((counts / lengths).tolist()),
         latency_ms=tuple(
             float(total / count / 1e6) if count else None
-            for total, count in zip(sums, counts, strict=True)
+            for total, count in zip(sums, load["latencies_sum"].to_numpy(), strict=True)
         ),
         checkpoints_s=tuple(_checkpoints(trial.table("checkpoints").to_pylist(), zero)),
         sessions={
@@ -90,6 +92,14 @@ def _series(trial: StoredTrial) -> TrialSeries:
         },
         events=waits.event_sessions(zero, end),
     )
+
+
+def _with_latencies(load: pa.Table) -> pa.Table:
+    """How many latencies each row holds: fewer than transactions where a program logs some."""
+    counts = load["latency_count"].combine_chunks()
+    running = np.r_[0, np.cumsum(pc.list_flatten(counts).to_numpy())]
+    ends = np.cumsum(pc.list_value_length(counts).to_numpy())
+    return load.append_column("latencies", pa.array(np.diff(running[ends], prepend=0)))
 
 
 def _checkpoints(rows: list[dict[str, Any]], zero: int) -> list[tuple[float, float | None, str]]:

@@ -16,9 +16,17 @@ from pgassay.errors import SpecError
 Database = Annotated[
     str | None, typer.Argument(help="Database, or a libpq connection string [PGDATABASE].")
 ]
+DatabaseName = Annotated[str | None, typer.Option("-d", "--dbname", help="The same, as an option.")]
 Host = Annotated[str | None, typer.Option("-h", "--host", help="Host or socket folder [PGHOST].")]
 Port = Annotated[int | None, typer.Option("-p", "--port", help="Port [PGPORT].")]
 User = Annotated[str | None, typer.Option("-U", "--username", help="User [PGUSER].")]
+
+
+def one_database(positional: str | None, named: str | None) -> str | None:
+    """The database, which may be given either way but not both."""
+    if positional is not None and named is not None:
+        raise SpecError(f"two databases, {named} and {positional}; keep one")
+    return positional if named is None else named
 
 
 def connection_string(

@@ -1,7 +1,7 @@
 """What a load did, for people and for machines.
 
-Enters: the engine's result. Leaves: lines on stdout, or the `pgassay.load/1` object.
-Never: computes more than shares.
+Enters: the engine's result, what was asked. Leaves: lines on stdout, warnings on stderr, or the
+`pgassay.load/1` object. Never: computes more than shares.
 """
 
 from __future__ import annotations
@@ -12,54 +12,108 @@ from typing import Any
 from rich.table import Table
 
 from pgassay.cli.console import err, out, plain
+from pgassay.trials.doubts import load_doubts
 from pgassay.trials.load import LoadRequest
 
 SCHEMA = "pgassay.load/1"
-_FIELDS = (
+_ALWAYS = (
     "tps", "transactions", "failed", "skipped", "duration_s", "client_cpu_s", "latency_ms",
-    "connections", "scenarios",
+    "connections", "scenarios", "backend",
+)  # fmt: skip
+_WHERE_ASKED = (
+    "response_ms", "late", "schedule_lag_ms", "rate_asked", "retried", "retries", "connect_ms",
+    "outages", "client_limited",
 )  # fmt: skip
 _LATENCIES = ("mean", "p50", "p95", "p99", "p999", "max")
+_FAILURES = {"40001": "serialization", "40P01": "deadlock"}
 
 
-def load_object(result: Mapping[str, Any]) -> dict[str, Any]:
+def load_object(result: Mapping[str, Any], request: LoadRequest) -> dict[str, Any]:
     """The object of `pgassay load --json`."""
-    return {"schema": SCHEMA, **{name: result[name] for name in _FIELDS}}
+    found = {"schema": SCHEMA, **{name: result[name] for name in _ALWAYS}}
+    found |= {name: result[name] for name in _WHERE_ASKED if name in result}
+    found["seed"] = request.seed
+    found["warnings"] = load_doubts(result, request.steps, request.threads)
+    if len(request.steps) > 1:
+        found["steps"] = [_step(step, request) for step in result["steps"]]
+    return found
 
 
-def print_load(result: Mapping[str, Any], request: LoadRequest) -> None:
+def print_load(result: Mapping[str, Any], request: LoadRequest, *, failures_detailed: bool) -> None:
     """The mix asked for and achieved, throughput, latency, failures."""
     connections = result["connections"]
     out.print(
         f"{connections['count']} connections, {request.threads} threads, {request.protocol}"
-        f" protocol, {result['duration_s']:.2f} s, {result['backend']}"
+        f" protocol, {result['duration_s']:.2f} s, {result['backend']}, seed {request.seed}"
     )
-    out.print(f"transactions  {result['transactions']}, failed {result['failed']}")
-    out.print(f"tps           {result['tps']:.1f}")
+    out.print(f"transactions  {result['transactions']}, failed {result['failed']}{_kept(result)}")
+    out.print(f"tps           {result['tps']:.1f}{_asked(result)}")
     out.print(f"latency       {_latency(result['latency_ms'])}")
+    if result.get("response_ms"):
+        out.print(f"response      {_latency(result['response_ms'])}")
+    if result.get("schedule_lag_ms"):
+        lag = result["schedule_lag_ms"]
+        out.print(f"schedule lag  mean {_number(lag['mean'])}, max {_number(lag['max'])} ms")
+    if result.get("connect_ms"):
+        out.print(f"connecting    {_brief(result['connect_ms'])}")
     out.print(
         f"per client    {connections['min_tx']} to {connections['max_tx']} transactions;"
         f" client CPU {result['client_cpu_s']:.2f} s"
     )
+    if len(result["steps"]) > 1:
+        _print_steps(result, request)
     if len(result["scenarios"]) > 1:
         _print_mix(result["scenarios"], request)
     for scenario in result["scenarios"]:
-        for sqlstate, count in scenario["errors"].items():
-            err.print(f"{scenario['name']}: {count} × {sqlstate}", markup=False)
-    if result.get("first_error"):
-        first = result["first_error"]
-        err.print(f"first error: {first['sqlstate']} {first['message']}", markup=False)
+        _print_statements(scenario)
+    _print_failures(result, detailed=failures_detailed)
+    for doubt in load_doubts(result, request.steps, request.threads):
+        err.print(f"warning: {doubt}", style="yellow", markup=False)
+
+
+def _kept(result: Mapping[str, Any]) -> str:
+    found = [
+        f", {name} {result[name]}" for name in ("skipped", "late", "retried") if result.get(name)
+    ]
+    if result.get("retries"):
+        found.append(f" ({result['retries']} retries)")
+    return "".join(found)
+
+
+def _asked(result: Mapping[str, Any]) -> str:
+    asked = result.get("rate_asked")
+    return "" if asked is None else f" of {asked:g} asked"
+
+
+def _step(step: Mapping[str, Any], request: LoadRequest) -> dict[str, Any]:
+    asked = request.steps[step["index"]].rate
+    return dict(step) if asked is None else {**step, "rate": asked}
+
+
+def _print_steps(result: Mapping[str, Any], request: LoadRequest) -> None:
+    table = _table("step", "clients", "rate", "tps", "p50 ms", "p99 ms", "failed")
+    for step in result["steps"]:
+        asked = request.steps[step["index"]].rate
+        table.add_row(
+            "measured" if step["measured"] else "warm-up",
+            str(step["clients"]),
+            "–" if asked is None else f"{asked:g}",
+            f"{step['tps']:.1f}",
+            _number(step["latency_ms"]["p50"]),
+            _number(step["latency_ms"]["p99"]),
+            str(step["failed"]),
+        )
+    out.print(table)
 
 
 def _print_mix(scenarios: list[Mapping[str, Any]], request: LoadRequest) -> None:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for title in ("scenario", "asked", "achieved", "tps", "latency ms"):
-        table.add_column(title, justify="left" if title == "scenario" else "right")
-    asked = sum(scenario.weight for scenario in request.scenarios)
+    table = _table("scenario", "asked", "achieved", "tps", "latency ms")
+    asked = sum(scenario.weight for scenario in request.scenarios if scenario.weight > 0)
     for scenario in scenarios:
+        weight = scenario["weight"]
         table.add_row(
             plain(scenario["name"]),
-            f"{scenario['weight'] / asked:.1%}",
+            f"{weight / asked:.1%}" if weight > 0 else f"{-weight:g} conns",
             f"{scenario['share']:.1%}",
             f"{scenario['tps']:.1f}",
             _number(scenario["latency_ms"]["mean"]),
@@ -67,8 +121,54 @@ def _print_mix(scenarios: list[Mapping[str, Any]], request: LoadRequest) -> None
     out.print(table)
 
 
+def _print_statements(scenario: Mapping[str, Any]) -> None:
+    statements = scenario.get("statements")
+    if not statements:
+        return
+    table = _table(f"{scenario['name']}, by command", "mean ms", "p99 ms", "failures", "retries")
+    for statement in statements:
+        latency = statement["latency_ms"]
+        command = " ".join(statement["command"].split())
+        table.add_row(
+            plain(f"{statement['line']:>4}  {command[:70]}"),
+            _number(latency["mean"]),
+            _number(latency.get("p99")),
+            str(statement["failures"]),
+            str(statement["retries"]),
+        )
+    out.print(table)
+
+
+def _print_failures(result: Mapping[str, Any], *, detailed: bool) -> None:
+    for scenario in result["scenarios"]:
+        for sqlstate, count in scenario["errors"].items():
+            err.print(f"{scenario['name']}: {count} × {sqlstate}", markup=False)
+    if detailed:
+        kinds = {"serialization": 0, "deadlock": 0, "other": 0}
+        for scenario in result["scenarios"]:
+            for sqlstate, count in scenario["errors"].items():
+                kinds[_FAILURES.get(sqlstate, "other")] += count
+        out.print("failures      " + ", ".join(f"{kind} {n}" for kind, n in kinds.items()))
+    if result.get("first_error"):
+        first = result["first_error"]
+        err.print(f"first error: {first['sqlstate']} {first['message']}", markup=False)
+
+
+def _table(*titles: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for index, title in enumerate(titles):
+        table.add_column(plain(title), justify="right" if index else "left")
+    return table
+
+
 def _latency(latency: Mapping[str, float | None]) -> str:
     return ", ".join(f"{name} {_number(latency[name])}" for name in _LATENCIES) + " ms"
+
+
+def _brief(latency: Mapping[str, float | None] | float) -> str:
+    if isinstance(latency, Mapping):
+        return ", ".join(f"{name} {_number(value)}" for name, value in latency.items()) + " ms"
+    return f"{latency:.3f} ms"
 
 
 def _number(value: float | None) -> str:

@@ -18,7 +18,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from pgassay import __version__
-from pgassay.cli import demo, doctor, listing, load, plan, recover, report, run, schema, show
+from pgassay.cli import demo, doctor, init, listing, load, plan, recover, report, run, schema, show
 from pgassay.errors import ExitCode, PgassayError
 
 app = typer.Typer(
@@ -29,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help"]},
 )
-for command in (demo, run, plan, report, load, listing, show, doctor, recover, schema):
+for command in (demo, run, plan, report, load, init, listing, show, doctor, recover, schema):
     command.register(app)
 
 

@@ -7,6 +7,7 @@ Never: touches a server.
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -17,9 +18,10 @@ from pgassay.cli.console import out, plain
 from pgassay.cli.progress import clock
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
+from pgassay.plan.steps import Step
 from pgassay.plan.store import plan_to_json
 from pgassay.spec.parse import Spec, load_spec
-from pgassay.trials.load import check_scripts
+from pgassay.trials.loads import check_load
 
 
 def register(app: typer.Typer) -> None:
@@ -36,7 +38,7 @@ def plan(
 ) -> None:
     """Show what a run would do: arms, order, changes, time and risks."""
     checked = load_spec(spec, seed)
-    check_scripts(checked.workload, known=("scale",))
+    check_load(checked)
     drawn = make_plan(checked)
     if as_json:
         typer.echo(json.dumps(plan_to_json(drawn)))
@@ -48,20 +50,36 @@ def _print(spec: Spec, drawn: Plan) -> None:
     out.print(f"[bold]{plain(drawn.question)}[/bold]")
     out.print(f"target    {plain(_target(spec))}")
     out.print(f"workload  {plain(spec.workload.name)}, scale {spec.file.workload.scale}:")
-    total = sum(scenario.weight for scenario in spec.workload.scenarios)
-    for scenario in spec.workload.scenarios:
-        out.print(f"            {scenario.weight / total:6.1%}  {plain(scenario.name)}")
-    steps = ", ".join(
-        f"{'' if step.measured else 'warm-up '}{step.clients} clients × {step.duration_s:g} s"
-        for step in drawn.steps
-    )
-    out.print(f"trial     {steps}")
+    _print_load(spec, drawn)
     out.print(f"metric    {drawn.metric}, smallest effect {100 * drawn.smallest_effect:g} %")
     _print_settings(spec)
     _print_arms(drawn)
     _print_order(drawn)
     for warning in drawn.warnings:
         out.print(f"[yellow]risk:[/yellow] {plain(warning)}")
+
+
+def _print_load(spec: Spec, drawn: Plan) -> None:
+    command = spec.file.load.command
+    if command is not None:
+        out.print(f"load      {plain(shlex.join(command))}")
+    else:
+        shares = [scenario for scenario in spec.workload.scenarios if scenario.weight > 0]
+        total = sum(scenario.weight for scenario in shares)
+        for scenario in shares:
+            out.print(f"            {scenario.weight / total:6.1%}  {plain(scenario.name)}")
+        for scenario in spec.workload.scenarios:
+            if scenario.weight < 0:
+                own = f"{-scenario.weight:g} connections of its own"
+                out.print(f"            {plain(scenario.name)}: {own}")
+    order = "" if drawn.order == "ordered" else ", in an order drawn for every block"
+    out.print(f"trial     {', '.join(_step(step) for step in drawn.steps)}{order}")
+
+
+def _step(step: Step) -> str:
+    rate = "" if step.rate is None else f" at {step.rate:g} tps"
+    kind = "" if step.measured else "warm-up "
+    return f"{kind}{step.clients} clients{rate} × {step.duration_s:g} s"
 
 
 def _target(spec: Spec) -> str:

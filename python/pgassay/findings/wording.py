@@ -31,7 +31,7 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
         more=_more_blocks(comparison.blocks_to_decide),
     )
     if comparison.step is not None:
-        return f"At {comparison.step} clients: {sentence}"
+        return f"At {comparison.load}: {sentence}"
     return sentence
 
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 import itertools
 import random
 
-from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial, Step
+from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial
 from pgassay.plan.risks import find_risks
+from pgassay.plan.steps import steps_of
 from pgassay.spec.parse import Spec
 
 RESET_S = 3.0
@@ -27,10 +28,7 @@ def make_plan(spec: Spec) -> Plan:
         Factor(name, "postgres", levels) for name, levels in spec.file.factors.postgres.items()
     )
     arms = _arms(factors)
-    steps = (
-        Step(load.clients[0], load.warmup, measured=False),
-        *(Step(clients, load.step, measured=True) for clients in load.clients),
-    )
+    steps = steps_of(load)
     return Plan(
         question=spec.question,
         seed=spec.seed,
@@ -44,6 +42,7 @@ def make_plan(spec: Spec) -> Plan:
         metric=design.metric,
         trial_s=sum(step.duration_s for step in steps) + RESET_S,
         warnings=find_risks(spec),
+        order=load.order,
     )
 
 

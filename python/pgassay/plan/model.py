@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pgassay.plan.steps import Step, shuffled
+
 
 @dataclass(frozen=True)
 class Factor:
@@ -37,15 +39,6 @@ class Arm:
 
 
 @dataclass(frozen=True)
-class Step:
-    """A stretch of constant load inside a trial."""
-
-    clients: int
-    duration_s: float
-    measured: bool
-
-
-@dataclass(frozen=True)
 class PlannedTrial:
     """One run of one arm; `number` and `block` count from 1, `position` is its place in it."""
 
@@ -71,6 +64,8 @@ class Plan:
     metric: str
     trial_s: float
     warnings: tuple[str, ...]
+    order: str = "ordered"
+    """Of the steps: as they stand, or "shuffled" anew for every block."""
 
     @property
     def measured_s(self) -> float:
@@ -84,6 +79,24 @@ class Plan:
     def block(self, number: int) -> tuple[PlannedTrial, ...]:
         """The trials of one block, in their order."""
         return tuple(trial for trial in self.trials if trial.block == number)
+
+    @property
+    def step_unit(self) -> str:
+        """What the number that tells the steps apart counts."""
+        rates = {step.rate for step in self.steps if step.measured}
+        return "tps asked" if len(rates) > 1 else "clients"
+
+    def step_levels(self) -> tuple[float, ...]:
+        """The number that tells each measured step from the others, as they stand."""
+        by_rate = self.step_unit != "clients"
+        measured = [step for step in self.steps if step.measured]
+        return tuple((step.rate or 0.0) if by_rate else step.clients for step in measured)
+
+    def steps_in(self, block: int) -> tuple[Step, ...]:
+        """The steps in the order they have in every trial of a block."""
+        if self.order == "ordered":
+            return self.steps
+        return shuffled(self.steps, self.trial_seed(block))
 
     def trial_seed(self, block: int) -> int:
         """The load's seed: the same for every arm of a block, another for every block.

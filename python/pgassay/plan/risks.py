@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 
+from pgassay.plan.steps import steps_of
 from pgassay.spec.parse import Spec
 from pgassay.spec.settings import CATALOGUED, catalogue
 from pgassay.spec.units import to_base
@@ -28,7 +29,7 @@ def _checkpoint_phase(spec: Spec) -> list[str]:
         return []
     entry = catalogue(CATALOGUED[-1])["checkpoint_timeout"]
     seconds = [float(to_base(level, entry["unit"], entry["vartype"])) for level in levels]
-    measured = spec.file.load.step * len(spec.file.load.clients)
+    measured = sum(step.duration_s for step in steps_of(spec.file.load) if step.measured)
     partial = [s for s in seconds if measured < CYCLE_MINIMUM * s and measured % s]
     if not partial:
         return []
@@ -76,9 +77,10 @@ def _verdicts(spec: Spec) -> int:
 
 
 def _short_trials(spec: Spec) -> list[str]:
-    if spec.file.load.step >= 5.0:
+    shortest = min(step.duration_s for step in steps_of(spec.file.load) if step.measured)
+    if shortest >= 5.0:
         return []
     return [
-        f"steps of {spec.file.load.step:g} s are short: start-up effects and a single checkpoint"
+        f"steps of {shortest:g} s are short: start-up effects and a single checkpoint"
         " weigh heavily; the verdict speaks of such short runs only"
     ]

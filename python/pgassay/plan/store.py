@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial, Step
+from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial
+from pgassay.plan.steps import Step
 
 SCHEMA = "pgassay.plan/1"
 

@@ -84,7 +84,7 @@ def comparison_row(comparison: Comparison) -> ComparisonRow:
     return ComparisonRow(
         metric=metric.title,
         subject=f"{comparison.factor} = {comparison.level}",
-        load="whole trial" if comparison.step is None else f"{comparison.step} clients",
+        load=comparison.load,
         baseline=quantity(comparison.baseline_mean, metric),
         level=quantity(comparison.level_mean, metric),
         change=_change(comparison, metric),

@@ -5,7 +5,8 @@ Never: interprets what it stores.
 
     RUN/  spec.toml  workload.json  plan.json  environment.json  journal.jsonl
           trials/0001/  trial.json  load.parquet  waits.parquet  postgres.parquet
-                        host.parquet  checkpoints.parquet
+                        host.parquet  checkpoints.parquet  command.log
+                  output-0002/  what the load of an unfinished trial wrote
           analysis.json  report.html
 """
 
@@ -108,11 +109,24 @@ class RunDirectory:
                 for name, table in _tables(record).items():
                     write_whole(aside / f"{name}.parquet", _parquet(table))
                 write_whole(aside / "trial.json", _json(_summary(record)))
+                for file in record.kept:
+                    shutil.move(file, aside / file.name)
                 aside.rename(final)
                 sync_directory(final.parent)
+                shutil.rmtree(self._output(record.number), ignore_errors=True)
             except BaseException:
                 shutil.rmtree(aside, ignore_errors=True)
                 raise
+
+    def output_folder(self, number: int) -> Path:
+        """An empty folder for what a trial's load writes; it stays where the trial fails."""
+        folder = self._output(number)
+        with clear_errors(folder):
+            folder.mkdir(mode=0o700)
+        return folder.resolve()
+
+    def _output(self, number: int) -> Path:
+        return self.path / "trials" / f"output-{number:04d}"
 
     def trial(self, number: int) -> StoredTrial:
         """One finished trial."""

@@ -9,38 +9,10 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import Field, model_validator
 
-from pgassay.spec.units import duration_s
-
-
-def _percent(value: Any) -> float:
-    if isinstance(value, str):
-        match = re.fullmatch(r"\s*([0-9.]+)\s*%\s*", value)
-        if not match:
-            raise ValueError("write a share such as '2%' or 0.02")
-        return float(match[1]) / 100
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("write a share such as '2%' or 0.02")
-    return float(value)
-
-
-def _duration(value: Any) -> float:
-    if not isinstance(value, str | int | float):
-        raise ValueError("write a duration such as '90s' or '10min'")
-    return duration_s(value)
-
-
-def _setting(value: Any) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, int | float | str):
-        return str(value)
-    raise ValueError("write one value: text, a number or a boolean")
-
-
-def _one_or_more(value: Any) -> Any:
-    return value if isinstance(value, list) else [value]
+from pgassay.spec.load_table import LoadTable
+from pgassay.spec.values import SettingValue, Share, Table
 
 
 def _dsn(value: Any) -> Any:
@@ -51,31 +23,7 @@ def _dsn(value: Any) -> Any:
     return value
 
 
-Duration = Annotated[
-    float,
-    BeforeValidator(_duration),
-    Field(gt=0, allow_inf_nan=False),
-    WithJsonSchema({"type": ["string", "number"], "description": "seconds, or '90s', '10min'"}),
-]
-Share = Annotated[
-    float,
-    BeforeValidator(_percent),
-    Field(gt=0, lt=1),
-    WithJsonSchema({"type": ["string", "number"], "description": "'2%' or 0.02"}),
-]
-SettingValue = Annotated[
-    str,
-    BeforeValidator(_setting),
-    WithJsonSchema({"type": ["string", "number", "boolean"]}),
-]
-Clients = Annotated[int, Field(ge=1, le=100_000)]
-
-
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class TargetTable(_Table):
+class TargetTable(Table):
     """The PostgreSQL under test; left out, an embedded server."""
 
     version: Literal[16, 18] | None = Field(None, description="embedded server: major version")
@@ -97,14 +45,14 @@ class TargetTable(_Table):
         return self
 
 
-class WorkloadTable(_Table):
+class WorkloadTable(Table):
     """Schema, data and scenarios."""
 
     use: str = Field("bank-write", description="a ready workload, or a folder with workload.toml")
     scale: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
 
-class FactorsTable(_Table):
+class FactorsTable(Table):
     """What is varied: every key a factor, its values the levels, the first the baseline."""
 
     postgres: dict[str, Annotated[tuple[SettingValue, ...], Field(strict=False)]] = Field(
@@ -112,30 +60,13 @@ class FactorsTable(_Table):
     )
 
 
-class SettingsTable(_Table):
+class SettingsTable(Table):
     """What is held the same in every arm."""
 
     postgres: dict[str, SettingValue] = Field(default_factory=dict)
 
 
-class LoadTable(_Table):
-    """How hard, and for how long."""
-
-    clients: Annotated[
-        tuple[Clients, ...],
-        BeforeValidator(_one_or_more),
-        Field(strict=False, min_length=1),
-        WithJsonSchema(
-            {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}]}
-        ),
-    ] = Field((8,), description="connections; a list makes steps")
-    step: Duration = Field(60.0, description="length of each measured step")
-    warmup: Duration = Field(10.0, description="load before the first step, not measured")
-    threads: Annotated[int, Field(ge=1, le=1024)] = Field(1, description="engine threads")
-    protocol: Literal["prepared", "simple"] = "prepared"
-
-
-class DesignTable(_Table):
+class DesignTable(Table):
     """Blocks, the smallest effect that matters, and when to stop."""
 
     min_blocks: Annotated[int, Field(ge=2, le=1000)] = 6
@@ -166,7 +97,7 @@ class DesignTable(_Table):
         return self
 
 
-class ExperimentFile(_Table):
+class ExperimentFile(Table):
     """The whole file."""
 
     question: str = ""

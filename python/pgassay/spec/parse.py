@@ -31,6 +31,11 @@ class Spec:
     source: str
 
     @property
+    def folder(self) -> Path:
+        """Where the file lies; its relative paths start there."""
+        return Path(self.source).resolve().parent
+
+    @property
     def question(self) -> str:
         """The question as asked, or one made from the factors."""
         if self.file.question:
@@ -77,9 +82,22 @@ def parse_spec(
         raise SpecError(error.problem, file=source, key=error.key) from None
     if workload is None:
         workload = load_workload(file.workload.use, beside, file=source)
+    _check_weights(file, workload, source)
     given = seed if seed is not None else file.design.seed
     drawn = secrets.randbelow(2**31) if given is None else given
     return Spec(file=file, workload=workload, seed=drawn, text=text, source=source)
+
+
+def _check_weights(file: ExperimentFile, workload: Workload, source: str) -> None:
+    """A number of connections of its own makes sense only where scenarios have their own."""
+    constant = next((s for s in workload.scenarios if s.weight < 0), None)
+    if constant is not None and file.load.pools != "per_scenario" and file.load.command is None:
+        raise SpecError(
+            f"scenario {constant.name!r} has weight {constant.weight:g}, which means"
+            ' that many connections of its own; write pools = "per_scenario"',
+            file=source,
+            key="load.pools",
+        )
 
 
 def _check_settings(file: ExperimentFile) -> None:

@@ -48,6 +48,8 @@ def _split(named: str) -> tuple[str, float]:
         value = float(weight)
     except ValueError:
         return named, 1.0  # an @ in a file's name
-    if not 0.0 < value < 1e9:
-        raise SpecError(f"{named}: a weight is a number above 0")
+    if not (0.0 < value < 1e9 or (-1e6 < value < 0 and value == int(value))):
+        raise SpecError(
+            f"{named}: a weight is a number above 0, or with --pool per-scenario −n connections"
+        )
     return name, value

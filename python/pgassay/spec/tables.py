@@ -79,7 +79,7 @@ def _keys_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
         if not inner:
             return []
         model = inner[0]
-    return list(model.model_fields)
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _is_table(candidate: Any) -> bool:

@@ -10,13 +10,14 @@ script language. `:scale` in the SQL files stands for the scale.
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from pgassay.errors import SpecError
 from pgassay.spec.suggest import did_you_mean
@@ -37,7 +38,16 @@ class ScenarioTable(_Table):
     """One transaction script of a workload."""
 
     file: str
-    weight: Annotated[float, Field(gt=0, strict=False)] = 1.0
+    weight: Annotated[float, Field(strict=False)] = Field(
+        1.0, description="share of transactions; −n is n connections of its own"
+    )
+
+    @field_validator("weight")
+    @classmethod
+    def _share_or_connections(cls, weight: float) -> float:
+        if weight == 0 or (weight < 0 and weight != int(weight)) or not math.isfinite(weight):
+            raise ValueError("a weight is above 0, or −n for n connections of its own")
+        return weight
 
 
 class WorkloadFile(_Table):

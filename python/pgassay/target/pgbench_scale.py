@@ -13,7 +13,7 @@ from pgassay.target.session import connect
 
 
 def pgbench_scale(parameters: ConnectionParameters) -> int:
-    """Rows of pgbench_branches; TargetError names `pgbench -i` where there are none."""
+    """Rows of pgbench_branches; TargetError names `pgassay init` where there are none."""
     with connect(parameters) as session:
         try:
             row = session.execute("SELECT count(*) FROM pgbench_branches").fetchone()
@@ -25,6 +25,7 @@ def pgbench_scale(parameters: ConnectionParameters) -> int:
             ) from None
     if row is None or not row[0]:
         raise TargetError(
-            f"{parameters.label}: pgbench's tables are missing or empty; make them with pgbench -i"
+            f"{parameters.label}: pgbench's tables are missing or empty; make them with"
+            " `pgassay init`"
         )
     return int(row[0])

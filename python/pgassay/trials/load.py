@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pgassay import _core
 from pgassay.errors import ConnectionRefused, SpecError, TrialError
-from pgassay.plan.model import Step
+from pgassay.plan.steps import Step
+from pgassay.spec.think_time import ThinkTime
 from pgassay.spec.workload import Scenario, Workload
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.trials.record import Columns
@@ -23,8 +24,20 @@ _POLL_S = 0.2
 
 
 @dataclass(frozen=True)
+class LogRequest:
+    """pgbench's transaction log: where, and how much of it."""
+
+    prefix: str
+    sampling_rate: float | None = None
+    aggregate_interval_s: float | None = None
+
+
+@dataclass(frozen=True)
 class LoadRequest:
-    """One load: what is run, how hard, how long, against whom."""
+    """One load: what is run, how hard, how long, against whom.
+
+    What is None is the engine's to decide, and is not sent to it.
+    """
 
     scenarios: Sequence[Scenario]
     steps: Sequence[Step]
@@ -33,29 +46,59 @@ class LoadRequest:
     threads: int = 1
     protocol: str = "prepared"
     transactions_per_client: int | None = None
+    interval_s: float = 1.0
+    arrivals: str | None = None
+    latency_limit_ms: float | None = None
+    pools: str | None = None
+    think_time: ThinkTime | None = None
+    max_tries: int | None = None
+    reconnect: str | None = None
+    statements: bool | None = None
+    log: LogRequest | None = None
+    allow_shell: bool | None = None
+    transport: str | None = None
 
     def configuration(self, connection: ConnectionParameters) -> str:
         """The JSON that the engine reads."""
         return json.dumps(
             {
+                **self._asked_for(),
                 "connection": connection.for_core(),
                 "application_name": APPLICATION_NAME,
                 "scenarios": [
                     {"name": s.name, "file": s.file, "script": s.script, "weight": s.weight}
                     for s in self.scenarios
                 ],
-                "steps": [
-                    {"clients": s.clients, "duration_s": s.duration_s, "measured": s.measured}
-                    for s in self.steps
-                ],
+                "steps": [_present(asdict(step)) for step in self.steps],
                 "transactions_per_client": self.transactions_per_client,
                 "protocol": self.protocol,
                 "threads": self.threads,
                 "seed": self.seed,
-                "interval_s": 1.0,
+                "interval_s": self.interval_s,
                 "variables": dict(self.variables),
             }
         )
+
+    def _asked_for(self) -> dict[str, Any]:
+        return _present(
+            {
+                "arrivals": self.arrivals,
+                "latency_limit_ms": self.latency_limit_ms,
+                "pools": self.pools,
+                "think_time_s": self.think_time.mean_s if self.think_time else None,
+                "think_time": self.think_time.kind if self.think_time else None,
+                "max_tries": self.max_tries,
+                "reconnect": self.reconnect,
+                "statements": self.statements,
+                "log": _present(asdict(self.log)) if self.log else None,
+                "allow_shell": self.allow_shell,
+                "transport": self.transport,
+            }
+        )
+
+
+def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def check_scripts(workload: Workload, known: Sequence[str]) -> None:
@@ -80,7 +123,7 @@ def open_load(request: LoadRequest, connection: ConnectionParameters) -> _core.L
         load.connect()
     except _core.ConnectionFailed as error:
         raise ConnectionRefused(str(error), sqlstate=error.sqlstate) from None
-    except _core.ScriptError as error:
+    except (_core.ScriptError, _core.ConfigurationError) as error:
         raise SpecError(str(error)) from None
     return load
 

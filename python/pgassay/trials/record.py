@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 Columns = Mapping[str, list[Any]]
@@ -51,3 +52,5 @@ class TrialRecord:
     host: Columns
     checkpoints: tuple[Checkpoint, ...]
     checkpoints_from: Literal["log", "counters"]
+    kept: tuple[Path, ...] = ()
+    """Files to move into the trial's folder."""

@@ -8,25 +8,26 @@ transaction succeeded is a TrialError.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from pgassay import _core
-from pgassay.errors import TrialError
+from pgassay.errors import TargetError, TrialError
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.spec.parse import Spec
 from pgassay.target.protocol import ServerFacts, Target
 from pgassay.trials.checkpoint_log import LogTail, checkpoints_in_counters, checkpoints_in_log
-from pgassay.trials.load import LoadRequest, interval_columns, open_load, run_load
+from pgassay.trials.doubts import load_doubts
+from pgassay.trials.loads import open_trial_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.record import Columns, TrialRecord
-from pgassay.trials.sampling import open_sampler
+from pgassay.trials.sampling import open_sampler, transactions_of
 
 _FAILED_AT_MOST = 0.5
 """Share of transactions that may fail before a trial measures failures, not the load."""
-_CLIENT_BOUND = 0.9
-"""Share of its threads' time the engine may burn before it, not the server, is the limit."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,19 @@ class TrialContext:
     target: Target
     facts: ServerFacts
     observer: Observer
+    output: Callable[[int], Path]
+    """Makes the folder that a trial's own files are put in."""
 
 
 def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
+    """One trial; whatever the server refuses in it is a TrialError that names the trial."""
+    try:
+        return _run(trial, context)
+    except TargetError as error:
+        raise TrialError(f"trial {trial.number}: {error}") from error
+
+
+def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     """Reset the target, run the load under observation, gather what was seen."""
     plan, target = context.plan, context.target
     arm = plan.arm(trial.arm)
@@ -48,15 +59,15 @@ def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     context.observer.trial_began(trial, arm.label)
     reset = target.reset(arm.levels)
     log = LogTail(context.facts.log_file if target.logs_as_we_read else None)
-    load = open_load(_request(trial, context), target.parameters())
+    load = open_trial_load(trial, context.spec, plan, target.parameters(), context.output)
     sampler = open_sampler(
         target.parameters(),
         context.facts.version_num,
-        load=load,
+        load=load.native,
         read_host=context.facts.is_local,
     )
     try:
-        result = run_load(load, context.observer.loading)
+        result = load.run(context.observer.loading, lambda: transactions_of(sampler))
     finally:
         sampler.stop()
     counters: Columns = sampler.take_counters()
@@ -73,8 +84,8 @@ def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
         reset=asdict(reset),
         load=result,
         sampler_cost=json.loads(sampler.cost()),
-        warnings=(*_doubts(result, context), *sampler.warnings(), *reset.notes),
-        intervals=interval_columns(load),
+        warnings=(*_doubts(result, trial, context), *sampler.warnings(), *reset.notes),
+        intervals=load.intervals(),
         waits=sampler.take_waits(),
         counters=counters,
         host=sampler.take_host(),
@@ -82,25 +93,14 @@ def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
             checkpoints_in_counters(counters) if text is None else checkpoints_in_log(text)
         ),
         checkpoints_from="counters" if text is None else "log",
-    )
-
-
-def _request(trial: PlannedTrial, context: TrialContext) -> LoadRequest:
-    load = context.spec.file.load
-    return LoadRequest(
-        scenarios=context.spec.workload.scenarios,
-        steps=context.plan.steps,
-        variables={"scale": context.spec.file.workload.scale},
-        seed=context.plan.trial_seed(trial.block),
-        threads=load.threads,
-        protocol=load.protocol,
+        kept=load.kept,
     )
 
 
 def _refuse_broken(trial: PlannedTrial, result: Mapping[str, Any]) -> None:
     """A trial whose server went away, or that failed more than it did, is no observation."""
     done, failed, lost = (result[name] for name in ("transactions", "failed", "lost_connections"))
-    if lost:
+    if lost and not result.get("outages"):
         count = result["connections"]["count"]
         what = f"{lost} of {count} connections were lost; is the server still up?"
     elif done == 0:
@@ -118,17 +118,8 @@ def _refuse_broken(trial: PlannedTrial, result: Mapping[str, Any]) -> None:
     raise TrialError(f"trial {trial.number}: {what}; {reason}")
 
 
-def _doubts(result: Mapping[str, Any], context: TrialContext) -> list[str]:
-    found = []
-    if result["failed"]:
-        first = result["first_error"]
-        found.append(
-            f"{result['failed']} transactions failed; first {first['sqlstate']}: {first['message']}"
-        )
-    available = result["duration_s"] * context.spec.file.load.threads
-    if result["client_cpu_s"] > _CLIENT_BOUND * available:
-        found.append(
-            "the load engine used all of its threads' CPU: it, not the server, was the limit;"
-            " raise load.threads"
-        )
-    return found
+def _doubts(result: Mapping[str, Any], trial: PlannedTrial, context: TrialContext) -> list[str]:
+    threads = context.spec.file.load.threads
+    if result["backend"] == "command":
+        threads = os.cpu_count() or 1
+    return load_doubts(result, context.plan.steps_in(trial.block), threads)

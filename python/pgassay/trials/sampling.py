@@ -74,3 +74,9 @@ def open_sampler(
     except _core.ConnectionFailed as error:
         raise ConnectionRefused(str(error), sqlstate=error.sqlstate) from None
     return sampler
+
+
+def transactions_of(sampler: _core.Sampler) -> int:
+    """How many transactions a sampler has done on the server: each of its readings is one."""
+    cost = json.loads(sampler.cost())
+    return int(cost["wait_ticks"]) + int(cost["counter_reads"])

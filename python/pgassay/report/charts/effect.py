@@ -118,7 +118,7 @@ def _write_row(figure: go.Figure, at: int, label: str, value: str) -> None:
 def _label(comparison: Comparison, rows: Sequence[Comparison]) -> str:
     label = f"{comparison.factor} = {comparison.level}"
     if any(row.step is not None for row in rows):
-        label += ", all steps" if comparison.step is None else f", {comparison.step} clients"
+        label += ", all steps" if comparison.step is None else f", {comparison.load}"
     return label if len(label) <= _FITS_A_PHONE else f"{label[: _FITS_A_PHONE - 1]}…"
 
 

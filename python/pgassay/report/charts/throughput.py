@@ -168,10 +168,13 @@ def _shade(figure: go.Figure, series: Sequence[TrialSeries], plan: Plan, top: fl
             note("warm-up", x=first, xanchor="left", y=0, yref="paper", yanchor="bottom", xshift=3)
         )
     measured = [step for step in plan.steps if step.measured]
+    levels = plan.step_levels()
     begin = 0.0
-    for index, step in enumerate(measured if len(measured) > 1 else ()):
+    # Shuffled steps have their edges elsewhere in every block: one drawing cannot label them.
+    told_apart = len(measured) > 1 and plan.order == "ordered"
+    for index, step in enumerate(measured if told_apart else ()):
         few = len(measured) <= _LABELLED_STEPS or index == 0
-        text = f"{step.clients} clients" if few else str(step.clients)
+        text = f"{levels[index]:g} {plan.step_unit}" if few else f"{levels[index]:g}"
         figure.add_shape(
             type="line",
             xref="x",

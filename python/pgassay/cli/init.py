@@ -1,0 +1,132 @@
+"""`pgassay init`: pgbench's tables, as `pgbench -i` makes them.
+
+Enters: a scale and pgbench's letters, libpq's connection settings. Leaves: the tables; progress on
+stderr. Never: drops or empties a table that pgassay did not make, unless `--drop` is given.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from pgassay.cli.connection import (
+    Database,
+    DatabaseName,
+    Host,
+    Port,
+    User,
+    connection_string,
+    one_database,
+)
+from pgassay.cli.console import err
+from pgassay.errors import SpecError
+from pgassay.target.pgbench_init import STEPS, InitProgress, InitRequest, make_pgbench_tables
+from pgassay.target.session import connect, resolve
+
+DEFAULT_STEPS = "dtgvp"
+_EVERY_ROWS = 100_000
+_QUIET_EVERY_S = 5.0
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("init")(init)
+
+
+def init(
+    database: Database = None,
+    dbname: DatabaseName = None,
+    host: Host = None,
+    port: Port = None,
+    user: User = None,
+    scale: Annotated[
+        int, typer.Option("-s", "--scale", min=1, max=2**31 - 1, help="100 000 accounts each.")
+    ] = 1,
+    fillfactor: Annotated[
+        int, typer.Option("-F", "--fillfactor", min=10, max=100, help="Of the tables.")
+    ] = 100,
+    steps: Annotated[
+        str, typer.Option("-I", "--init-steps", help="Of dtgGvpf, run in this order.")
+    ] = DEFAULT_STEPS,
+    partitions: Annotated[
+        int, typer.Option("--partitions", min=0, help="Of pgbench_accounts.")
+    ] = 0,
+    partition_method: Annotated[
+        str | None, typer.Option("--partition-method", help="range or hash [range].")
+    ] = None,
+    foreign_keys: Annotated[
+        bool, typer.Option("--foreign-keys", help="Between the tables.")
+    ] = False,
+    unlogged_tables: Annotated[
+        bool, typer.Option("--unlogged-tables", help="Without WAL.")
+    ] = False,
+    tablespace: Annotated[str | None, typer.Option("--tablespace", help="Of the tables.")] = None,
+    index_tablespace: Annotated[
+        str | None, typer.Option("--index-tablespace", help="Of the indexes.")
+    ] = None,
+    no_vacuum: Annotated[bool, typer.Option("-n", "--no-vacuum", help="No step v.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("-q", "--quiet", help="Progress each 5 s, not each 100 000 rows.")
+    ] = False,
+    drop: Annotated[
+        bool, typer.Option("--drop", help="Also tables that pgassay did not make.")
+    ] = False,
+) -> None:
+    """Make pgbench's tables, with pgbench's letters."""
+    if partition_method is not None and partitions == 0:
+        raise SpecError("--partition-method belongs to --partitions; add it")
+    if partition_method not in (None, "range", "hash"):
+        raise SpecError(f"--partition-method {partition_method}: known are range, hash")
+    request = InitRequest(
+        scale=scale,
+        fillfactor=fillfactor,
+        steps=init_steps(steps, foreign_keys=foreign_keys, no_vacuum=no_vacuum),
+        partitions=partitions,
+        partition_method=partition_method or "range",
+        unlogged=unlogged_tables,
+        tablespace=tablespace,
+        index_tablespace=index_tablespace,
+        may_drop=drop,
+    )
+    where = connection_string(one_database(database, dbname), host, port, user)
+    began = time.monotonic()
+    with connect(resolve(where), statement_limit_s=0) as session:
+        progress = InitProgress(lambda said: err.print(f"{said}..."), _rows_told(quiet))
+        make_pgbench_tables(session, request, progress)
+    err.print(f"done in {time.monotonic() - began:.2f} s")
+
+
+def init_steps(written: str, *, foreign_keys: bool, no_vacuum: bool) -> str:
+    """The steps in their order; blanks are allowed among them, as in pgbench."""
+    steps = written.replace(" ", "")
+    wrong = [letter for letter in steps if letter not in STEPS]
+    if wrong or not steps:
+        raise SpecError(f"-I {written}: the steps are letters of {STEPS}")
+    if foreign_keys and "f" not in steps:
+        steps += "f"
+    return steps.replace("v", "") if no_vacuum else steps
+
+
+def _rows_told(quiet: bool) -> Callable[[str, int, int], None]:
+    """Tells of rows each 100 000 or, quietly, each 5 s."""
+    began = told = time.monotonic()
+
+    def tell(table: str, done: int, total: int) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if quiet:
+            due = now - told >= _QUIET_EVERY_S
+        else:
+            due = table == "pgbench_accounts" and done % _EVERY_ROWS == 0
+        if due:
+            told = now
+            left_s = (now - began) / done * (total - done)
+            err.print(
+                f"{done} of {total} rows ({100 * done // total} %) of {table} done,"
+                f" {now - began:.2f} s, {left_s:.2f} s left"
+            )
+
+    return tell

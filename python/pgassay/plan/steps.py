@@ -1,0 +1,66 @@
+"""The steps of a load, and the order they come in.
+
+Enters: levels of clients or of the rate, their times, a seed. Leaves: `Step` values.
+Never: reads a clock; the same seed gives the same order on every machine.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pgassay.spec.amounts import Stage
+from pgassay.spec.load_table import LoadTable
+
+
+@dataclass(frozen=True)
+class Step:
+    """A stretch of constant load inside a trial."""
+
+    clients: int
+    duration_s: float
+    measured: bool
+    rate: float | None = None
+    """Transactions a second to start; None is a closed loop."""
+
+
+def level_steps(
+    clients: Sequence[int], rates: Sequence[float] | None, duration_s: float
+) -> tuple[Step, ...]:
+    """Measured steps of one length; either clients or rates has several values."""
+    if rates is not None and len(rates) > 1:
+        return tuple(Step(clients[0], duration_s, measured=True, rate=rate) for rate in rates)
+    rate = rates[0] if rates else None
+    return tuple(Step(count, duration_s, measured=True, rate=rate) for count in clients)
+
+
+def stage_steps(stages: Sequence[Stage], rate: float | None) -> tuple[Step, ...]:
+    """Measured steps with a time each."""
+    return tuple(Step(s.amount, s.duration_s, measured=True, rate=rate) for s in stages)
+
+
+def warmed_up(measured: Sequence[Step], warmup_s: float | None) -> tuple[Step, ...]:
+    """The steps behind a warm-up at the level of the first of them."""
+    if warmup_s is None:
+        return tuple(measured)
+    return (replace(measured[0], duration_s=warmup_s, measured=False), *measured)
+
+
+def shuffled(steps: Sequence[Step], seed: int) -> tuple[Step, ...]:
+    """The measured steps in an order drawn from `seed`, the warm-up at the first one's level."""
+    # Only random() itself is promised to give the same numbers in every Python, shuffle() is not.
+    source = random.Random(seed)
+    drawn = sorted((source.random(), index) for index, step in enumerate(steps) if step.measured)
+    warmup = next((step.duration_s for step in steps if not step.measured), None)
+    return warmed_up([steps[index] for _, index in drawn], warmup)
+
+
+def steps_of(load: LoadTable) -> tuple[Step, ...]:
+    """The steps of a `[load]` table, in the order they are written."""
+    if load.stages is not None:
+        measured = stage_steps(load.stages, load.rate[0] if load.rate else None)
+    else:
+        measured = level_steps(load.clients, load.rate, load.step)
+    warms_up = load.command is None or load.warmup_command is not None
+    return warmed_up(measured, load.warmup if warms_up else None)

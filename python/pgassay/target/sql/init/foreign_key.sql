@@ -1,0 +1,1 @@
+ALTER TABLE {table} ADD CONSTRAINT {name} FOREIGN KEY ({column}) REFERENCES {referenced}

@@ -1,0 +1,1 @@
+ALTER TABLE {table} ADD PRIMARY KEY ({column}) {index_tablespace}

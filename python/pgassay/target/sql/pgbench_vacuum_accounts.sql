@@ -1,0 +1,2 @@
+-- What pgbench -v does besides.
+vacuum analyze pgbench_accounts;

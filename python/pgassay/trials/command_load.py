@@ -1,0 +1,258 @@
+"""A program of the user's as a trial's load.
+
+Enters: the `[load]` table, the steps, where to connect. Leaves: a result and interval rows like
+those of the engine. Never: knows what the program does; it is judged by its exit status, by the
+server's own commits and by what it wrote.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pgassay import _core
+from pgassay.errors import TrialError
+from pgassay.plan.steps import Step
+from pgassay.spec.load_table import LoadTable
+from pgassay.target.protocol import Connection, ConnectionParameters
+from pgassay.target.session import connect, told_as_target_error
+from pgassay.target.statements import statement
+from pgassay.trials.command_figures import throughput
+from pgassay.trials.command_process import Ended, check_program, environment, expanded, run_program
+from pgassay.trials.hdr_log import read_hdr_log
+from pgassay.trials.interval_rows import CommandStep, Latencies, interval_rows, latency_summary
+from pgassay.trials.pgbench_log import read_pgbench_log
+from pgassay.trials.record import Columns
+
+LOG = "command.log"
+_SESSIONS_END_S = 3.0
+"""How long a finished program's sessions may take to end and hand in their last counts."""
+_POLL_S = 1.0
+_TOLD = ("CLIENTS", "DURATION", "SEED", "TRIAL", "BLOCK", "ARM", "STEP", "SCALE", "OUTPUT")
+
+
+@dataclass(frozen=True)
+class CommandRequest:
+    """What one trial asks of the program."""
+
+    load: LoadTable
+    steps: Sequence[Step]
+    folder: Path
+    """Where the program runs: beside the experiment file."""
+    output: Path
+    """Where its output is kept, and where it may write logs of its own."""
+    told: Mapping[str, str]
+    """PGASSAY_… that stay the same over the trial."""
+
+
+def check_command(load: LoadTable, beside: Path) -> None:
+    """Refuse a command that cannot run, before anything is touched."""
+    known = [f"PGASSAY_{name}" for name in _TOLD]
+    if load.rate is not None:
+        known.append("PGASSAY_RATE")
+    for key in ("command", "warmup_command"):
+        words = getattr(load, key)
+        if words is not None:
+            check_program(words, beside, f"load.{key}", known)
+
+
+class CommandLoad:
+    """Runs the program once per step."""
+
+    native: _core.Load | None = None
+
+    def __init__(self, request: CommandRequest, connection: ConnectionParameters) -> None:
+        self._request = request
+        self._connection = connection
+        self._steps: list[CommandStep] = []
+
+    @property
+    def kept(self) -> tuple[Path, ...]:
+        """Files that belong in the trial's folder."""
+        return (self._request.output / LOG,)
+
+    def run(
+        self, watch: Callable[[Mapping[str, Any]], None], own_transactions: Callable[[], int]
+    ) -> dict[str, Any]:
+        """Every step in turn; `own_transactions` are those of our samplers in this database."""
+        with connect(self._connection) as control:
+            commits = _Commits(control, own_transactions)
+            for index, step in enumerate(self._request.steps):
+                self._steps.append(self._run_step(index, step, commits, watch))
+        return self._result()
+
+    def intervals(self) -> Columns:
+        """One row per second."""
+        return interval_rows(self._steps)
+
+    def _run_step(
+        self,
+        index: int,
+        step: Step,
+        commits: _Commits,
+        watch: Callable[[Mapping[str, Any]], None],
+    ) -> CommandStep:
+        load = self._request.load
+        key = "command" if step.measured else "warmup_command"
+        words = load.command if step.measured else load.warmup_command
+        told = {**self._request.told, **_told_of(index, step)}
+        commits.begin()
+        start_ns = _core.now_ns()
+
+        def look(elapsed_s: float) -> None:
+            commits.poll()
+            watch(
+                {
+                    "elapsed_s": sum(s.seconds for s in self._steps) + elapsed_s,
+                    "step": index,
+                    "clients": step.clients,
+                    "measured": step.measured,
+                    "transactions": commits.count,
+                    "failed": 0,
+                    "tps": commits.count / elapsed_s if elapsed_s > 0 else 0.0,
+                }
+            )
+
+        with environment(self._connection, told) as variables:
+            ended = run_program(
+                expanded(words or (), told),
+                named=f"trial {told['PGASSAY_TRIAL']}, load.{key}",
+                variables=variables,
+                folder=self._request.folder,
+                log=self._request.output / LOG,
+                limit_s=load.time_limit,
+                watch=look,
+            )
+        end_ns = _core.now_ns()
+        commits.finish()
+        seconds = (end_ns - start_ns) / 1e9
+        said = step.measured and load.throughput is not None
+        return CommandStep(
+            index=index,
+            clients=step.clients,
+            rate=step.rate,
+            measured=step.measured,
+            start_ns=start_ns,
+            end_ns=end_ns,
+            tps=self._said(ended, told) if said else commits.count / seconds,
+            client_cpu_s=ended.cpu_s,
+            commits=tuple(commits.seen),
+            rollbacks=commits.rollbacks,
+            latencies=self._latencies(told) if step.measured else (),
+        )
+
+    def _said(self, ended: Ended, told: Mapping[str, str]) -> float:
+        where = self._request.load.throughput
+        if where is None:
+            raise RuntimeError("no place of a throughput was given")
+        text = ended.output
+        if where.file is not None:
+            path = self._path(where.file, told)
+            try:
+                text = path.read_text("utf-8", errors="replace")
+            except OSError as error:
+                raise TrialError(
+                    f"load.throughput.file: {path}: {error.strerror}; did the command write it?"
+                ) from None
+        return throughput(text, where)
+
+    def _latencies(self, told: Mapping[str, str]) -> tuple[Latencies, ...]:
+        where = self._request.load.latency
+        if where is None:
+            return ()
+        if where.pgbench_log is not None:
+            return read_pgbench_log(self._path(where.pgbench_log, told))
+        return read_hdr_log(self._path(where.hdr_log or "", told), where.unit or "ns")
+
+    def _path(self, written: str, told: Mapping[str, str]) -> Path:
+        """Relative to the folder the program is told as PGASSAY_OUTPUT."""
+        return self._request.output / expanded([written], told)[0]
+
+    def _result(self) -> dict[str, Any]:
+        measured = [step for step in self._steps if step.measured]
+        seconds = sum(step.seconds for step in measured)
+        tps = sum(step.tps * step.seconds for step in measured) / seconds
+        transactions = sum(step.transactions for step in measured)
+        latency = latency_summary(tuple(part for step in measured for part in step.latencies))
+        return {
+            "backend": "command",
+            "started_ns": self._steps[0].start_ns,
+            "ended_ns": self._steps[-1].end_ns,
+            "duration_s": seconds,
+            "tps": tps,
+            "transactions": transactions,
+            "failed": 0,
+            "skipped": 0,
+            "rollbacks": sum(step.rollbacks for step in measured),
+            "client_cpu_s": sum(step.client_cpu_s for step in measured),
+            "latency_ms": latency,
+            "lost_connections": 0,
+            "first_error": None,
+            "scenarios": [],
+            "steps": [step.described() for step in self._steps],
+        }
+
+
+class _Commits:
+    """The server's own count of one step's commits, without pgassay's."""
+
+    def __init__(self, control: Connection, own_transactions: Callable[[], int]) -> None:
+        self._control = control
+        self._own_of_samplers = own_transactions
+        self._asked = 0
+        self._began = (0, 0)
+        self.rollbacks = 0
+        self.seen: list[tuple[int, int]] = []
+
+    @property
+    def count(self) -> int:
+        return self.seen[-1][1] if self.seen else 0
+
+    def begin(self) -> None:
+        self.seen, self.rollbacks = [], 0
+        self._began = self._read()
+
+    def poll(self) -> None:
+        """Look again, at most once a second."""
+        if not self.seen or _core.now_ns() - self.seen[-1][0] >= _POLL_S * 1e9:
+            self._look()
+
+    def finish(self) -> None:
+        """The last count, once the program's sessions have ended and handed in theirs."""
+        end = time.monotonic() + _SESSIONS_END_S
+        while self._others() and time.monotonic() < end:
+            time.sleep(0.05)
+        self._look()
+
+    def _look(self) -> None:
+        commits, rollbacks = self._read()
+        self.rollbacks = max(0, rollbacks - self._began[1])
+        # Our own reach the counters up to a second late, so a first look may go below zero.
+        self.seen.append((_core.now_ns(), max(self.count, commits - self._began[0], 0)))
+
+    def _read(self) -> tuple[int, int]:
+        row = self._ask("commits")
+        return row[0] - self._asked - self._own_of_samplers(), row[1]
+
+    def _others(self) -> int:
+        return int(self._ask("sessions_of_others")[0])
+
+    def _ask(self, name: str) -> tuple[Any, ...]:
+        with told_as_target_error("counting the server's commits"):
+            row = self._control.execute(statement(name)).fetchone()
+        self._asked += 1
+        if row is None:
+            raise TrialError("the server does not count this database's commits")
+        return row
+
+
+def _told_of(index: int, step: Step) -> dict[str, str]:
+    told = {
+        "PGASSAY_CLIENTS": str(step.clients),
+        "PGASSAY_DURATION": f"{step.duration_s:g}",
+        "PGASSAY_STEP": str(index),
+    }
+    return told if step.rate is None else {**told, "PGASSAY_RATE": f"{step.rate:g}"}

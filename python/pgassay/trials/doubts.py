@@ -1,0 +1,67 @@
+"""What makes a finished load's figures doubtful.
+
+Enters: a load's result and what was asked. Leaves: one sentence per doubt.
+Never: hides a figure; a doubt stands beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pgassay.plan.steps import Step
+
+_CLIENT_BOUND = 0.9
+"""Share of its threads' time the engine may burn before it, not the server, is the limit."""
+_RATE_SLACK = 0.05
+_RATE_SIGMAS = 4.0
+"""Poisson arrivals miss their rate by chance; only what chance cannot explain is told."""
+
+
+def load_doubts(result: Mapping[str, Any], steps: Sequence[Step], threads: int) -> list[str]:
+    """The doubts, most serious first."""
+    found = [
+        text for step in result.get("steps", ()) if (text := missed_rate(step, steps)) is not None
+    ]
+    if _is_client_limited(result, threads):
+        found.append(
+            "the load engine used all of its threads' CPU: it, not the server, was the limit;"
+            " raise load.threads (-j)"
+        )
+    if result["lost_connections"]:
+        found.append(f"{result['lost_connections']} connections were lost")
+    if result.get("outages"):
+        found.append(f"the server was away {len(result['outages'])} times; see outages")
+    if result["failed"]:
+        first = result["first_error"]
+        found.append(
+            f"{result['failed']} transactions failed; first {first['sqlstate']}: {first['message']}"
+        )
+    if result.get("skipped"):
+        found.append(f"{result['skipped']} transactions were skipped: they were hopelessly late")
+    return found
+
+
+def missed_rate(step: Mapping[str, Any], steps: Sequence[Step]) -> str | None:
+    """A sentence where a step did not reach the rate it was asked for."""
+    asked = steps[step["index"]].rate
+    if asked is None or not step["measured"]:
+        return None
+    seconds = (step["end_ns"] - step["start_ns"]) / 1e9
+    if seconds <= 0:
+        return None
+    reached = (step["transactions"] + step["failed"]) / seconds
+    by_chance = _RATE_SIGMAS * math.sqrt(asked / seconds)
+    if reached >= asked - max(_RATE_SLACK * asked, by_chance):
+        return None
+    return (
+        f"the rate was not reached: {asked:g} transactions a second were asked for, {reached:.1f}"
+        " done; the server, the clients or the network could not follow"
+    )
+
+
+def _is_client_limited(result: Mapping[str, Any], threads: int) -> bool:
+    if "client_limited" in result:
+        return bool(result["client_limited"])
+    return bool(result["client_cpu_s"] > _CLIENT_BOUND * result["duration_s"] * threads)

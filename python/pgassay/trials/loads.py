@@ -1,0 +1,126 @@
+"""Which load a trial gets: the engine's, or a program of the user's.
+
+Enters: a planned trial, what its run has in common. Leaves: a `TrialLoad`, its connections open.
+Never: starts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from pgassay import _core
+from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.spec.parse import Spec
+from pgassay.target.protocol import ConnectionParameters
+from pgassay.trials.command_load import CommandLoad, CommandRequest, check_command
+from pgassay.trials.load import LoadRequest, check_scripts, interval_columns, open_load, run_load
+from pgassay.trials.record import Columns
+
+
+def check_load(spec: Spec) -> None:
+    """Refuse a load that cannot run, before anything is touched."""
+    if spec.file.load.command is not None:
+        check_command(spec.file.load, spec.folder)
+    else:
+        check_scripts(spec.workload, known=("scale",))
+
+
+class TrialLoad(Protocol):
+    """A load that a trial runs once."""
+
+    native: _core.Load | None
+    """The engine's load, whose connections the sampler tags."""
+
+    @property
+    def kept(self) -> tuple[Path, ...]:
+        """Files that belong in the trial's folder."""
+        ...
+
+    def run(
+        self, watch: Callable[[Mapping[str, Any]], None], own_transactions: Callable[[], int]
+    ) -> dict[str, Any]:
+        """Run it to its end; the object of `Load.result`."""
+        ...
+
+    def intervals(self) -> Columns:
+        """The columns of `Load.intervals`."""
+        ...
+
+
+class EngineLoad:
+    """pgassay's own engine."""
+
+    kept: tuple[Path, ...] = ()
+
+    def __init__(self, request: LoadRequest, connection: ConnectionParameters) -> None:
+        self._request = request
+        self.native: _core.Load | None = None
+        self._load = self.native = open_load(request, connection)
+
+    def run(
+        self, watch: Callable[[Mapping[str, Any]], None], own_transactions: Callable[[], int]
+    ) -> dict[str, Any]:
+        result = run_load(self._load, watch)
+        for step in result["steps"]:
+            asked = self._request.steps[step["index"]].rate
+            if asked is not None:
+                step.setdefault("rate", asked)
+        return result
+
+    def intervals(self) -> Columns:
+        return interval_columns(self._load)
+
+
+def open_trial_load(
+    trial: PlannedTrial,
+    spec: Spec,
+    plan: Plan,
+    connection: ConnectionParameters,
+    output: Callable[[int], Path],
+) -> TrialLoad:
+    """The load of one trial; `output` makes the folder of a trial's own files."""
+    if spec.file.load.command is None:
+        return EngineLoad(engine_request(trial, spec, plan), connection)
+    folder = output(trial.number)
+    told = {
+        "PGASSAY_SEED": str(plan.trial_seed(trial.block)),
+        "PGASSAY_TRIAL": str(trial.number),
+        "PGASSAY_BLOCK": str(trial.block),
+        "PGASSAY_ARM": trial.arm,
+        "PGASSAY_SCALE": str(spec.file.workload.scale),
+        "PGASSAY_OUTPUT": str(folder),
+    }
+    request = CommandRequest(
+        load=spec.file.load,
+        steps=plan.steps_in(trial.block),
+        folder=spec.folder,
+        output=folder,
+        told=told,
+    )
+    return CommandLoad(request, connection)
+
+
+def engine_request(trial: PlannedTrial, spec: Spec, plan: Plan) -> LoadRequest:
+    """What one trial asks of the engine; only what the file's user wrote is passed on."""
+    load = spec.file.load
+    given = load.model_fields_set
+    limit = load.latency_limit
+    return LoadRequest(
+        scenarios=spec.workload.scenarios,
+        steps=plan.steps_in(trial.block),
+        variables={"scale": spec.file.workload.scale},
+        seed=plan.trial_seed(trial.block),
+        threads=load.threads,
+        protocol=load.protocol,
+        interval_s=load.interval,
+        arrivals=load.arrivals if "arrivals" in given else None,
+        latency_limit_ms=None if limit is None else limit * 1e3,
+        pools=load.pools if "pools" in given else None,
+        think_time=load.think_time,
+        max_tries=load.max_tries if "max_tries" in given else None,
+        reconnect=load.reconnect if "reconnect" in given else None,
+        allow_shell=True if load.allow_shell else None,
+        transport=load.transport if "transport" in given else None,
+    )

@@ -1,0 +1,134 @@
+"""`pgassay init` makes what `pgbench -i` makes, and destroys nothing that it did not make."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from psycopg import sql
+
+from support.servers import SECRET, LabServer
+
+TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers")
+CATALOGS = {
+    "columns": """
+        SELECT c.relname, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull
+        FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+        WHERE c.relname LIKE 'pgbench%' AND c.relkind IN ('r', 'p') AND a.attnum > 0
+        ORDER BY 1, 2""",
+    "tables": """
+        SELECT c.relname, c.relkind, c.relpersistence, c.reloptions,
+               pg_get_expr(c.relpartbound, c.oid), pg_get_partkeydef(c.oid), t.spcname
+        FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
+        WHERE c.relname LIKE 'pgbench%' AND c.relkind IN ('r', 'p', 'i', 'I') ORDER BY 1""",
+    "constraints": """
+        SELECT conrelid::regclass::text, conname, contype, pg_get_constraintdef(oid)
+        FROM pg_constraint WHERE conrelid::regclass::text LIKE 'pgbench%' ORDER BY 1, 2""",
+    "indexes": """
+        SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid)
+        FROM pg_index WHERE indrelid::regclass::text LIKE 'pgbench%' ORDER BY 1""",
+}
+
+
+def run(program: list[str], server: LabServer) -> subprocess.CompletedProcess[str]:
+    connection = {
+        "PGHOST": "127.0.0.1", "PGPORT": str(server.port), "PGUSER": "lab",
+        "PGDATABASE": "lab", "PGPASSWORD": SECRET,
+    }  # fmt: skip
+    return subprocess.run(
+        program,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | connection,
+        check=False,
+    )
+
+
+def init(server: LabServer, *options: str) -> subprocess.CompletedProcess[str]:
+    return run([sys.executable, "-m", "pgassay", "init", *options], server)
+
+
+def pgbench_of(server: LabServer) -> str:
+    path: Path = server.cluster.installation.bin_directory / "pgbench"
+    if not path.exists():
+        pytest.skip(f"{path.parent} has no pgbench")
+    return str(path)
+
+
+def what_is_there(server: LabServer) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    with server.admin() as session:
+        for name, query in CATALOGS.items():
+            found[name] = session.execute(query.encode()).fetchall()
+        for table in TABLES:
+            checksum = sql.SQL(
+                "SELECT count(*), md5(string_agg(t::text, '|' ORDER BY t::text)) FROM {} t"
+            )
+            found[table] = session.execute(checksum.format(sql.Identifier(table))).fetchone()
+    return found
+
+
+@pytest.fixture(autouse=True)
+def no_tables(lab_server: LabServer) -> None:
+    with lab_server.admin() as session:
+        session.execute(f"DROP TABLE IF EXISTS {', '.join(TABLES)} CASCADE".encode())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["-s", "2", "-F", "70", "--foreign-keys"],
+        ["-I", "dtGvpf", "-n"],
+        ["--partitions", "3", "--foreign-keys"],
+        ["--partitions", "4", "--partition-method", "hash", "-F", "90"],
+        ["--unlogged-tables", "-I", "dtg"],
+        ["--tablespace", "pg_default", "--index-tablespace", "pg_default", "-q"],
+    ],
+    ids=" ".join,
+)
+def test_the_tables_are_those_of_pgbench(lab_server: LabServer, options: list[str]) -> None:
+    theirs_made = run([pgbench_of(lab_server), "-i", *options], lab_server)
+    assert theirs_made.returncode == 0, theirs_made.stderr
+    theirs = what_is_there(lab_server)
+    ours_made = init(lab_server, "--drop", *options)
+    assert ours_made.returncode == 0, ours_made.stderr
+    assert "done in" in ours_made.stderr
+    assert what_is_there(lab_server) == theirs
+
+
+def test_a_table_of_someone_elses_is_not_dropped_or_emptied_unless_told(
+    lab_server: LabServer,
+) -> None:
+    with lab_server.admin() as session:
+        session.execute("CREATE TABLE pgbench_history (precious int)")
+        session.execute("INSERT INTO pgbench_history VALUES (1)")
+    for steps, what in (("dtg", "dropped"), ("g", "emptied"), ("G", "emptied")):
+        refused = init(lab_server, "-I", steps)
+        assert refused.returncode == 1
+        assert f"pgbench_history would be {what}, and pgassay did not make it" in refused.stderr
+        assert refused.stderr.count("\n") == 1
+    with lab_server.admin() as session:
+        assert session.execute("SELECT precious FROM pgbench_history").fetchall() == [(1,)]
+    assert init(lab_server, "--drop").returncode == 0
+    assert init(lab_server).returncode == 0, "what pgassay made it may make anew"
+
+
+def test_a_load_runs_on_them_and_vacuums_first_as_pgbench_does(lab_server: LabServer) -> None:
+    assert init(lab_server, "-n", "-q").returncode == 0
+    load = [sys.executable, "-m", "pgassay", "load", "-c", "2", "-t", "5"]
+
+    def history() -> int:
+        with lab_server.admin() as session:
+            row = session.execute("SELECT count(*) FROM pgbench_history").fetchone()
+        return int(row[0]) if row else -1
+
+    for options, rows in (([], 10), (["-n"], 20), (["-v", "-d", "lab"], 10)):
+        done = run([*load, *options], lab_server)
+        assert done.returncode == 0, done.stderr
+        assert history() == rows

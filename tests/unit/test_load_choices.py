@@ -1,0 +1,188 @@
+"""pgbench's letters become the engine's configuration, or an error that names the letter."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import subprocess
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+
+from pgassay.cli.load import load
+from pgassay.cli.load_choices import LoadChoices, request_of, scenarios_of
+from pgassay.cli.pgbench_command import elsewhere
+from pgassay.cli.search import search_choices
+from pgassay.errors import SetupError, SpecError
+from pgassay.spec.load_table import LoadTable
+from pgassay.target.installation import embedded_installation
+from pgassay.target.protocol import ConnectionParameters
+
+DOCS = Path(__file__).parents[2] / "docs" / "load.md"
+
+
+def configuration(**choices: Any) -> dict[str, Any]:
+    given = LoadChoices(**{"random_seed": "1", **choices})
+    request = request_of(given, scenarios_of(given))
+    found: dict[str, Any] = json.loads(
+        request.configuration(ConnectionParameters("/run", 5432, "u", "d"))
+    )
+    return found
+
+
+def options() -> dict[str, list[str]]:
+    """Parameter of the command → its option names."""
+    hints = get_type_hints(load, include_extras=True)
+    found = {}
+    for name in inspect.signature(load).parameters:
+        (told,) = hints[name].__metadata__
+        declared = [told.default, *(told.param_decls or ())]
+        found[name] = [word for word in declared if isinstance(word, str) and word.startswith("-")]
+    return found
+
+
+def test_what_was_not_asked_for_is_not_sent() -> None:
+    assert set(configuration()) == {
+        "connection", "application_name", "scenarios", "steps", "transactions_per_client",
+        "protocol", "threads", "seed", "interval_s", "variables",
+    }  # fmt: skip
+    assert set(configuration()["steps"][0]) == {"clients", "duration_s", "measured"}
+
+
+@pytest.mark.parametrize(
+    ("choices", "expected"),
+    [
+        ({"clients": 4, "threads": 9}, {"threads": 4}),
+        ({"transactions": 7}, {"transactions_per_client": 7}),
+        ({}, {"transactions_per_client": 10}),
+        ({"duration": 2.0}, {"transactions_per_client": None}),
+        ({"protocol": "extended"}, {"protocol": "extended"}),
+        ({"latency_limit": 20.0}, {"latency_limit_ms": 20.0}),
+        ({"max_tries": 3}, {"max_tries": 3}),
+        ({"max_tries": 0, "duration": 1.0}, {"max_tries": 0}),
+        ({"connect": True}, {"reconnect": "each_transaction"}),
+        ({"reconnect": "on-loss"}, {"reconnect": "on_loss"}),
+        ({"report_per_command": True}, {"statements": True}),
+        ({"think_time": "10ms:exp"}, {"think_time_s": 0.01, "think_time": "exponential"}),
+        ({"interval": "100ms"}, {"interval_s": 0.1}),
+        ({"pool": "per-scenario"}, {"pools": "per_scenario"}),
+        ({"transport": "epoll"}, {"transport": "epoll"}),
+        ({"allow_shell": True}, {"allow_shell": True}),
+        ({"rate": "50", "arrivals": "constant"}, {"arrivals": "constant"}),
+        ({"log": True}, {"log": {"prefix": "pgbench_log"}}),
+        (
+            {"log": True, "log_prefix": "x", "sampling_rate": 0.1},
+            {"log": {"prefix": "x", "sampling_rate": 0.1}},
+        ),
+        (
+            {"log": True, "aggregate_interval": 5, "duration": 20.0},
+            {"log": {"prefix": "pgbench_log", "aggregate_interval_s": 5.0}},
+        ),
+        ({"define": ["a=1", "b=x"]}, {"variables": {"scale": 1, "a": 1, "b": "x"}}),
+    ],
+)
+def test_a_letter_becomes_its_key(choices: dict[str, Any], expected: dict[str, Any]) -> None:
+    found = configuration(**choices)
+    assert {key: found[key] for key in expected} == expected
+
+
+def test_steps_come_in_order_shuffled_by_rate_and_in_stages() -> None:
+    def steps(**choices: Any) -> list[tuple[int, float, float | None]]:
+        found = configuration(**choices)["steps"]
+        return [(s["clients"], s["duration_s"], s.get("rate")) for s in found if s["measured"]]
+
+    assert steps(steps="1..4 log 3", duration=2.0) == [(1, 2, None), (2, 2, None), (4, 2, None)]
+    assert steps(steps="30s:10,2m:50") == [(10, 30, None), (50, 120, None)]
+    assert steps(rate="10,20", duration=3.0, clients=5) == [(5, 3, 10), (5, 3, 20)]
+    assert steps(steps="2,3", rate="7", duration=1.0) == [(2, 1, 7), (3, 1, 7)]
+    drawn = steps(steps="1..9 lin 9", duration=1.0, shuffle=True)
+    assert sorted(drawn) == steps(steps="1..9 lin 9", duration=1.0)
+    assert drawn != sorted(drawn)
+    assert drawn == steps(steps="1..9 lin 9", duration=1.0, shuffle=True)
+    warm = configuration(steps="4,2", duration=1.0, warmup="500ms")["steps"][0]
+    assert warm == {"clients": 4, "duration_s": 0.5, "measured": False}
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"duration": 1.0, "transactions": 1}, "-t and -T exclude each other"),
+        ({"sampling_rate": 0.5}, "--sampling-rate belongs to -l"),
+        ({"log_prefix": "x"}, "--log-prefix belongs to -l"),
+        ({"log": True, "sampling_rate": 1.5}, "--sampling-rate 1.5: write a share"),
+        (
+            {"log": True, "sampling_rate": 0.5, "aggregate_interval": 1},
+            "--sampling-rate and --aggregate-interval exclude",
+        ),
+        (
+            {"log": True, "aggregate_interval": 3, "duration": 10.0},
+            "--aggregate-interval 3: -T 10 is no multiple",
+        ),
+        ({"progress_timestamp": True}, "--progress-timestamp belongs to -P"),
+        ({"max_tries": 0}, "--max-tries 0 needs an end by -T or -L"),
+        ({"arrivals": "constant"}, "--arrivals belongs to -R"),
+        ({"arrivals": "burst", "rate": "1"}, "--arrivals burst: known are poisson, constant"),
+        ({"rate": "0"}, "-R 0: a rate is above 0"),
+        ({"rate": "fast"}, "-R fast: 'fast' is not a number"),
+        ({"steps": "2,4"}, "steps need -T"),
+        ({"steps": "2,4", "rate": "1,2", "duration": 1.0}, "may have several levels"),
+        ({"steps": "1s:2", "duration": 1.0}, "stages have times of their own"),
+        ({"steps": "2,4", "clients": 3, "duration": 1.0}, "drop -c"),
+        ({"shuffle": True}, "--shuffle needs several steps"),
+        ({"connect": True, "reconnect": "on-loss"}, "-C and --reconnect on-loss exclude"),
+        ({"pool": "own"}, "--pool own: known are shared, per-scenario"),
+        ({"interval": "10ms"}, "--interval 10ms: write 100ms to 1h"),
+        ({"think_time": "0"}, "--think-time 0: a think time is above 0"),
+        ({"random_seed": "soon"}, "--random-seed soon: write an integer"),
+        ({"transport": "rdma"}, "--transport rdma: known are auto"),
+        ({"builtins": ["select@-2"]}, "add --pool per-scenario"),
+        ({"builtins": ["select@-0.5"]}, "a weight is a number above 0"),
+    ],
+)
+def test_letters_that_contradict_are_refused_by_name(choices: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError, match=re.escape(message)):
+        configuration(**choices)
+
+
+def test_a_search_needs_its_range() -> None:
+    whole = ("p99 <= 5ms", "clients", 1.0, 4.0, "50%", "0.9")
+    found = search_choices(*whole)
+    assert found is not None
+    assert found.levels == (1, 2, 3, 4)
+    for index, wrong in ((1, None), (2, None), (3, 0.5), (4, "x"), (5, "2"), (0, "p99"), (3, 4.5)):
+        given: Any = [*whole[:index], wrong, *whole[index + 1 :]]
+        with pytest.raises(SpecError):
+            search_choices(*given)
+    with pytest.raises(SpecError, match="--over belongs to --search"):
+        search_choices(None, "rate", None, None, "5%", "95%")
+
+
+def test_every_choice_is_an_option_of_the_command() -> None:
+    assert {field.name for field in fields(LoadChoices)} <= set(inspect.signature(load).parameters)
+
+
+def test_pgbenchs_own_help_is_covered_option_by_option() -> None:
+    try:
+        pgbench = embedded_installation(18).bin_directory / "pgbench"
+    except SetupError as error:
+        pytest.skip(str(error))
+    told = subprocess.run([pgbench, "--help"], capture_output=True, text=True, check=True).stdout
+    theirs = set(re.findall(r"^ {2,6}(?:(-\w|-\?), )?(--[a-z-]+)", told, re.MULTILINE))
+    flat = {name for pair in theirs for name in pair if name} - {"--help"}
+    assert len(flat) > 60
+    ours = {name for names in options().values() for name in names}
+    assert flat - ours - set(elsewhere()) == set()
+    assert ours & set(elsewhere()) == set()
+
+
+def test_every_option_and_every_key_is_documented() -> None:
+    text = DOCS.read_text("utf-8")
+    words = set(re.findall(r"`([^`]+)`", text))
+    named = {name for names in options().values() for name in names} | set(elsewhere())
+    missing = {name for name in named if name not in words}
+    assert missing == set(), "docs/load.md does not say what these options do"
+    keys = {f"load.{name}" for name in LoadTable.model_fields}
+    assert keys - words == set(), "docs/load.md does not say what these keys do"
