@@ -4,6 +4,8 @@
 //! ends of transactions to the recorder. Never: waits, reads a socket, or allocates on the way
 //! of a transaction that succeeds.
 
+mod interpreter;
+
 use std::sync::Arc;
 
 use pgassay_session::board::Board;
@@ -12,10 +14,11 @@ use pgassay_session::{ServerError, clock};
 use crate::messages::{
     COPY_REFUSAL, Malformed, Message, ROLLBACK, Reader, SYNC, server_error, sqlstate,
 };
-use crate::program::{Operation, Program};
+use crate::program::Program;
 use crate::random::{Purpose, Random};
 use crate::record::{Failure, Recorder};
-use crate::script::{Content, Context, Fault, Value, Variables};
+use crate::script::{Fault, Value};
+use interpreter::{Interpreter, Stop};
 
 /// What the clients of one worker share.
 pub struct Bench<'p> {
@@ -52,13 +55,7 @@ pub struct Client {
     pub measured: Option<u64>,
     reader: Reader,
     choice: Random,
-    random: Random,
-    variables: Variables,
-    /// By number of the statement.
-    prepared: Vec<bool>,
-    scenario: usize,
-    /// The operation of the scenario under way or, while none is, the next.
-    operation: usize,
+    interpreter: Interpreter,
     began_ns: i64,
     /// What went wrong with the statement under way.
     failure: Option<(Failure, Option<ServerError>)>,
@@ -76,11 +73,7 @@ impl Client {
             measured: None,
             reader: Reader::default(),
             choice: Random::new(seed, number, Purpose::Choice),
-            random: Random::new(seed, number, Purpose::Script),
-            variables: program.variables(number),
-            prepared,
-            scenario: 0,
-            operation: 0,
+            interpreter: Interpreter::new(number, seed, program, prepared),
             began_ns: 0,
             failure: None,
             block: b'I',
@@ -119,11 +112,11 @@ impl Client {
         if bench.recorder.step().is_some_and(|step| step.measured) {
             self.measured.get_or_insert(0);
         }
-        self.scenario = bench.program.mix.choose(&mut self.choice);
-        self.operation = 0;
+        let scenario = bench.program.mix.choose(&mut self.choice);
+        self.interpreter.begin(scenario);
         self.began_ns = now_ns;
         // Scenarios were checked to be fewer than 2^16.
-        let scenario = u16::try_from(self.scenario).unwrap_or(u16::MAX);
+        let scenario = u16::try_from(scenario).unwrap_or(u16::MAX);
         bench.board.enter(self.number, scenario);
         self.proceed(bench, output);
     }
@@ -144,11 +137,12 @@ impl Client {
                     self.block = block;
                     self.ready(bench, output)?;
                 }
-                Message::ParseComplete => self.parsed(bench.program),
+                Message::ParseComplete => self.interpreter.parsed(bench.program),
                 Message::Error(fields) => self.failed(fields, bench),
                 Message::CopyIn => {
                     output.extend_from_slice(COPY_REFUSAL);
-                    if self.is_extended(bench.program) {
+                    let is_waiting = self.state == State::Waiting;
+                    if is_waiting && self.interpreter.is_extended(bench.program) {
                         // The server ignored the first Sync, being about to read data.
                         output.extend_from_slice(SYNC);
                     }
@@ -177,80 +171,19 @@ impl Client {
         bench.recorder.lose_connection();
     }
 
-    /// Runs operations up to the next that waits for the server.
+    /// Runs the script on, up to what it must wait for.
     fn proceed(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        let operations = bench
-            .program
-            .scenarios
-            .get(self.scenario)
-            .map_or(&[][..], |scenario| &scenario.operations);
-        while let Some(operation) = operations.get(self.operation) {
-            match self.perform(operation, bench, output) {
-                Ok(true) => {
-                    self.state = State::Waiting;
-                    return;
-                }
-                Ok(false) => self.operation += 1,
-                Err(fault) => return self.end_by_fault(&fault, bench, output),
-            }
-        }
-        if self.block == b'I' {
-            self.end_succeeded(bench, output);
-        } else {
-            let fault = Fault("the script ends inside a transaction block; add END;".to_owned());
-            self.operation = operations.len().saturating_sub(1);
-            self.end_by_fault(&fault, bench, output);
-        }
-    }
-
-    /// Performs one operation; true if the server is now to answer.
-    fn perform(
-        &mut self,
-        operation: &Operation,
-        bench: &mut Bench<'_>,
-        output: &mut Vec<u8>,
-    ) -> Result<bool, Fault> {
-        match operation {
-            Operation::Send { request, number } => {
-                let is_prepared = self.prepared.get(*number).copied().unwrap_or(false);
-                request.write(&self.variables, is_prepared, output)?;
-                Ok(true)
-            }
-            Operation::Set {
-                variable,
-                expression,
-                ..
-            } => {
-                let value = expression.evaluate(&mut Context {
-                    variables: &self.variables,
-                    random: &mut self.random,
-                    stack: &mut bench.stack,
-                })?;
-                self.variables.set(*variable, Content::Value(value));
-                Ok(false)
-            }
-        }
-    }
-
-    fn current<'p>(&self, program: &'p Program) -> Option<&'p Operation> {
-        program
-            .scenarios
-            .get(self.scenario)?
-            .operations
-            .get(self.operation)
-    }
-
-    fn is_extended(&self, program: &Program) -> bool {
-        self.state == State::Waiting
-            && matches!(self.current(program), Some(Operation::Send { request, .. }) if request.is_extended())
-    }
-
-    fn parsed(&mut self, program: &Program) {
-        if let Some(Operation::Send { request, number }) = self.current(program)
-            && request.preparation().is_some()
-            && let Some(prepared) = self.prepared.get_mut(*number)
+        match self
+            .interpreter
+            .run(bench.program, &mut bench.stack, output)
         {
-            *prepared = true;
+            Stop::Sent => self.state = State::Waiting,
+            Stop::Finished if self.block == b'I' => self.end_succeeded(bench, output),
+            Stop::Finished => {
+                let fault = "the script ends inside a transaction block; add END;".to_owned();
+                self.end_by_fault(&Fault(fault), bench, output);
+            }
+            Stop::Faulted(fault) => self.end_by_fault(&fault, bench, output),
         }
     }
 
@@ -267,7 +200,7 @@ impl Client {
     fn ready(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) -> Result<(), Malformed> {
         match (self.state, self.failure.take()) {
             (State::Waiting, None) => {
-                self.operation += 1;
+                self.interpreter.answered();
                 self.proceed(bench, output);
             }
             (State::Waiting, Some((failure, error))) => {
@@ -291,7 +224,9 @@ impl Client {
     fn end_succeeded(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
         let now_ns = clock::now_ns();
         let latency_ns = now_ns - self.began_ns;
-        let counts = bench.recorder.success(now_ns, self.scenario, latency_ns);
+        let counts = bench
+            .recorder
+            .success(now_ns, self.interpreter.scenario(), latency_ns);
         if counts && bench.recorder.step().is_some_and(|step| step.measured) {
             *self.measured.get_or_insert(0) += 1;
         }
@@ -317,11 +252,12 @@ impl Client {
         problem: impl FnOnce() -> String,
         bench: &mut Bench<'_>,
     ) {
-        let program = bench.program;
-        let message = || format!("{}: {}", self.place(program), problem());
+        let (interpreter, program) = (&self.interpreter, bench.program);
+        let message = || format!("{}: {}", interpreter.place(program), problem());
+        let scenario = interpreter.scenario();
         bench
             .recorder
-            .failure(clock::now_ns(), self.scenario, failure, message);
+            .failure(clock::now_ns(), scenario, failure, message);
         self.done += 1;
     }
 
@@ -349,14 +285,5 @@ impl Client {
         } else {
             self.settle(bench, output);
         }
-    }
-
-    fn place(&self, program: &Program) -> String {
-        let file = program
-            .scenarios
-            .get(self.scenario)
-            .map_or("?", |scenario| &scenario.file);
-        let line = self.current(program).map_or(0, Operation::line);
-        format!("{file}:{line}")
     }
 }
