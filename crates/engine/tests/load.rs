@@ -257,7 +257,7 @@ fn a_variable_that_nothing_sets_is_found_before_connecting() {
     };
     assert_eq!(
         error.to_string(),
-        "s.sql:2: nothing sets the variable :x; add \\set x or give it a value"
+        "s.sql:2:5: undefined variable \"x\"; add \\set x or give it a value"
     );
 }
 

@@ -4,21 +4,25 @@
 //! ends of transactions to the recorder. Never: waits, reads a socket, or allocates on the way
 //! of a transaction that succeeds.
 
+mod capture;
 mod interpreter;
+mod shell;
 
 use std::sync::Arc;
 
 use pgassay_session::board::Board;
 use pgassay_session::{ServerError, clock};
 
-use crate::messages::{
-    COPY_REFUSAL, Malformed, Message, ROLLBACK, Reader, SYNC, server_error, sqlstate,
-};
+use crate::messages::{COPY_REFUSAL, Malformed, Message, Reader, SYNC, server_error, sqlstate};
 use crate::program::Program;
 use crate::random::{Purpose, Random};
 use crate::record::{Failure, Recorder};
 use crate::script::{Fault, Value};
+use crate::timers::Timers;
 use interpreter::{Interpreter, Stop};
+
+/// Transactions that end without a wait before others have their turn.
+const MOST_AT_ONCE: u32 = 64;
 
 /// What the clients of one worker share.
 pub struct Bench<'p> {
@@ -29,6 +33,8 @@ pub struct Bench<'p> {
     pub quota: Option<u64>,
     /// Arguments of an expression under evaluation.
     pub stack: Vec<Value>,
+    /// Clients to be woken.
+    pub timers: Timers,
     /// Whether a client is idle because its script failed by itself.
     pub has_paused: bool,
 }
@@ -39,6 +45,8 @@ pub enum State {
     Idle,
     /// A statement of a transaction is under way.
     Waiting,
+    /// The script of a transaction sleeps.
+    Sleeping,
     /// The ROLLBACK of a failed transaction is under way.
     RollingBack,
     /// The connection is lost.
@@ -57,6 +65,10 @@ pub struct Client {
     choice: Random,
     interpreter: Interpreter,
     began_ns: i64,
+    /// When the script's sleep ends.
+    wake_ns: i64,
+    /// Transactions in a row that ended without a wait.
+    at_once: u32,
     /// What went wrong with the statement under way.
     failure: Option<(Failure, Option<ServerError>)>,
     /// The server's word on the transaction block: I, T or E.
@@ -73,17 +85,23 @@ impl Client {
             measured: None,
             reader: Reader::default(),
             choice: Random::new(seed, number, Purpose::Choice),
-            interpreter: Interpreter::new(number, seed, program, prepared),
+            interpreter: Interpreter::new(number, program, prepared),
             began_ns: 0,
+            wake_ns: 0,
+            at_once: 0,
             failure: None,
             block: b'I',
         }
     }
 
-    /// Whether a statement is under way.
+    /// Whether a transaction or its ROLLBACK is under way.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        matches!(self.state, State::Waiting | State::RollingBack)
+        self.is_in_transaction() || self.state == State::RollingBack
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        matches!(self.state, State::Waiting | State::Sleeping)
     }
 
     /// Whether the client will never run again, however long the schedule goes on.
@@ -130,15 +148,27 @@ impl Client {
     ) -> Result<(), Malformed> {
         // The reader is out of the client while its messages are looked at.
         let mut reader = std::mem::take(&mut self.reader);
-        while let Some(message) = reader.next(&mut bytes)? {
+        loop {
+            let wants_rows = self.state == State::Waiting;
+            reader.keep_rows(wants_rows && self.interpreter.wants_rows(bench.program));
+            let Some(message) = reader.next(&mut bytes)? else {
+                break;
+            };
             match message {
                 Message::Other => {}
                 Message::Ready(block) => {
                     self.block = block;
-                    self.ready(bench, output)?;
+                    if self.interpreter.ready() {
+                        self.ready(bench, output)?;
+                    }
                 }
-                Message::ParseComplete => self.interpreter.parsed(bench.program),
+                Message::ParseComplete => self.interpreter.parsed(),
+                Message::Columns(body) => self.interpreter.columns(body),
+                Message::Row(body) => self.interpreter.row(body),
+                Message::Complete => self.interpreter.result_ended(bench.program),
                 Message::Error(fields) => self.failed(fields, bench),
+                // Nobody knows which of the messages under way the server still reads.
+                Message::CopyIn if self.interpreter.in_pipeline() => return Err(Malformed),
                 Message::CopyIn => {
                     output.extend_from_slice(COPY_REFUSAL);
                     let is_waiting = self.state == State::Waiting;
@@ -158,7 +188,7 @@ impl Client {
         if self.state == State::Gone {
             return;
         }
-        if self.state == State::Waiting {
+        if self.is_in_transaction() {
             let problem = match self.failure.take() {
                 Some((_, Some(error))) => error.to_string(),
                 _ => problem.to_owned(),
@@ -171,17 +201,36 @@ impl Client {
         bench.recorder.lose_connection();
     }
 
+    /// The time has come that a timer of this client was set to.
+    pub fn wake(&mut self, now_ns: i64, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+        self.at_once = 0;
+        match self.state {
+            State::Sleeping if now_ns >= self.wake_ns => self.proceed(bench, output),
+            State::Idle => self.begin(now_ns, bench, output),
+            _ => {}
+        }
+    }
+
     /// Runs the script on, up to what it must wait for.
     fn proceed(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
         match self
             .interpreter
             .run(bench.program, &mut bench.stack, output)
         {
-            Stop::Sent => self.state = State::Waiting,
+            Stop::Sent => {
+                self.at_once = 0;
+                self.state = State::Waiting;
+            }
+            Stop::Sleep(duration_ns) => {
+                self.wake_ns = clock::now_ns().saturating_add(duration_ns);
+                self.state = State::Sleeping;
+                bench.timers.set(self.wake_ns, self.number);
+            }
             Stop::Finished if self.block == b'I' => self.end_succeeded(bench, output),
             Stop::Finished => {
-                let fault = "the script ends inside a transaction block; add END;".to_owned();
-                self.end_by_fault(&Fault(fault), bench, output);
+                let fault =
+                    "end of script reached without completing the last transaction; add END;";
+                self.end_by_fault(&Fault::new(fault), bench, output);
             }
             Stop::Faulted(fault) => self.end_by_fault(&fault, bench, output),
         }
@@ -197,13 +246,19 @@ impl Client {
         self.failure = Some((failure, parsed.then(|| server_error(fields)).flatten()));
     }
 
+    /// The server has answered all that was sent.
     fn ready(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) -> Result<(), Malformed> {
+        // In a pipeline the server may answer while the script sleeps: of that, later.
+        if self.state == State::Sleeping {
+            return Ok(());
+        }
         match (self.state, self.failure.take()) {
-            (State::Waiting, None) => {
-                self.interpreter.answered();
-                self.proceed(bench, output);
-            }
+            (State::Waiting, None) => match self.interpreter.answered(bench.program) {
+                Ok(()) => self.proceed(bench, output),
+                Err(fault) => self.end_by_fault(&fault, bench, output),
+            },
             (State::Waiting, Some((failure, error))) => {
+                self.interpreter.failed();
                 let problem = || error.map_or_else(|| failure.name(), |error| error.to_string());
                 self.end_failed(failure, problem, bench);
                 self.settle(bench, output);
@@ -216,7 +271,7 @@ impl Client {
                 self.state = State::Idle;
                 self.begin(clock::now_ns(), bench, output);
             }
-            (State::Idle | State::Gone, _) => {}
+            (State::Idle | State::Sleeping | State::Gone, _) => {}
         }
         Ok(())
     }
@@ -232,10 +287,14 @@ impl Client {
         }
         self.done += 1;
         self.state = State::Idle;
-        if self.may_begin(bench) {
+        self.at_once += 1;
+        if !self.may_begin(bench) {
+            bench.board.leave(self.number);
+        } else if self.at_once < MOST_AT_ONCE {
             self.begin(now_ns, bench, output);
         } else {
-            bench.board.leave(self.number);
+            // A script that never waits would keep the other clients waiting.
+            bench.timers.set(now_ns, self.number);
         }
     }
 
@@ -270,7 +329,7 @@ impl Client {
                 bench.board.leave(self.number);
             }
         } else {
-            output.extend_from_slice(ROLLBACK);
+            self.interpreter.roll_back(output);
             self.state = State::RollingBack;
         }
     }
@@ -278,7 +337,10 @@ impl Client {
     /// As `settle`, but a script that fails before it sends anything must not go round and
     /// round in here: the worker begins its next transaction after a pause.
     fn settle_after_fault(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        if self.block == b'I' {
+        if self.interpreter.in_pipeline() {
+            self.interpreter.roll_back(output);
+            self.state = State::RollingBack;
+        } else if self.block == b'I' {
             self.state = State::Idle;
             bench.has_paused = true;
             bench.board.leave(self.number);
