@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::capture::Results;
 use super::shell;
-use crate::messages::{Mode, ROLLBACK, Request, SYNC};
+use crate::messages::{Mode, PIPELINE_ROLLBACK, ROLLBACK, Request, SYNC};
 use crate::program::{Operation, Program, Work};
 use crate::random::Random;
 use crate::script::{
@@ -163,6 +163,7 @@ impl Interpreter {
     /// Ends what a failed script has left open; the server answers.
     pub fn roll_back(&mut self, output: &mut Vec<u8>) {
         if std::mem::take(&mut self.in_pipeline) {
+            output.extend_from_slice(PIPELINE_ROLLBACK);
             self.sync(output);
         }
         output.extend_from_slice(ROLLBACK);

@@ -207,7 +207,8 @@ impl Parser<'_, '_> {
             }
             Token::Int(digits) => match i64::try_from(digits) {
                 Ok(value) => self.constant(Value::Int(value)),
-                Err(_) => Err(self.bad(format!("bigint constant overflow ({digits})"))),
+                // 2^63, which makes sense behind a minus only.
+                Err(_) => Err(self.unexpected("a value")),
             },
             Token::Double(value) => self.constant(Value::Double(value)),
             Token::Variable(name) => {

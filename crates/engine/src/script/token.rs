@@ -62,10 +62,13 @@ impl<'a> Tokens<'a> {
             }
             None => {
                 let found = self.rest.chars().next().unwrap_or(' ');
-                Err(Problem::new(
-                    self.offset,
-                    format!("unexpected character ({})", found.escape_debug()),
-                ))
+                let shown = if found.is_control() {
+                    found.escape_default().to_string()
+                } else {
+                    found.to_string()
+                };
+                let problem = format!("unexpected character ({shown})");
+                Err(Problem::new(self.offset, problem))
             }
         }
     }

@@ -169,7 +169,7 @@ fn what_is_no_expression_is_refused_with_a_reason() {
         ),
         (
             "9223372036854775808",
-            "bigint constant overflow (9223372036854775808)",
+            "syntax error: expected a value but found 9223372036854775808",
         ),
         (
             "1 is 2",
