@@ -19,7 +19,10 @@ class ConfigurationError(CoreError):
     """The configuration text is not one the engine or sampler accepts."""
 
 class ScriptError(CoreError):
-    """A script does not parse; the message starts with `FILE:LINE:`."""
+    """A script does not parse; the message starts with `FILE:LINE:COLUMN:`."""
+
+    excerpt: str
+    """Two lines: the offending line of the script, and a caret under the place."""
 
 class ConnectionFailed(CoreError):
     """A session could not be opened: unreachable, refused, wrong password, no such database."""
@@ -27,9 +30,10 @@ class ConnectionFailed(CoreError):
 def now_ns() -> int:
     """The present time on the module's one time axis."""
 
-def check_script(name: str, text: str) -> list[str]:
+def check_script(name: str, text: str, *, allow_shell: bool = False) -> list[str]:
     """Parse one script as the engine would; returns the variables it reads but never sets.
 
+    After a `\\gset` or `\\aset` without a prefix, which may set any, there are none.
     Raises ScriptError.
     """
 
@@ -50,7 +54,8 @@ class Load:
          "threads": 1,
          "seed": 42,
          "interval_s": 1.0,
-         "variables": {"scale": 10}}
+         "variables": {"scale": 10},
+         "allow_shell": false}
 
     All of these may be left out, and are sent only where a user asked for them::
 
@@ -71,7 +76,10 @@ class Load:
     Connections are opened once, as many as the largest step asks for. A transaction belongs to
     the step and interval in which it ends. `transactions_per_client` ends the load when every
     client has done that many (pgbench's -t). `host` that begins with `/` is a directory with a
-    unix socket.
+    unix socket. `allow_shell` (false where it is missing) lets scripts run programs with
+    `\\shell` and `\\setshell`. `client_id`, `scale` (1), `random_seed` and `default_seed` are
+    set as pgbench sets them, unless `variables` has them; with the same seed and as many
+    clients, functions draw the numbers that they draw in pgbench 15 and later.
     """
 
     def __init__(self, configuration: str) -> None:

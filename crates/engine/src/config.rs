@@ -10,6 +10,7 @@ use pgassay_session::Endpoint;
 use serde::Deserialize;
 
 use crate::error::EngineError;
+use crate::script::is_name;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,6 +27,9 @@ pub struct Configuration {
     pub interval_s: f64,
     #[serde(default)]
     pub variables: BTreeMap<String, Setting>,
+    /// Whether scripts may run programs: `\shell` and `\setshell`.
+    #[serde(default)]
+    pub allow_shell: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -111,6 +115,16 @@ impl Configuration {
             return Err(wrong("scenarios", total, "weights whose sum is above 0"));
         }
         self.validate_steps()?;
+        for name in self.variables.keys() {
+            if !is_name(name.as_bytes()) {
+                let key = format!("variables.{name}");
+                return Err(wrong(
+                    key,
+                    "the name",
+                    "letters, digits and _, no digit first",
+                ));
+            }
+        }
         if self.threads == 0 {
             return Err(wrong("threads", 0, "1 or more"));
         }

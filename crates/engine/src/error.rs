@@ -15,11 +15,15 @@ pub enum EngineError {
     #[error("the load configuration is not valid JSON of the expected form: {0}")]
     Json(#[from] serde_json::Error),
 
-    #[error("{file}:{line}: {problem}")]
+    #[error("{file}:{line}:{column}: {problem}")]
     Script {
         file: String,
         line: usize,
+        /// In characters, from 1.
+        column: usize,
         problem: String,
+        /// The line, and below it a caret under the place.
+        excerpt: String,
     },
 
     #[error(transparent)]

@@ -19,6 +19,7 @@ mod record;
 mod result;
 mod schedule;
 mod script;
+mod timers;
 mod worker;
 
 pub use error::EngineError;

@@ -23,6 +23,7 @@ use crate::program::Program;
 use crate::progress::Shared;
 use crate::record::{Recorder, Report};
 use crate::schedule::Schedule;
+use crate::timers::Timers;
 use crate::worker::Worker;
 
 /// Time for the threads to be ready when the schedule begins.
@@ -285,6 +286,7 @@ fn run_worker(
         recorder,
         quota: setup.configuration.transactions_per_client,
         stack: Vec::with_capacity(64),
+        timers: Timers::default(),
         has_paused: false,
     };
     Epoll::new()

@@ -1,29 +1,57 @@
 //! The random numbers of one client.
 //!
 //! Enters: the seed of the load and a client's number. Leaves: pgbench's four distributions over
-//! integers. Never: touches a source that another client or thread shares, so a seed reproduces
-//! every client's sequence whatever the timing.
+//! integers; a script draws the very numbers that it draws in pgbench with the same seed and
+//! number of clients. Never: touches a source that another client or thread shares, so a seed
+//! reproduces every client's sequence whatever the timing.
 
 use std::f64::consts::TAU;
 
-use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoroshiro128StarStar;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// The smallest parameter `random_gaussian` takes, as in pgbench.
 pub const GAUSSIAN_MIN: f64 = 2.0;
 /// The range of the parameter of `random_zipfian`, as in pgbench.
 pub const ZIPFIAN_RANGE: std::ops::RangeInclusive<f64> = 1.001..=1000.0;
 
-/// What a sequence is for. Scenarios are chosen from one of their own, so that the mix does not
-/// change when a script draws one number more.
+/// What a sequence is for, other than the functions of a script. Scenarios are chosen from one of
+/// their own, so that the mix does not change when a script draws one number more.
 #[derive(Clone, Copy)]
 pub enum Purpose {
     Choice = 1,
-    Script = 2,
+}
+
+/// The seeds that pgbench derives from the one of a run.
+#[derive(Debug, Clone)]
+pub struct Seeds {
+    /// By number of the client.
+    scripts: Vec<u64>,
+    /// Of the hash functions: the variable `default_seed`.
+    pub hash: i64,
+}
+
+impl Seeds {
+    #[must_use]
+    pub fn derive(seed: u64, clients: usize) -> Seeds {
+        let mut base = Xoroshiro128StarStar::seed_from_u64(seed);
+        let scripts = (0..clients).map(|_| base.next_u64()).collect();
+        Seeds {
+            scripts,
+            hash: base.next_u64().cast_signed(),
+        }
+    }
+
+    /// The numbers that the functions of a client's scripts draw.
+    #[must_use]
+    pub fn script(&self, client: usize) -> Random {
+        let seed = self.scripts.get(client).copied().unwrap_or_default();
+        Random(Xoroshiro128StarStar::seed_from_u64(seed))
+    }
 }
 
 #[derive(Debug, Clone)]
-pub struct Random(Pcg64Mcg);
+pub struct Random(Xoroshiro128StarStar);
 
 impl Random {
     #[must_use]
@@ -32,13 +60,13 @@ impl Random {
         let mut state = scramble(seed);
         state = scramble(state ^ (client as u64));
         state = scramble(state ^ ((purpose as u64) << 56));
-        Random(Pcg64Mcg::seed_from_u64(state))
+        Random(Xoroshiro128StarStar::seed_from_u64(state))
     }
 
-    /// Uniform in `[0, 1)`.
+    /// Uniform in `[0, 1)`, in steps of 2^-52.
     pub fn unit(&mut self) -> f64 {
-        const SCALE: f64 = 1.0 / (1u64 << 53) as f64;
-        (self.0.next_u64() >> 11) as f64 * SCALE
+        const SCALE: f64 = 1.0 / (1u64 << 52) as f64;
+        (self.0.next_u64() >> 12) as f64 * SCALE
     }
 
     /// Uniform in `(0, 1]`, for logarithms.
@@ -46,23 +74,13 @@ impl Random {
         1.0 - self.unit()
     }
 
-    /// Uniform in `min..=max`; `min` where the range is empty.
+    /// Uniform in `min..=max`, of which there are fewer than 2^63; `min` where the range is empty.
     pub fn uniform(&mut self, min: i64, max: i64) -> i64 {
         if max <= min {
             return min;
         }
-        let span = max.wrapping_sub(min).cast_unsigned();
-        let Some(count) = span.checked_add(1) else {
-            return self.0.next_u64().cast_signed();
-        };
-        // Lemire's multiplication method; the rejected part keeps it unbiased.
-        let threshold = count.wrapping_neg() % count;
-        loop {
-            let product = u128::from(self.0.next_u64()) * u128::from(count);
-            if product as u64 >= threshold {
-                return min.wrapping_add(((product >> 64) as u64).cast_signed());
-            }
-        }
+        let count = max.wrapping_sub(min).cast_unsigned().wrapping_add(1);
+        min.wrapping_add(below(&mut self.0, count).cast_signed())
     }
 
     /// Normal around the middle of the range, cut at `parameter` standard deviations.
@@ -87,21 +105,18 @@ impl Random {
 
     /// Zipf's law: the k-th value of the range with a probability in proportion to `k^-s`.
     pub fn zipfian(&mut self, min: i64, max: i64, s: f64) -> i64 {
-        let count = max.wrapping_sub(min) as f64 + 1.0;
+        let count = count(min, max);
         if count <= 1.0 {
             return min;
         }
         // Rejection, after Devroye, "Non-Uniform Random Variate Generation", X.6.1.
-        let b = (s - 1.0).exp2();
+        let b = 2.0_f64.powf(s - 1.0);
         loop {
-            let u = self.positive_unit();
+            let u = self.unit();
             let v = self.unit();
             let x = u.powf(-1.0 / (s - 1.0)).floor();
-            if x > count {
-                continue;
-            }
             let t = (1.0 + 1.0 / x).powf(s - 1.0);
-            if v * x * (t - 1.0) / (b - 1.0) <= t / b {
+            if v * x * (t - 1.0) / (b - 1.0) <= t / b && x <= count {
                 return min.wrapping_add((x as i64) - 1).min(max);
             }
         }
@@ -110,8 +125,28 @@ impl Random {
 
 /// The value at `fraction` of the range.
 fn spread(min: i64, max: i64, fraction: f64) -> i64 {
-    let count = max.wrapping_sub(min) as f64 + 1.0;
-    min.wrapping_add((count * fraction) as i64).clamp(min, max)
+    let inset = (count(min, max) * fraction) as i64;
+    min.wrapping_add(inset).clamp(min, max)
+}
+
+/// How many values a range has that has fewer than 2^63.
+fn count(min: i64, max: i64) -> f64 {
+    max.wrapping_sub(min).wrapping_add(1) as f64
+}
+
+/// Uniform in `0..count`, drawn as pgbench draws it: as many bits as the greatest value has, until
+/// they make a number in the range. `count` must not be 0.
+pub fn below(random: &mut impl Rng, count: u64) -> u64 {
+    let greatest = count.wrapping_sub(1);
+    if greatest == 0 {
+        return 0;
+    }
+    loop {
+        let value = random.next_u64() >> greatest.leading_zeros();
+        if value <= greatest {
+            return value;
+        }
+    }
 }
 
 /// The finishing step of SplitMix64.
@@ -122,18 +157,12 @@ fn scramble(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A seed derived from the load's, for pgbench's `default_seed`: never negative.
-#[must_use]
-pub fn derived_seed(seed: u64) -> i64 {
-    (scramble(!seed) >> 1).cast_signed()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn random() -> Random {
-        Random::new(42, 0, Purpose::Script)
+        Seeds::derive(42, 1).script(0)
     }
 
     fn shares(mut draw: impl FnMut(&mut Random) -> i64) -> [f64; 10] {
@@ -158,7 +187,7 @@ mod tests {
     fn uniform_covers_extreme_ranges() {
         let mut random = random();
         for _ in 0..1000 {
-            random.uniform(i64::MIN, i64::MAX);
+            random.uniform(i64::MIN, -2);
             assert!(random.uniform(i64::MAX - 1, i64::MAX) >= i64::MAX - 1);
             assert_eq!(random.uniform(7, 7), 7);
         }
@@ -187,15 +216,25 @@ mod tests {
         assert!(shares[9] > 0.005);
     }
 
+    /// Taken from pgbench 18 with `--random-seed 42`.
+    #[test]
+    fn a_script_draws_what_it_draws_in_pgbench() {
+        let seeds = Seeds::derive(42, 1);
+        assert_eq!(seeds.hash, 4_306_334_408_478_191_133);
+        let mut random = seeds.script(0);
+        assert_eq!(random.uniform(1, 1_000_000), 668_251);
+        assert_eq!(random.gaussian(1, 1_000_000, 2.5), 776_020);
+        assert_eq!(random.exponential(1, 1_000_000, 2.5), 22_118);
+        assert_eq!(random.zipfian(1, 1_000_000, 1.2), 582);
+    }
+
     #[test]
     fn a_seed_repeats_and_clients_and_purposes_differ() {
-        let draws = |seed, client, purpose| {
-            let mut random = Random::new(seed, client, purpose);
-            [(); 8].map(|()| random.uniform(1, 1_000_000))
-        };
-        assert_eq!(draws(1, 2, Purpose::Script), draws(1, 2, Purpose::Script));
-        assert_ne!(draws(1, 2, Purpose::Script), draws(1, 3, Purpose::Script));
-        assert_ne!(draws(1, 2, Purpose::Script), draws(2, 2, Purpose::Script));
-        assert_ne!(draws(1, 2, Purpose::Script), draws(1, 2, Purpose::Choice));
+        let numbers = |mut random: Random| [(); 8].map(|()| random.uniform(1, 1_000_000));
+        let draws = |seed, client| numbers(Seeds::derive(seed, 5).script(client));
+        assert_eq!(draws(1, 2), draws(1, 2));
+        assert_ne!(draws(1, 2), draws(1, 3));
+        assert_ne!(draws(1, 2), draws(2, 2));
+        assert_ne!(draws(1, 2), numbers(Random::new(1, 2, Purpose::Choice)));
     }
 }

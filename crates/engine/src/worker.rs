@@ -69,10 +69,15 @@ impl<'p, N: Network> Worker<'p, N> {
                 break;
             }
             self.begin_idle(now_ns);
+            self.wake_due(now_ns);
             let until_ns = if self.bench.has_paused {
                 now_ns.saturating_add(FAULT_PAUSE_NS)
             } else {
                 self.bench.recorder.until_ns()
+            };
+            let until_ns = match self.bench.timers.next_ns() {
+                Some(wake_ns) => until_ns.min(wake_ns),
+                None => until_ns,
             };
             self.wait(until_ns.saturating_sub(now_ns))?;
         }
@@ -92,6 +97,27 @@ impl<'p, N: Network> Worker<'p, N> {
         for (token, client) in self.clients.iter_mut().enumerate() {
             self.output.clear();
             client.begin(now_ns, &mut self.bench, &mut self.output);
+            if !self.output.is_empty() {
+                self.network.send(token, &self.output);
+            }
+        }
+    }
+
+    /// Wakes the clients whose timers are due.
+    fn wake_due(&mut self, now_ns: i64) {
+        while let Some(number) = self.bench.timers.take_due(now_ns) {
+            // Clients are in order of their numbers.
+            let found = self
+                .clients
+                .binary_search_by_key(&number, |client| client.number);
+            let Some((token, client)) = found
+                .ok()
+                .and_then(|token| Some((token, self.clients.get_mut(token)?)))
+            else {
+                continue;
+            };
+            self.output.clear();
+            client.wake(now_ns, &mut self.bench, &mut self.output);
             if !self.output.is_empty() {
                 self.network.send(token, &self.output);
             }

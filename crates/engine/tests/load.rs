@@ -257,7 +257,7 @@ fn a_variable_that_nothing_sets_is_found_before_connecting() {
     };
     assert_eq!(
         error.to_string(),
-        "s.sql:2: nothing sets the variable :x; add \\set x or give it a value"
+        "s.sql:2:5: undefined variable \"x\"; add \\set x or give it a value"
     );
 }
 
@@ -270,4 +270,38 @@ fn an_unreachable_server_is_an_error_of_connect() {
     let configuration = configuration(&server, "ok;", json!([step(1, 1.0, true)]));
     let load = Load::new(&configuration.to_string()).unwrap();
     assert!(matches!(load.connect(), Err(EngineError::Session(_))));
+}
+
+#[test]
+fn a_sleeping_client_holds_up_nobody() {
+    let server = FakeServer::start();
+    let script = "begin;\n\\sleep 20 ms\nend;";
+    let mut configuration = configuration(&server, script, json!([step(20, 0.5, true)]));
+    configuration["threads"] = json!(1);
+    let result = result(&finished(&configuration));
+    let fastest = number(&result, "/latency_ms/p50");
+    assert!((20.0..40.0).contains(&fastest), "{fastest}");
+    // One after the other they would do 25.
+    assert!(number(&result, "/transactions") > 200.0);
+    assert_eq!(result["failed"], 0);
+}
+
+#[test]
+fn a_script_that_never_waits_leaves_others_their_turn_and_ends_in_time() {
+    let server = FakeServer::start();
+    let mut configuration = configuration(&server, "\\set x 1", json!([step(2, 0.2, true)]));
+    configuration["threads"] = json!(1);
+    let busy = configuration["scenarios"][0].clone();
+    let mut waiting = busy.clone();
+    waiting["name"] = json!("waiting");
+    waiting["script"] = json!("\\if true\nok;\n\\endif");
+    waiting["weight"] = json!(0.1);
+    configuration["scenarios"] = json!([busy, waiting]);
+    let begun = Instant::now();
+    let result = result(&finished(&configuration));
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    for scenario in 0..2 {
+        let pointer = format!("/scenarios/{scenario}/transactions");
+        assert!(number(&result, &pointer) > 10.0, "{result}");
+    }
 }

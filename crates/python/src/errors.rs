@@ -25,7 +25,7 @@ create_exception!(
     pgassay._core,
     ScriptError,
     CoreError,
-    "A script does not parse; the message starts with `FILE:LINE:`."
+    "A script does not parse; the message starts with `FILE:LINE:COLUMN:`."
 );
 create_exception!(
     pgassay._core,
@@ -41,6 +41,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     base.setattr("sqlstate", py.None())?;
     module.add("CoreError", base)?;
     module.add("ConfigurationError", py.get_type::<ConfigurationError>())?;
+    py.get_type::<ScriptError>().setattr("excerpt", "")?;
     module.add("ScriptError", py.get_type::<ScriptError>())?;
     module.add("ConnectionFailed", py.get_type::<ConnectionFailed>())
 }
@@ -48,10 +49,19 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// A session that could not be opened.
 pub(crate) fn connection_failed(error: &SessionError) -> PyErr {
     let raised = ConnectionFailed::new_err(error.to_string());
-    let Some(sqlstate) = error.sqlstate() else {
-        return raised;
-    };
-    Python::attach(|py| match raised.value(py).setattr("sqlstate", sqlstate) {
+    match error.sqlstate() {
+        Some(sqlstate) => with_attribute(raised, "sqlstate", sqlstate),
+        None => raised,
+    }
+}
+
+/// A script that does not parse; `excerpt` shows where.
+pub(crate) fn script_error(message: String, excerpt: &str) -> PyErr {
+    with_attribute(ScriptError::new_err(message), "excerpt", excerpt)
+}
+
+fn with_attribute(raised: PyErr, name: &str, value: &str) -> PyErr {
+    Python::attach(|py| match raised.value(py).setattr(name, value) {
         Ok(()) => raised,
         Err(failure) => failure,
     })

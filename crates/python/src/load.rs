@@ -11,12 +11,13 @@ use pgassay_session::board::Board;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
-use crate::errors::{ConfigurationError, CoreError, ScriptError, connection_failed};
+use crate::errors::{ConfigurationError, CoreError, connection_failed, script_error};
 
 /// Parse one script as the engine would; returns the variables it reads but never sets.
 #[pyfunction]
-pub fn check_script(name: &str, text: &str) -> PyResult<Vec<String>> {
-    pgassay_engine::check_script(name, text).map_err(engine_error)
+#[pyo3(signature = (name, text, *, allow_shell = false))]
+pub fn check_script(name: &str, text: &str, allow_shell: bool) -> PyResult<Vec<String>> {
+    pgassay_engine::check_script(name, text, allow_shell).map_err(engine_error)
 }
 
 /// One load: connections opened ahead, then a schedule of steps run to its end.
@@ -109,7 +110,7 @@ fn engine_error(error: EngineError) -> PyErr {
         EngineError::Configuration { .. } | EngineError::Json(_) => {
             ConfigurationError::new_err(error.to_string())
         }
-        EngineError::Script { .. } => ScriptError::new_err(error.to_string()),
+        EngineError::Script { ref excerpt, .. } => script_error(error.to_string(), excerpt),
         _ => CoreError::new_err(error.to_string()),
     }
 }

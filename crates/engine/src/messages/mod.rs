@@ -9,4 +9,4 @@ mod request;
 
 pub use failure::{server_error, sqlstate};
 pub use reader::{Malformed, Message, Reader};
-pub use request::{COPY_REFUSAL, ROLLBACK, Request, SYNC, TERMINATE};
+pub use request::{COPY_REFUSAL, Mode, PIPELINE_ROLLBACK, ROLLBACK, Request, SYNC, TERMINATE};

@@ -11,6 +11,12 @@ pub enum Message<'a> {
     /// The fields of an ErrorResponse.
     Error(&'a [u8]),
     ParseComplete,
+    /// The body of a RowDescription.
+    Columns(&'a [u8]),
+    /// The body of a DataRow; `Other` unless rows are kept.
+    Row(&'a [u8]),
+    /// A statement's end: CommandComplete or EmptyQueryResponse.
+    Complete,
     /// The server waits for data of a COPY FROM STDIN.
     CopyIn,
     Other,
@@ -38,9 +44,16 @@ pub struct Reader {
     missing: usize,
     /// The body, where it is one that matters.
     kept: Vec<u8>,
+    /// Whether the columns and rows of results matter.
+    keeps_rows: bool,
 }
 
 impl Reader {
+    /// Says whether columns and rows are to be returned; if not, they are skipped unseen.
+    pub fn keep_rows(&mut self, keeps_rows: bool) {
+        self.keeps_rows = keeps_rows;
+    }
+
     /// Takes bytes off the front of `bytes` up to the end of one message and returns it, or
     /// takes them all and returns `None` if the message goes on.
     pub fn next<'r, 'b: 'r>(
@@ -53,7 +66,7 @@ impl Reader {
                 let (kind, length) = decode(*header)?;
                 if let Some((body, rest)) = rest.split_at_checked(length) {
                     *bytes = rest;
-                    return message(kind, body).map(Some);
+                    return message(kind, body, self.keeps_rows).map(Some);
                 }
             }
         }
@@ -76,15 +89,18 @@ impl Reader {
         let part = take(bytes, self.missing);
         self.missing -= part.len();
         let [kind, ..] = self.header;
-        if matches!(kind, b'E' | b'Z') {
-            let room = MOST_KEPT - self.kept.len();
-            self.kept.extend(part.iter().take(room));
-        }
+        let most = match kind {
+            b'E' | b'Z' => MOST_KEPT,
+            b'T' | b'D' if self.keeps_rows => usize::MAX,
+            _ => 0,
+        };
+        let room = most.saturating_sub(self.kept.len());
+        self.kept.extend(part.iter().take(room));
         if self.missing > 0 {
             return Ok(None);
         }
         self.header_length = 0;
-        message(kind, &self.kept).map(Some)
+        message(kind, &self.kept, self.keeps_rows).map(Some)
     }
 }
 
@@ -107,7 +123,7 @@ fn decode(header: [u8; HEADER]) -> Result<(u8, usize), Malformed> {
     }
 }
 
-fn message(kind: u8, body: &[u8]) -> Result<Message<'_>, Malformed> {
+fn message(kind: u8, body: &[u8], keeps_rows: bool) -> Result<Message<'_>, Malformed> {
     Ok(match kind {
         b'Z' => match body {
             [status @ (b'I' | b'T' | b'E')] => Message::Ready(*status),
@@ -115,6 +131,9 @@ fn message(kind: u8, body: &[u8]) -> Result<Message<'_>, Malformed> {
         },
         b'E' => Message::Error(body),
         b'1' => Message::ParseComplete,
+        b'T' if keeps_rows => Message::Columns(body),
+        b'D' if keeps_rows => Message::Row(body),
+        b'C' | b'I' => Message::Complete,
         b'G' => Message::CopyIn,
         _ => Message::Other,
     })
@@ -146,7 +165,12 @@ mod tests {
 
     /// What matters of `bytes` when they arrive in pieces of `size`.
     fn read(bytes: &[u8], size: usize) -> Result<Vec<String>, Malformed> {
+        read_keeping(bytes, size, false)
+    }
+
+    fn read_keeping(bytes: &[u8], size: usize, keeps_rows: bool) -> Result<Vec<String>, Malformed> {
         let mut reader = Reader::default();
+        reader.keep_rows(keeps_rows);
         let mut found = Vec::new();
         for mut piece in bytes.chunks(size) {
             while let Some(message) = reader.next(&mut piece)? {
@@ -166,6 +190,11 @@ mod tests {
         assert_eq!(whole[3], "Ready(84)");
         for size in 1..400 {
             assert_eq!(read(&response(), size).as_ref(), Ok(&whole), "{size}");
+        }
+        let whole = read_keeping(&response(), usize::MAX, true).unwrap();
+        assert_eq!(whole.len(), 6);
+        for size in 1..400 {
+            assert_eq!(read_keeping(&response(), size, true).as_ref(), Ok(&whole));
         }
     }
 

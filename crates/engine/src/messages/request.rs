@@ -4,16 +4,21 @@
 //! one round trip. Never: allocates per execution, or sends less than libpq does: Describe goes
 //! along although nothing reads the answer, so that a comparison with pgbench is fair.
 
+use std::collections::BTreeSet;
+
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
 use crate::config::Protocol;
-use crate::script::{Content, Fault, Piece, Slot, Statement, Value, Variables};
+use crate::script::{Content, Fault, Piece, Problem, Slot, Statement, Value, Variables, Within};
 
 /// Query "ROLLBACK", Sync, Terminate: fixed bytes.
 pub const ROLLBACK: &[u8] = b"Q\0\0\0\x0dROLLBACK\0";
 pub const SYNC: &[u8] = b"S\0\0\0\x04";
 pub const TERMINATE: &[u8] = b"X\0\0\0\x04";
+/// Parse, Bind and Execute of ROLLBACK, which in a pipeline undoes what no Sync has ended yet.
+pub const PIPELINE_ROLLBACK: &[u8] = b"P\0\0\0\x10\0ROLLBACK\0\0\0\
+    B\0\0\0\x0c\0\0\0\0\0\0\0\0E\0\0\0\x09\0\0\0\0\0";
 /// CopyFail: there is no data to send.
 pub const COPY_REFUSAL: &[u8] = b"f\0\0\0\x25COPY FROM STDIN has no data here\0";
 
@@ -23,7 +28,6 @@ const MOST_PARAMETERS: usize = u16::MAX as usize;
 /// A statement in the form in which it is sent.
 #[derive(Debug)]
 pub struct Request {
-    pub line: usize,
     form: Form,
 }
 
@@ -37,7 +41,7 @@ enum Form {
         /// Bind up to its parameters, with a length yet to be filled in.
         bind: Vec<u8>,
         parameters: Vec<Slot>,
-        /// The end of Bind, then Describe, Execute and Sync.
+        /// The end of Bind, then Describe and Execute.
         tail: Vec<u8>,
     },
 }
@@ -45,30 +49,42 @@ enum Form {
 #[derive(Debug)]
 enum Part {
     Text(Vec<u8>),
-    Variable(Slot),
+    /// A variable, and the reference to it, which stays where nothing has set the variable.
+    Variable(Slot, Vec<u8>),
+}
+
+/// How a statement is sent.
+#[derive(Debug, Clone, Copy)]
+pub struct Mode {
+    /// Whether the session knows it already.
+    pub is_prepared: bool,
+    /// Whether the server is asked to answer at once.
+    pub with_sync: bool,
 }
 
 impl Request {
-    /// `name` is that of the prepared statement, unique in its session.
-    pub fn new(statement: &Statement, protocol: Protocol, name: &str) -> Result<Request, Fault> {
-        let form = match protocol {
-            Protocol::Simple => Form::Query(
-                statement
-                    .pieces
-                    .iter()
-                    .map(|piece| match piece {
-                        Piece::Text(text) => Part::Text(text.clone().into_bytes()),
-                        Piece::Variable(slot) => Part::Variable(*slot),
-                    })
-                    .collect(),
-            ),
-            Protocol::Extended => execution(statement, "")?,
-            Protocol::Prepared => execution(statement, name)?,
+    /// `name` is that of the prepared statement, unique in its session; `offset` where
+    /// the statement stands; `known` are the variables that something sets.
+    pub fn new(
+        statement: &Statement,
+        protocol: Protocol,
+        name: &str,
+        offset: usize,
+        known: &BTreeSet<Slot>,
+    ) -> Result<Request, Problem> {
+        let name = match protocol {
+            Protocol::Simple => {
+                let form = Form::Query(statement.pieces.iter().map(part).collect());
+                return Ok(Request { form });
+            }
+            Protocol::Extended => "",
+            Protocol::Prepared => name,
         };
-        Ok(Request {
-            line: statement.line,
-            form,
-        })
+        refuse_quoted(statement, known)?;
+        match execution(statement, name) {
+            Ok(form) => Ok(Request { form }),
+            Err(fault) => Err(Problem::new(offset, fault.to_string())),
+        }
     }
 
     /// The message that prepares the statement, if it is one to be prepared once.
@@ -94,7 +110,7 @@ impl Request {
     pub fn write(
         &self,
         variables: &Variables,
-        is_prepared: bool,
+        mode: Mode,
         output: &mut Vec<u8>,
     ) -> Result<(), Fault> {
         let base = output.len();
@@ -107,10 +123,15 @@ impl Request {
                 tail,
                 ..
             } => {
-                if !is_prepared {
+                if !mode.is_prepared {
                     output.extend_from_slice(parse);
                 }
-                write_execution(bind, parameters, tail, variables, output)
+                write_execution(bind, parameters, variables, output).map(|()| {
+                    output.extend_from_slice(tail);
+                    if mode.with_sync {
+                        output.extend_from_slice(SYNC);
+                    }
+                })
             }
         };
         if result.is_err() {
@@ -120,13 +141,46 @@ impl Request {
     }
 }
 
+fn part(piece: &Piece) -> Part {
+    match piece {
+        Piece::Text(text) => Part::Text(text.clone().into_bytes()),
+        Piece::Variable { slot, name, .. } => {
+            Part::Variable(*slot, format!(":{name}").into_bytes())
+        }
+    }
+}
+
+/// Within quotes a parameter is but text to the server.
+fn refuse_quoted(statement: &Statement, known: &BTreeSet<Slot>) -> Result<(), Problem> {
+    for piece in &statement.pieces {
+        if let Piece::Variable {
+            slot,
+            name,
+            offset,
+            within: Within::Quotes,
+        } = piece
+            && known.contains(slot)
+        {
+            let problem = format!(
+                "in quotes :{name} is replaced in the simple protocol only; write it outside of \
+                 the quotes, joined with ||"
+            );
+            return Err(Problem::new(*offset, problem));
+        }
+    }
+    Ok(())
+}
+
 fn write_query(parts: &[Part], variables: &Variables, output: &mut Vec<u8>) -> Result<(), Fault> {
     output.push(b'Q');
     let length_at = begin_length(output);
     for part in parts {
         match part {
             Part::Text(text) => output.extend_from_slice(text),
-            Part::Variable(slot) => variables.read(*slot)?.write_text(output),
+            Part::Variable(slot, reference) => match variables.get(*slot) {
+                Some(content) => content.write_text(output),
+                None => output.extend_from_slice(reference),
+            },
         }
     }
     output.push(0);
@@ -136,7 +190,6 @@ fn write_query(parts: &[Part], variables: &Variables, output: &mut Vec<u8>) -> R
 fn write_execution(
     bind: &[u8],
     parameters: &[Slot],
-    tail: &[u8],
     variables: &Variables,
     output: &mut Vec<u8>,
 ) -> Result<(), Fault> {
@@ -144,20 +197,21 @@ fn write_execution(
     let length_at = begin_length(output);
     output.extend_from_slice(bind);
     for slot in parameters {
-        let content = variables.read(*slot)?;
-        if *content == Content::Value(Value::Null) {
-            output.extend_from_slice(&(-1i32).to_be_bytes());
-            continue;
-        }
+        // What nothing has set is NULL too, as in pgbench.
+        let content = match variables.get(*slot) {
+            None | Some(Content::Value(Value::Null)) => {
+                output.extend_from_slice(&(-1i32).to_be_bytes());
+                continue;
+            }
+            Some(content) => content,
+        };
         let text_length_at = begin_length(output);
         content.write_text(output);
         finish_length(output, text_length_at, 4)?;
     }
     // One format code for all columns: text.
     output.extend_from_slice(&[0, 1, 0, 0]);
-    finish_length(output, length_at, 0)?;
-    output.extend_from_slice(tail);
-    Ok(())
+    finish_length(output, length_at, 0)
 }
 
 /// Leaves room for a length and returns where.
@@ -178,9 +232,9 @@ fn finish_length(output: &mut [u8], at: usize, excluded: usize) -> Result<(), Fa
 }
 
 fn execution(statement: &Statement, name: &str) -> Result<Form, Fault> {
-    let parameters: Vec<Slot> = statement.variables().collect();
+    let parameters: Vec<Slot> = statement.parameters().map(|(slot, _)| slot).collect();
     let Ok(count) = u16::try_from(parameters.len()) else {
-        return Err(Fault(format!(
+        return Err(Fault::new(format!(
             "the statement has more than {MOST_PARAMETERS} variables; use the simple protocol"
         )));
     };
@@ -189,7 +243,10 @@ fn execution(statement: &Statement, name: &str) -> Result<Form, Fault> {
     for piece in &statement.pieces {
         match piece {
             Piece::Text(text) => sql.push_str(text),
-            Piece::Variable(_) => {
+            Piece::Variable { name, within, .. } if *within != Within::Code => {
+                sql.push_str(&format!(":{name}"));
+            }
+            Piece::Variable { .. } => {
                 // Each use is a parameter of its own, which may be of another type.
                 number += 1;
                 sql.push_str(&format!("${number}"));
@@ -202,7 +259,6 @@ fn execution(statement: &Statement, name: &str) -> Result<Form, Fault> {
     let mut tail = BytesMut::new();
     frontend::describe(b'P', "", &mut tail).map_err(refused)?;
     frontend::execute("", 0, &mut tail).map_err(refused)?;
-    frontend::sync(&mut tail);
     // Unnamed portal, statement, no format codes (all text), number of parameters.
     let bind = [b"\0", name.as_bytes(), b"\0\0\0", &count.to_be_bytes()].concat();
     Ok(Form::Execution {
@@ -217,33 +273,48 @@ fn execution(statement: &Statement, name: &str) -> Result<Form, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::{Command, Names, Script};
+    use crate::script::{Action, Names, Script};
     use postgres_protocol::IsNull;
 
-    const SQL: &str = "SELECT :x, 'a', :t::text, :n, :x;";
+    const SQL: &str = "SELECT :x, 'a:z', :t::text, :n, :x, :u;";
 
-    fn request(protocol: Protocol) -> (Request, Variables, Names) {
+    fn request_of(sql: &str, protocol: Protocol) -> (Result<Request, Problem>, Variables) {
         let mut names = Names::default();
-        let script = Script::parse("x.sql", SQL, &mut names).unwrap();
-        let [Command::Sql(statement)] = &script.commands[..] else {
+        let script = Script::parse("x.sql", sql, false, &mut names).unwrap();
+        let [command] = &script.commands[..] else {
             panic!("one statement");
         };
-        let request = Request::new(statement, protocol, "P0_0").unwrap();
-        let mut variables = names.variables();
-        for (name, content) in [
+        let Action::Sql(statement) = &command.action else {
+            panic!("a statement");
+        };
+        let mut known = BTreeSet::new();
+        let mut variables = names.clone();
+        let contents = [
             ("x", Content::Value(Value::Int(-7))),
             ("t", Content::Text("o'k".into())),
             ("n", Content::Value(Value::Null)),
-        ] {
-            variables.set(names.slot(name), content);
+        ]
+        .map(|(name, content)| (variables.slot(name), content));
+        let mut variables = variables.variables();
+        for (slot, content) in contents {
+            known.insert(slot);
+            variables.set(slot, content);
         }
-        (request, variables, names)
+        let request = Request::new(statement, protocol, "P0_0", 0, &known);
+        (request, variables)
     }
 
-    fn bytes(protocol: Protocol, is_prepared: bool) -> Vec<u8> {
-        let (request, variables, _) = request(protocol);
+    fn bytes(sql: &str, protocol: Protocol, is_prepared: bool) -> Vec<u8> {
+        let (request, variables) = request_of(sql, protocol);
         let mut output = b"before".to_vec();
-        request.write(&variables, is_prepared, &mut output).unwrap();
+        let mode = Mode {
+            is_prepared,
+            with_sync: true,
+        };
+        request
+            .unwrap()
+            .write(&variables, mode, &mut output)
+            .unwrap();
         output.split_off(6)
     }
 
@@ -251,9 +322,15 @@ mod tests {
     fn expected(name: &str, with_parse: bool) -> Vec<u8> {
         let mut buffer = BytesMut::new();
         if with_parse {
-            frontend::parse(name, "SELECT $1, 'a', $2::text, $3, $4;", [], &mut buffer).unwrap();
+            frontend::parse(
+                name,
+                "SELECT $1, 'a:z', $2::text, $3, $4, $5;",
+                [],
+                &mut buffer,
+            )
+            .unwrap();
         }
-        let values = [Some("-7"), Some("o'k"), None, Some("-7")];
+        let values = [Some("-7"), Some("o'k"), None, Some("-7"), None];
         let serialize = |value: Option<&str>, buffer: &mut BytesMut| match value {
             Some(text) => {
                 buffer.extend_from_slice(text.as_bytes());
@@ -270,32 +347,49 @@ mod tests {
 
     #[test]
     fn a_prepared_statement_is_bound_as_the_protocol_crate_binds_it() {
-        assert_eq!(bytes(Protocol::Prepared, true), expected("P0_0", false));
-        assert_eq!(bytes(Protocol::Prepared, false), expected("P0_0", true));
-        assert_eq!(bytes(Protocol::Extended, false), expected("", true));
-        assert!(request(Protocol::Prepared).0.preparation().is_some());
-        assert!(request(Protocol::Extended).0.preparation().is_none());
+        assert_eq!(
+            bytes(SQL, Protocol::Prepared, true),
+            expected("P0_0", false)
+        );
+        assert_eq!(
+            bytes(SQL, Protocol::Prepared, false),
+            expected("P0_0", true)
+        );
+        assert_eq!(bytes(SQL, Protocol::Extended, false), expected("", true));
+        let preparation = |protocol| {
+            let (request, _) = request_of(SQL, protocol);
+            request.unwrap().preparation().is_some()
+        };
+        assert!(preparation(Protocol::Prepared) && !preparation(Protocol::Extended));
     }
 
     #[test]
-    fn a_simple_query_has_its_variables_as_text() {
-        let mut buffer = BytesMut::new();
-        frontend::query("SELECT -7, 'a', o'k::text, NULL, -7;", &mut buffer).unwrap();
-        assert_eq!(bytes(Protocol::Simple, false), buffer.to_vec());
-    }
-
-    #[test]
-    fn an_unset_variable_leaves_the_output_untouched() {
-        for protocol in [Protocol::Simple, Protocol::Prepared] {
-            let (request, _, names) = request(protocol);
-            let mut output = b"before".to_vec();
-            assert!(
-                request
-                    .write(&names.variables(), false, &mut output)
-                    .is_err()
-            );
-            assert_eq!(output, b"before");
+    fn a_simple_query_has_its_variables_as_text_wherever_they_stand() {
+        for (sql, sent) in [
+            (SQL, "SELECT -7, 'a:z', o'k::text, NULL, -7, :u;"),
+            ("SELECT ':x' /* :x */ -- :x", "SELECT '-7' /* -7 */ -- -7"),
+        ] {
+            let mut buffer = BytesMut::new();
+            frontend::query(sent, &mut buffer).unwrap();
+            assert_eq!(bytes(sql, Protocol::Simple, false), buffer.to_vec());
         }
+    }
+
+    #[test]
+    fn a_variable_in_quotes_is_refused_where_it_cannot_be_replaced() {
+        let (request, _) = request_of("SELECT 1, 'a:x'", Protocol::Prepared);
+        let problem = request.unwrap_err();
+        assert_eq!(problem.offset, 12);
+        assert!(
+            problem
+                .text
+                .starts_with("in quotes :x is replaced in the simple protocol only")
+        );
+        assert!(
+            request_of("SELECT 1 /* :x */", Protocol::Prepared)
+                .0
+                .is_ok()
+        );
     }
 
     #[test]
@@ -305,7 +399,11 @@ mod tests {
         frontend::sync(&mut buffer);
         frontend::terminate(&mut buffer);
         frontend::copy_fail("COPY FROM STDIN has no data here", &mut buffer).unwrap();
-        let fixed = [ROLLBACK, SYNC, TERMINATE, COPY_REFUSAL].concat();
+        frontend::parse("", "ROLLBACK", [], &mut buffer).unwrap();
+        let nothing = |(): (), _: &mut BytesMut| Ok(IsNull::Yes);
+        assert!(frontend::bind("", "", [], [(); 0], nothing, [], &mut buffer).is_ok());
+        frontend::execute("", 0, &mut buffer).unwrap();
+        let fixed = [ROLLBACK, SYNC, TERMINATE, COPY_REFUSAL, PIPELINE_ROLLBACK].concat();
         assert_eq!(buffer.to_vec(), fixed);
     }
 }

@@ -4,8 +4,8 @@
 //! or a fault of the script. Never: allocates once its stack has grown, except for a fault.
 
 use super::function::{Function, apply};
-use super::value::{Content, Fault, Value};
-use super::variables::{Slot, Variables};
+use super::value::{Fault, Value};
+use super::variables::{Names, Slot, Variables};
 use crate::random::Random;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -15,21 +15,29 @@ pub enum Expression {
     Call(Function, Box<[Expression]>),
     And(Box<[Expression; 2]>),
     Or(Box<[Expression; 2]>),
+    Case {
+        /// Conditions, each with its result.
+        branches: Box<[[Expression; 2]]>,
+        otherwise: Box<Expression>,
+    },
 }
 
-/// What an evaluation reads and uses, all of one client.
+/// What an evaluation reads and uses, all but the names of one client.
 pub struct Context<'a> {
+    pub names: &'a Names,
     pub variables: &'a Variables,
     pub random: &'a mut Random,
     /// Arguments of calls under way.
     pub stack: &'a mut Vec<Value>,
+    /// Numbers of the script and the command, which `debug` shows.
+    pub place: (usize, usize),
 }
 
 impl Expression {
     pub fn evaluate(&self, context: &mut Context<'_>) -> Result<Value, Fault> {
         match self {
             Expression::Constant(value) => Ok(*value),
-            Expression::Variable(slot) => context.variables.read(*slot).and_then(Content::to_value),
+            Expression::Variable(slot) => context.variables.value(*slot, context.names),
             Expression::Call(function, arguments) => {
                 let base = context.stack.len();
                 for argument in arguments {
@@ -42,13 +50,23 @@ impl Expression {
                     }
                 }
                 let arguments = context.stack.get(base..).unwrap_or_default();
-                let result = apply(*function, arguments, context.random);
+                let result = apply(*function, arguments, context.random, context.place);
                 context.stack.truncate(base);
                 result
             }
-            // SQL's three-valued logic; the right side is evaluated only if it matters.
             Expression::And(sides) => junction(sides, false, context),
             Expression::Or(sides) => junction(sides, true, context),
+            Expression::Case {
+                branches,
+                otherwise,
+            } => {
+                for [condition, result] in branches {
+                    if condition.evaluate(context)?.is_true() {
+                        return result.evaluate(context);
+                    }
+                }
+                otherwise.evaluate(context)
+            }
         }
     }
 
@@ -67,11 +85,21 @@ impl Expression {
                     side.variables(visit);
                 }
             }
+            Expression::Case {
+                branches,
+                otherwise,
+            } => {
+                for part in branches.iter().flatten() {
+                    part.variables(visit);
+                }
+                otherwise.variables(visit);
+            }
         }
     }
 }
 
-/// `decisive` is the value of one side that settles the result.
+/// AND and OR as pgbench has them, which is not quite SQL: NULL on the left is the result
+/// whatever the right side is. `decisive` is the value of the left side that settles the result.
 fn junction(
     sides: &[Expression; 2],
     decisive: bool,
@@ -79,19 +107,12 @@ fn junction(
 ) -> Result<Value, Fault> {
     let [left, right] = sides;
     let left = left.evaluate(context)?;
-    if left == Value::Bool(decisive) {
+    if left == Value::Null || left.to_bool()? == decisive {
         return Ok(left);
     }
-    let left_is_null = left == Value::Null;
-    if !left_is_null {
-        left.to_bool()?;
-    }
     let right = right.evaluate(context)?;
-    if right == Value::Null {
-        return Ok(Value::Null);
+    if right != Value::Null {
+        right.to_bool()?;
     }
-    if right.to_bool()? == decisive {
-        return Ok(right);
-    }
-    Ok(if left_is_null { Value::Null } else { right })
+    Ok(right)
 }

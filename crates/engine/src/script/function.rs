@@ -1,9 +1,10 @@
 //! The functions and operators of expressions: one table, one evaluation each.
 //!
 //! Enters: evaluated arguments. Leaves: a value or a fault of the script. Never: sees syntax;
-//! what must not evaluate an argument (AND, OR) is not here but in `expression`.
+//! what must not evaluate an argument (AND, OR, CASE) is not here but in `expression`.
 
-use super::value::{Fault, Value};
+use super::hash;
+use super::value::{Fault, Value, decimal};
 use crate::random::{GAUSSIAN_MIN, Random, ZIPFIAN_RANGE};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,12 +26,16 @@ pub enum Function {
     Not,
     Is,
     Abs,
+    Debug,
     Double,
     Exp,
     Greatest,
+    HashFnv1a,
+    HashMurmur2,
     Int,
     Least,
     Ln,
+    Permute,
     Pi,
     Power,
     Random,
@@ -46,6 +51,8 @@ pub struct Named {
     pub function: Function,
     pub least_arguments: usize,
     pub most_arguments: usize,
+    /// Whether a last argument left out is `:default_seed`.
+    pub is_seeded: bool,
 }
 
 /// pgbench's limit.
@@ -57,18 +64,55 @@ const fn named(name: &'static str, function: Function, least: usize, most: usize
         function,
         least_arguments: least,
         most_arguments: most,
+        is_seeded: false,
     }
 }
 
-pub const FUNCTIONS: [Named; 16] = [
+const fn seeded(name: &'static str, function: Function, most: usize) -> Named {
+    Named {
+        name,
+        function,
+        least_arguments: most - 1,
+        most_arguments: most,
+        is_seeded: true,
+    }
+}
+
+impl Named {
+    /// Whether so many arguments will do; if not, why.
+    pub fn check_arguments(&self, count: usize) -> Result<(), String> {
+        if (self.least_arguments..=self.most_arguments).contains(&count) {
+            return Ok(());
+        }
+        let name = self.name;
+        Err(if self.most_arguments < MANY {
+            let wanted = match (self.least_arguments, self.most_arguments) {
+                (least, most) if least < most => format!("{least} or {most}"),
+                (_, most) => most.to_string(),
+            };
+            format!("unexpected number of arguments ({name}): it takes {wanted}, not {count}")
+        } else if count == 0 {
+            format!("at least one argument expected ({name})")
+        } else {
+            format!("too many function arguments, maximum is {MANY}")
+        })
+    }
+}
+
+pub const FUNCTIONS: [Named; 21] = [
     named("abs", Function::Abs, 1, 1),
+    named("debug", Function::Debug, 1, 1),
     named("double", Function::Double, 1, 1),
     named("exp", Function::Exp, 1, 1),
     named("greatest", Function::Greatest, 1, MANY),
+    seeded("hash", Function::HashMurmur2, 2),
+    seeded("hash_fnv1a", Function::HashFnv1a, 2),
+    seeded("hash_murmur2", Function::HashMurmur2, 2),
     named("int", Function::Int, 1, 1),
     named("least", Function::Least, 1, MANY),
     named("ln", Function::Ln, 1, 1),
     named("mod", Function::Modulo, 2, 2),
+    seeded("permute", Function::Permute, 3),
     named("pi", Function::Pi, 0, 0),
     named("pow", Function::Power, 2, 2),
     named("power", Function::Power, 2, 2),
@@ -86,9 +130,15 @@ pub fn find(name: &str) -> Option<&'static Named> {
 }
 
 /// Applies `function`; the parser has made sure of the number of arguments.
-pub fn apply(function: Function, arguments: &[Value], random: &mut Random) -> Result<Value, Fault> {
+pub fn apply(
+    function: Function,
+    arguments: &[Value],
+    random: &mut Random,
+    place: (usize, usize),
+) -> Result<Value, Fault> {
     // As in pgbench, a NULL argument makes the result NULL, whatever the function.
-    if function != Function::Is && arguments.contains(&Value::Null) {
+    let sees_null = matches!(function, Function::Is | Function::Debug);
+    if !sees_null && arguments.contains(&Value::Null) {
         return Ok(Value::Null);
     }
     let argument = |index: usize| arguments.get(index).copied().unwrap_or(Value::Null);
@@ -113,11 +163,17 @@ pub fn apply(function: Function, arguments: &[Value], random: &mut Random) -> Re
         Function::Is => Ok(Value::Bool(first == second)),
         Function::Abs => match first {
             Value::Double(value) => Ok(Value::Double(value.abs())),
-            _ => match first.to_int()?.checked_abs() {
-                Some(value) => Ok(Value::Int(value)),
-                None => Err(Fault::new("bigint abs out of range")),
-            },
+            // The least integer is its own absolute value, as in pgbench.
+            _ => Ok(Value::Int(first.to_int()?.wrapping_abs())),
         },
+        Function::Debug => {
+            let (script, command) = place;
+            eprintln!(
+                "debug(script={script},command={command}): {}",
+                first.described()
+            );
+            Ok(first)
+        }
         Function::Double => Ok(Value::Double(first.to_double()?)),
         Function::Int => Ok(Value::Int(first.to_int()?)),
         Function::Exp => Ok(Value::Double(first.to_double()?.exp())),
@@ -125,8 +181,21 @@ pub fn apply(function: Function, arguments: &[Value], random: &mut Random) -> Re
         Function::Sqrt => Ok(Value::Double(first.to_double()?.sqrt())),
         Function::Pi => Ok(Value::Double(std::f64::consts::PI)),
         Function::Power => Ok(Value::Double(first.to_double()?.powf(second.to_double()?))),
-        Function::Least => extreme(arguments, i64::min, f64::min),
-        Function::Greatest => extreme(arguments, i64::max, f64::max),
+        // Comparisons and not `min`, which would leave NaN out.
+        Function::Least => extreme(arguments, i64::min, |a, b| if a < b { a } else { b }),
+        Function::Greatest => extreme(arguments, i64::max, |a, b| if a > b { a } else { b }),
+        Function::HashFnv1a => Ok(Value::Int(hash::fnv1a(first.to_int()?, second.to_int()?))),
+        Function::HashMurmur2 => Ok(Value::Int(hash::murmur2(first.to_int()?, second.to_int()?))),
+        Function::Permute => {
+            let (value, size) = (first.to_int()?, second.to_int()?);
+            let seed = argument(2).to_int()?;
+            if size <= 0 {
+                return Err(Fault::new(
+                    "permute size parameter must be greater than zero",
+                ));
+            }
+            Ok(Value::Int(hash::permute(value, size, seed)))
+        }
         Function::Random
         | Function::RandomExponential
         | Function::RandomGaussian
@@ -176,17 +245,14 @@ fn integers(function: Function, left: i64, right: i64) -> Result<Value, Fault> {
 }
 
 fn bits(function: Function, left: i64, right: i64) -> Result<Value, Fault> {
-    // C leaves other shifts undefined; a fault is what a user can act upon.
-    let distance = || match u32::try_from(right) {
-        Ok(distance) if distance < i64::BITS => Ok(distance),
-        _ => Err(Fault::new(format!("cannot shift by {right} bits"))),
-    };
+    // Of the distance the last six bits count, as processors have it.
+    let distance = right as u32;
     Ok(Value::Int(match function {
         Function::BitAnd => left & right,
         Function::BitOr => left | right,
         Function::BitXor => left ^ right,
-        Function::ShiftLeft => left << distance()?,
-        _ => left >> distance()?,
+        Function::ShiftLeft => left.wrapping_shl(distance),
+        _ => left.wrapping_shr(distance),
     }))
 }
 
@@ -226,22 +292,23 @@ fn draw(
 ) -> Result<Value, Fault> {
     let (min, max) = (min.to_int()?, max.to_int()?);
     if min > max {
-        return Err(Fault::new(format!(
-            "empty range given to random: {min} to {max}"
-        )));
+        return Err(Fault::new("empty range given to random"));
     }
     if max.checked_sub(min).is_none_or(|span| span == i64::MAX) {
-        return Err(Fault::new("the range given to random is too large"));
+        return Err(Fault::new("random range is too large"));
     }
     if function == Function::Random {
         return Ok(Value::Int(random.uniform(min, max)));
     }
     let parameter = parameter.to_double()?;
+    let shown = || decimal(parameter);
     Ok(Value::Int(match function {
         Function::RandomGaussian => {
             if parameter < GAUSSIAN_MIN || parameter.is_nan() {
                 return Err(Fault::new(format!(
-                    "the parameter of random_gaussian must be at least {GAUSSIAN_MIN}, not {parameter}"
+                    "gaussian parameter must be at least {} (not {})",
+                    decimal(GAUSSIAN_MIN),
+                    shown()
                 )));
             }
             random.gaussian(min, max, parameter)
@@ -249,9 +316,10 @@ fn draw(
         Function::RandomZipfian => {
             if !ZIPFIAN_RANGE.contains(&parameter) {
                 return Err(Fault::new(format!(
-                    "the parameter of random_zipfian must be from {} to {}, not {parameter}",
+                    "zipfian parameter must be in range [{:.3}, {:.0}] (not {})",
                     ZIPFIAN_RANGE.start(),
-                    ZIPFIAN_RANGE.end()
+                    ZIPFIAN_RANGE.end(),
+                    shown()
                 )));
             }
             random.zipfian(min, max, parameter)
@@ -259,7 +327,8 @@ fn draw(
         _ => {
             if parameter <= 0.0 || parameter.is_nan() {
                 return Err(Fault::new(format!(
-                    "the parameter of random_exponential must be above 0, not {parameter}"
+                    "exponential parameter must be greater than zero (not {})",
+                    shown()
                 )));
             }
             random.exponential(min, max, parameter)

@@ -5,7 +5,8 @@
 
 use super::expression::Expression;
 use super::function::{Function, find};
-use super::token::{BadToken, Token, Tokens};
+use super::problem::Problem;
+use super::token::{Token, Tokens};
 use super::value::Value;
 use super::variables::Names;
 
@@ -26,16 +27,16 @@ mod binding {
     pub const SIGN: u8 = 9;
 }
 
-/// Parses the whole of `text`, which begins on `line` of the script.
+/// Parses the whole of `text`, which begins at `offset` of the script.
 pub fn parse_expression(
     text: &str,
-    line: usize,
+    offset: usize,
     names: &mut Names,
-) -> Result<Expression, BadToken> {
+) -> Result<Expression, Problem> {
     let mut parser = Parser {
-        tokens: Tokens::new(text, line),
+        tokens: Tokens::new(text, offset),
         token: Token::End,
-        line,
+        offset,
         names,
         nesting: 0,
         nodes: 0,
@@ -59,19 +60,20 @@ enum Infix {
 struct Parser<'a, 'n> {
     tokens: Tokens<'a>,
     token: Token<'a>,
-    line: usize,
+    /// Where `token` begins.
+    offset: usize,
     names: &'n mut Names,
     nesting: usize,
     nodes: usize,
 }
 
 impl Parser<'_, '_> {
-    fn advance(&mut self) -> Result<(), BadToken> {
-        (self.token, self.line) = self.tokens.next_token()?;
+    fn advance(&mut self) -> Result<(), Problem> {
+        (self.token, self.offset) = self.tokens.next_token()?;
         Ok(())
     }
 
-    fn expression(&mut self, weakest: u8) -> Result<Expression, BadToken> {
+    fn expression(&mut self, weakest: u8) -> Result<Expression, Problem> {
         self.nesting += 1;
         if self.nesting > MOST_NESTING {
             return Err(self.bad(format!(
@@ -79,7 +81,7 @@ impl Parser<'_, '_> {
             )));
         }
         let mut left = self.prefix()?;
-        // Comparisons do not chain: `1 < 2 < 3` is an error.
+        // Comparisons do not chain: `1 < 2 < 3` is an error, `1 < 2 is true < 3` is none.
         let mut strongest = u8::MAX;
         while let Some((infix, strength)) = self.infix() {
             if strength < weakest || strength > strongest {
@@ -88,6 +90,7 @@ impl Parser<'_, '_> {
             self.count_node()?;
             if strength == binding::IS {
                 left = self.is_test(left)?;
+                strongest = u8::MAX;
                 continue;
             }
             self.advance()?;
@@ -138,7 +141,7 @@ impl Parser<'_, '_> {
     }
 
     /// `IS [NOT] NULL|TRUE|FALSE`, `ISNULL`, `NOTNULL` behind `left`.
-    fn is_test(&mut self, left: Expression) -> Result<Expression, BadToken> {
+    fn is_test(&mut self, left: Expression) -> Result<Expression, Problem> {
         let (mut negated, mut tested) = (false, Value::Null);
         if self.at_word("is") {
             self.advance()?;
@@ -164,7 +167,7 @@ impl Parser<'_, '_> {
         })
     }
 
-    fn prefix(&mut self) -> Result<Expression, BadToken> {
+    fn prefix(&mut self) -> Result<Expression, Problem> {
         self.count_node()?;
         let token = self.token;
         match token {
@@ -184,11 +187,12 @@ impl Parser<'_, '_> {
                 self.advance()?;
                 self.expression(binding::SIGN)
             }
+            // Binds as weakly as the binary operators on bits: `~1 + 2` is `~(1 + 2)`.
             Token::Symbol("~") => {
                 self.advance()?;
-                let operand = self.expression(binding::SIGN)?;
+                let operand = self.expression(binding::BITS + 1)?;
                 let ones = Expression::Constant(Value::Int(-1));
-                Ok(call(Function::BitXor, [operand, ones]))
+                Ok(call(Function::BitXor, [ones, operand]))
             }
             Token::Symbol("(") => {
                 self.advance()?;
@@ -203,7 +207,8 @@ impl Parser<'_, '_> {
             }
             Token::Int(digits) => match i64::try_from(digits) {
                 Ok(value) => self.constant(Value::Int(value)),
-                Err(_) => Err(self.bad(format!("the integer {digits} is out of range"))),
+                // 2^63, which makes sense behind a minus only.
+                Err(_) => Err(self.unexpected("a value")),
             },
             Token::Double(value) => self.constant(Value::Double(value)),
             Token::Variable(name) => {
@@ -214,21 +219,41 @@ impl Parser<'_, '_> {
             Token::Word(word) if is(word, "null") => self.constant(Value::Null),
             Token::Word(word) if is(word, "true") => self.constant(Value::Bool(true)),
             Token::Word(word) if is(word, "false") => self.constant(Value::Bool(false)),
-            Token::Word(word) if is(word, "case") => {
-                Err(self.bad("CASE is not supported yet".to_owned()))
-            }
+            Token::Word(word) if is(word, "case") => self.case(),
             Token::Word(word) => self.function(word),
             Token::Symbol(_) | Token::End => Err(self.unexpected("a value")),
         }
     }
 
-    fn function(&mut self, name: &str) -> Result<Expression, BadToken> {
+    /// `CASE WHEN … THEN … [ELSE …] END`, the CASE not yet passed.
+    fn case(&mut self) -> Result<Expression, Problem> {
+        self.advance()?;
+        let mut branches = Vec::new();
+        while branches.is_empty() || self.at_word("when") {
+            self.expect_word("when")?;
+            let condition = self.expression(0)?;
+            self.expect_word("then")?;
+            branches.push([condition, self.expression(0)?]);
+        }
+        let mut otherwise = Expression::Constant(Value::Null);
+        if self.at_word("else") {
+            self.advance()?;
+            otherwise = self.expression(0)?;
+        }
+        self.expect_word("end")?;
+        Ok(Expression::Case {
+            branches: branches.into(),
+            otherwise: Box::new(otherwise),
+        })
+    }
+
+    fn function(&mut self, name: &str) -> Result<Expression, Problem> {
         let Some(named) = find(name) else {
             return Err(self.bad(format!(
-                "unknown function \"{name}\"; a variable is written :{name}"
+                "unexpected function name ({name}); a variable is written :{name}"
             )));
         };
-        let line = self.line;
+        let offset = self.offset;
         self.advance()?;
         self.expect("(")?;
         let mut arguments = Vec::new();
@@ -240,30 +265,21 @@ impl Parser<'_, '_> {
             }
         }
         self.expect(")")?;
-        let (least, most) = (named.least_arguments, named.most_arguments);
-        if !(least..=most).contains(&arguments.len()) {
-            let wanted = if least == most {
-                least.to_string()
-            } else {
-                format!("{least} to {most}")
-            };
-            let problem = format!(
-                "{}() takes {wanted} argument{}, not {}",
-                named.name,
-                if most == 1 { "" } else { "s" },
-                arguments.len()
-            );
-            return Err(BadToken { line, problem });
+        named
+            .check_arguments(arguments.len())
+            .map_err(|problem| Problem::new(offset, problem))?;
+        if named.is_seeded && arguments.len() < named.most_arguments {
+            arguments.push(Expression::Variable(self.names.slot("default_seed")));
         }
         Ok(Expression::Call(named.function, arguments.into()))
     }
 
-    fn constant(&mut self, value: Value) -> Result<Expression, BadToken> {
+    fn constant(&mut self, value: Value) -> Result<Expression, Problem> {
         self.advance()?;
         Ok(Expression::Constant(value))
     }
 
-    fn expect(&mut self, symbol: &'static str) -> Result<(), BadToken> {
+    fn expect(&mut self, symbol: &'static str) -> Result<(), Problem> {
         if self.token == Token::Symbol(symbol) {
             self.advance()
         } else {
@@ -271,11 +287,19 @@ impl Parser<'_, '_> {
         }
     }
 
+    fn expect_word(&mut self, word: &str) -> Result<(), Problem> {
+        if self.at_word(word) {
+            self.advance()
+        } else {
+            Err(self.unexpected(&word.to_ascii_uppercase()))
+        }
+    }
+
     fn at_word(&self, word: &str) -> bool {
         matches!(self.token, Token::Word(found) if is(found, word))
     }
 
-    fn count_node(&mut self) -> Result<(), BadToken> {
+    fn count_node(&mut self) -> Result<(), Problem> {
         self.nodes += 1;
         if self.nodes > MOST_NODES {
             return Err(self.bad(format!("the expression has more than {MOST_NODES} parts")));
@@ -283,7 +307,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    fn unexpected(&self, wanted: &str) -> BadToken {
+    fn unexpected(&self, wanted: &str) -> Problem {
         let found = match self.token {
             Token::End => "the end of the command".to_owned(),
             Token::Int(value) => value.to_string(),
@@ -292,14 +316,11 @@ impl Parser<'_, '_> {
             Token::Word(word) => format!("\"{word}\""),
             Token::Symbol(symbol) => format!("\"{symbol}\""),
         };
-        self.bad(format!("expected {wanted} but found {found}"))
+        self.bad(format!("syntax error: expected {wanted} but found {found}"))
     }
 
-    fn bad(&self, problem: String) -> BadToken {
-        BadToken {
-            line: self.line,
-            problem,
-        }
+    fn bad(&self, problem: String) -> Problem {
+        Problem::new(self.offset, problem)
     }
 }
 

@@ -1,41 +1,59 @@
 //! Cuts a script into SQL and meta commands.
 //!
-//! Enters: the text of a script. Leaves: commands with the line each begins on; SQL as texts and
-//! variable references in turn. Never: understands SQL beyond where a statement ends, which
-//! takes quotes, comments, parentheses and the bodies of SQL functions.
+//! Enters: the text of a script. Leaves: commands with their offsets; SQL as texts and variable
+//! references in turn. Never: understands SQL beyond where a statement ends, which takes quotes,
+//! comments, parentheses and the bodies of SQL functions.
 
-use super::token::{BadToken, is_word, word_length};
+use super::problem::Problem;
+use super::token::{begins_word, is_word, word_length};
+
+mod depth;
+use depth::Depth;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Raw<'a> {
     Sql {
         pieces: Vec<RawPiece<'a>>,
-        line: usize,
+        offset: usize,
     },
     Meta {
-        name: &'a str,
-        /// The rest of the line and of those that continue it.
-        arguments: &'a str,
-        line: usize,
+        /// Of the backslash.
+        offset: usize,
+        /// The rest of the line and of those that continue it, from behind the backslash.
+        text: &'a str,
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RawPiece<'a> {
     Text(&'a str),
-    Variable(&'a str),
+    Variable {
+        name: &'a str,
+        offset: usize,
+        within: Within,
+    },
+}
+
+/// Where in SQL a variable reference stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Within {
+    Code,
+    /// A string, a quoted name or a dollar-quoted string.
+    Quotes,
+    Comment,
 }
 
 /// Cuts `text` into its commands, in order.
-pub fn split(text: &str) -> Result<Vec<Raw<'_>>, BadToken> {
+pub fn split(text: &str) -> Result<Vec<Raw<'_>>, Problem> {
     let mut splitter = Splitter {
         text,
         at: 0,
-        line: 1,
+        start: 0,
+        pieces: Vec::new(),
     };
     let mut commands = Vec::new();
-    while splitter.skip_to_command()? {
-        let command = if splitter.byte(0) == Some(b'\\') {
+    while splitter.skip_to_command() {
+        let command = if splitter.byte(0) == Some(b'\\') && !splitter.at_escape() {
             splitter.meta_command()
         } else {
             splitter.sql_command()?
@@ -48,7 +66,9 @@ pub fn split(text: &str) -> Result<Vec<Raw<'_>>, BadToken> {
 struct Splitter<'a> {
     text: &'a str,
     at: usize,
-    line: usize,
+    /// Where the text begins that belongs to no piece yet.
+    start: usize,
+    pieces: Vec<RawPiece<'a>>,
 }
 
 impl<'a> Splitter<'a> {
@@ -64,93 +84,38 @@ impl<'a> Splitter<'a> {
         self.text.get(from..self.at).unwrap_or_default()
     }
 
-    /// Steps over `count` bytes and counts the lines among them.
     fn step(&mut self, count: usize) {
-        let end = (self.at + count).min(self.text.len());
-        let passed = self.text.as_bytes().get(self.at..end).unwrap_or_default();
-        self.line += passed.iter().filter(|&&byte| byte == b'\n').count();
-        self.at = end;
+        self.at = (self.at + count).min(self.text.len());
     }
 
-    /// Steps over the first `end` from here on, or says what is not closed.
-    fn step_past(&mut self, end: &str, what: &str) -> Result<(), BadToken> {
-        match self.rest().find(end) {
-            Some(found) => {
-                self.step(found + end.len());
-                Ok(())
-            }
-            None => Err(self.unclosed(what)),
-        }
+    /// `\;` and `\:` stand for the bare characters.
+    fn at_escape(&self) -> bool {
+        self.byte(0) == Some(b'\\') && matches!(self.byte(1), Some(b';' | b':'))
     }
 
-    fn unclosed(&self, what: &str) -> BadToken {
-        BadToken {
-            line: self.line,
-            problem: format!("{what} that begins here is not closed"),
-        }
-    }
-
-    /// Leaves out space, comments and empty statements; false at the end of the script.
-    fn skip_to_command(&mut self) -> Result<bool, BadToken> {
+    /// Leaves out space and comments of one line; false at the end of the script.
+    fn skip_to_command(&mut self) -> bool {
         while let Some(byte) = self.byte(0) {
-            if byte.is_ascii_whitespace() || byte == b'\x0b' || byte == b';' {
+            if byte.is_ascii_whitespace() || byte == b'\x0b' {
                 self.step(1);
-            } else if !self.skip_comment()? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    fn skip_comment(&mut self) -> Result<bool, BadToken> {
-        match (self.byte(0), self.byte(1)) {
-            (Some(b'-'), Some(b'-')) => {
+            } else if self.rest().starts_with("--") {
                 let length = self.rest().find('\n').unwrap_or(self.rest().len());
                 self.step(length);
-                Ok(true)
-            }
-            (Some(b'/'), Some(b'*')) => self.block_comment().map(|()| true),
-            _ => Ok(false),
-        }
-    }
-
-    /// Block comments nest in SQL.
-    fn block_comment(&mut self) -> Result<(), BadToken> {
-        let unclosed = self.unclosed("the comment");
-        let mut depth = 0usize;
-        loop {
-            match (self.byte(0), self.byte(1)) {
-                (Some(b'/'), Some(b'*')) => {
-                    depth += 1;
-                    self.step(2);
-                }
-                (Some(b'*'), Some(b'/')) => {
-                    self.step(2);
-                    depth -= 1;
-                    if depth == 0 {
-                        return Ok(());
-                    }
-                }
-                (Some(_), _) => self.step(1),
-                (None, _) => return Err(unclosed),
+            } else {
+                return true;
             }
         }
+        false
     }
 
     fn meta_command(&mut self) -> Raw<'a> {
-        let line = self.line;
+        let offset = self.at;
         self.step(1);
         let start = self.at;
-        while self.byte(0).is_some_and(|byte| !byte.is_ascii_whitespace())
-            && !self.at_continuation()
-        {
-            self.step(1);
-        }
-        let name = self.slice(start);
-        let start = self.at;
         while let Some(byte) = self.byte(0) {
-            if self.at_continuation() {
-                let newline = self.rest().find('\n').unwrap_or(0);
+            let rest = self.rest();
+            if rest.starts_with("\\\n") || rest.starts_with("\\\r\n") {
+                let newline = rest.find('\n').unwrap_or(0);
                 self.step(newline + 1);
             } else if byte == b'\n' {
                 break;
@@ -159,53 +124,47 @@ impl<'a> Splitter<'a> {
             }
         }
         Raw::Meta {
-            name,
-            arguments: self.slice(start),
-            line,
+            offset,
+            text: self.slice(start),
         }
     }
 
-    fn at_continuation(&self) -> bool {
-        self.rest().starts_with("\\\n") || self.rest().starts_with("\\\r\n")
-    }
-
-    fn sql_command(&mut self) -> Result<Raw<'a>, BadToken> {
-        let line = self.line;
-        let mut pieces = Pieces::default();
-        let mut start = self.at;
+    fn sql_command(&mut self) -> Result<Raw<'a>, Problem> {
+        let offset = self.at;
+        self.start = self.at;
         let mut depth = Depth::default();
         while let Some(byte) = self.byte(0) {
             match byte {
                 b'\'' => self.quoted("'", false)?,
                 b'"' => self.quoted("\"", false)?,
                 b'$' => self.dollar_quoted()?,
-                b'-' | b'/' if self.skip_comment()? => {}
+                b'-' if self.byte(1) == Some(b'-') => {
+                    let end = self.rest().find('\n').unwrap_or(self.rest().len());
+                    self.enclosed(end, Within::Comment);
+                }
+                b'/' if self.byte(1) == Some(b'*') => self.block_comment()?,
                 b'(' | b')' => {
                     depth.parenthesis(byte == b'(');
                     self.step(1);
                 }
-                b';' if depth.is_outside() => {
+                b';' => {
                     self.step(1);
-                    break;
+                    if depth.is_outside() {
+                        break;
+                    }
                 }
-                // `\;` and `\:` stand for the bare characters.
-                b'\\' if matches!(self.byte(1), Some(b';' | b':')) => {
-                    pieces.text(self.slice(start));
+                b'\\' if self.at_escape() => {
+                    self.end_text();
                     self.step(1);
-                    start = self.at;
-                    self.step(1);
+                    self.start = self.at;
+                    if self.byte(0) == Some(b';') {
+                        self.step(1);
+                        depth.restart();
+                    }
                 }
                 // A meta command ends the statement, as a semicolon does.
                 b'\\' => break,
-                b':' if matches!(self.byte(1), Some(b':' | b'=')) => self.step(2),
-                b':' if self.byte(1).is_some_and(begins_word) => {
-                    pieces.text(self.slice(start));
-                    self.step(1);
-                    start = self.at;
-                    self.step(word_length(self.rest()));
-                    pieces.all.push(RawPiece::Variable(self.slice(start)));
-                    start = self.at;
-                }
+                b':' => self.colon(Within::Code),
                 _ if begins_word(byte) => {
                     let word = self.identifier();
                     depth.word(word);
@@ -220,39 +179,98 @@ impl<'a> Splitter<'a> {
                 _ => self.step(1),
             }
         }
-        pieces.text(self.slice(start).trim_end());
+        self.end_text();
+        if let Some(RawPiece::Text(last)) = self.pieces.last_mut() {
+            *last = last.trim_end();
+        }
         Ok(Raw::Sql {
-            pieces: pieces.all,
-            line,
+            pieces: std::mem::take(&mut self.pieces),
+            offset,
         })
     }
 
-    /// A doubled quote inside needs no care here: it closes one string and opens the next.
-    fn quoted(&mut self, quote: &str, backslashes: bool) -> Result<(), BadToken> {
+    /// Makes a piece of the text up to here.
+    fn end_text(&mut self) {
+        let text = self.slice(self.start);
+        if !text.is_empty() {
+            self.pieces.push(RawPiece::Text(text));
+        }
+        self.start = self.at;
+    }
+
+    /// A colon, and the variable that it begins. Colons in a row begin none: `x::text`.
+    fn colon(&mut self, within: Within) {
+        if self.byte(1).is_some_and(begins_word) {
+            self.end_text();
+            let offset = self.at;
+            self.step(1);
+            let start = self.at;
+            self.step(word_length(self.rest()));
+            self.pieces.push(RawPiece::Variable {
+                name: self.slice(start),
+                offset,
+                within,
+            });
+            self.start = self.at;
+            return;
+        }
+        if within == Within::Code && self.unset_test() {
+            return;
+        }
+        let colons = self.rest().bytes().take_while(|&b| b == b':').count();
+        self.step(colons);
+    }
+
+    /// `:{?name}` asks psql whether a variable is set; pgbench always says no.
+    fn unset_test(&mut self) -> bool {
+        let Some(name) = self.rest().strip_prefix(":{?") else {
+            return false;
+        };
+        let length = word_length(name);
+        if length == 0 || name.as_bytes().get(length) != Some(&b'}') {
+            return false;
+        }
+        self.end_text();
+        self.pieces.push(RawPiece::Text("FALSE"));
+        self.step(length + 4);
+        self.start = self.at;
+        true
+    }
+
+    /// Steps over `length` bytes of quotes or a comment, in which variables are found all the
+    /// same.
+    fn enclosed(&mut self, length: usize, within: Within) {
+        let end = self.at + length;
+        while let Some(found) = self.text.get(self.at..end).and_then(|text| text.find(':')) {
+            self.step(found);
+            self.colon(within);
+        }
+        self.at = end.max(self.at);
+    }
+
+    fn quoted(&mut self, quote: &str, backslashes: bool) -> Result<(), Problem> {
         let what = if quote == "'" {
             "the string"
         } else {
             "the quoted name"
         };
-        let unclosed = self.unclosed(what);
-        self.step(1);
-        if !backslashes {
-            return self.step_past(quote, what).map_err(|_| unclosed);
-        }
-        loop {
-            match (self.byte(0), self.byte(1)) {
-                (Some(b'\\'), Some(_)) | (Some(b'\''), Some(b'\'')) => self.step(2),
-                (Some(b'\''), _) => {
-                    self.step(1);
-                    return Ok(());
-                }
-                (Some(_), _) => self.step(1),
-                (None, _) => return Err(unclosed),
+        let body = self.rest().get(1..).unwrap_or_default();
+        // A doubled quote needs no care without backslashes: it ends one string and begins the next.
+        let end = if backslashes {
+            escaped_end(body)
+        } else {
+            body.find(quote).map(|end| end + 1)
+        };
+        match end {
+            Some(end) => {
+                self.enclosed(1 + end, Within::Quotes);
+                Ok(())
             }
+            None => Err(self.unclosed(what)),
         }
     }
 
-    fn dollar_quoted(&mut self) -> Result<(), BadToken> {
+    fn dollar_quoted(&mut self) -> Result<(), Problem> {
         let after = self.rest().get(1..).unwrap_or_default();
         let tag = word_length(after);
         let begins = after.bytes().next().is_some_and(begins_word) || tag == 0;
@@ -260,10 +278,43 @@ impl<'a> Splitter<'a> {
             self.step(1);
             return Ok(());
         }
-        let unclosed = self.unclosed("the dollar-quoted string");
         let delimiter = self.rest().get(..tag + 2).unwrap_or_default();
-        self.step(delimiter.len());
-        self.step_past(delimiter, "").map_err(|_| unclosed)
+        let body = self.rest().get(delimiter.len()..).unwrap_or_default();
+        match body.find(delimiter) {
+            Some(end) => {
+                self.enclosed(end + 2 * delimiter.len(), Within::Quotes);
+                Ok(())
+            }
+            None => Err(self.unclosed("the dollar-quoted string")),
+        }
+    }
+
+    /// Block comments nest in SQL.
+    fn block_comment(&mut self) -> Result<(), Problem> {
+        let bytes = self.rest().as_bytes();
+        let (mut length, mut depth) = (0, 0usize);
+        loop {
+            match bytes.get(length..length + 2) {
+                Some(b"/*") => {
+                    depth += 1;
+                    length += 2;
+                }
+                Some(b"*/") => {
+                    depth -= 1;
+                    length += 2;
+                    if depth == 0 {
+                        self.enclosed(length, Within::Comment);
+                        return Ok(());
+                    }
+                }
+                Some(_) => length += 1,
+                None => return Err(self.unclosed("the comment")),
+            }
+        }
+    }
+
+    fn unclosed(&self, what: &str) -> Problem {
+        Problem::new(self.at, format!("{what} that begins here is not closed"))
     }
 
     /// Inside a name `$` is an ordinary character.
@@ -279,63 +330,15 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// Names do not begin with a digit, so that `12:30` or `a[1:2]` stay what they are.
-fn begins_word(byte: u8) -> bool {
-    is_word(byte) && !byte.is_ascii_digit()
-}
-
-#[derive(Default)]
-struct Pieces<'a> {
-    all: Vec<RawPiece<'a>>,
-}
-
-impl<'a> Pieces<'a> {
-    fn text(&mut self, text: &'a str) {
-        if !text.is_empty() {
-            self.all.push(RawPiece::Text(text));
-        }
-    }
-}
-
-/// Whether a semicolon ends the statement: not within parentheses, nor between BEGIN ATOMIC and
-/// END of a function in SQL.
-#[derive(Default)]
-struct Depth {
-    parentheses: usize,
-    words: usize,
-    creates: bool,
-    creates_function: bool,
-    blocks: usize,
-}
-
-impl Depth {
-    fn is_outside(&self) -> bool {
-        self.parentheses == 0 && self.blocks == 0
-    }
-
-    fn parenthesis(&mut self, opens: bool) {
-        self.parentheses = if opens {
-            self.parentheses + 1
-        } else {
-            self.parentheses.saturating_sub(1)
-        };
-    }
-
-    fn word(&mut self, word: &str) {
-        let is = |keyword: &str| word.eq_ignore_ascii_case(keyword);
-        self.words += 1;
-        if self.words == 1 {
-            self.creates = is("create");
-        } else if self.creates && self.words <= 4 && (is("function") || is("procedure")) {
-            self.creates_function = true;
-        }
-        if !self.creates_function || self.parentheses > 0 {
-            return;
-        }
-        if is("begin") || (is("case") && self.blocks > 0) {
-            self.blocks += 1;
-        } else if is("end") {
-            self.blocks = self.blocks.saturating_sub(1);
+/// Where a string with backslash escapes ends, behind its closing quote.
+fn escaped_end(body: &str) -> Option<usize> {
+    let bytes = body.as_bytes();
+    let mut at = 0;
+    loop {
+        match (bytes.get(at)?, bytes.get(at + 1)) {
+            (b'\\', Some(_)) | (b'\'', Some(b'\'')) => at += 2,
+            (b'\'', _) => return Some(at + 1),
+            _ => at += 1,
         }
     }
 }

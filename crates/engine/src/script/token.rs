@@ -1,14 +1,9 @@
-//! Tokens of the expression language of `\set`.
+//! Tokens of the expression language of `\set`, `\if` and `\elif`.
 //!
-//! Enters: the text after a variable's name. Leaves: tokens with the line each stands on.
-//! Never: knows which order of tokens makes sense.
+//! Enters: the text of an expression. Leaves: tokens with their offsets in the script. Never:
+//! knows which order of tokens makes sense.
 
-/// A number of the script that does not fit, or a character that belongs to nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadToken {
-    pub line: usize,
-    pub problem: String,
-}
+use super::problem::Problem;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Token<'a> {
@@ -23,25 +18,26 @@ pub enum Token<'a> {
 }
 
 /// Two-character symbols come before their first characters.
-const SYMBOLS: [&str; 20] = [
+const SYMBOLS: [&str; 21] = [
     "<>", "!=", "<=", ">=", "<<", ">>", "+", "-", "*", "/", "%", "(", ")", ",", "=", "<", ">", "|",
-    "&", "#",
+    "&", "#", "~",
 ];
 
 pub struct Tokens<'a> {
     rest: &'a str,
-    line: usize,
+    offset: usize,
 }
 
 impl<'a> Tokens<'a> {
-    pub fn new(text: &'a str, line: usize) -> Tokens<'a> {
-        Tokens { rest: text, line }
+    /// `text` begins at `offset` of the script.
+    pub fn new(text: &'a str, offset: usize) -> Tokens<'a> {
+        Tokens { rest: text, offset }
     }
 
-    /// The next token and its line; `End` again and again at the end.
-    pub fn next_token(&mut self) -> Result<(Token<'a>, usize), BadToken> {
+    /// The next token and where it begins; `End` again and again at the end.
+    pub fn next_token(&mut self) -> Result<(Token<'a>, usize), Problem> {
         self.skip_space();
-        let line = self.line;
+        let offset = self.offset;
         let token = match self.rest.as_bytes() {
             [] => Token::End,
             [b'0'..=b'9', ..] | [b'.', b'0'..=b'9', ..] => self.number()?,
@@ -49,33 +45,35 @@ impl<'a> Tokens<'a> {
                 let length = 1 + word_length(self.rest.get(1..).unwrap_or_default());
                 Token::Variable(self.take(length).get(1..).unwrap_or_default())
             }
-            [b'a'..=b'z' | b'A'..=b'Z' | b'_', ..] => {
-                Token::Word(self.take(word_length(self.rest)))
-            }
-            [b'~', ..] => {
-                self.take(1);
-                Token::Symbol("~")
-            }
-            _ => {
-                let symbol = SYMBOLS
-                    .iter()
-                    .find(|symbol| self.rest.starts_with(**symbol));
-                match symbol {
-                    Some(symbol) => {
-                        self.take(symbol.len());
-                        Token::Symbol(symbol)
-                    }
-                    None => {
-                        let found = self.rest.chars().next().unwrap_or(' ');
-                        return Err(self.bad(format!("unexpected character {found:?}")));
-                    }
-                }
-            }
+            [first, ..] if begins_word(*first) => Token::Word(self.take(word_length(self.rest))),
+            _ => self.symbol()?,
         };
-        Ok((token, line))
+        Ok((token, offset))
     }
 
-    fn number(&mut self) -> Result<Token<'a>, BadToken> {
+    fn symbol(&mut self) -> Result<Token<'a>, Problem> {
+        let symbol = SYMBOLS
+            .iter()
+            .find(|symbol| self.rest.starts_with(**symbol));
+        match symbol {
+            Some(symbol) => {
+                self.take(symbol.len());
+                Ok(Token::Symbol(symbol))
+            }
+            None => {
+                let found = self.rest.chars().next().unwrap_or(' ');
+                let shown = if found.is_control() {
+                    found.escape_default().to_string()
+                } else {
+                    found.to_string()
+                };
+                let problem = format!("unexpected character ({shown})");
+                Err(Problem::new(self.offset, problem))
+            }
+        }
+    }
+
+    fn number(&mut self) -> Result<Token<'a>, Problem> {
         let bytes = self.rest.as_bytes();
         let digits = |from: usize| {
             bytes
@@ -98,16 +96,24 @@ impl<'a> Tokens<'a> {
                 length += 1 + sign + exponent;
             }
         }
+        let offset = self.offset;
         let text = self.take(length);
         if is_double {
             match text.parse::<f64>() {
-                Ok(value) if value.is_finite() => Ok(Token::Double(value)),
-                _ => Err(self.bad(format!("the double {text} is out of range"))),
+                // What is too small to be told from zero is refused too, unless it is written 0.
+                Ok(value) if value.is_normal() || is_zero(text) => Ok(Token::Double(value)),
+                _ => {
+                    let problem = format!("double constant overflow ({text})");
+                    Err(Problem::new(offset, problem))
+                }
             }
         } else {
             match text.parse::<u64>() {
                 Ok(value) if value <= 1 << 63 => Ok(Token::Int(value)),
-                _ => Err(self.bad(format!("the integer {text} is out of range"))),
+                _ => {
+                    let problem = format!("bigint constant overflow ({text})");
+                    Err(Problem::new(offset, problem))
+                }
             }
         }
     }
@@ -115,11 +121,7 @@ impl<'a> Tokens<'a> {
     fn skip_space(&mut self) {
         loop {
             match self.rest.as_bytes() {
-                [b'\n', ..] => {
-                    self.line += 1;
-                    self.take(1);
-                }
-                [b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c', ..] => {
+                [b' ' | b'\t' | b'\r' | b'\n' | b'\x0b' | b'\x0c', ..] => {
                     self.take(1);
                 }
                 // A backslash before the end of a line continues the command on the next.
@@ -138,20 +140,24 @@ impl<'a> Tokens<'a> {
             .split_at_checked(length)
             .unwrap_or((self.rest, ""));
         self.rest = rest;
+        self.offset += taken.len();
         taken
     }
+}
 
-    fn bad(&self, problem: String) -> BadToken {
-        BadToken {
-            line: self.line,
-            problem,
-        }
-    }
+fn is_zero(number: &str) -> bool {
+    let mantissa = number.split(['e', 'E']).next().unwrap_or_default();
+    mantissa.bytes().all(|b| matches!(b, b'0' | b'.'))
 }
 
 /// A byte of a variable's name: also any byte of a character beyond ASCII, as in pgbench.
 pub fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+}
+
+/// Names do not begin with a digit, so that `12:30` or `a[1:2]` stay what they are.
+pub fn begins_word(byte: u8) -> bool {
+    is_word(byte) && !byte.is_ascii_digit()
 }
 
 pub fn word_length(text: &str) -> usize {
@@ -162,8 +168,8 @@ pub fn word_length(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn tokens(text: &str) -> Result<Vec<(Token<'_>, usize)>, BadToken> {
-        let mut tokens = Tokens::new(text, 1);
+    fn tokens(text: &str) -> Result<Vec<(Token<'_>, usize)>, Problem> {
+        let mut tokens = Tokens::new(text, 10);
         let mut found = Vec::new();
         loop {
             match tokens.next_token()? {
@@ -198,19 +204,17 @@ mod tests {
     }
 
     #[test]
-    fn continued_lines_are_counted() {
-        let lines: Vec<_> = tokens("1 \\\n + \\\r\n 2").unwrap();
-        assert_eq!(
-            lines.iter().map(|(_, line)| *line).collect::<Vec<_>>(),
-            [1, 2, 3]
-        );
+    fn offsets_are_those_of_the_script() {
+        let found = tokens("1 \\\n + \\\r\n 22").unwrap();
+        let offsets: Vec<_> = found.iter().map(|(_, offset)| *offset).collect();
+        assert_eq!(offsets, [10, 15, 21]);
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        assert!(tokens("9223372036854775808").is_ok());
+        assert!(tokens("9223372036854775808 0.0 0e-999").is_ok());
         assert!(tokens("9223372036854775809").is_err());
-        assert!(tokens("1e999").is_err());
-        assert_eq!(tokens("1 \\\n ?").unwrap_err().line, 2);
+        assert!(tokens("1e999").is_err() && tokens("1e-999").is_err());
+        assert_eq!(tokens("1 \\\n ?").unwrap_err().offset, 15);
     }
 }

@@ -49,7 +49,7 @@ impl Value {
                 } else {
                     Err(Fault::new(format!(
                         "double to int overflow for {}",
-                        Text(self)
+                        decimal(rounded)
                     )))
                 }
             }
@@ -69,6 +69,26 @@ impl Value {
         match self {
             Value::Bool(value) => Ok(value),
             _ => Err(self.cannot_become("boolean")),
+        }
+    }
+
+    /// Whether a condition holds: numbers do unless they are 0, NULL does not.
+    #[must_use]
+    pub fn is_true(self) -> bool {
+        match self {
+            Value::Null => false,
+            Value::Bool(value) => value,
+            Value::Int(value) => value != 0,
+            Value::Double(value) => value != 0.0,
+        }
+    }
+
+    /// Type and value, as `debug` shows them.
+    #[must_use]
+    pub fn described(self) -> String {
+        match self {
+            Value::Null => "null".to_owned(),
+            _ => format!("{} {}", self.type_name(), Text(self)),
         }
     }
 
@@ -138,45 +158,13 @@ fn without_trailing_zeros(number: &str) -> &str {
     }
 }
 
-/// What a variable holds: an expression's result, or a text given from outside.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Content {
-    Value(Value),
-    Text(Box<str>),
-}
-
-impl Content {
-    /// The value in an expression; a text is read as pgbench reads the value of `-D`.
-    pub fn to_value(&self) -> Result<Value, Fault> {
-        match self {
-            Content::Value(value) => Ok(*value),
-            Content::Text(text) => {
-                let word = text.trim();
-                match word.to_ascii_lowercase().as_str() {
-                    "null" => return Ok(Value::Null),
-                    "true" | "on" | "yes" => return Ok(Value::Bool(true)),
-                    "false" | "off" | "no" => return Ok(Value::Bool(false)),
-                    _ => {}
-                }
-                if let Ok(value) = word.parse() {
-                    return Ok(Value::Int(value));
-                }
-                let numeric = word
-                    .bytes()
-                    .all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
-                match word.parse() {
-                    Ok(value) if numeric => Ok(Value::Double(value)),
-                    _ => Err(Fault::new(format!("\"{text}\" is not a number"))),
-                }
-            }
-        }
-    }
-
-    pub fn write_text(&self, output: &mut Vec<u8>) {
-        match self {
-            Content::Value(value) => value.write_text(output),
-            Content::Text(text) => output.extend_from_slice(text.as_bytes()),
-        }
+/// As C's `%f` writes it.
+#[must_use]
+pub fn decimal(value: f64) -> String {
+    if value.is_finite() {
+        format!("{value:.6}")
+    } else {
+        Text(Value::Double(value)).to_string()
     }
 }
 
@@ -218,16 +206,5 @@ mod tests {
         assert!(Value::Double(f64::NAN).to_int().is_err());
         assert!(Value::Bool(true).to_int().is_err());
         assert!(Value::Null.to_double().is_err());
-    }
-
-    #[test]
-    fn a_given_text_is_read_by_its_form() {
-        let read = |text: &str| Content::Text(text.into()).to_value();
-        assert_eq!(read("12"), Ok(Value::Int(12)));
-        assert_eq!(read(" 1e3"), Ok(Value::Double(1000.0)));
-        assert_eq!(read("TRUE"), Ok(Value::Bool(true)));
-        assert_eq!(read("null"), Ok(Value::Null));
-        assert!(read("accounts").is_err());
-        assert!(read("inf").is_err());
     }
 }

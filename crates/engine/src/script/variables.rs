@@ -1,11 +1,13 @@
 //! Names of variables, and what a client's variables hold.
 //!
 //! Enters: names while scripts are parsed, contents while they run. Leaves: slots and contents.
-//! Never: looks a name up while a load runs.
+//! Never: looks a name up while a load runs, but for the columns of a `\gset`.
 
 use std::collections::HashMap;
 
-use super::value::{Content, Fault};
+use super::content::Content;
+use super::token::{begins_word, is_word};
+use super::value::{Fault, Value};
 
 /// Where a variable lies, the same for all clients and scripts of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -14,24 +16,34 @@ pub struct Slot(usize);
 /// The names seen so far, shared by all scripts of a load.
 #[derive(Debug, Default, Clone)]
 pub struct Names {
-    slots: HashMap<String, Slot>,
+    slots: HashMap<Vec<u8>, Slot>,
     names: Vec<String>,
 }
 
 impl Names {
     pub fn slot(&mut self, name: &str) -> Slot {
-        if let Some(slot) = self.slots.get(name) {
-            return *slot;
+        if let Some(slot) = self.find(name.as_bytes()) {
+            return slot;
         }
         let slot = Slot(self.names.len());
         self.names.push(name.to_owned());
-        self.slots.insert(name.to_owned(), slot);
+        self.slots.insert(name.as_bytes().to_vec(), slot);
         slot
+    }
+
+    /// The slot of a name that some script mentions.
+    #[must_use]
+    pub fn find(&self, name: &[u8]) -> Option<Slot> {
+        self.slots.get(name).copied()
     }
 
     #[must_use]
     pub fn name(&self, slot: Slot) -> &str {
         self.names.get(slot.0).map_or("?", String::as_str)
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = Slot> {
+        (0..self.names.len()).map(Slot)
     }
 
     /// A client's variables, none of them set.
@@ -41,6 +53,12 @@ impl Names {
             contents: vec![None; self.names.len()],
         }
     }
+}
+
+/// Whether a variable may have this name: letters, digits, `_`, no digit first.
+#[must_use]
+pub fn is_name(name: &[u8]) -> bool {
+    name.first().is_some_and(|&byte| begins_word(byte)) && name.iter().all(|&byte| is_word(byte))
 }
 
 /// The variables of one client.
@@ -56,15 +74,34 @@ impl Variables {
         }
     }
 
-    pub fn read(&self, slot: Slot) -> Result<&Content, Fault> {
-        match self.contents.get(slot.0) {
-            Some(Some(content)) => Ok(content),
-            _ => Err(Fault::new("a variable is read before anything has set it")),
+    /// Sets a text, in the memory of the one before where there was one.
+    pub fn set_text(&mut self, slot: Slot, text: &[u8]) {
+        match self.contents.get_mut(slot.0) {
+            Some(Some(Content::Text(place))) => {
+                place.clear();
+                place.extend_from_slice(text);
+            }
+            Some(place) => *place = Some(Content::Text(text.to_vec())),
+            None => {}
         }
     }
 
     #[must_use]
-    pub fn is_set(&self, slot: Slot) -> bool {
-        self.read(slot).is_ok()
+    pub fn get(&self, slot: Slot) -> Option<&Content> {
+        self.contents.get(slot.0)?.as_ref()
     }
+
+    /// The value for an expression.
+    pub fn value(&self, slot: Slot, names: &Names) -> Result<Value, Fault> {
+        match self.get(slot) {
+            Some(Content::Value(value)) => Ok(*value),
+            Some(content) => content.to_value(names.name(slot)),
+            None => Err(undefined(names.name(slot))),
+        }
+    }
+}
+
+#[must_use]
+pub fn undefined(name: &str) -> Fault {
+    Fault::new(format!("undefined variable \"{name}\""))
 }

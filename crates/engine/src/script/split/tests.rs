@@ -2,27 +2,29 @@
 
 use super::*;
 
-/// Commands as text, variables in braces.
+/// Commands as text with the line they begin on; variables in braces, but within quotes in
+/// brackets and within comments in angles.
 fn commands(text: &str) -> Vec<String> {
+    let line = |offset| crate::script::problem::line_of(text, offset);
     split(text)
         .expect(text)
         .iter()
         .map(|command| match command {
-            Raw::Sql { pieces, line } => {
+            Raw::Sql { pieces, offset } => {
                 let sql: String = pieces
                     .iter()
                     .map(|piece| match piece {
                         RawPiece::Text(text) => (*text).to_owned(),
-                        RawPiece::Variable(name) => format!("{{{name}}}"),
+                        RawPiece::Variable { name, within, .. } => match within {
+                            Within::Code => format!("{{{name}}}"),
+                            Within::Quotes => format!("[{name}]"),
+                            Within::Comment => format!("<{name}>"),
+                        },
                     })
                     .collect();
-                format!("{line} {sql}")
+                format!("{} {sql}", line(*offset))
             }
-            Raw::Meta {
-                name,
-                arguments,
-                line,
-            } => format!("{line} \\{name}{arguments}"),
+            Raw::Meta { offset, text } => format!("{} \\{text}", line(*offset)),
         })
         .collect()
 }
@@ -31,7 +33,11 @@ fn commands(text: &str) -> Vec<String> {
 fn commands_are_cut_where_pgbench_cuts_them() {
     for (text, expected) in [
         ("", &[] as &[&str]),
-        ("-- only\n/* a /* nested */ comment */ ;;", &[]),
+        ("-- only\n -- comments", &[]),
+        (
+            "-- a\n/* a /* nested */ comment */ ;;",
+            &["2 /* a /* nested */ comment */ ;", "2 ;"],
+        ),
         ("SELECT 1;\n\nEND;\n", &["1 SELECT 1;", "3 END;"]),
         (
             "BEGIN; SELECT\n 1; END",
@@ -59,7 +65,7 @@ fn commands_are_cut_where_pgbench_cuts_them() {
             &["1 SELECT E'\\';', e'a''b\\\\';", "1 END;"],
         ),
         ("SELECT 'a\\';END;", &["1 SELECT 'a\\';", "1 END;"]),
-        ("DO $$ x; :y $$;END;", &["1 DO $$ x; :y $$;", "1 END;"]),
+        ("DO $$ x; :y $$;END;", &["1 DO $$ x; [y] $$;", "1 END;"]),
         (
             "DO $a$ $$;$b$; $a$;END;",
             &["1 DO $a$ $$;$b$; $a$;", "1 END;"],
@@ -67,9 +73,9 @@ fn commands_are_cut_where_pgbench_cuts_them() {
         ("SELECT $1, a$b$; END;", &["1 SELECT $1, a$b$;", "1 END;"]),
         (
             "SELECT 1 -- ; don't :x\n, 2;",
-            &["1 SELECT 1 -- ; don't :x\n, 2;"],
+            &["1 SELECT 1 -- ; don't <x>\n, 2;"],
         ),
-        ("SELECT 1 /* ; ' :x */;", &["1 SELECT 1 /* ; ' :x */;"]),
+        ("SELECT 1 /* ; ' :x */;", &["1 SELECT 1 /* ; ' <x> */;"]),
         ("SELECT 4 /2 - 1;", &["1 SELECT 4 /2 - 1;"]),
         (
             "CREATE RULE r AS (a; b);END;",
@@ -83,13 +89,22 @@ fn commands_are_cut_where_pgbench_cuts_them() {
             ],
         ),
         ("SELECT 1\\; SELECT 2;", &["1 SELECT 1; SELECT 2;"]),
+        ("\\;\\;;", &["1 ;;;"]),
+        (
+            "SELECT \\:x, 'a\\:x', ':{?x}', :{?x}, :::x, :1;",
+            &["1 SELECT {x}, 'a\\[x]', ':{?x}', FALSE, :::x, :1;"],
+        ),
+        (
+            "SELECT E'\\':x', $a$:b:c$a$, 'it''s :d';",
+            &["1 SELECT E'\\'[x]', $a$[b][c]$a$, 'it''s [d]';"],
+        ),
         (
             "SELECT :x::int, ::y, a[1:2], '12:30', :é;",
             &["1 SELECT {x}::int, ::y, a[1:2], '12:30', {é};"],
         ),
         (
             "SELECT ':x', \":x\", :x+:y, f(a := :z);",
-            &["1 SELECT ':x', \":x\", {x}+{y}, f(a := {z});"],
+            &["1 SELECT '[x]', \"[x]\", {x}+{y}, f(a := {z});"],
         ),
     ] {
         assert_eq!(commands(text), expected, "{text}");
@@ -98,14 +113,14 @@ fn commands_are_cut_where_pgbench_cuts_them() {
 
 #[test]
 fn what_is_not_closed_is_refused_where_it_begins() {
-    for (text, line) in [
-        ("\nSELECT 'a\nb;", 2),
-        ("SELECT 1,\n\"a;", 2),
-        ("\n\nDO $x$ ; $y$;", 3),
-        ("/* /* */", 1),
-        ("SELECT 1\n/*;", 2),
-        ("SELECT E'\\'", 1),
+    for (text, offset) in [
+        ("\nSELECT 'a\nb;", 8),
+        ("SELECT 1,\n\"a;", 10),
+        ("\n\nDO $x$ ; $y$;", 5),
+        ("/* /* */", 0),
+        ("SELECT 1\n/*;", 9),
+        ("SELECT E'\\'", 8),
     ] {
-        assert_eq!(split(text).expect_err(text).line, line, "{text}");
+        assert_eq!(split(text).expect_err(text).offset, offset, "{text}");
     }
 }

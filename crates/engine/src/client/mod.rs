@@ -4,18 +4,25 @@
 //! ends of transactions to the recorder. Never: waits, reads a socket, or allocates on the way
 //! of a transaction that succeeds.
 
+mod capture;
+mod interpreter;
+mod shell;
+
 use std::sync::Arc;
 
 use pgassay_session::board::Board;
 use pgassay_session::{ServerError, clock};
 
-use crate::messages::{
-    COPY_REFUSAL, Malformed, Message, ROLLBACK, Reader, SYNC, server_error, sqlstate,
-};
-use crate::program::{Operation, Program};
+use crate::messages::{COPY_REFUSAL, Malformed, Message, Reader, SYNC, server_error, sqlstate};
+use crate::program::Program;
 use crate::random::{Purpose, Random};
 use crate::record::{Failure, Recorder};
-use crate::script::{Content, Context, Fault, Value, Variables};
+use crate::script::{Fault, Value};
+use crate::timers::Timers;
+use interpreter::{Interpreter, Stop};
+
+/// Transactions that end without a wait before others have their turn.
+const MOST_AT_ONCE: u32 = 64;
 
 /// What the clients of one worker share.
 pub struct Bench<'p> {
@@ -26,6 +33,8 @@ pub struct Bench<'p> {
     pub quota: Option<u64>,
     /// Arguments of an expression under evaluation.
     pub stack: Vec<Value>,
+    /// Clients to be woken.
+    pub timers: Timers,
     /// Whether a client is idle because its script failed by itself.
     pub has_paused: bool,
 }
@@ -36,6 +45,8 @@ pub enum State {
     Idle,
     /// A statement of a transaction is under way.
     Waiting,
+    /// The script of a transaction sleeps.
+    Sleeping,
     /// The ROLLBACK of a failed transaction is under way.
     RollingBack,
     /// The connection is lost.
@@ -52,14 +63,12 @@ pub struct Client {
     pub measured: Option<u64>,
     reader: Reader,
     choice: Random,
-    random: Random,
-    variables: Variables,
-    /// By number of the statement.
-    prepared: Vec<bool>,
-    scenario: usize,
-    /// The operation of the scenario under way or, while none is, the next.
-    operation: usize,
+    interpreter: Interpreter,
     began_ns: i64,
+    /// When the script's sleep ends.
+    wake_ns: i64,
+    /// Transactions in a row that ended without a wait.
+    at_once: u32,
     /// What went wrong with the statement under way.
     failure: Option<(Failure, Option<ServerError>)>,
     /// The server's word on the transaction block: I, T or E.
@@ -76,21 +85,23 @@ impl Client {
             measured: None,
             reader: Reader::default(),
             choice: Random::new(seed, number, Purpose::Choice),
-            random: Random::new(seed, number, Purpose::Script),
-            variables: program.variables(number),
-            prepared,
-            scenario: 0,
-            operation: 0,
+            interpreter: Interpreter::new(number, program, prepared),
             began_ns: 0,
+            wake_ns: 0,
+            at_once: 0,
             failure: None,
             block: b'I',
         }
     }
 
-    /// Whether a statement is under way.
+    /// Whether a transaction or its ROLLBACK is under way.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        matches!(self.state, State::Waiting | State::RollingBack)
+        self.is_in_transaction() || self.state == State::RollingBack
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        matches!(self.state, State::Waiting | State::Sleeping)
     }
 
     /// Whether the client will never run again, however long the schedule goes on.
@@ -119,11 +130,11 @@ impl Client {
         if bench.recorder.step().is_some_and(|step| step.measured) {
             self.measured.get_or_insert(0);
         }
-        self.scenario = bench.program.mix.choose(&mut self.choice);
-        self.operation = 0;
+        let scenario = bench.program.mix.choose(&mut self.choice);
+        self.interpreter.begin(scenario);
         self.began_ns = now_ns;
         // Scenarios were checked to be fewer than 2^16.
-        let scenario = u16::try_from(self.scenario).unwrap_or(u16::MAX);
+        let scenario = u16::try_from(scenario).unwrap_or(u16::MAX);
         bench.board.enter(self.number, scenario);
         self.proceed(bench, output);
     }
@@ -137,18 +148,31 @@ impl Client {
     ) -> Result<(), Malformed> {
         // The reader is out of the client while its messages are looked at.
         let mut reader = std::mem::take(&mut self.reader);
-        while let Some(message) = reader.next(&mut bytes)? {
+        loop {
+            let wants_rows = self.state == State::Waiting;
+            reader.keep_rows(wants_rows && self.interpreter.wants_rows(bench.program));
+            let Some(message) = reader.next(&mut bytes)? else {
+                break;
+            };
             match message {
                 Message::Other => {}
                 Message::Ready(block) => {
                     self.block = block;
-                    self.ready(bench, output)?;
+                    if self.interpreter.ready() {
+                        self.ready(bench, output)?;
+                    }
                 }
-                Message::ParseComplete => self.parsed(bench.program),
+                Message::ParseComplete => self.interpreter.parsed(),
+                Message::Columns(body) => self.interpreter.columns(body),
+                Message::Row(body) => self.interpreter.row(body),
+                Message::Complete => self.interpreter.result_ended(bench.program),
                 Message::Error(fields) => self.failed(fields, bench),
+                // Nobody knows which of the messages under way the server still reads.
+                Message::CopyIn if self.interpreter.in_pipeline() => return Err(Malformed),
                 Message::CopyIn => {
                     output.extend_from_slice(COPY_REFUSAL);
-                    if self.is_extended(bench.program) {
+                    let is_waiting = self.state == State::Waiting;
+                    if is_waiting && self.interpreter.is_extended(bench.program) {
                         // The server ignored the first Sync, being about to read data.
                         output.extend_from_slice(SYNC);
                     }
@@ -164,7 +188,7 @@ impl Client {
         if self.state == State::Gone {
             return;
         }
-        if self.state == State::Waiting {
+        if self.is_in_transaction() {
             let problem = match self.failure.take() {
                 Some((_, Some(error))) => error.to_string(),
                 _ => problem.to_owned(),
@@ -177,80 +201,38 @@ impl Client {
         bench.recorder.lose_connection();
     }
 
-    /// Runs operations up to the next that waits for the server.
+    /// The time has come that a timer of this client was set to.
+    pub fn wake(&mut self, now_ns: i64, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+        self.at_once = 0;
+        match self.state {
+            State::Sleeping if now_ns >= self.wake_ns => self.proceed(bench, output),
+            State::Idle => self.begin(now_ns, bench, output),
+            _ => {}
+        }
+    }
+
+    /// Runs the script on, up to what it must wait for.
     fn proceed(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        let operations = bench
-            .program
-            .scenarios
-            .get(self.scenario)
-            .map_or(&[][..], |scenario| &scenario.operations);
-        while let Some(operation) = operations.get(self.operation) {
-            match self.perform(operation, bench, output) {
-                Ok(true) => {
-                    self.state = State::Waiting;
-                    return;
-                }
-                Ok(false) => self.operation += 1,
-                Err(fault) => return self.end_by_fault(&fault, bench, output),
-            }
-        }
-        if self.block == b'I' {
-            self.end_succeeded(bench, output);
-        } else {
-            let fault = Fault("the script ends inside a transaction block; add END;".to_owned());
-            self.operation = operations.len().saturating_sub(1);
-            self.end_by_fault(&fault, bench, output);
-        }
-    }
-
-    /// Performs one operation; true if the server is now to answer.
-    fn perform(
-        &mut self,
-        operation: &Operation,
-        bench: &mut Bench<'_>,
-        output: &mut Vec<u8>,
-    ) -> Result<bool, Fault> {
-        match operation {
-            Operation::Send { request, number } => {
-                let is_prepared = self.prepared.get(*number).copied().unwrap_or(false);
-                request.write(&self.variables, is_prepared, output)?;
-                Ok(true)
-            }
-            Operation::Set {
-                variable,
-                expression,
-                ..
-            } => {
-                let value = expression.evaluate(&mut Context {
-                    variables: &self.variables,
-                    random: &mut self.random,
-                    stack: &mut bench.stack,
-                })?;
-                self.variables.set(*variable, Content::Value(value));
-                Ok(false)
-            }
-        }
-    }
-
-    fn current<'p>(&self, program: &'p Program) -> Option<&'p Operation> {
-        program
-            .scenarios
-            .get(self.scenario)?
-            .operations
-            .get(self.operation)
-    }
-
-    fn is_extended(&self, program: &Program) -> bool {
-        self.state == State::Waiting
-            && matches!(self.current(program), Some(Operation::Send { request, .. }) if request.is_extended())
-    }
-
-    fn parsed(&mut self, program: &Program) {
-        if let Some(Operation::Send { request, number }) = self.current(program)
-            && request.preparation().is_some()
-            && let Some(prepared) = self.prepared.get_mut(*number)
+        match self
+            .interpreter
+            .run(bench.program, &mut bench.stack, output)
         {
-            *prepared = true;
+            Stop::Sent => {
+                self.at_once = 0;
+                self.state = State::Waiting;
+            }
+            Stop::Sleep(duration_ns) => {
+                self.wake_ns = clock::now_ns().saturating_add(duration_ns);
+                self.state = State::Sleeping;
+                bench.timers.set(self.wake_ns, self.number);
+            }
+            Stop::Finished if self.block == b'I' => self.end_succeeded(bench, output),
+            Stop::Finished => {
+                let fault =
+                    "end of script reached without completing the last transaction; add END;";
+                self.end_by_fault(&Fault::new(fault), bench, output);
+            }
+            Stop::Faulted(fault) => self.end_by_fault(&fault, bench, output),
         }
     }
 
@@ -264,13 +246,19 @@ impl Client {
         self.failure = Some((failure, parsed.then(|| server_error(fields)).flatten()));
     }
 
+    /// The server has answered all that was sent.
     fn ready(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) -> Result<(), Malformed> {
+        // In a pipeline the server may answer while the script sleeps: of that, later.
+        if self.state == State::Sleeping {
+            return Ok(());
+        }
         match (self.state, self.failure.take()) {
-            (State::Waiting, None) => {
-                self.operation += 1;
-                self.proceed(bench, output);
-            }
+            (State::Waiting, None) => match self.interpreter.answered(bench.program) {
+                Ok(()) => self.proceed(bench, output),
+                Err(fault) => self.end_by_fault(&fault, bench, output),
+            },
             (State::Waiting, Some((failure, error))) => {
+                self.interpreter.failed();
                 let problem = || error.map_or_else(|| failure.name(), |error| error.to_string());
                 self.end_failed(failure, problem, bench);
                 self.settle(bench, output);
@@ -283,7 +271,7 @@ impl Client {
                 self.state = State::Idle;
                 self.begin(clock::now_ns(), bench, output);
             }
-            (State::Idle | State::Gone, _) => {}
+            (State::Idle | State::Sleeping | State::Gone, _) => {}
         }
         Ok(())
     }
@@ -291,16 +279,22 @@ impl Client {
     fn end_succeeded(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
         let now_ns = clock::now_ns();
         let latency_ns = now_ns - self.began_ns;
-        let counts = bench.recorder.success(now_ns, self.scenario, latency_ns);
+        let counts = bench
+            .recorder
+            .success(now_ns, self.interpreter.scenario(), latency_ns);
         if counts && bench.recorder.step().is_some_and(|step| step.measured) {
             *self.measured.get_or_insert(0) += 1;
         }
         self.done += 1;
         self.state = State::Idle;
-        if self.may_begin(bench) {
+        self.at_once += 1;
+        if !self.may_begin(bench) {
+            bench.board.leave(self.number);
+        } else if self.at_once < MOST_AT_ONCE {
             self.begin(now_ns, bench, output);
         } else {
-            bench.board.leave(self.number);
+            // A script that never waits would keep the other clients waiting.
+            bench.timers.set(now_ns, self.number);
         }
     }
 
@@ -317,11 +311,12 @@ impl Client {
         problem: impl FnOnce() -> String,
         bench: &mut Bench<'_>,
     ) {
-        let program = bench.program;
-        let message = || format!("{}: {}", self.place(program), problem());
+        let (interpreter, program) = (&self.interpreter, bench.program);
+        let message = || format!("{}: {}", interpreter.place(program), problem());
+        let scenario = interpreter.scenario();
         bench
             .recorder
-            .failure(clock::now_ns(), self.scenario, failure, message);
+            .failure(clock::now_ns(), scenario, failure, message);
         self.done += 1;
     }
 
@@ -334,7 +329,7 @@ impl Client {
                 bench.board.leave(self.number);
             }
         } else {
-            output.extend_from_slice(ROLLBACK);
+            self.interpreter.roll_back(output);
             self.state = State::RollingBack;
         }
     }
@@ -342,21 +337,15 @@ impl Client {
     /// As `settle`, but a script that fails before it sends anything must not go round and
     /// round in here: the worker begins its next transaction after a pause.
     fn settle_after_fault(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        if self.block == b'I' {
+        if self.interpreter.in_pipeline() {
+            self.interpreter.roll_back(output);
+            self.state = State::RollingBack;
+        } else if self.block == b'I' {
             self.state = State::Idle;
             bench.has_paused = true;
             bench.board.leave(self.number);
         } else {
             self.settle(bench, output);
         }
-    }
-
-    fn place(&self, program: &Program) -> String {
-        let file = program
-            .scenarios
-            .get(self.scenario)
-            .map_or("?", |scenario| &scenario.file);
-        let line = self.current(program).map_or(0, Operation::line);
-        format!("{file}:{line}")
     }
 }

@@ -1,0 +1,265 @@
+//! The variables that `\gset` and `\aset` take from results.
+//!
+//! Enters: the column descriptions and rows of one statement's results. Leaves: variables, set
+//! as texts. Never: keeps more than one row.
+
+use crate::script::{Capture, Fault, Names, Variables, is_name};
+
+/// What a column description has behind its name.
+const BEHIND_NAME: usize = 18;
+
+/// The results of a statement under way.
+#[derive(Debug, Default)]
+pub struct Results {
+    /// Bodies of the latest RowDescription and DataRow.
+    columns: Vec<u8>,
+    row: Vec<u8>,
+    /// Of the result under way.
+    rows: u64,
+    /// Of the result that ended last.
+    last_rows: u64,
+    ended: u64,
+    fault: Option<Fault>,
+    name: Vec<u8>,
+}
+
+impl Results {
+    /// Makes ready for a statement's results.
+    pub fn clear(&mut self) {
+        self.rows = 0;
+        self.last_rows = 0;
+        self.ended = 0;
+        self.fault = None;
+    }
+
+    pub fn columns(&mut self, body: &[u8]) {
+        self.rows = 0;
+        replace(&mut self.columns, body);
+    }
+
+    pub fn row(&mut self, body: &[u8]) {
+        self.rows += 1;
+        replace(&mut self.row, body);
+    }
+
+    /// One result has ended.
+    pub fn end(&mut self, capture: &Capture, names: &Names, variables: &mut Variables) {
+        self.last_rows = std::mem::take(&mut self.rows);
+        if capture.all && self.last_rows > 0 {
+            self.assign(capture, names, variables);
+        }
+        self.ended += 1;
+    }
+
+    /// All results have ended.
+    pub fn finish(
+        &mut self,
+        capture: &Capture,
+        names: &Names,
+        variables: &mut Variables,
+    ) -> Result<(), Fault> {
+        if !capture.all {
+            if self.last_rows != 1 {
+                let query = self.ended.saturating_sub(1);
+                return Err(Fault::new(format!(
+                    "query {query}: expected one row, got {}",
+                    self.last_rows
+                )));
+            }
+            self.assign(capture, names, variables);
+        }
+        self.fault.take().map_or(Ok(()), Err)
+    }
+
+    fn assign(&mut self, capture: &Capture, names: &Names, variables: &mut Variables) {
+        let mut columns = self.columns.get(2..).unwrap_or_default();
+        let mut fields = self.row.get(2..).unwrap_or_default();
+        while let (Some(column), Some(text)) = (next_column(&mut columns), next_field(&mut fields))
+        {
+            self.name.clear();
+            self.name.extend_from_slice(capture.prefix.as_bytes());
+            self.name.extend_from_slice(column);
+            // A name that no script mentions needs no place, but must be one.
+            match names.find(&self.name) {
+                Some(slot) => variables.set_text(slot, text),
+                None if is_name(&self.name) => {}
+                None => {
+                    let command = if capture.all { "aset" } else { "gset" };
+                    let name = String::from_utf8_lossy(&self.name);
+                    let problem = format!("{command}: invalid variable name: \"{name}\"");
+                    self.fault.get_or_insert(Fault::new(problem));
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn replace(place: &mut Vec<u8>, body: &[u8]) {
+    place.clear();
+    place.extend_from_slice(body);
+}
+
+/// The name at the front of column descriptions.
+fn next_column<'a>(columns: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let end = columns.iter().position(|&byte| byte == 0)?;
+    let name = columns.get(..end)?;
+    *columns = columns.get(end + 1 + BEHIND_NAME..)?;
+    Some(name)
+}
+
+/// The text at the front of a row's fields; NULL is empty, as in pgbench.
+fn next_field<'a>(fields: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (length, rest) = fields.split_first_chunk::<4>()?;
+    let length = usize::try_from(i32::from_be_bytes(*length)).unwrap_or(0);
+    let (text, rest) = rest.split_at_checked(length)?;
+    *fields = rest;
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::{Content, Slot};
+
+    fn columns(names: &[&str]) -> Vec<u8> {
+        let mut body = vec![0, names.len() as u8];
+        for name in names {
+            body.extend_from_slice(name.as_bytes());
+            body.extend_from_slice(&[0; 1 + BEHIND_NAME]);
+        }
+        body
+    }
+
+    fn row(fields: &[Option<&str>]) -> Vec<u8> {
+        let mut body = vec![0, fields.len() as u8];
+        for field in fields {
+            let length = field.map_or(-1, |text| text.len() as i32);
+            body.extend_from_slice(&length.to_be_bytes());
+            body.extend_from_slice(field.unwrap_or_default().as_bytes());
+        }
+        body
+    }
+
+    struct Lab {
+        names: Names,
+        variables: Variables,
+        a: Slot,
+        b: Slot,
+        results: Results,
+    }
+
+    fn lab() -> Lab {
+        let mut names = Names::default();
+        let (a, b) = (names.slot("p_a"), names.slot("p_b"));
+        Lab {
+            variables: names.variables(),
+            names,
+            a,
+            b,
+            results: Results::default(),
+        }
+    }
+
+    fn capture(all: bool) -> Capture {
+        Capture {
+            all,
+            prefix: "p_".to_owned(),
+        }
+    }
+
+    impl Lab {
+        /// One result; `None` is a command without rows.
+        fn result(&mut self, all: bool, names: &[&str], rows: Option<&[&[Option<&str>]]>) {
+            if let Some(rows) = rows {
+                self.results.columns(&columns(names));
+                for fields in rows {
+                    self.results.row(&row(fields));
+                }
+            }
+            self.results
+                .end(&capture(all), &self.names, &mut self.variables);
+        }
+
+        fn finish(&mut self, all: bool) -> Result<(), String> {
+            self.results
+                .finish(&capture(all), &self.names, &mut self.variables)
+                .map_err(|fault| fault.to_string())
+        }
+
+        fn text(&self, slot: Slot) -> Option<String> {
+            match self.variables.get(slot)? {
+                Content::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),
+                Content::Value(_) => None,
+            }
+        }
+    }
+
+    #[test]
+    fn gset_takes_the_only_row_of_the_last_result() {
+        let mut lab = lab();
+        lab.result(false, &["a"], Some(&[&[Some("1")], &[Some("2")]]));
+        lab.result(
+            false,
+            &["a", "b", "c"],
+            Some(&[&[Some("3"), None, Some("x")]]),
+        );
+        assert_eq!(lab.finish(false), Ok(()));
+        assert_eq!(lab.text(lab.a).as_deref(), Some("3"));
+        assert_eq!(lab.text(lab.b).as_deref(), Some(""));
+    }
+
+    #[test]
+    fn gset_refuses_any_other_number_of_rows() {
+        for (rows, problem) in [
+            (None, "query 1: expected one row, got 0"),
+            (Some(&[][..]), "query 1: expected one row, got 0"),
+            (
+                Some(&[&[Some("1")][..], &[Some("2")]][..]),
+                "query 1: expected one row, got 2",
+            ),
+        ] {
+            let mut lab = lab();
+            lab.result(false, &["a"], Some(&[&[Some("1")]]));
+            lab.result(false, &["a"], rows);
+            assert_eq!(lab.finish(false), Err(problem.to_owned()));
+            assert_eq!(lab.text(lab.a), None);
+        }
+    }
+
+    #[test]
+    fn aset_takes_the_last_row_of_every_result() {
+        let mut lab = lab();
+        lab.result(true, &["a"], Some(&[&[Some("1")], &[Some("2")]]));
+        lab.result(true, &["b"], Some(&[&[Some("3")]]));
+        lab.result(true, &["b"], Some(&[]));
+        lab.result(true, &[], None);
+        assert_eq!(lab.finish(true), Ok(()));
+        assert_eq!(lab.text(lab.a).as_deref(), Some("2"));
+        assert_eq!(lab.text(lab.b).as_deref(), Some("3"));
+    }
+
+    #[test]
+    fn a_column_that_is_no_name_is_a_fault() {
+        let mut lab = lab();
+        lab.result(false, &["?column?"], Some(&[&[Some("1")]]));
+        let problem = "gset: invalid variable name: \"p_?column?\"";
+        assert_eq!(lab.finish(false), Err(problem.to_owned()));
+        lab.results.clear();
+        lab.result(false, &["a"], Some(&[&[Some("1")]]));
+        assert_eq!(lab.finish(false), Ok(()));
+    }
+
+    #[test]
+    fn a_message_cut_short_is_no_panic() {
+        let mut lab = lab();
+        for cut in 0..20 {
+            let (columns, row) = (columns(&["a"]), row(&[Some("12345")]));
+            lab.results.columns(columns.get(..cut).unwrap_or(&columns));
+            lab.results.row(row.get(..cut).unwrap_or(&row));
+            lab.results
+                .end(&capture(false), &lab.names, &mut lab.variables);
+            assert_eq!(lab.finish(false), Ok(()));
+        }
+    }
+}

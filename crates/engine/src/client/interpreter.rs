@@ -1,0 +1,365 @@
+//! The script interpreter of one client: steps through the operations of a scenario.
+//!
+//! Enters: a scenario to run, results and word that the server has answered. Leaves: bytes to
+//! send, and why it stopped. Never: knows of connections, schedules or counts, or looks at a
+//! clock.
+
+use std::collections::VecDeque;
+
+use super::capture::Results;
+use super::shell;
+use crate::messages::{Mode, PIPELINE_ROLLBACK, ROLLBACK, Request, SYNC};
+use crate::program::{Operation, Program, Work};
+use crate::random::Random;
+use crate::script::{
+    Amount, Capture, Content, Context, Expression, Fault, Pause, Value, Variables, undefined,
+};
+
+/// Why the interpreter does not go on by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// The server is to answer what was written.
+    Sent,
+    /// The script sleeps for so many nanoseconds.
+    Sleep(i64),
+    /// The scenario is at its end.
+    Finished,
+    /// The script's own mistake.
+    Faulted(Fault),
+}
+
+/// What follows an operation.
+enum Next {
+    Operation,
+    At(usize),
+    Answer,
+    Sleep(i64),
+}
+
+pub struct Interpreter {
+    random: Random,
+    variables: Variables,
+    /// By number of the statement.
+    prepared: Vec<bool>,
+    scenario: usize,
+    /// The operation of the scenario under way or, while none is, the next.
+    operation: usize,
+    in_pipeline: bool,
+    /// Messages that the server answers with ReadyForQuery: sent so far, and answered.
+    syncs_sent: u64,
+    syncs_seen: u64,
+    /// Statements that the server was told to prepare, with the sync that this came before.
+    parses: VecDeque<(u64, usize)>,
+    results: Results,
+}
+
+impl Interpreter {
+    #[must_use]
+    pub fn new(number: usize, program: &Program, prepared: Vec<bool>) -> Interpreter {
+        Interpreter {
+            random: program.random(number),
+            variables: program.variables(number),
+            prepared,
+            scenario: 0,
+            operation: 0,
+            in_pipeline: false,
+            syncs_sent: 0,
+            syncs_seen: 0,
+            parses: VecDeque::new(),
+            results: Results::default(),
+        }
+    }
+
+    /// The scenario that was begun last.
+    #[must_use]
+    pub fn scenario(&self) -> usize {
+        self.scenario
+    }
+
+    /// Makes ready to run `scenario` from its start.
+    pub fn begin(&mut self, scenario: usize) {
+        self.scenario = scenario;
+        self.operation = 0;
+    }
+
+    /// Runs operations up to the next that waits. `stack` holds arguments of an expression under
+    /// evaluation.
+    pub fn run(&mut self, program: &Program, stack: &mut Vec<Value>, output: &mut Vec<u8>) -> Stop {
+        while let Some(operation) = self.current(program) {
+            match self.perform(operation, program, stack, output) {
+                Ok(Next::Operation) => self.operation += 1,
+                Ok(Next::At(to)) => self.operation = to,
+                Ok(Next::Answer) => return Stop::Sent,
+                Ok(Next::Sleep(duration_ns)) => {
+                    self.operation += 1;
+                    return Stop::Sleep(duration_ns);
+                }
+                Err(fault) => return Stop::Faulted(fault),
+            }
+        }
+        if self.in_pipeline {
+            return Stop::Faulted(Fault::new("end of script reached with pipeline open"));
+        }
+        Stop::Finished
+    }
+
+    /// The server has prepared a statement.
+    pub fn parsed(&mut self) {
+        if let Some((_, number)) = self.parses.pop_front()
+            && let Some(prepared) = self.prepared.get_mut(number)
+        {
+            *prepared = true;
+        }
+    }
+
+    /// Whether columns and rows of results are wanted.
+    #[must_use]
+    pub fn wants_rows(&self, program: &Program) -> bool {
+        self.capture(program).is_some()
+    }
+
+    pub fn columns(&mut self, body: &[u8]) {
+        self.results.columns(body);
+    }
+
+    pub fn row(&mut self, body: &[u8]) {
+        self.results.row(body);
+    }
+
+    /// One result has ended.
+    pub fn result_ended(&mut self, program: &Program) {
+        if let Some(capture) = self.capture(program) {
+            self.results
+                .end(capture, &program.names, &mut self.variables);
+        }
+    }
+
+    /// The server is ready; true once it has answered all that was sent.
+    pub fn ready(&mut self) -> bool {
+        // More answers than questions would be the server's mistake, which must not do harm.
+        self.syncs_seen = (self.syncs_seen + 1).min(self.syncs_sent);
+        // What an error made the server skip is not prepared.
+        while self
+            .parses
+            .front()
+            .is_some_and(|(sync, _)| *sync < self.syncs_seen)
+        {
+            self.parses.pop_front();
+        }
+        self.syncs_seen == self.syncs_sent
+    }
+
+    /// All that was sent has succeeded; the next `run` begins behind it.
+    pub fn answered(&mut self, program: &Program) -> Result<(), Fault> {
+        if let Some(capture) = self.capture(program) {
+            self.results
+                .finish(capture, &program.names, &mut self.variables)?;
+        }
+        self.in_pipeline = false;
+        self.operation += 1;
+        Ok(())
+    }
+
+    /// Ends what a failed script has left open; the server answers.
+    pub fn roll_back(&mut self, output: &mut Vec<u8>) {
+        if std::mem::take(&mut self.in_pipeline) {
+            output.extend_from_slice(PIPELINE_ROLLBACK);
+            self.sync(output);
+        }
+        output.extend_from_slice(ROLLBACK);
+        self.syncs_sent += 1;
+    }
+
+    /// A failed statement was the last of what was sent.
+    pub fn failed(&mut self) {
+        self.in_pipeline = false;
+    }
+
+    #[must_use]
+    pub fn in_pipeline(&self) -> bool {
+        self.in_pipeline
+    }
+
+    /// Whether what was sent last ended with a Sync of ours, not a Query.
+    #[must_use]
+    pub fn is_extended(&self, program: &Program) -> bool {
+        let work = self.current(program).map(|operation| &operation.work);
+        matches!(work, Some(Work::Send { request, .. }) if request.is_extended())
+    }
+
+    /// File and line of the operation under way, of the last one at the end.
+    #[must_use]
+    pub fn place(&self, program: &Program) -> String {
+        let scenario = program.scenarios.get(self.scenario);
+        let file = scenario.map_or("?", |scenario| &scenario.file);
+        let last = scenario.and_then(|scenario| scenario.operations.last());
+        let line = self.current(program).or(last).map_or(0, |o| o.line);
+        format!("{file}:{line}")
+    }
+
+    fn perform(
+        &mut self,
+        operation: &Operation,
+        program: &Program,
+        stack: &mut Vec<Value>,
+        output: &mut Vec<u8>,
+    ) -> Result<Next, Fault> {
+        let names = &program.names;
+        match &operation.work {
+            Work::Send {
+                request,
+                number,
+                capture,
+            } => return self.send(request, *number, capture.as_ref(), output),
+            Work::Set {
+                variable,
+                expression,
+            } => {
+                let value = self.evaluate(expression, operation.command, program, stack)?;
+                self.variables.set(*variable, Content::Value(value));
+            }
+            Work::Unless { condition, to } => {
+                if !self
+                    .evaluate(condition, operation.command, program, stack)?
+                    .is_true()
+                {
+                    return Ok(Next::At(*to));
+                }
+            }
+            Work::Jump(to) => return Ok(Next::At(*to)),
+            Work::Sleep(pause) => {
+                let duration_ns = self.duration_ns(pause, program)?;
+                if duration_ns > 0 {
+                    return Ok(Next::Sleep(duration_ns));
+                }
+            }
+            Work::Shell(words) => shell::run(words, names, &self.variables)?,
+            Work::SetShell { variable, words } => {
+                let value = Value::Int(shell::read(words, names, &self.variables)?);
+                self.variables.set(*variable, Content::Value(value));
+            }
+            Work::StartPipeline if self.in_pipeline => {
+                return Err(Fault::new("already in pipeline mode"));
+            }
+            Work::StartPipeline => self.in_pipeline = true,
+            Work::SyncPipeline | Work::EndPipeline if !self.in_pipeline => {
+                return Err(Fault::new("not in pipeline mode"));
+            }
+            Work::SyncPipeline => self.sync(output),
+            Work::EndPipeline => {
+                self.sync(output);
+                return Ok(Next::Answer);
+            }
+            Work::Refuse(problem) => return Err(Fault::new(*problem)),
+        }
+        Ok(Next::Operation)
+    }
+
+    fn send(
+        &mut self,
+        request: &Request,
+        number: usize,
+        capture: Option<&Capture>,
+        output: &mut Vec<u8>,
+    ) -> Result<Next, Fault> {
+        if let Some(capture) = capture {
+            if self.in_pipeline {
+                let command = if capture.all { "aset" } else { "gset" };
+                let problem = format!("\\{command} is not allowed in pipeline mode");
+                return Err(Fault::new(problem));
+            }
+            self.results.clear();
+        }
+        let is_prepared = self.prepared.get(number).copied().unwrap_or(false);
+        let mode = Mode {
+            is_prepared,
+            with_sync: !self.in_pipeline,
+        };
+        request.write(&self.variables, mode, output)?;
+        if !is_prepared && request.preparation().is_some() {
+            self.parses.push_back((self.syncs_sent, number));
+        }
+        if self.in_pipeline {
+            return Ok(Next::Operation);
+        }
+        self.syncs_sent += 1;
+        Ok(Next::Answer)
+    }
+
+    fn sync(&mut self, output: &mut Vec<u8>) {
+        output.extend_from_slice(SYNC);
+        self.syncs_sent += 1;
+    }
+
+    fn evaluate(
+        &mut self,
+        expression: &Expression,
+        command: usize,
+        program: &Program,
+        stack: &mut Vec<Value>,
+    ) -> Result<Value, Fault> {
+        expression.evaluate(&mut Context {
+            names: &program.names,
+            variables: &self.variables,
+            random: &mut self.random,
+            stack,
+            place: (self.scenario, command),
+        })
+    }
+
+    fn duration_ns(&self, pause: &Pause, program: &Program) -> Result<i64, Fault> {
+        let amount = match pause.amount {
+            Amount::Constant(amount) => amount,
+            Amount::Variable(slot) => {
+                let name = program.names.name(slot);
+                let content = self.variables.get(slot).ok_or_else(|| undefined(name))?;
+                leading_integer(content).map_err(|text| {
+                    let text = String::from_utf8_lossy(&text).into_owned();
+                    Fault::new(format!(
+                        "invalid sleep time \"{text}\" for variable \"{name}\""
+                    ))
+                })?
+            }
+        };
+        Ok(amount.saturating_mul(pause.unit_ns))
+    }
+
+    fn capture<'p>(&self, program: &'p Program) -> Option<&'p Capture> {
+        match &self.current(program)?.work {
+            Work::Send { capture, .. } => capture.as_ref(),
+            _ => None,
+        }
+    }
+
+    fn current<'p>(&self, program: &'p Program) -> Option<&'p Operation> {
+        program
+            .scenarios
+            .get(self.scenario)?
+            .operations
+            .get(self.operation)
+    }
+}
+
+/// The digits at the front of a variable's text, as C's `atoi` reads them.
+fn leading_integer(content: &Content) -> Result<i64, Vec<u8>> {
+    if let Content::Value(Value::Int(value)) = content {
+        return Ok(*value);
+    }
+    let mut text = Vec::new();
+    content.write_text(&mut text);
+    let word = text.trim_ascii_start();
+    let digits = word.strip_prefix(b"-").unwrap_or(word);
+    let digits: Vec<u8> = digits
+        .iter()
+        .copied()
+        .take_while(u8::is_ascii_digit)
+        .collect();
+    let Ok(value) = String::from_utf8_lossy(&digits).parse::<i64>() else {
+        return Err(text);
+    };
+    Ok(if word.starts_with(b"-") {
+        -value
+    } else {
+        value
+    })
+}

@@ -1,0 +1,167 @@
+//! The scenarios of a load, compiled for its protocol.
+//!
+//! Enters: the configuration. Leaves: a [`Program`], the same for all workers. Never: changes
+//! once made.
+
+mod flow;
+
+use std::collections::BTreeSet;
+
+use crate::config::{Configuration, Setting};
+use crate::error::EngineError;
+use crate::messages::Request;
+use crate::mix::Mix;
+use crate::random::{Random, Seeds};
+use crate::script::{Content, Names, Problem, Script, Slot, Value, Variables, undefined};
+
+pub use flow::{Operation, Work};
+
+#[derive(Debug)]
+pub struct Program {
+    pub scenarios: Vec<Scenario>,
+    pub mix: Mix,
+    /// Statements of all scenarios; each has a number in its session.
+    pub statements: usize,
+    pub names: Names,
+    /// As every client begins, but for `client_id`.
+    variables: Variables,
+    client_id: Slot,
+    seeds: Seeds,
+}
+
+#[derive(Debug)]
+pub struct Scenario {
+    pub name: String,
+    pub file: String,
+    pub operations: Vec<Operation>,
+}
+
+impl Program {
+    pub fn compile(configuration: &Configuration) -> Result<Program, EngineError> {
+        let mut names = Names::default();
+        let parse = |scenario: &crate::config::Scenario| {
+            let allow_shell = configuration.allow_shell;
+            Script::parse(&scenario.file, &scenario.script, allow_shell, &mut names)
+        };
+        let scenarios = configuration.scenarios.iter();
+        let scripts = scenarios.map(parse).collect::<Result<Vec<_>, _>>()?;
+        let seeds = Seeds::derive(configuration.seed, configuration.connections());
+        let given = initial_values(configuration, &seeds, &mut names);
+        let known: BTreeSet<Slot> = given.iter().map(|(slot, _)| *slot).collect();
+        let mut variables = names.variables();
+        for (slot, content) in given {
+            variables.set(slot, content);
+        }
+        let is_known = |slot: Slot| {
+            known.contains(&slot) || scripts.iter().any(|script| script.sets(slot, &names))
+        };
+        // Found before the scripts are taken apart.
+        let known: BTreeSet<Slot> = names.all().filter(|slot| is_known(*slot)).collect();
+        let sets_unknown = scripts.iter().any(Script::sets_unknown);
+
+        let mut statements = 0;
+        let mut scenarios = Vec::new();
+        for (script, scenario) in scripts.into_iter().zip(&configuration.scenarios) {
+            let locate = |problem: Problem| problem.locate(&scenario.file, &scenario.script);
+            if !sets_unknown {
+                require_known(&script, &known, &names).map_err(locate)?;
+            }
+            let protocol = configuration.protocol;
+            let operations = flow::operations(script, protocol, |statement, command| {
+                let number = statements;
+                statements += 1;
+                let name = format!("pgassay_{number}");
+                let offset = command.offset;
+                let request = Request::new(statement, protocol, &name, offset, &known)?;
+                Ok((request, number))
+            });
+            scenarios.push(Scenario {
+                name: scenario.name.clone(),
+                file: scenario.file.clone(),
+                operations: operations.map_err(locate)?,
+            });
+        }
+        let weights = configuration.scenarios.iter().map(|s| s.weight);
+        Ok(Program {
+            scenarios,
+            mix: Mix::new(&weights.collect::<Vec<_>>()),
+            statements,
+            variables,
+            client_id: names.slot("client_id"),
+            names,
+            seeds,
+        })
+    }
+
+    /// The variables of a client at its start.
+    #[must_use]
+    pub fn variables(&self, client: usize) -> Variables {
+        let mut variables = self.variables.clone();
+        let number = i64::try_from(client).unwrap_or(i64::MAX);
+        variables.set(self.client_id, Content::Value(Value::Int(number)));
+        variables
+    }
+
+    /// What the functions of a client's scripts draw from.
+    #[must_use]
+    pub fn random(&self, client: usize) -> Random {
+        self.seeds.script(client)
+    }
+
+    /// Statements to prepare, with their numbers.
+    pub fn preparations(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        let operations = self.scenarios.iter().flat_map(|s| &s.operations);
+        operations.filter_map(|operation| match &operation.work {
+            Work::Send {
+                request, number, ..
+            } => Some((*number, request.preparation()?)),
+            _ => None,
+        })
+    }
+}
+
+/// What pgbench sets by itself, and over it what the configuration sets.
+fn initial_values(
+    configuration: &Configuration,
+    seeds: &Seeds,
+    names: &mut Names,
+) -> Vec<(Slot, Content)> {
+    let automatic = [
+        ("client_id", 0),
+        ("default_seed", seeds.hash),
+        ("random_seed", configuration.seed.cast_signed()),
+        ("scale", 1),
+    ];
+    let automatic = automatic.map(|(name, value)| (name, Content::Value(Value::Int(value))));
+    let given = configuration.variables.iter();
+    let given = given.map(|(name, setting)| (name.as_str(), content(setting)));
+    automatic
+        .into_iter()
+        .chain(given)
+        .map(|(name, content)| (names.slot(name), content))
+        .collect()
+}
+
+/// A variable that neither a script nor the configuration sets can only be a mistake.
+fn require_known(script: &Script, known: &BTreeSet<Slot>, names: &Names) -> Result<(), Problem> {
+    let unknown = |(slot, _): &(Slot, usize)| !known.contains(slot);
+    match script.reads().into_iter().find(unknown) {
+        Some((slot, offset)) => {
+            let name = names.name(slot);
+            let fault = undefined(name);
+            let problem = format!("{fault}; add \\set {name} or give it a value");
+            Err(Problem::new(offset, problem))
+        }
+        None => Ok(()),
+    }
+}
+
+fn content(setting: &Setting) -> Content {
+    match setting {
+        Setting::Null => Content::Value(Value::Null),
+        Setting::Bool(value) => Content::Value(Value::Bool(*value)),
+        Setting::Int(value) => Content::Value(Value::Int(*value)),
+        Setting::Double(value) => Content::Value(Value::Double(*value)),
+        Setting::Text(text) => Content::Text(text.as_bytes().to_vec()),
+    }
+}

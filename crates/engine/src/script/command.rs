@@ -1,0 +1,261 @@
+//! Commands of a script, and how a meta command is read.
+//!
+//! Enters: cut-out commands of `split`. Leaves: commands with variables resolved to slots.
+//! Never: sees how commands follow one another; `mod` checks that.
+
+use super::expression::Expression;
+use super::parse::parse_expression;
+use super::problem::Problem;
+use super::split::{RawPiece, Within};
+use super::variables::{Names, Slot, is_name};
+use super::words::{Word, Words};
+
+#[derive(Debug)]
+pub struct Command {
+    pub offset: usize,
+    pub line: usize,
+    pub action: Action,
+}
+
+#[derive(Debug)]
+pub enum Action {
+    Sql(Statement),
+    Set {
+        variable: Slot,
+        expression: Expression,
+    },
+    If(Expression),
+    Elif(Expression),
+    Else,
+    Endif,
+    Sleep(Pause),
+    Shell(Vec<ShellWord>),
+    SetShell {
+        variable: Slot,
+        words: Vec<ShellWord>,
+    },
+    StartPipeline,
+    SyncPipeline,
+    EndPipeline,
+    /// `\gset` and `\aset`, which become part of the statement before them.
+    Capture(Capture),
+}
+
+/// One SQL command, sent and answered as a whole.
+#[derive(Debug)]
+pub struct Statement {
+    pub pieces: Vec<Piece>,
+    pub capture: Option<Capture>,
+}
+
+#[derive(Debug)]
+pub enum Piece {
+    Text(String),
+    Variable {
+        slot: Slot,
+        name: String,
+        offset: usize,
+        within: Within,
+    },
+}
+
+/// Variables that take the columns of results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capture {
+    /// `\aset`: of every result the last row; else of the last result the only row.
+    pub all: bool,
+    /// Before the names of the columns.
+    pub prefix: String,
+}
+
+/// How long `\sleep` sleeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pause {
+    pub amount: Amount,
+    pub unit_ns: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    Constant(i64),
+    Variable(Slot),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ShellWord {
+    Text(String),
+    Variable(Slot),
+}
+
+impl Statement {
+    pub fn new(pieces: &[RawPiece<'_>], names: &mut Names) -> Statement {
+        let pieces = pieces.iter().map(|piece| match *piece {
+            RawPiece::Text(text) => Piece::Text(text.to_owned()),
+            RawPiece::Variable {
+                name,
+                offset,
+                within,
+            } => Piece::Variable {
+                slot: names.slot(name),
+                name: name.to_owned(),
+                offset,
+                within,
+            },
+        });
+        Statement {
+            pieces: pieces.collect(),
+            capture: None,
+        }
+    }
+}
+
+/// Reads the meta command `text`, which begins at `offset`; `None` where there is nothing but a
+/// backslash.
+pub fn read_meta(text: &str, offset: usize, names: &mut Names) -> Result<Option<Action>, Problem> {
+    let mut words = Words::new(text, offset);
+    let Some(name) = words.next() else {
+        return Ok(None);
+    };
+    let command = name.text.to_ascii_lowercase();
+    let missing = |what: &str| {
+        let problem = format!("missing {what} in command \"{command}\"");
+        Problem::new(name.offset, problem)
+    };
+    let (rest, at) = words.rest();
+    let action = match command.as_str() {
+        "set" => {
+            let variable = words.next().ok_or_else(|| missing("argument"))?;
+            let slot = variable_named(variable, names)?;
+            let (rest, at) = words.rest();
+            Action::Set {
+                variable: slot,
+                expression: parse_expression(rest, at, names)?,
+            }
+        }
+        "if" => Action::If(parse_expression(rest, at, names)?),
+        "elif" => Action::Elif(parse_expression(rest, at, names)?),
+        "else" => Action::Else,
+        "endif" => Action::Endif,
+        "sleep" => {
+            let amount = words.next().ok_or_else(|| missing("argument"))?;
+            Action::Sleep(read_pause(amount, words.next(), names)?)
+        }
+        "shell" => {
+            let words = shell_words(&mut words, names);
+            if words.is_empty() {
+                return Err(missing("command"));
+            }
+            Action::Shell(words)
+        }
+        "setshell" => {
+            let variable = words.next().ok_or_else(|| missing("argument"))?;
+            let words = shell_words(&mut words, names);
+            if words.is_empty() {
+                return Err(missing("argument"));
+            }
+            Action::SetShell {
+                variable: variable_named(variable, names)?,
+                words,
+            }
+        }
+        "gset" | "aset" => Action::Capture(Capture {
+            all: command == "aset",
+            prefix: words.next().map_or("", |word| word.text).to_owned(),
+        }),
+        "startpipeline" => Action::StartPipeline,
+        "syncpipeline" => Action::SyncPipeline,
+        "endpipeline" => Action::EndPipeline,
+        _ => {
+            let problem = format!("invalid command \\{}", name.text);
+            return Err(Problem::new(name.offset, problem));
+        }
+    };
+    let takes_all = matches!(action, Action::Set { .. } | Action::If(_) | Action::Elif(_));
+    match words.next() {
+        Some(word) if !takes_all => {
+            let count = match action {
+                Action::Sleep(_) | Action::Capture(_) => "too many arguments",
+                _ => "unexpected argument",
+            };
+            let problem = format!("{count} in command \"{command}\"");
+            Err(Problem::new(word.offset, problem))
+        }
+        _ => Ok(Some(action)),
+    }
+}
+
+fn variable_named(word: Word<'_>, names: &mut Names) -> Result<Slot, Problem> {
+    if is_name(word.text.as_bytes()) {
+        return Ok(names.slot(word.text));
+    }
+    let problem = format!(
+        "invalid variable name: \"{}\"; use letters, digits and _, no digit first",
+        word.text
+    );
+    Err(Problem::new(word.offset, problem))
+}
+
+/// `10 ms`, `10ms`, `:x us`, `2` (seconds).
+fn read_pause(
+    amount: Word<'_>,
+    unit: Option<Word<'_>>,
+    names: &mut Names,
+) -> Result<Pause, Problem> {
+    if let Some(name) = amount.text.strip_prefix(':') {
+        return Ok(Pause {
+            amount: Amount::Variable(names.slot(name)),
+            unit_ns: unit_ns(unit)?,
+        });
+    }
+    let unsigned = amount.text.trim_start_matches(['+', '-']);
+    let sign = amount.text.len() - unsigned.len();
+    let digits = unsigned.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, suffix) = amount
+        .text
+        .split_at_checked(sign + digits)
+        .unwrap_or((amount.text, ""));
+    let suffix = Word {
+        text: suffix,
+        offset: amount.offset + number.len(),
+    };
+    let is_whole = suffix.text.is_empty() || unit.is_none();
+    match number.parse() {
+        Ok(constant) if is_whole => Ok(Pause {
+            amount: Amount::Constant(constant),
+            unit_ns: unit_ns(unit.or((!suffix.text.is_empty()).then_some(suffix)))?,
+        }),
+        _ => {
+            let problem = format!("invalid sleep time, must be an integer ({})", amount.text);
+            Err(Problem::new(amount.offset, problem))
+        }
+    }
+}
+
+fn unit_ns(unit: Option<Word<'_>>) -> Result<i64, Problem> {
+    let Some(unit) = unit else {
+        return Ok(1_000_000_000);
+    };
+    match unit.text.to_ascii_lowercase().as_str() {
+        "us" => Ok(1_000),
+        "ms" => Ok(1_000_000),
+        "s" => Ok(1_000_000_000),
+        _ => {
+            let problem = format!(
+                "unrecognized time unit, must be us, ms or s ({})",
+                unit.text
+            );
+            Err(Problem::new(unit.offset, problem))
+        }
+    }
+}
+
+/// `:name` is a variable's value, `::name` the text `:name`.
+fn shell_words(words: &mut Words<'_>, names: &mut Names) -> Vec<ShellWord> {
+    words
+        .map(|word| match word.text.strip_prefix(':') {
+            Some(literal) if literal.starts_with(':') => ShellWord::Text(literal.to_owned()),
+            Some(name) => ShellWord::Variable(names.slot(name)),
+            None => ShellWord::Text(word.text.to_owned()),
+        })
+        .collect()
+}
