@@ -188,7 +188,7 @@ def test_a_killed_run_keeps_its_trials_and_recover_cleans_up(
     assert pgassay("report", run).returncode == 0
     recovered = pgassay("recover", run)
     assert recovered.returncode == 0, recovered.stderr
-    assert "undone: " in recovered.stdout
+    assert "settled: " in recovered.stdout
     assert "nothing to undo" in pgassay("recover", run).stdout
 
 
