@@ -23,7 +23,7 @@ _ALWAYS = (
 )  # fmt: skip
 _WHERE_ASKED = (
     "response_ms", "late", "schedule_lag_ms", "rate_asked", "retried", "retries", "connect_ms",
-    "outages", "client_limited",
+    "outages", "client_limited", "backlog",
 )  # fmt: skip
 _LATENCIES = ("mean", "p50", "p95", "p99", "p999", "max")
 _FAILURES = {"40001": "serialization", "40P01": "deadlock"}
@@ -74,7 +74,9 @@ def print_load(result: Mapping[str, Any], request: LoadRequest, *, failures_deta
 
 def _kept(result: Mapping[str, Any]) -> str:
     found = [
-        f", {name} {result[name]}" for name in ("skipped", "late", "retried") if result.get(name)
+        f", {name} {result[name]}"
+        for name in ("skipped", "late", "backlog", "retried")
+        if result.get(name)
     ]
     if result.get("retries"):
         found.append(f" ({result['retries']} retries)")
