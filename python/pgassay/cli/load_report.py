@@ -52,11 +52,10 @@ def print_load(result: Mapping[str, Any], request: LoadRequest, *, failures_deta
     out.print(f"latency       {_latency(result['latency_ms'])}")
     if result.get("response_ms"):
         out.print(f"response      {_latency(result['response_ms'])}")
-    if result.get("schedule_lag_ms"):
-        lag = result["schedule_lag_ms"]
-        out.print(f"schedule lag  mean {_number(lag['mean'])}, max {_number(lag['max'])} ms")
-    if result.get("connect_ms"):
-        out.print(f"connecting    {_brief(result['connect_ms'])}")
+    for title, key in (("schedule lag", "schedule_lag_ms"), ("connecting", "connect_ms")):
+        found = result.get(key)
+        if found and found["mean"] is not None:
+            out.print(f"{title:<13} mean {_number(found['mean'])}, max {_number(found['max'])} ms")
     out.print(
         f"per client    {connections['min_tx']} to {connections['max_tx']} transactions;"
         f" client CPU {result['client_cpu_s']:.2f} s"
@@ -133,7 +132,7 @@ def _print_statements(scenario: Mapping[str, Any]) -> None:
         latency = statement["latency_ms"]
         command = " ".join(statement["command"].split())
         table.add_row(
-            escape(f"{statement['line']:>4}  {command[:70]}"),
+            escape(f"{statement['line']:>4}  {command[:50]}"),
             _number(latency["mean"]),
             _number(latency.get("p99")),
             str(statement["failures"]),
@@ -166,12 +165,6 @@ def _table(*titles: str) -> Table:
 
 def _latency(latency: Mapping[str, float | None]) -> str:
     return ", ".join(f"{name} {_number(latency[name])}" for name in _LATENCIES) + " ms"
-
-
-def _brief(latency: Mapping[str, float | None] | float) -> str:
-    if isinstance(latency, Mapping):
-        return ", ".join(f"{name} {_number(value)}" for name, value in latency.items()) + " ms"
-    return f"{latency:.3f} ms"
 
 
 def _number(value: float | None) -> str:
