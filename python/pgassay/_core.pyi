@@ -67,7 +67,8 @@ class Load:
         "max_tries": 1,                              0 is no limit
         "reconnect": "never" | "on_loss" | "each_transaction",
         "statements": true,                          per statement figures
-        "log": {"prefix": "pgbench_log", "sampling_rate": 0.1, "aggregate_interval_s": 5.0},
+        "log": {"prefix": "pgbench_log", "sampling_rate": 0.1, "aggregate_interval_s": 5.0,
+                "failures_detailed": true},
         "allow_shell": true,
         "transport": "auto" | "io_uring" | "epoll"
 
@@ -110,7 +111,7 @@ class Load:
                        "failed", "tps", "latency_ms": {…}, "client_cpu_s"}]
 
         Where it was asked for: response_ms, late, schedule_lag_ms {mean, max}, rate_asked,
-        retried, retries, connect_ms, outages, client_limited, and in each scenario
+        retried, retries, connect_ms, outages, client_limited, backlog, and in each scenario
         statements [{command, line, latency_ms, failures, retries}].
 
         `latency_ms` has mean, p50, p95, p99, p999 and max; all null where nothing succeeded.
