@@ -8,7 +8,7 @@ use crate::error::EngineError;
 use crate::messages::Request;
 use crate::mix::Mix;
 use crate::random::derived_seed;
-use crate::script::{Command, Content, Expression, Names, Script, Slot, Value, Variables};
+use crate::script::{Command, Content, Expression, Names, Piece, Script, Slot, Value, Variables};
 
 #[derive(Debug)]
 pub struct Program {
@@ -16,6 +16,8 @@ pub struct Program {
     pub mix: Mix,
     /// Statements of all scenarios; each has a number in its session.
     pub statements: usize,
+    /// By number of the statement.
+    pub commands: Vec<StatementCommand>,
     /// As every client begins, but for `client_id`.
     variables: Variables,
     client_id: Slot,
@@ -26,6 +28,14 @@ pub struct Scenario {
     pub name: String,
     pub file: String,
     pub operations: Vec<Operation>,
+}
+
+/// A statement as its script has it.
+#[derive(Debug)]
+pub struct StatementCommand {
+    pub scenario: usize,
+    pub line: usize,
+    pub text: String,
 }
 
 #[derive(Debug)]
@@ -68,7 +78,9 @@ impl Program {
 
         let mut statements = 0;
         let mut scenarios = Vec::new();
+        let mut commands = Vec::new();
         for (script, scenario) in scripts.into_iter().zip(&configuration.scenarios) {
+            commands.extend(statement_commands(&script, scenarios.len(), &names));
             let operations = operations(&script, configuration.protocol, &mut statements)?;
             scenarios.push(Scenario {
                 name: scenario.name.clone(),
@@ -81,6 +93,7 @@ impl Program {
             scenarios,
             mix: Mix::new(&weights.collect::<Vec<_>>()),
             statements,
+            commands,
             variables,
             client_id: names.slot("client_id"),
         })
@@ -113,6 +126,27 @@ impl Operation {
             Operation::Set { line, .. } => *line,
         }
     }
+}
+
+fn statement_commands(script: &Script, scenario: usize, names: &Names) -> Vec<StatementCommand> {
+    let statements = script.commands.iter().filter_map(|command| match command {
+        Command::Sql(statement) => Some(statement),
+        Command::Set { .. } => None,
+    });
+    statements
+        .map(|statement| StatementCommand {
+            scenario,
+            line: statement.line,
+            text: statement
+                .pieces
+                .iter()
+                .map(|piece| match piece {
+                    Piece::Text(text) => text.clone(),
+                    Piece::Variable(slot) => format!(":{}", names.name(*slot)),
+                })
+                .collect(),
+        })
+        .collect()
 }
 
 fn operations(

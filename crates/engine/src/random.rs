@@ -20,6 +20,9 @@ pub const ZIPFIAN_RANGE: std::ops::RangeInclusive<f64> = 1.001..=1000.0;
 pub enum Purpose {
     Choice = 1,
     Script = 2,
+    Arrival = 3,
+    Think = 4,
+    Sample = 5,
 }
 
 #[derive(Debug, Clone)]
@@ -44,6 +47,11 @@ impl Random {
     /// Uniform in `(0, 1]`, for logarithms.
     fn positive_unit(&mut self) -> f64 {
         1.0 - self.unit()
+    }
+
+    /// Exponential with a mean of 1: the gaps of a Poisson process.
+    pub fn gap(&mut self) -> f64 {
+        -self.positive_unit().ln()
     }
 
     /// Uniform in `min..=max`; `min` where the range is empty.

@@ -26,6 +26,8 @@ pub struct Interpreter {
     scenario: usize,
     /// The operation of the scenario under way or, while none is, the next.
     operation: usize,
+    /// Random state and variables at the beginning, where a scenario may be tried again.
+    beginning: Option<(Random, Variables)>,
 }
 
 impl Interpreter {
@@ -37,7 +39,13 @@ impl Interpreter {
             prepared,
             scenario: 0,
             operation: 0,
+            beginning: None,
         }
+    }
+
+    /// On another session from now on, with these statements prepared.
+    pub fn move_session(&mut self, prepared: Vec<bool>) {
+        self.prepared = prepared;
     }
 
     /// The scenario that was begun last.
@@ -50,6 +58,35 @@ impl Interpreter {
     pub fn begin(&mut self, scenario: usize) {
         self.scenario = scenario;
         self.operation = 0;
+    }
+
+    /// Keeps what `restart` needs; called at the beginning of a scenario.
+    pub fn keep_beginning(&mut self) {
+        match &mut self.beginning {
+            Some((random, variables)) => {
+                random.clone_from(&self.random);
+                variables.copy_from(&self.variables);
+            }
+            None => self.beginning = Some((self.random.clone(), self.variables.clone())),
+        }
+    }
+
+    /// Back to the beginning that was kept: the next `run` makes the same requests again.
+    pub fn restart(&mut self) {
+        if let Some((random, variables)) = &self.beginning {
+            self.random.clone_from(random);
+            self.variables.copy_from(variables);
+        }
+        self.operation = 0;
+    }
+
+    /// The number of the statement under way.
+    #[must_use]
+    pub fn statement(&self, program: &Program) -> Option<usize> {
+        match self.current(program)? {
+            Operation::Send { number, .. } => Some(*number),
+            Operation::Set { .. } => None,
+        }
     }
 
     /// Runs operations up to the next that waits for the server. `stack` holds arguments of an

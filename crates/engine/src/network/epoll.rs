@@ -8,8 +8,8 @@ use std::io;
 use std::time::Duration;
 
 use pgassay_session::Stream;
-use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
@@ -18,6 +18,8 @@ use super::{Event, Network, Sink};
 
 const RECEIVE_BYTES: usize = 64 * 1024;
 const EVENTS: usize = 256;
+/// From here on a wait may end up to a millisecond early: the last stretch is waited for anew.
+const LONG_WAIT: Duration = Duration::from_millis(2);
 /// Full reads of one socket before the others have their turn.
 const MOST_READS: usize = 4;
 
@@ -107,6 +109,27 @@ impl Epoll {
         if let Err(error) = result {
             socket.fail(error);
             self.unsettled.push(token);
+        }
+    }
+
+    /// epoll counts in milliseconds (epoll_pwait2 does not, but needs Linux 5.11), poll in
+    /// nanoseconds: a time that is not whole is waited for with poll on the epoll set. Leaves
+    /// what epoll itself is to wait.
+    fn rest_up_to_a_millisecond(&self, timeout: Duration) -> io::Result<Duration> {
+        if timeout >= LONG_WAIT {
+            // Rounded down: the caller comes again for the rest.
+            return Ok(Duration::from_millis(timeout.as_millis() as u64));
+        }
+        if timeout.is_zero() {
+            return Ok(timeout);
+        }
+        let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
+        match poll(
+            &mut [PollFd::new(&self.epoll, PollFlags::IN)],
+            Some(&timeout),
+        ) {
+            Ok(_) | Err(Errno::INTR) => Ok(Duration::ZERO),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -200,6 +223,7 @@ impl Network for Epoll {
         } else {
             Duration::ZERO
         };
+        let timeout = self.rest_up_to_a_millisecond(timeout)?;
         let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
         let mut events = std::mem::take(&mut self.events);
         events.clear();

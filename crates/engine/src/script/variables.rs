@@ -50,6 +50,12 @@ pub struct Variables {
 }
 
 impl Variables {
+    /// Takes over the contents of another client's variables, or of this one's earlier ones,
+    /// without allocating where they are numbers.
+    pub fn copy_from(&mut self, other: &Variables) {
+        self.contents.clone_from(&other.contents);
+    }
+
     pub fn set(&mut self, slot: Slot, content: Content) {
         if let Some(place) = self.contents.get_mut(slot.0) {
             *place = Some(content);

@@ -62,7 +62,17 @@ impl Connection {
     }
 
     fn serve(mut self) -> Option<()> {
-        self.body()?; // the startup message
+        // A start-up message, or a request to cancel.
+        let opening = self.body()?;
+        if let [4, 210, 22, 46, key @ ..] = opening.as_slice() {
+            let key = key.iter().filter(|byte| **byte > 0);
+            let key: Vec<String> = key.map(u8::to_string).collect();
+            self.log
+                .lock()
+                .unwrap()
+                .push(format!("cancel {}", key.join(" ")));
+            return None;
+        }
         self.say(b'R', &[0, 0, 0, 0]);
         self.say(b'S', b"server_version\x0018.0\0");
         self.say(b'K', &[0, 0, 0, 7, 0, 0, 0, 9]);
