@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
+use crate::stream::time_left;
 use crate::{Endpoint, SessionError, Stream};
 
 /// What the server wants to see before it cancels a session's statement.
@@ -30,11 +31,12 @@ impl CancelKey {
     /// Asks the server over a connection of its own; returns when it has taken the request, or
     /// after `patience`.
     pub fn cancel(&self, endpoint: &Endpoint, patience: Duration) -> Result<(), SessionError> {
-        let mut stream = Stream::connect(endpoint, Instant::now() + patience)?;
+        let deadline = Instant::now() + patience;
+        let mut stream = Stream::connect(endpoint, deadline)?;
         let mut request = BytesMut::new();
         frontend::cancel_request(self.backend_pid, self.secret, &mut request);
-        let exchange = stream
-            .set_timeout(Some(patience))
+        let exchange = time_left(deadline)
+            .and_then(|left| stream.set_timeout(Some(left)))
             .and_then(|()| stream.write_all(&request))
             // The server closes the connection once it has sent the signal.
             .and_then(|()| stream.read(&mut [0]));

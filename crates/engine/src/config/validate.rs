@@ -45,7 +45,8 @@ impl Configuration {
                 && weight < 0.0
                 && weight.fract() == 0.0
                 && -weight <= MOST_CONNECTIONS;
-            if !is_count && !(weight.is_finite() && weight >= 0.0) {
+            let is_share = weight.is_finite() && weight >= 0.0;
+            if !is_count && !is_share {
                 let wanted = match self.pools {
                     Pools::Shared => "a number from 0 on",
                     Pools::PerScenario => "a number from 0 on, or -n for n connections",
