@@ -20,6 +20,7 @@ mod random;
 mod record;
 mod reopen;
 mod result;
+mod running;
 mod schedule;
 mod script;
 mod setup;

@@ -7,9 +7,9 @@ use std::any::Any;
 use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pgassay_session::board::Board;
 use pgassay_session::{Stream, clock};
@@ -24,6 +24,7 @@ use crate::network::Epoll;
 use crate::outcome::{Ends, Outcome};
 use crate::progress::Shared;
 use crate::record::{Recorder, Report, Scope};
+use crate::running::{Present, Running};
 use crate::schedule::Schedule;
 use crate::setup::Setup;
 use crate::worker::Worker;
@@ -50,13 +51,6 @@ enum State {
     },
     Ended(Arc<Outcome>),
     Failed(String),
-}
-
-/// How many workers run, and a bell for those who wait for none.
-#[derive(Default)]
-struct Running {
-    workers: Mutex<usize>,
-    changed: Condvar,
 }
 
 /// What a load has done so far.
@@ -338,47 +332,4 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "no message".to_owned())
-}
-
-/// One running worker, counted from before its thread begins until it ends, however it ends.
-struct Present(Arc<Running>);
-
-impl Present {
-    fn new(running: &Arc<Running>) -> Present {
-        *running.count() += 1;
-        Present(Arc::clone(running))
-    }
-}
-
-impl Drop for Present {
-    fn drop(&mut self) {
-        let mut count = self.0.count();
-        *count = count.saturating_sub(1);
-        self.0.changed.notify_all();
-    }
-}
-
-impl Running {
-    fn count(&self) -> MutexGuard<'_, usize> {
-        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait_for_none(&self, timeout: Duration) -> bool {
-        let deadline = Instant::now().checked_add(timeout);
-        let mut count = self.count();
-        while *count > 0 {
-            let left = match deadline {
-                Some(deadline) => deadline.saturating_duration_since(Instant::now()),
-                None => Duration::from_secs(3600),
-            };
-            if left.is_zero() {
-                return false;
-            }
-            count = match self.changed.wait_timeout(count, left) {
-                Ok((count, _)) => count,
-                Err(poisoned) => poisoned.into_inner().0,
-            };
-        }
-        true
-    }
 }

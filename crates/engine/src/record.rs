@@ -4,6 +4,7 @@
 //! what is kept per step, per slice, per statement and of the first error. Never: allocates per
 //! transaction that succeeds, or counts one that ends outside the schedule.
 
+mod attempt;
 mod report;
 mod row;
 
@@ -14,38 +15,10 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::progress::Shared;
 use crate::schedule::{Position, Schedule, Slice, Span};
+pub use attempt::{Attempt, Scope};
 pub use report::{Failure, FirstError, Report, StatementTally, StepReport};
 use row::Tally;
 pub use row::{Row, RowKey, Total, histogram};
-
-/// What is to be counted.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Scope {
-    pub scenarios: usize,
-    /// Statements whose latency is measured; 0 if none is.
-    pub statements: usize,
-    pub latency_limit_ns: Option<i64>,
-}
-
-/// A transaction under way.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Attempt {
-    pub scenario: usize,
-    /// Its intended start, in an open loop.
-    pub due_ns: Option<i64>,
-    pub began_ns: i64,
-    /// In which it began.
-    pub slice: Option<usize>,
-    pub tries: u32,
-}
-
-impl Attempt {
-    /// From when on its latency limit counts.
-    #[must_use]
-    pub fn expected_ns(&self) -> i64 {
-        self.due_ns.unwrap_or(self.began_ns)
-    }
-}
 
 pub struct Recorder {
     schedule: Schedule,

@@ -113,22 +113,26 @@ impl Epoll {
     }
 
     /// epoll counts in milliseconds (epoll_pwait2 does not, but needs Linux 5.11), poll in
-    /// nanoseconds: a time that is not whole is waited for with poll on the epoll set. Leaves
-    /// what epoll itself is to wait.
-    fn rest_up_to_a_millisecond(&self, timeout: Duration) -> io::Result<Duration> {
+    /// nanoseconds: a short time is waited for with poll on the epoll set. Returns what epoll
+    /// itself is still to wait; none if nothing happened in a short time.
+    fn wait_briefly(&self, timeout: Duration) -> io::Result<Option<Duration>> {
         if timeout >= LONG_WAIT {
             // Rounded down: the caller comes again for the rest.
-            return Ok(Duration::from_millis(timeout.as_millis() as u64));
+            let seconds = Duration::from_secs(timeout.as_secs());
+            return Ok(Some(
+                seconds + Duration::from_millis(timeout.subsec_millis().into()),
+            ));
         }
         if timeout.is_zero() {
-            return Ok(timeout);
+            return Ok(Some(timeout));
         }
         let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
         match poll(
             &mut [PollFd::new(&self.epoll, PollFlags::IN)],
             Some(&timeout),
         ) {
-            Ok(_) | Err(Errno::INTR) => Ok(Duration::ZERO),
+            Ok(0) | Err(Errno::INTR) => Ok(None),
+            Ok(_) => Ok(Some(Duration::ZERO)),
             Err(error) => Err(error.into()),
         }
     }
@@ -223,7 +227,9 @@ impl Network for Epoll {
         } else {
             Duration::ZERO
         };
-        let timeout = self.rest_up_to_a_millisecond(timeout)?;
+        let Some(timeout) = self.wait_briefly(timeout)? else {
+            return Ok(());
+        };
         let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
         let mut events = std::mem::take(&mut self.events);
         events.clear();
