@@ -47,32 +47,30 @@ class Load:
                         "dbname": "d", "options": "-c search_path=bank", "connect_timeout_s": 10.0},
          "application_name": "pgassay",
          "scenarios": [{"name": "payment", "file": "payment.sql", "script": "…", "weight": 3.0}],
-         "steps": [{"clients": 8, "duration_s": 5.0, "measured": false},
-                   {"clients": 8, "duration_s": 20.0, "measured": true}],
+         "steps": [{"clients": 8, "duration_s": 5.0, "measured": false, "rate": null},
+                   {"clients": 8, "duration_s": 20.0, "measured": true, "rate": 500.0}],
          "transactions_per_client": null,
          "protocol": "prepared",
          "threads": 1,
          "seed": 42,
          "interval_s": 1.0,
          "variables": {"scale": 10},
-         "allow_shell": false}
+         "allow_shell": false,
+         "arrivals": "poisson",
+         "latency_limit_ms": null,
+         "pools": "shared",
+         "think_time_s": 0.0,
+         "think_time": "constant",
+         "max_tries": 1,
+         "reconnect": "never",
+         "slices": {"variants": [{"name": "a", "sql": ["SET …"], "scenarios": ["payment"]}],
+                    "schedule": [[0, 0.5]]},
+         "statements": false,
+         "log": {"prefix": "pgbench_log", "sampling_rate": 1.0, "aggregate_interval_s": null,
+                 "failures_detailed": false}}
 
-    All of these may be left out, and are sent only where a user asked for them::
-
-        "steps": [{…, "rate": 500.0}],               transactions a second; none is a closed loop
-        "arrivals": "poisson" | "constant",          of a rate
-        "latency_limit_ms": 20.0,
-        "pools": "shared" | "per_scenario",          there a weight of −n is n connections
-        "think_time_s": 0.01, "think_time": "constant" | "exponential",
-        "max_tries": 1,                              0 is no limit
-        "reconnect": "never" | "on_loss" | "each_transaction",
-        "statements": true,                          per statement figures
-        "log": {"prefix": "pgbench_log", "sampling_rate": 0.1, "aggregate_interval_s": 5.0,
-                "failures_detailed": true},
-        "allow_shell": true,
-        "transport": "auto" | "io_uring" | "epoll"
-
-    `protocol` is simple, extended or prepared; `interval_s` is 0.1 or more.
+    From `arrivals` on all may be left out; the values shown are then taken, and null for `slices`
+    and `log`. `protocol` is simple, extended or prepared; `interval_s` is 0.1 or more.
 
     Connections are opened once, as many as the largest step asks for. A transaction belongs to
     the step and interval in which it ends. `transactions_per_client` ends the load when every
@@ -81,6 +79,29 @@ class Load:
     `\\shell` and `\\setshell`. `client_id`, `scale` (1), `random_seed` and `default_seed` are
     set as pgbench sets them, unless `variables` has them; with the same seed and as many
     clients, functions draw the numbers that they draw in pgbench 15 and later.
+
+    With a `rate` a step is an open loop: so many transactions are meant to begin per second,
+    in one sequence of `arrivals` ("poisson" or "constant") for all threads. An idle connection
+    claims the next arrival; where all are busy, arrivals wait in one queue, and the wait is part
+    of the response. What has not begun when the step ends is its `backlog`.
+
+    `latency_limit_ms` is pgbench's -L: a transaction that would begin later than that is skipped,
+    one that ends later (from its intended start, or in a closed loop its start) is late.
+    `pools` "per_scenario" gives each scenario ceil(clients × share) connections, and one of
+    weight −n n connections in every step; in an open loop those of weight −n stay closed.
+    `think_time_s` passes between transactions of one client ("exponential": its mean).
+    `max_tries` (0: no limit) tries transactions that meet 40001 or 40P01 again, as pgbench does,
+    with the variables and random numbers of the first try; pauses of scripts are slept again.
+    `reconnect` "on_loss" opens lost connections again, after pauses of 10 ms to 1 s;
+    "each_transaction" gives every transaction a session of its own, and also reopens lost ones.
+
+    `slices` alternates variants in measured steps: [index of a variant, seconds ≥ 0.25], over and
+    over from each step's start. At an edge a connection finishes its transaction, runs the
+    variant's SQL (not counted) and goes on with the variant's scenarios (null: all). A
+    transaction belongs to the slice in which it began if it also ended in it; else it crosses.
+    A refused statement of a variant ends the load without a result.
+
+    `log` writes files as pgbench -l does, `prefix.PID` and `prefix.PID.N`, for measured steps.
     """
 
     def __init__(self, configuration: str) -> None:
@@ -90,7 +111,10 @@ class Load:
     def start(self) -> None:
         """Begin the schedule; returns at once."""
     def stop(self) -> None:
-        """Ask for an early end: no new transactions, those in flight are finished or cut at 5 s."""
+        """Ask for an early end: no new transactions; those in flight are finished or, at 5 s, cut.
+
+        Statements that are cut are cancelled on the server, which may take another second.
+        """
     def wait(self, timeout_s: float) -> bool:
         """Wait without holding the interpreter; True when the load has ended."""
     def progress(self) -> str:
@@ -105,14 +129,35 @@ class Load:
         The object of `pgassay.load/1` (tps, transactions, failed, skipped, duration_s,
         client_cpu_s, latency_ms, connections, scenarios) and beside it::
 
+            "late", "retried", "retries", "response_ms": {…} (only with a rate),
+            "schedule_lag_ms": {"mean", "max"}, "rate_asked", "backlog",
+            "connect_ms": {"mean", "max"}, "initial_connect_ms",
+            "outages": [{"start_ns", "end_ns", "connections"}], "client_limited": false,
+            "slices": [{"index", "variant", "step", "start_ns", "end_ns", "transactions",
+                        "failed", "crossing", "tps", "latency_ms": {…}, "edge_lag_ms"}],
             "started_ns": …, "ended_ns": …, "backend": "epoll", "lost_connections": 0,
             "first_error": {"sqlstate": "40001", "message": "…", "scenario": "payment"} or null,
             "steps": [{"index", "clients", "measured", "start_ns", "end_ns", "transactions",
-                       "failed", "tps", "latency_ms": {…}, "client_cpu_s"}]
+                       "failed", "skipped", "late", "retried", "retries", "tps",
+                       "latency_ms": {…}, "response_ms": {…}, "schedule_lag_ms", "rate_asked",
+                       "backlog", "client_cpu_s", "client_limited"}]
 
-        Where it was asked for: response_ms, late, schedule_lag_ms {mean, max}, rate_asked,
-        retried, retries, connect_ms, outages, client_limited, backlog, and in each scenario
-        statements [{command, line, latency_ms, failures, retries}].
+        A scenario also has late, skipped, failed, retried, retries, response_ms,
+        schedule_lag_ms, connect_ms, and with `statements`::
+
+            "statements": [{"command", "line", "latency_ms": {…}, "failures", "retries"}]
+
+        `latency_ms` is the service time, `response_ms` that from the intended start.
+        `schedule_lag_ms` is from the intended start to the beginning. `connect_ms` is of sessions
+        opened while the load ran, null without any. `outages` are the times in which at least
+        one connection was lost. `crossing` counts transactions, failed ones too, that ended in a
+        slice and began before it; `transactions` and `failed` of a slice leave them out.
+        `edge_lag_ms` is the longest that a connection at rest took to see the slice's edge.
+        `client_limited` is true where a thread of the load was busy for more than 90 % of a
+        measured step, or began arrivals late that had an idle connection.
+
+        A statement in a pipeline has no latency of its own: `\\endpipeline` has one, of all that
+        the pipeline was waited for, and its failures and retries.
 
         `latency_ms` has mean, p50, p95, p99, p999 and max; all null where nothing succeeded.
         `errors` of a scenario maps SQLSTATE (or "connection" for a lost connection, "client" for
@@ -121,8 +166,14 @@ class Load:
     def intervals(self) -> dict[str, list[object]]:
         """One row per interval × scenario, in order of time; once ended.
 
-        Columns: start_ns, step, measured, scenario, transactions, failed, latency_sum_ns,
-        latency_ns (list: highest value of each HDR bucket used), latency_count (list: its count).
+        Columns: start_ns, step, slice, measured, scenario, transactions, failed, error_sqlstate
+        and error_count (two lists), retried, retries, skipped, late, latency_sum_ns, latency_ns
+        (list: highest value of each HDR bucket used), latency_count (list: its count),
+        response_sum_ns, response_ns, response_count (empty without a rate), lag_sum_ns,
+        lag_max_ns, connects, connect_sum_ns (sessions opened while the load ran).
+
+        With slices an interval is cut at their edges; transactions that cross an edge have a row
+        of their own without a slice, so that the sum of all rows is always the whole.
         Buckets are those of one HDR histogram layout, so rows merge by adding counts.
         """
 

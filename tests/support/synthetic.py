@@ -35,6 +35,23 @@ seed = 7
 """
 START_NS = 1_800_000_000_000_000_000
 BASE_TPS = 7000.0
+_MORE_COLUMNS: dict[str, object] = {
+    "slice": None,
+    "error_sqlstate": [],
+    "error_count": [],
+    "retried": 0,
+    "retries": 0,
+    "skipped": 0,
+    "late": 0,
+    "response_sum_ns": 0,
+    "response_ns": [],
+    "response_count": [],
+    "lag_sum_ns": 0,
+    "lag_max_ns": 0,
+    "connects": 0,
+    "connect_sum_ns": 0,
+}
+"""What a closed loop without failures has in the columns that other loads fill."""
 
 
 def synthetic_run(
@@ -86,6 +103,7 @@ def _record(
             "latency_sum_ns",
             "latency_ns",
             "latency_count",
+            *_MORE_COLUMNS,
         )
     }
     steps = []
@@ -106,6 +124,7 @@ def _record(
                 count * latency,
                 [latency, 3 * latency],
                 [count - count // 100, count // 100],
+                *_MORE_COLUMNS.values(),
             )
             for name, value in zip(intervals, row, strict=True):
                 intervals[name].append(value)

@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from pgassay.errors import RunDirectoryError, StorageFull
@@ -26,6 +27,18 @@ def test_a_stored_trial_reads_back_with_every_table(tmp_path: Path) -> None:
         table = trials[0].table(name)
         assert table.schema.names == schema.names
     assert trials[0].table("load").num_rows == sum(int(s.duration_s) for s in plan.steps)
+
+
+def test_a_run_made_before_the_newer_columns_reads_them_as_null(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+    path = run.path / "trials" / "0001" / "load.parquet"
+    table = pq.read_table(path)
+    older = table.select([field.name for field in TABLES["load"] if not field.nullable])
+    pq.write_table(older, path)
+    read = RunDirectory.open(run.path).trial(1).table("load")
+    assert read.schema.names == TABLES["load"].names
+    assert read["response_ns"].null_count == read.num_rows
+    assert read["transactions"] == table["transactions"]
 
 
 def test_only_the_owner_may_read_a_run(tmp_path: Path) -> None:

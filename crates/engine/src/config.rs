@@ -1,16 +1,21 @@
 //! The configuration of a load.
 //!
 //! Enters: the JSON described at `Load` in `_core.pyi`. Leaves: a [`Configuration`] in which
-//! every number makes sense. Never: fills in what was not said, apart from what is null there.
+//! every number makes sense. Never: fills in what was not said, apart from what has a default
+//! there.
+
+mod pools;
+mod shapes;
+mod validate;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use pgassay_session::Endpoint;
 use serde::Deserialize;
 
 use crate::error::EngineError;
-use crate::script::is_name;
+pub use pools::{Pools, Seat};
+pub use shapes::{Arrivals, Log, Reconnect, Slices, ThinkTime};
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,6 +35,34 @@ pub struct Configuration {
     /// Whether scripts may run programs: `\shell` and `\setshell`.
     #[serde(default)]
     pub allow_shell: bool,
+    #[serde(default)]
+    pub arrivals: Arrivals,
+    /// Of a transaction, from its intended start.
+    #[serde(default)]
+    pub latency_limit_ms: Option<f64>,
+    #[serde(default)]
+    pub pools: Pools,
+    /// Between transactions of one client; its mean, if it is not constant.
+    #[serde(default)]
+    pub think_time_s: f64,
+    #[serde(default)]
+    pub think_time: ThinkTime,
+    /// Of a transaction that meets a serialization failure or a deadlock; 0 for no limit.
+    #[serde(default = "one")]
+    pub max_tries: u32,
+    #[serde(default)]
+    pub reconnect: Reconnect,
+    #[serde(default)]
+    pub slices: Option<Slices>,
+    /// Whether the latency of every statement is measured.
+    #[serde(default)]
+    pub statements: bool,
+    #[serde(default)]
+    pub log: Option<Log>,
+}
+
+fn one() -> u32 {
+    1
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -38,6 +71,7 @@ pub struct Scenario {
     pub name: String,
     pub file: String,
     pub script: String,
+    /// With a pool per scenario, −n stands for n connections in every step.
     pub weight: f64,
 }
 
@@ -49,6 +83,9 @@ pub struct Step {
     #[serde(default)]
     pub duration_s: Option<f64>,
     pub measured: bool,
+    /// Transactions begun per second, whether or not earlier ones have ended.
+    #[serde(default)]
+    pub rate: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -73,112 +110,20 @@ pub enum Setting {
     Text(String),
 }
 
-/// Ten years: beyond it, nanoseconds of Unix time come near their end.
-const LONGEST_S: f64 = 10.0 * 365.0 * 86_400.0;
-const SHORTEST_INTERVAL_S: f64 = 0.001;
-/// Scenarios have 16-bit numbers on the sampler's board.
-const MOST_SCENARIOS: usize = u16::MAX as usize;
-
 impl Configuration {
     pub fn parse(json: &str) -> Result<Configuration, EngineError> {
         let configuration: Configuration = serde_json::from_str(json)?;
         configuration.validate()?;
         Ok(configuration)
     }
-
-    /// Connections to open: as many as the largest step asks for.
-    #[must_use]
-    pub fn connections(&self) -> usize {
-        self.steps
-            .iter()
-            .map(|step| step.clients)
-            .max()
-            .unwrap_or(0)
-    }
-
-    fn validate(&self) -> Result<(), EngineError> {
-        if self.scenarios.is_empty() || self.scenarios.len() > MOST_SCENARIOS {
-            return Err(wrong(
-                "scenarios",
-                self.scenarios.len(),
-                format!("from 1 to {MOST_SCENARIOS} scenarios"),
-            ));
-        }
-        for (n, scenario) in self.scenarios.iter().enumerate() {
-            if !scenario.weight.is_finite() || scenario.weight < 0.0 {
-                let key = format!("scenarios[{n}].weight");
-                return Err(wrong(key, scenario.weight, "a number from 0 on"));
-            }
-        }
-        let total: f64 = self.scenarios.iter().map(|scenario| scenario.weight).sum();
-        if total <= 0.0 || !total.is_finite() {
-            return Err(wrong("scenarios", total, "weights whose sum is above 0"));
-        }
-        self.validate_steps()?;
-        for name in self.variables.keys() {
-            if !is_name(name.as_bytes()) {
-                let key = format!("variables.{name}");
-                return Err(wrong(
-                    key,
-                    "the name",
-                    "letters, digits and _, no digit first",
-                ));
-            }
-        }
-        if self.threads == 0 {
-            return Err(wrong("threads", 0, "1 or more"));
-        }
-        if !(SHORTEST_INTERVAL_S..=LONGEST_S).contains(&self.interval_s) {
-            let wanted = format!("{SHORTEST_INTERVAL_S} s or more");
-            return Err(wrong("interval_s", self.interval_s, wanted));
-        }
-        Ok(())
-    }
-
-    fn validate_steps(&self) -> Result<(), EngineError> {
-        if self.steps.is_empty() {
-            return Err(wrong("steps", 0, "at least one step"));
-        }
-        for (n, step) in self.steps.iter().enumerate() {
-            if step.clients == 0 {
-                return Err(wrong(format!("steps[{n}].clients"), 0, "1 or more"));
-            }
-            if self.transactions_per_client.is_some() {
-                continue;
-            }
-            let key = format!("steps[{n}].duration_s");
-            match step.duration_s {
-                None => return Err(wrong(key, "null", "a number of seconds above 0")),
-                Some(seconds) if seconds > 0.0 && seconds <= LONGEST_S => {}
-                Some(seconds) => return Err(wrong(key, seconds, "a number of seconds above 0")),
-            }
-        }
-        match self.transactions_per_client {
-            Some(0) => Err(wrong("transactions_per_client", 0, "1 or more, or null")),
-            Some(_) if self.steps.len() != 1 => Err(wrong(
-                "steps",
-                self.steps.len(),
-                "exactly one step with transactions_per_client",
-            )),
-            _ => Ok(()),
-        }
-    }
-}
-
-fn wrong(
-    key: impl Into<String>,
-    value: impl fmt::Display,
-    wanted: impl fmt::Display,
-) -> EngineError {
-    EngineError::configuration(key, format!("{value} will not do; give {wanted}"))
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn example() -> Value {
+    pub fn example() -> Value {
         json!({
             "connection": {"host": "/run/postgresql", "port": 5432, "user": "u", "password": null,
                 "dbname": "d", "options": "", "connect_timeout_s": 10.0},
@@ -203,7 +148,7 @@ mod tests {
     #[test]
     fn the_documented_form_is_accepted() {
         let configuration = Configuration::parse(&example().to_string()).unwrap();
-        assert_eq!(configuration.connections(), 8);
+        assert_eq!(configuration.seats().len(), 8);
         assert_eq!(configuration.variables["scale"], Setting::Int(10));
         assert_eq!(configuration.variables["rate"], Setting::Double(0.5));
         assert_eq!(configuration.variables["none"], Setting::Null);

@@ -1,14 +1,13 @@
 //! Opens the connections of a load and prepares its statements on them.
 //!
-//! Enters: the configuration and the program. Leaves: clients ready to run, each with its
+//! Enters: the set-up of the load. Leaves: clients ready to run, each with its
 //! stream. Never: runs a statement; one that cannot be prepared yet, because another creates its
 //! table, say, is prepared when it is first used.
 
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
-use pgassay_session::board::Board;
-use pgassay_session::{Session, SessionError, Stream};
+use pgassay_session::{CancelKey, Session, SessionError, Stream};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
 use crate::client::Client;
@@ -16,31 +15,53 @@ use crate::config::Configuration;
 use crate::error::EngineError;
 use crate::messages::{Message, Reader, SYNC};
 use crate::program::Program;
+use crate::setup::Setup;
 
 /// Statements prepared per round trip: few enough that their answers fit a socket's buffer.
 const BATCH: usize = 32;
 
-pub fn open_clients(
-    configuration: &Configuration,
-    program: &Program,
-    board: &Board,
-) -> Result<Vec<(Client, Stream)>, EngineError> {
-    (0..configuration.connections())
-        .map(|number| {
-            let session =
-                Session::open(&configuration.connection, &configuration.application_name)?;
-            board.seat(number, session.backend_pid());
-            let mut stream = session.into_stream();
-            let prepared = prepare(&mut stream, configuration, program).map_err(|error| {
-                EngineError::Session(SessionError::Lost {
-                    place: configuration.connection.to_string(),
-                    problem: format!("while preparing statements: {error}"),
-                })
-            })?;
-            let client = Client::new(number, configuration.seed, program, prepared);
-            Ok((client, stream))
+/// A session ready to run transactions.
+pub struct Opened {
+    pub stream: Stream,
+    pub key: CancelKey,
+    pub backend_pid: i32,
+    /// Whether it is, by number of the statement.
+    pub prepared: Vec<bool>,
+}
+
+pub fn open_clients(setup: &Setup) -> Result<Vec<(Client, Stream)>, EngineError> {
+    let seats = setup.seats.iter().enumerate();
+    seats
+        .map(|(number, seat)| {
+            let opened = open_session(setup)?;
+            setup.board.seat(number, opened.backend_pid);
+            let client = Client::new(number, *seat, setup, opened.key, opened.prepared);
+            Ok((client, opened.stream))
         })
         .collect()
+}
+
+pub fn open_session(setup: &Setup) -> Result<Opened, EngineError> {
+    let configuration = &setup.configuration;
+    let session = Session::open(&configuration.connection, &configuration.application_name)?;
+    let (key, backend_pid) = (session.cancel_key(), session.backend_pid());
+    let mut stream = session.into_stream();
+    let prepared = if setup.prepares_ahead() {
+        prepare(&mut stream, configuration, &setup.program).map_err(|error| {
+            EngineError::Session(SessionError::Lost {
+                place: configuration.connection.to_string(),
+                problem: format!("while preparing statements: {error}"),
+            })
+        })?
+    } else {
+        vec![false; setup.program.commands.len()]
+    };
+    Ok(Opened {
+        stream,
+        key,
+        backend_pid,
+        prepared,
+    })
 }
 
 /// Prepares what it can; returns, by number of the statement, what it could.
@@ -49,7 +70,7 @@ fn prepare(
     configuration: &Configuration,
     program: &Program,
 ) -> io::Result<Vec<bool>> {
-    let mut prepared = vec![false; program.statements];
+    let mut prepared = vec![false; program.commands.len()];
     let preparations: Vec<_> = program.preparations().collect();
     if preparations.is_empty() {
         return Ok(prepared);

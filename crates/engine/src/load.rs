@@ -4,26 +4,29 @@
 //! an [`Outcome`] when it has ended. Never: runs twice, or blocks for longer than asked.
 
 use std::any::Any;
+use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pgassay_session::board::Board;
 use pgassay_session::{Stream, clock};
 use serde::Serialize;
 
-use crate::client::{Bench, Client};
-use crate::config::Configuration;
+use crate::arrivals::Arrivals;
+use crate::client::{Bench, Client, Pace};
 use crate::connect::open_clients;
 use crate::error::EngineError;
+use crate::log::Log;
 use crate::network::Epoll;
-use crate::outcome::Outcome;
-use crate::program::Program;
+use crate::outcome::{Ends, Outcome};
 use crate::progress::Shared;
-use crate::record::{Recorder, Report};
+use crate::record::{Recorder, Report, Scope};
+use crate::running::{Present, Running};
 use crate::schedule::Schedule;
-use crate::timers::Timers;
+use crate::setup::Setup;
 use crate::worker::Worker;
 
 /// Time for the threads to be ready when the schedule begins.
@@ -32,15 +35,10 @@ const LEAD_NS: i64 = 5_000_000;
 pub struct Load {
     setup: Arc<Setup>,
     shared: Arc<Shared>,
+    /// How long connecting took.
+    connect_ns: AtomicI64,
     running: Arc<Running>,
     state: Mutex<State>,
-}
-
-struct Setup {
-    configuration: Configuration,
-    program: Program,
-    board: Arc<Board>,
-    threads: usize,
 }
 
 enum State {
@@ -48,17 +46,11 @@ enum State {
     Connected(Vec<(Client, Stream)>),
     Started {
         schedule: Schedule,
+        arrivals: Arc<Arrivals>,
         workers: Vec<JoinHandle<Result<Report, String>>>,
     },
     Ended(Arc<Outcome>),
     Failed(String),
-}
-
-/// How many workers run, and a bell for those who wait for none.
-#[derive(Default)]
-struct Running {
-    workers: Mutex<usize>,
-    changed: Condvar,
 }
 
 /// What a load has done so far.
@@ -75,19 +67,11 @@ pub struct Progress {
 
 impl Load {
     pub fn new(json: &str) -> Result<Load, EngineError> {
-        let configuration = Configuration::parse(json)?;
-        let program = Program::compile(&configuration)?;
-        let names = program.scenarios.iter().map(|s| s.name.clone()).collect();
-        let connections = configuration.connections();
-        let threads = configuration.threads.min(connections);
+        let setup = Setup::new(json)?;
         Ok(Load {
-            setup: Arc::new(Setup {
-                configuration,
-                program,
-                board: Board::new(connections, names),
-                threads,
-            }),
-            shared: Shared::new(threads),
+            shared: Shared::new(setup.threads),
+            setup,
+            connect_ns: AtomicI64::new(0),
             running: Arc::default(),
             state: Mutex::new(State::New),
         })
@@ -107,8 +91,10 @@ impl Load {
                 "the load is connected already; make a new Load for another run",
             ));
         }
-        let setup = &self.setup;
-        let clients = open_clients(&setup.configuration, &setup.program, &setup.board)?;
+        let begun_ns = clock::now_ns();
+        let clients = open_clients(&self.setup)?;
+        let taken_ns = clock::now_ns() - begun_ns;
+        self.connect_ns.store(taken_ns, Ordering::Relaxed);
         *state = State::Connected(clients);
         Ok(())
     }
@@ -130,6 +116,7 @@ impl Load {
         };
         let start_ns = clock::now_ns() + LEAD_NS;
         let schedule = Schedule::new(&self.setup.configuration, start_ns);
+        let arrivals = Arc::new(Arrivals::new(&self.setup.configuration, &schedule));
         let mut shares: Vec<Vec<_>> = (0..self.setup.threads).map(|_| Vec::new()).collect();
         for (number, connection) in connections.into_iter().enumerate() {
             if let Some(share) = shares.get_mut(number % self.setup.threads) {
@@ -138,7 +125,7 @@ impl Load {
         }
         let mut workers = Vec::new();
         for (worker, share) in shares.into_iter().enumerate() {
-            match self.spawn(worker, share, schedule.clone()) {
+            match self.spawn(worker, share, schedule.clone(), &arrivals) {
                 Ok(handle) => workers.push(handle),
                 Err(error) => {
                     // Those that run must not go on without the rest.
@@ -149,7 +136,11 @@ impl Load {
                 }
             }
         }
-        *state = State::Started { schedule, workers };
+        *state = State::Started {
+            schedule,
+            arrivals,
+            workers,
+        };
         Ok(())
     }
 
@@ -158,15 +149,17 @@ impl Load {
         worker: usize,
         connections: Vec<(Client, Stream)>,
         schedule: Schedule,
+        arrivals: &Arc<Arrivals>,
     ) -> std::io::Result<JoinHandle<Result<Report, String>>> {
         let setup = Arc::clone(&self.setup);
         let shared = Arc::clone(&self.shared);
+        let arrivals = Arc::clone(arrivals);
         let present = Present::new(&self.running);
         thread::Builder::new()
             .name(format!("pgassay-load-{worker}"))
             .spawn(move || {
                 let _present = present;
-                let run = || run_worker(&setup, &shared, worker, connections, schedule);
+                let run = || run_worker(&setup, &shared, &arrivals, worker, connections, schedule);
                 let report = match catch_unwind(AssertUnwindSafe(run)) {
                     Ok(report) => report,
                     Err(panic) => Err(format!("it panicked: {}", panic_text(&*panic))),
@@ -238,13 +231,22 @@ impl Load {
             if !self.running.wait_for_none(Duration::ZERO) {
                 return Err(EngineError::Misuse("the load has not ended; wait() for it"));
             }
-            if let State::Started { schedule, workers } = std::mem::replace(&mut *state, State::New)
+            let started = std::mem::replace(&mut *state, State::New);
+            if let State::Started {
+                schedule,
+                arrivals,
+                workers,
+            } = started
             {
                 *state = match join(workers) {
                     Ok(reports) => State::Ended(Arc::new(Outcome::new(
-                        &self.setup.configuration,
+                        &self.setup,
                         schedule,
-                        self.shared.limit_ns(),
+                        &arrivals,
+                        Ends {
+                            limit_ns: self.shared.limit_ns(),
+                            connect_ns: self.connect_ns.load(Ordering::Relaxed),
+                        },
                         reports,
                     ))),
                     Err(problem) => State::Failed(problem),
@@ -271,27 +273,49 @@ impl Drop for Load {
 }
 
 fn run_worker(
-    setup: &Setup,
+    setup: &Arc<Setup>,
     shared: &Arc<Shared>,
+    arrivals: &Arc<Arrivals>,
     worker: usize,
     connections: Vec<(Client, Stream)>,
     schedule: Schedule,
 ) -> Result<Report, String> {
-    let scenarios = setup.program.scenarios.len();
-    let recorder = Recorder::new(schedule, scenarios, Arc::clone(shared), worker)
+    let configuration = &setup.configuration;
+    let log = Log::open(configuration, worker, schedule.start_ns())
+        .map_err(|error| format!("it cannot write the transaction log: {error}"))?;
+    let limit_ms = configuration.latency_limit_ms;
+    let scope = Scope {
+        scenarios: setup.program.scenarios.len(),
+        statements: if configuration.statements {
+            setup.program.commands.len()
+        } else {
+            0
+        },
+        latency_limit_ns: limit_ms.map(|ms| (ms * 1e6) as i64),
+    };
+    let recorder = Recorder::new(schedule, scope, Arc::clone(shared), worker)
         .map_err(|error| format!("no histogram: {error}"))?;
+    let arrivals = Arc::clone(arrivals);
     let bench = Bench {
         program: &setup.program,
         board: Arc::clone(&setup.board),
         recorder,
-        quota: setup.configuration.transactions_per_client,
+        quota: configuration.transactions_per_client,
         stack: Vec::with_capacity(64),
-        timers: Timers::default(),
-        has_paused: false,
+        pace: Pace::new(
+            configuration,
+            &setup.variants,
+            arrivals,
+            log,
+            connections.len(),
+        ),
     };
+    // Timers are met within their resolution, not within the 50 µs that threads have at first.
+    // Where that is refused they are a little later.
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1000));
     Epoll::new()
-        .and_then(|network| Worker::new(network, connections, bench)?.run())
-        .map_err(|error| format!("its event loop failed: {error}"))
+        .and_then(|network| Worker::new(network, connections, bench, setup)?.run())
+        .map_err(|error| error.to_string())
 }
 
 fn join(workers: Vec<JoinHandle<Result<Report, String>>>) -> Result<Vec<Report>, String> {
@@ -308,47 +332,4 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "no message".to_owned())
-}
-
-/// One running worker, counted from before its thread begins until it ends, however it ends.
-struct Present(Arc<Running>);
-
-impl Present {
-    fn new(running: &Arc<Running>) -> Present {
-        *running.count() += 1;
-        Present(Arc::clone(running))
-    }
-}
-
-impl Drop for Present {
-    fn drop(&mut self) {
-        let mut count = self.0.count();
-        *count = count.saturating_sub(1);
-        self.0.changed.notify_all();
-    }
-}
-
-impl Running {
-    fn count(&self) -> MutexGuard<'_, usize> {
-        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait_for_none(&self, timeout: Duration) -> bool {
-        let deadline = Instant::now().checked_add(timeout);
-        let mut count = self.count();
-        while *count > 0 {
-            let left = match deadline {
-                Some(deadline) => deadline.saturating_duration_since(Instant::now()),
-                None => Duration::from_secs(3600),
-            };
-            if left.is_zero() {
-                return false;
-            }
-            count = match self.changed.wait_timeout(count, left) {
-                Ok((count, _)) => count,
-                Err(poisoned) => poisoned.into_inner().0,
-            };
-        }
-        true
-    }
 }

@@ -3,25 +3,45 @@
 //! Enters: reports. Leaves: rows per interval and scenario, and the sums that `result` shows.
 //! Never: knows JSON or Python.
 
+mod intervals;
+mod sum;
+
 use std::collections::BTreeMap;
 
-use hdrhistogram::Histogram;
-
-use crate::config::Configuration;
-use crate::record::{Failure, FirstError, Report, Row, RowKey, histogram};
+use crate::arrivals::Arrivals;
+use crate::record::{FirstError, Report, Row, RowKey, StatementTally, Total};
 use crate::schedule::{Position, Schedule};
+use crate::setup::Setup;
+pub use intervals::Intervals;
+pub use sum::{Distribution, Sum};
+
+/// Beyond this share of its time a thread of the load is taken to be the limit.
+const BUSY_SHARE: f64 = 0.9;
+/// Beginnings later than this, and than this share of the latency, without a connection to wait
+/// for: the client, not the server, is behind.
+const OWN_LAG_NS: f64 = 1e6;
+const OWN_LAG_SHARE: f64 = 0.1;
 
 #[derive(Debug)]
 pub struct Outcome {
     /// The schedule as it came about.
     pub schedule: Schedule,
     pub rows: BTreeMap<RowKey, Row>,
-    pub step_cpu_ns: Vec<i64>,
+    pub steps: Vec<StepOutcome>,
     pub scenarios: Vec<ScenarioOutcome>,
+    /// By number; empty unless they were measured.
+    pub statements: Vec<StatementOutcome>,
+    /// By index in the configuration.
+    pub variants: Vec<String>,
+    pub edge_lag_ns: Vec<i64>,
     pub first_error: Option<FirstError>,
     /// Successes in measured steps of each connection that took part.
     pub connections: Vec<u64>,
     pub lost_connections: u64,
+    /// In order of time, none overlapping another.
+    pub outages: Vec<Outage>,
+    /// How long it took to open all connections.
+    pub connect_ns: i64,
     pub backend: &'static str,
 }
 
@@ -29,64 +49,114 @@ pub struct Outcome {
 pub struct ScenarioOutcome {
     pub name: String,
     pub weight: f64,
-    /// In measured steps.
-    pub errors: BTreeMap<Failure, u64>,
 }
 
-/// Columns of equal length: one row per interval and scenario, in order of time.
-#[derive(Debug, Default)]
-pub struct Intervals {
-    /// What the numbers in `scenario` stand for.
-    pub scenario_names: Vec<String>,
-    pub start_ns: Vec<i64>,
-    pub step: Vec<usize>,
-    pub measured: Vec<bool>,
-    pub scenario: Vec<usize>,
-    pub transactions: Vec<u64>,
-    pub failed: Vec<u64>,
-    pub latency_sum_ns: Vec<u64>,
-    pub latency_ns: Vec<Vec<u64>>,
-    pub latency_count: Vec<Vec<u64>>,
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StepOutcome {
+    /// Of all threads.
+    pub cpu_ns: i64,
+    /// Of the worker that took most.
+    pub busiest_ns: i64,
+    pub own_lag: Total,
+    /// Arrivals that had not begun when the step ended.
+    pub backlog: u64,
+}
+
+#[derive(Debug)]
+pub struct StatementOutcome {
+    pub scenario: usize,
+    pub line: usize,
+    pub command: String,
+    pub latency: Distribution,
+    pub failures: u64,
+    pub retries: u64,
+}
+
+/// A time in which connections were lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outage {
+    pub start_ns: i64,
+    pub end_ns: i64,
+    pub connections: u64,
+}
+
+/// What only the handle of the load knows.
+#[derive(Debug, Clone, Copy)]
+pub struct Ends {
+    /// When a stop was asked for, if before the end.
+    pub limit_ns: i64,
+    pub connect_ns: i64,
 }
 
 impl Outcome {
-    /// `limit_ns` is when a stop was asked for, if before the end.
     #[must_use]
     pub fn new(
-        configuration: &Configuration,
+        setup: &Setup,
         schedule: Schedule,
-        limit_ns: i64,
+        arrivals: &Arrivals,
+        ends: Ends,
         reports: Vec<Report>,
     ) -> Outcome {
         let early = reports.iter().map(|report| report.ended_early_ns);
         // The load ended early only if every worker did.
         let early = early.collect::<Option<Vec<_>>>();
         let early_ns = early.and_then(|ends| ends.into_iter().max());
-        let end_ns = limit_ns.min(early_ns.unwrap_or(i64::MAX));
+        let end_ns = ends.limit_ns.min(early_ns.unwrap_or(i64::MAX));
+        let schedule = schedule.ended_at(end_ns);
+        let scenarios = setup.configuration.scenarios.iter();
         let mut outcome = Outcome {
-            step_cpu_ns: vec![0; schedule.steps.len()],
-            schedule: schedule.ended_at(end_ns),
+            steps: vec![StepOutcome::default(); schedule.steps.len()],
+            edge_lag_ns: vec![0; schedule.slices.len()],
+            schedule,
             rows: BTreeMap::new(),
-            scenarios: configuration
-                .scenarios
-                .iter()
+            scenarios: scenarios
                 .map(|scenario| ScenarioOutcome {
                     name: scenario.name.clone(),
                     weight: scenario.weight,
-                    errors: BTreeMap::new(),
                 })
                 .collect(),
+            statements: Vec::new(),
+            variants: setup.variants.iter().map(|v| v.name.clone()).collect(),
             first_error: None,
             connections: Vec::new(),
             lost_connections: 0,
+            outages: Vec::new(),
+            connect_ns: ends.connect_ns,
             backend: "",
         };
         let mut connections = BTreeMap::new();
+        let mut statements: Vec<StatementTally> = Vec::new();
+        let mut outages = Vec::new();
         for report in reports {
             outcome.add(&report);
             connections.extend(report.connections);
+            outages.extend(report.outages);
+            if statements.is_empty() {
+                statements = report.statements;
+            } else {
+                for (total, statement) in statements.iter_mut().zip(&report.statements) {
+                    total.merge(statement);
+                }
+            }
         }
         outcome.connections = connections.into_values().collect();
+        outcome.outages = united(outages);
+        let commands = setup.program.commands.iter().zip(&statements);
+        outcome.statements = commands
+            .map(|(command, tally)| StatementOutcome {
+                scenario: command.scenario,
+                line: command.line,
+                command: command.text.clone(),
+                latency: Distribution::of(tally.total, &tally.latencies),
+                failures: tally.failures,
+                retries: tally.retries,
+            })
+            .collect();
+        for (number, step) in outcome.steps.iter_mut().enumerate() {
+            if let Some(span) = outcome.schedule.steps.get(number) {
+                step.backlog += arrivals.unclaimed(number, span.end_ns);
+            }
+        }
         outcome
     }
 
@@ -94,13 +164,14 @@ impl Outcome {
         for (key, row) in &report.rows {
             self.rows.entry(*key).or_default().merge(row);
         }
-        for (total, cpu_ns) in self.step_cpu_ns.iter_mut().zip(&report.step_cpu_ns) {
-            *total += cpu_ns;
+        for (total, step) in self.steps.iter_mut().zip(&report.steps) {
+            total.cpu_ns += step.cpu_ns + step.helper_cpu_ns;
+            total.busiest_ns = total.busiest_ns.max(step.cpu_ns);
+            total.own_lag.merge(step.own_lag);
+            total.backlog += step.dropped;
         }
-        for (scenario, errors) in self.scenarios.iter_mut().zip(&report.errors) {
-            for (failure, count) in errors {
-                *scenario.errors.entry(*failure).or_default() += count;
-            }
+        for (longest, lag) in self.edge_lag_ns.iter_mut().zip(&report.edge_lag_ns) {
+            *longest = (*lag).max(*longest);
         }
         // One of a measured step tells more than an earlier one of the warm-up.
         let first = self.first_error.iter().chain(&report.first_errors);
@@ -113,11 +184,37 @@ impl Outcome {
 
     /// Sums of the rows that `select` takes.
     #[must_use]
-    pub fn sum(&self, select: impl Fn(Position, usize) -> bool) -> Sum {
+    pub fn sum(&self, select: impl Fn(&RowKey) -> bool) -> Sum {
         let mut sum = Sum::default();
-        let rows = self.rows.iter();
-        for (_, row) in rows.filter(|((position, scenario), _)| select(*position, *scenario)) {
+        for (_, row) in self.rows.iter().filter(|(key, _)| select(key)) {
             sum.add(row);
+        }
+        sum
+    }
+
+    /// Sums of the rows of one slice: of transactions that it had from their beginning, or of
+    /// those that began before it.
+    #[must_use]
+    pub fn sum_of_slice(&self, index: usize, crosses: bool) -> Sum {
+        let mut sum = Sum::default();
+        let Some(slice) = self.schedule.slices.get(index) else {
+            return sum;
+        };
+        let key = |time_ns, scenario| {
+            let position = self.schedule.position(time_ns)?;
+            Some(RowKey {
+                position,
+                scenario,
+                crosses: scenario > 0,
+            })
+        };
+        let first = key(slice.start_ns, 0);
+        let last = key(slice.end_ns - 1, usize::MAX);
+        if let (Some(first), Some(last)) = (first, last) {
+            let rows = self.rows.range(first..=last);
+            for (_, row) in rows.filter(|(key, _)| key.crosses == crosses) {
+                sum.add(row);
+            }
         }
         sum
     }
@@ -129,87 +226,65 @@ impl Outcome {
             .is_some_and(|step| step.measured)
     }
 
+    /// Whether a step says more of this client than of the server. A thread that has no time
+    /// left cannot ask for more; one that begins late without a reason adds to what it measures.
     #[must_use]
-    pub fn intervals(&self) -> Intervals {
-        let mut columns = Intervals {
-            scenario_names: self.scenarios.iter().map(|s| s.name.clone()).collect(),
-            ..Intervals::default()
+    pub fn is_client_limited(&self, step: usize) -> bool {
+        let (Some(span), Some(step)) = (self.schedule.steps.get(step), self.steps.get(step)) else {
+            return false;
         };
-        let none = Row::default();
-        for (number, step) in self.schedule.steps.iter().enumerate() {
-            for interval in 0.. {
-                let position = Position {
-                    step: number,
-                    interval,
-                };
-                let (start_ns, _) = self.schedule.bounds(position);
-                if start_ns >= step.end_ns {
-                    break;
-                }
-                // An interval in which nothing ended is a row too: it may be the stall looked for.
-                for scenario in 0..self.scenarios.len() {
-                    let row = self.rows.get(&(position, scenario)).unwrap_or(&none);
-                    columns.start_ns.push(start_ns);
-                    columns.step.push(number);
-                    columns.measured.push(step.measured);
-                    columns.scenario.push(scenario);
-                    columns.transactions.push(row.transactions);
-                    columns.failed.push(row.failed);
-                    columns.latency_sum_ns.push(row.latency_sum_ns);
-                    let (values, counts) = row.buckets.iter().copied().unzip();
-                    columns.latency_ns.push(values);
-                    columns.latency_count.push(counts);
-                }
-            }
+        let duration_ns = (span.end_ns - span.start_ns) as f64;
+        if step.busiest_ns as f64 > BUSY_SHARE * duration_ns {
+            return true;
         }
-        columns
+        let Some(own_lag_ns) = step.own_lag.mean_ns() else {
+            return false;
+        };
+        let mut service = Total::default();
+        let of_step = |key: &RowKey| {
+            let start_ns = self.schedule.step(key.position).map(|step| step.start_ns);
+            start_ns == Some(span.start_ns)
+        };
+        for (_, row) in self.rows.iter().filter(|(key, _)| of_step(key)) {
+            service.merge(row.service.total);
+        }
+        let service_ns = service.mean_ns().unwrap_or(0.0);
+        own_lag_ns > OWN_LAG_NS.max(OWN_LAG_SHARE * service_ns)
     }
 }
 
-/// Counts and latencies of some rows.
-#[derive(Debug, Default)]
-pub struct Sum {
-    pub transactions: u64,
-    pub failed: u64,
-    latency_sum_ns: u128,
-    latency_max_ns: u64,
-    latencies: Option<Histogram<u64>>,
+/// Overlapping outages as one.
+fn united(mut outages: Vec<(i64, i64)>) -> Vec<Outage> {
+    outages.sort_unstable();
+    let mut united: Vec<Outage> = Vec::new();
+    for (start_ns, end_ns) in outages {
+        match united.last_mut() {
+            Some(last) if start_ns <= last.end_ns => {
+                last.end_ns = last.end_ns.max(end_ns);
+                last.connections += 1;
+            }
+            _ => united.push(Outage {
+                start_ns,
+                end_ns,
+                connections: 1,
+            }),
+        }
+    }
+    united
 }
 
-impl Sum {
-    fn add(&mut self, row: &Row) {
-        self.transactions += row.transactions;
-        self.failed += row.failed;
-        self.latency_sum_ns += u128::from(row.latency_sum_ns);
-        self.latency_max_ns = self.latency_max_ns.max(row.latency_max_ns);
-        if self.latencies.is_none() {
-            self.latencies = histogram().ok();
-        }
-        if let Some(latencies) = &mut self.latencies {
-            for (value, count) in &row.buckets {
-                latencies.saturating_record_n(*value, *count);
-            }
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    #[must_use]
-    pub fn mean_ns(&self) -> Option<f64> {
-        (self.transactions > 0).then(|| self.latency_sum_ns as f64 / self.transactions as f64)
-    }
-
-    #[must_use]
-    pub fn max_ns(&self) -> Option<f64> {
-        (self.transactions > 0).then_some(self.latency_max_ns as f64)
-    }
-
-    /// The latency that a share `quantile` of the successes did not exceed.
-    #[must_use]
-    pub fn quantile_ns(&self, quantile: f64) -> Option<f64> {
-        let latencies = self.latencies.as_ref().filter(|l| !l.is_empty())?;
-        // A bucket's upper end may lie beyond the greatest value in it.
-        let value = latencies
-            .value_at_quantile(quantile)
-            .min(self.latency_max_ns);
-        Some(value as f64)
+    #[test]
+    fn outages_that_overlap_are_one() {
+        let outage = |start_ns, end_ns, connections| Outage {
+            start_ns,
+            end_ns,
+            connections,
+        };
+        let found = united(vec![(30, 40), (0, 10), (5, 20), (20, 21)]);
+        assert_eq!(found, [outage(0, 21, 3), outage(30, 40, 1)]);
     }
 }

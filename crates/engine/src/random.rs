@@ -20,6 +20,9 @@ pub const ZIPFIAN_RANGE: std::ops::RangeInclusive<f64> = 1.001..=1000.0;
 #[derive(Clone, Copy)]
 pub enum Purpose {
     Choice = 1,
+    Arrival = 2,
+    Think = 3,
+    Sample = 4,
 }
 
 /// The seeds that pgbench derives from the one of a run.
@@ -72,6 +75,11 @@ impl Random {
     /// Uniform in `(0, 1]`, for logarithms.
     fn positive_unit(&mut self) -> f64 {
         1.0 - self.unit()
+    }
+
+    /// Exponential with a mean of 1: the gaps of a Poisson process.
+    pub fn gap(&mut self) -> f64 {
+        -self.positive_unit().ln()
     }
 
     /// Uniform in `min..=max`, of which there are fewer than 2^63; `min` where the range is empty.

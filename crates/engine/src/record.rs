@@ -1,102 +1,34 @@
 //! What one worker counts.
 //!
 //! Enters: ends of transactions with their time. Leaves: a row per interval and scenario, and
-//! what is kept per step, per scenario and of the first error. Never: allocates per transaction,
-//! or counts one that ends outside the schedule.
+//! what is kept per step, per slice, per statement and of the first error. Never: allocates per
+//! transaction that succeeds, or counts one that ends outside the schedule.
 
-use std::collections::BTreeMap;
+mod attempt;
+mod report;
+mod row;
+
 use std::sync::Arc;
 
-use hdrhistogram::Histogram;
 use hdrhistogram::errors::CreationError;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::progress::Shared;
-use crate::schedule::{Position, Schedule, Span};
-
-/// Latencies from 100 ns (kept to 64 ns, 0.3 % of 20 µs) to an hour; what is longer counts as
-/// an hour, but for the maximum, the sum and the mean, which are exact.
-const LOWEST_NS: u64 = 100;
-const HIGHEST_NS: u64 = 3_600_000_000_000;
-const SIGNIFICANT_DIGITS: u8 = 3;
-
-pub fn histogram<C: hdrhistogram::Counter>() -> Result<Histogram<C>, CreationError> {
-    Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
-}
-
-/// Why a transaction failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Failure {
-    Sqlstate([u8; 5]),
-    /// The connection was lost.
-    Connection,
-    /// The script's own mistake.
-    Client,
-}
-
-impl Failure {
-    /// The key under which it is reported.
-    #[must_use]
-    pub fn name(&self) -> String {
-        match self {
-            Failure::Sqlstate(code) => String::from_utf8_lossy(code).into_owned(),
-            Failure::Connection => "connection".to_owned(),
-            Failure::Client => "client".to_owned(),
-        }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FirstError {
-    pub time_ns: i64,
-    pub measured: bool,
-    pub failure: Failure,
-    pub message: String,
-    pub scenario: usize,
-}
-
-/// Counts of one scenario in one interval.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Row {
-    pub transactions: u64,
-    pub failed: u64,
-    pub latency_sum_ns: u64,
-    pub latency_max_ns: u64,
-    /// The highest value of each bucket in use, ascending, and its count.
-    pub buckets: Vec<(u64, u64)>,
-}
-
-pub type RowKey = (Position, usize);
-
-/// All that a worker has to tell at its end.
-#[derive(Debug, Default)]
-pub struct Report {
-    pub rows: BTreeMap<RowKey, Row>,
-    /// CPU time of the worker per step.
-    pub step_cpu_ns: Vec<i64>,
-    /// Per scenario, in measured steps.
-    pub errors: Vec<BTreeMap<Failure, u64>>,
-    pub first_errors: Vec<FirstError>,
-    /// Successes in measured steps by number of the connection, for those that took part.
-    pub connections: Vec<(usize, u64)>,
-    pub lost_connections: u64,
-    /// When the worker had nothing more to do, if that was before the schedule's end.
-    pub ended_early_ns: Option<i64>,
-    pub backend: &'static str,
-}
-
-struct Tally {
-    row: Row,
-    latencies: Histogram<u32>,
-}
+use crate::schedule::{Position, Schedule, Slice, Span};
+pub use attempt::{Attempt, Scope};
+pub use report::{Failure, FirstError, Report, StatementTally, StepReport};
+use row::Tally;
+pub use row::{Row, RowKey, Total, histogram};
 
 pub struct Recorder {
     schedule: Schedule,
+    scope: Scope,
     shared: Arc<Shared>,
     worker: usize,
     position: Option<Position>,
-    /// When the interval under way ends.
+    /// When the position ends.
     until_ns: i64,
+    /// Per scenario; those of transactions that cross an edge behind those that do not.
     tallies: Vec<Tally>,
     report: Report,
     cpu_mark_ns: i64,
@@ -105,30 +37,28 @@ pub struct Recorder {
 impl Recorder {
     pub fn new(
         schedule: Schedule,
-        scenarios: usize,
+        scope: Scope,
         shared: Arc<Shared>,
         worker: usize,
     ) -> Result<Recorder, CreationError> {
-        let tallies = (0..scenarios)
-            .map(|_| {
-                Ok(Tally {
-                    row: Row::default(),
-                    latencies: histogram()?,
-                })
-            })
-            .collect::<Result<_, CreationError>>()?;
+        let is_open = schedule.steps.iter().any(|step| step.rate.is_some());
+        let kinds = if schedule.slices.is_empty() { 1 } else { 2 };
+        let tallies = (0..kinds * scope.scenarios).map(|_| Tally::new(is_open));
+        let statements = (0..scope.statements).map(|_| StatementTally::new());
         Ok(Recorder {
             report: Report {
-                step_cpu_ns: vec![0; schedule.steps.len()],
-                errors: vec![BTreeMap::new(); scenarios],
+                steps: vec![StepReport::default(); schedule.steps.len()],
+                statements: statements.collect::<Result<_, _>>()?,
+                edge_lag_ns: vec![0; schedule.slices.len()],
                 ..Report::default()
             },
+            tallies: tallies.collect::<Result<_, _>>()?,
             until_ns: schedule.start_ns(),
             schedule,
+            scope,
             shared,
             worker,
             position: None,
-            tallies,
             cpu_mark_ns: 0,
         })
     }
@@ -140,9 +70,21 @@ impl Recorder {
             .and_then(|position| self.schedule.step(position))
     }
 
+    /// The slice under way.
+    #[must_use]
+    pub fn slice(&self) -> Option<&Slice> {
+        self.position
+            .and_then(|position| self.schedule.slice(position))
+    }
+
     #[must_use]
     pub fn position(&self) -> Option<Position> {
         self.position
+    }
+
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        self.step().is_some_and(|step| step.measured)
     }
 
     /// The end of the schedule as it stands now: `stop` may have brought it forward.
@@ -157,14 +99,24 @@ impl Recorder {
         self.until_ns
     }
 
-    /// Moves on to the interval of `now_ns`. Cheap while that is the one under way.
+    #[must_use]
+    pub fn latency_limit_ns(&self) -> Option<i64> {
+        self.scope.latency_limit_ns
+    }
+
+    #[must_use]
+    pub fn measures_statements(&self) -> bool {
+        self.scope.statements > 0
+    }
+
+    /// Moves on to the position of `now_ns`. Cheap while that is the one under way.
     pub fn advance(&mut self, now_ns: i64) {
         if now_ns >= self.until_ns || now_ns >= self.shared.limit_ns() {
-            self.change_interval(now_ns);
+            self.change_position(now_ns);
         }
     }
 
-    fn change_interval(&mut self, now_ns: i64) {
+    fn change_position(&mut self, now_ns: i64) {
         let next = if now_ns >= self.shared.limit_ns() {
             None
         } else {
@@ -185,48 +137,67 @@ impl Recorder {
         };
     }
 
+    fn step_report(&mut self) -> Option<&mut StepReport> {
+        self.report.steps.get_mut(self.position?.step)
+    }
+
     /// Books the CPU time since the last step began.
     fn account_cpu(&mut self) {
         let now_ns = thread_cpu_ns();
-        let step = self.position.map(|position| position.step);
-        if let Some(total) = step.and_then(|step| self.report.step_cpu_ns.get_mut(step)) {
-            *total += now_ns - self.cpu_mark_ns;
+        let spent_ns = now_ns - self.cpu_mark_ns;
+        if let Some(step) = self.step_report() {
+            step.cpu_ns += spent_ns;
         }
         self.cpu_mark_ns = now_ns;
     }
 
-    /// Closes the rows of the interval under way.
+    /// Closes the rows of the position under way.
     fn seal(&mut self) {
         let Some(position) = self.position else {
             return;
         };
         let mut transactions = 0;
-        for (scenario, tally) in self.tallies.iter_mut().enumerate() {
-            let mut row = std::mem::take(&mut tally.row);
-            if row.transactions + row.failed == 0 {
-                continue;
+        for (number, tally) in self.tallies.iter_mut().enumerate() {
+            if let Some(row) = tally.take() {
+                transactions += row.transactions;
+                let key = RowKey {
+                    position,
+                    scenario: number % self.scope.scenarios,
+                    crosses: number >= self.scope.scenarios,
+                };
+                self.report.rows.insert(key, row);
             }
-            transactions += row.transactions;
-            row.buckets = buckets(&tally.latencies);
-            tally.latencies.reset();
-            self.report.rows.insert((position, scenario), row);
         }
         let (start_ns, _) = self.schedule.bounds(position);
         self.shared
             .close_interval(self.worker, start_ns, transactions);
     }
 
+    /// Where an attempt that ends now is counted.
+    fn tally(&mut self, attempt: &Attempt) -> Option<&mut Tally> {
+        let slice = self.position?.slice;
+        // A slice has a word only on those that it had from their beginning.
+        let crosses = slice.is_some() && slice != attempt.slice;
+        let kind = if crosses { self.scope.scenarios } else { 0 };
+        self.tallies.get_mut(kind + attempt.scenario)
+    }
+
     /// A transaction succeeded at `now_ns`; false if that does not count any more.
-    pub fn success(&mut self, now_ns: i64, scenario: usize, latency_ns: i64) -> bool {
+    pub fn success(&mut self, now_ns: i64, attempt: &Attempt) -> bool {
         self.advance(now_ns);
-        let (Some(_), Some(tally)) = (self.position, self.tallies.get_mut(scenario)) else {
+        let limit_ns = self.scope.latency_limit_ns;
+        let Some(tally) = self.tally(attempt) else {
             return false;
         };
-        let latency_ns = u64::try_from(latency_ns).unwrap_or(0);
+        tally.end(attempt);
         tally.row.transactions += 1;
-        tally.row.latency_sum_ns = tally.row.latency_sum_ns.saturating_add(latency_ns);
-        tally.row.latency_max_ns = tally.row.latency_max_ns.max(latency_ns);
-        tally.latencies.saturating_record(latency_ns);
+        tally.serve(duration_ns(attempt.began_ns, now_ns));
+        if let Some(due_ns) = attempt.due_ns {
+            tally.respond(duration_ns(due_ns, now_ns));
+        }
+        if limit_ns.is_some_and(|limit_ns| now_ns - attempt.expected_ns() > limit_ns) {
+            tally.row.late += 1;
+        }
         self.shared.count_success(self.worker);
         true
     }
@@ -235,21 +206,30 @@ impl Recorder {
     pub fn failure(
         &mut self,
         now_ns: i64,
-        scenario: usize,
+        attempt: &Attempt,
         failure: Failure,
         message: impl FnOnce() -> String,
     ) {
         self.advance(now_ns);
-        let Some(measured) = self.step().map(|step| step.measured) else {
+        let Some(tally) = self.tally(attempt) else {
             return;
         };
-        if let Some(tally) = self.tallies.get_mut(scenario) {
-            tally.row.failed += 1;
-        }
+        tally.end(attempt);
+        tally.row.failed += 1;
+        tally.row.count_error(failure, 1);
         self.shared.count_failure(self.worker);
-        if measured && let Some(errors) = self.report.errors.get_mut(scenario) {
-            *errors.entry(failure).or_default() += 1;
-        }
+        self.note_error(now_ns, attempt.scenario, failure, message);
+    }
+
+    /// Keeps the first error of the warm-up and the first of measured steps.
+    pub fn note_error(
+        &mut self,
+        now_ns: i64,
+        scenario: usize,
+        failure: Failure,
+        message: impl FnOnce() -> String,
+    ) {
+        let measured = self.is_measured();
         let firsts = &mut self.report.first_errors;
         if !firsts.iter().any(|first| first.measured == measured) {
             firsts.push(FirstError {
@@ -268,8 +248,79 @@ impl Recorder {
         self.report.first_errors.len() < 2
     }
 
+    /// A transaction is not begun, because it is late already.
+    pub fn skip(&mut self, scenario: usize) {
+        if self.position.is_some()
+            && let Some(tally) = self.tallies.get_mut(scenario)
+        {
+            tally.row.skipped += 1;
+        }
+    }
+
+    /// An arrival begins that waited for its time only, not for a connection.
+    pub fn began_on_time(&mut self, due_ns: i64, now_ns: i64) {
+        if let Some(step) = self.step_report() {
+            step.own_lag.add(duration_ns(due_ns, now_ns));
+        }
+    }
+
+    /// An arrival of `step` was claimed and will not begin.
+    pub fn drop_arrival(&mut self, step: usize) {
+        if let Some(step) = self.report.steps.get_mut(step) {
+            step.dropped += 1;
+        }
+    }
+
+    pub fn statement(&mut self, number: usize, began_ns: i64, now_ns: i64) {
+        if self.is_measured()
+            && let Some(statement) = self.report.statements.get_mut(number)
+        {
+            statement.add(duration_ns(began_ns, now_ns));
+        }
+    }
+
+    pub fn statement_failed(&mut self, number: usize, is_retried: bool) {
+        if self.is_measured()
+            && let Some(statement) = self.report.statements.get_mut(number)
+        {
+            if is_retried {
+                statement.retries += 1;
+            } else {
+                statement.failures += 1;
+            }
+        }
+    }
+
+    /// A connection turns to the variant of the slice under way; `idle_since_ns` is when it
+    /// could have.
+    pub fn switch(&mut self, idle_since_ns: i64, now_ns: i64) {
+        let Some(slice) = self.position.and_then(|position| position.slice) else {
+            return;
+        };
+        let Some(start_ns) = self.schedule.slices.get(slice).map(|slice| slice.start_ns) else {
+            return;
+        };
+        if let Some(lag_ns) = self.report.edge_lag_ns.get_mut(slice) {
+            *lag_ns = (now_ns - start_ns.max(idle_since_ns)).max(*lag_ns);
+        }
+    }
+
     pub fn lose_connection(&mut self) {
         self.report.lost_connections += 1;
+    }
+
+    /// A session was opened while the load runs.
+    pub fn connected(&mut self, scenario: usize, took_ns: i64, cpu_ns: i64) {
+        if let Some(step) = self.step_report() {
+            step.helper_cpu_ns += cpu_ns;
+            if let Some(tally) = self.tallies.get_mut(scenario) {
+                tally.row.connect.add(duration_ns(0, took_ns));
+            }
+        }
+    }
+
+    pub fn outage(&mut self, start_ns: i64, end_ns: i64) {
+        self.report.outages.push((start_ns, end_ns));
     }
 
     /// The worker has nothing more to do, before the schedule's end.
@@ -289,31 +340,26 @@ impl Recorder {
     }
 }
 
-fn buckets(latencies: &Histogram<u32>) -> Vec<(u64, u64)> {
-    latencies
-        .iter_recorded()
-        .map(|step| (step.value_iterated_to(), u64::from(step.count_at_value())))
-        .collect()
+impl Tally {
+    /// What is counted of a success and a failure alike.
+    fn end(&mut self, attempt: &Attempt) {
+        if attempt.tries > 1 {
+            self.row.retried += 1;
+            self.row.retries += u64::from(attempt.tries) - 1;
+        }
+        if let Some(due_ns) = attempt.due_ns {
+            self.row.lag.add(duration_ns(due_ns, attempt.began_ns));
+        }
+    }
 }
 
-fn thread_cpu_ns() -> i64 {
+fn duration_ns(from_ns: i64, to_ns: i64) -> u64 {
+    u64::try_from(to_ns - from_ns).unwrap_or(0)
+}
+
+pub fn thread_cpu_ns() -> i64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec * 1_000_000_000 + time.tv_nsec
-}
-
-impl Row {
-    /// Adds the counts of another worker.
-    pub fn merge(&mut self, other: &Row) {
-        self.transactions += other.transactions;
-        self.failed += other.failed;
-        self.latency_sum_ns = self.latency_sum_ns.saturating_add(other.latency_sum_ns);
-        self.latency_max_ns = self.latency_max_ns.max(other.latency_max_ns);
-        let mut merged: BTreeMap<u64, u64> = self.buckets.iter().copied().collect();
-        for (value, count) in &other.buckets {
-            *merged.entry(*value).or_default() += count;
-        }
-        self.buckets = merged.into_iter().collect();
-    }
 }
 
 #[cfg(test)]

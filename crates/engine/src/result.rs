@@ -6,27 +6,48 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::outcome::{Outcome, Sum};
+use crate::outcome::{Distribution, Outcome, Sum};
+use crate::record::Total;
 use crate::schedule::Span;
 
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
+    #[serde(flatten)]
+    counts: Counts,
+    duration_s: f64,
+    client_cpu_s: f64,
+    client_limited: bool,
+    rate_asked: Option<f64>,
+    backlog: u64,
+    connections: Connections,
+    connect_ms: MeanMax,
+    initial_connect_ms: f64,
+    lost_connections: u64,
+    outages: Vec<Outage>,
+    scenarios: Vec<Scenario<'a>>,
+    slices: Vec<Slice<'a>>,
+    started_ns: i64,
+    ended_ns: i64,
+    backend: &'static str,
+    first_error: Option<FirstError<'a>>,
+    steps: Vec<Step>,
+}
+
+/// What is told of the whole, of a scenario and of a step alike.
+#[derive(Serialize)]
+struct Counts {
     tps: f64,
     transactions: u64,
     failed: u64,
     skipped: u64,
-    duration_s: f64,
-    client_cpu_s: f64,
+    late: u64,
+    retried: u64,
+    retries: u64,
     latency_ms: Latency,
-    connections: Connections,
-    scenarios: Vec<Scenario<'a>>,
-    started_ns: i64,
-    ended_ns: i64,
-    backend: &'static str,
-    lost_connections: u64,
-    first_error: Option<FirstError<'a>>,
-    steps: Vec<Step>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_ms: Option<Latency>,
+    schedule_lag_ms: MeanMax,
 }
 
 /// Milliseconds; all null where nothing succeeded.
@@ -40,6 +61,13 @@ struct Latency {
     max: Option<f64>,
 }
 
+/// Milliseconds; null where there was nothing.
+#[derive(Serialize)]
+struct MeanMax {
+    mean: Option<f64>,
+    max: Option<f64>,
+}
+
 #[derive(Serialize)]
 struct Connections {
     count: usize,
@@ -48,14 +76,46 @@ struct Connections {
 }
 
 #[derive(Serialize)]
+struct Outage {
+    start_ns: i64,
+    end_ns: i64,
+    connections: u64,
+}
+
+#[derive(Serialize)]
 struct Scenario<'a> {
     name: &'a str,
     weight: f64,
     share: f64,
+    #[serde(flatten)]
+    counts: Counts,
+    errors: BTreeMap<String, u64>,
+    connect_ms: MeanMax,
+    statements: Vec<Statement<'a>>,
+}
+
+#[derive(Serialize)]
+struct Statement<'a> {
+    command: &'a str,
+    line: usize,
+    latency_ms: Latency,
+    failures: u64,
+    retries: u64,
+}
+
+#[derive(Serialize)]
+struct Slice<'a> {
+    index: usize,
+    variant: &'a str,
+    step: usize,
+    start_ns: i64,
+    end_ns: i64,
     transactions: u64,
+    failed: u64,
+    crossing: u64,
     tps: f64,
     latency_ms: Latency,
-    errors: BTreeMap<String, u64>,
+    edge_lag_ms: f64,
 }
 
 #[derive(Serialize)]
@@ -72,102 +132,175 @@ struct Step {
     measured: bool,
     start_ns: i64,
     end_ns: i64,
-    transactions: u64,
-    failed: u64,
-    tps: f64,
-    latency_ms: Latency,
+    #[serde(flatten)]
+    counts: Counts,
+    rate_asked: Option<f64>,
+    backlog: u64,
     client_cpu_s: f64,
+    client_limited: bool,
 }
 
 impl Outcome {
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        let measured = || self.schedule.steps.iter().filter(|step| step.measured);
-        let duration_s = measured().map(duration_s).sum();
-        let cpu = self.step_cpu_ns.iter().zip(&self.schedule.steps);
-        let client_cpu_ns: i64 = cpu
-            .filter_map(|(cpu_ns, step)| step.measured.then_some(cpu_ns))
+        let steps = self.schedule.steps.iter().zip(&self.steps).enumerate();
+        let measured = || steps.clone().filter(|(_, (step, _))| step.measured);
+        let duration_s = measured().map(|(_, (step, _))| duration_s(step)).sum();
+        let client_cpu_ns: i64 = measured().map(|(_, (_, counts))| counts.cpu_ns).sum();
+        let total = self.sum(|key| self.is_measured(key.position));
+        // Of several rates, the mean over the time in which they were asked for.
+        let asked: Option<f64> = measured()
+            .map(|(_, (step, _))| Some(step.rate? * self::duration_s(step)))
             .sum();
-        let total = self.sum(|position, _| self.is_measured(position));
         serde_json::to_string(&Document {
             schema: "pgassay.load/1",
-            tps: rate(total.transactions, duration_s),
-            transactions: total.transactions,
-            failed: total.failed,
-            skipped: 0,
             duration_s,
             client_cpu_s: client_cpu_ns as f64 / 1e9,
-            latency_ms: Latency::of(&total),
+            client_limited: measured().any(|(index, _)| self.is_client_limited(index)),
+            rate_asked: asked.map(|asked| per_second(asked, duration_s)),
+            backlog: measured().map(|(_, (_, counts))| counts.backlog).sum(),
             connections: Connections {
                 count: self.connections.len(),
                 min_tx: self.connections.iter().copied().min().unwrap_or(0),
                 max_tx: self.connections.iter().copied().max().unwrap_or(0),
             },
+            connect_ms: MeanMax::of(total.row.connect),
+            initial_connect_ms: self.connect_ns as f64 / 1e6,
+            lost_connections: self.lost_connections,
+            outages: self.outage_results(),
             scenarios: self.scenario_results(&total, duration_s),
+            slices: self.slice_results(),
             started_ns: self.schedule.start_ns(),
             ended_ns: self.schedule.end_ns(),
             backend: self.backend,
-            lost_connections: self.lost_connections,
             first_error: self.first_error.as_ref().map(|error| FirstError {
                 sqlstate: error.failure.name(),
                 message: &error.message,
                 scenario: self.scenarios.get(error.scenario).map_or("", |s| &s.name),
             }),
             steps: self.step_results(),
+            counts: self.counts(&total, duration_s),
         })
+    }
+
+    fn counts(&self, sum: &Sum, duration_s: f64) -> Counts {
+        let is_open = self.schedule.steps.iter().any(|step| step.rate.is_some());
+        Counts {
+            tps: per_second(sum.row.transactions as f64, duration_s),
+            transactions: sum.row.transactions,
+            failed: sum.row.failed,
+            skipped: sum.row.skipped,
+            late: sum.row.late,
+            retried: sum.row.retried,
+            retries: sum.row.retries,
+            latency_ms: Latency::of(&sum.service),
+            response_ms: is_open.then(|| Latency::of(&sum.response)),
+            schedule_lag_ms: MeanMax::of(sum.row.lag),
+        }
     }
 
     fn scenario_results(&self, total: &Sum, duration_s: f64) -> Vec<Scenario<'_>> {
         let scenarios = self.scenarios.iter().enumerate();
         scenarios
             .map(|(number, scenario)| {
-                let sum = self.sum(|position, other| other == number && self.is_measured(position));
-                let errors = scenario.errors.iter();
+                let sum = self.sum(|key| key.scenario == number && self.is_measured(key.position));
+                let errors = sum.row.errors.iter();
+                let statements = self.statements.iter().filter(|s| s.scenario == number);
                 Scenario {
                     name: &scenario.name,
                     weight: scenario.weight,
-                    share: sum.transactions as f64 / total.transactions.max(1) as f64,
-                    transactions: sum.transactions,
-                    tps: rate(sum.transactions, duration_s),
-                    latency_ms: Latency::of(&sum),
+                    share: sum.row.transactions as f64 / total.row.transactions.max(1) as f64,
                     errors: errors.map(|(key, count)| (key.name(), *count)).collect(),
+                    connect_ms: MeanMax::of(sum.row.connect),
+                    statements: statements
+                        .map(|statement| Statement {
+                            command: &statement.command,
+                            line: statement.line,
+                            latency_ms: Latency::of(&statement.latency),
+                            failures: statement.failures,
+                            retries: statement.retries,
+                        })
+                        .collect(),
+                    counts: self.counts(&sum, duration_s),
                 }
             })
             .collect()
     }
 
     fn step_results(&self) -> Vec<Step> {
-        let steps = self.schedule.steps.iter().enumerate();
+        let steps = self.schedule.steps.iter().zip(&self.steps).enumerate();
         steps
-            .map(|(index, step)| {
-                let sum = self.sum(|position, _| position.step == index);
-                let cpu_ns = self.step_cpu_ns.get(index).copied().unwrap_or(0);
+            .map(|(index, (step, counts))| {
+                let sum = self.sum(|key| key.position.step == index);
                 Step {
                     index,
                     clients: step.clients,
                     measured: step.measured,
                     start_ns: step.start_ns,
                     end_ns: step.end_ns,
-                    transactions: sum.transactions,
-                    failed: sum.failed,
-                    tps: rate(sum.transactions, duration_s(step)),
-                    latency_ms: Latency::of(&sum),
-                    client_cpu_s: cpu_ns as f64 / 1e9,
+                    counts: self.counts(&sum, duration_s(step)),
+                    rate_asked: step.rate,
+                    backlog: counts.backlog,
+                    client_cpu_s: counts.cpu_ns as f64 / 1e9,
+                    client_limited: self.is_client_limited(index),
                 }
+            })
+            .collect()
+    }
+
+    fn slice_results(&self) -> Vec<Slice<'_>> {
+        let slices = self.schedule.slices.iter().zip(&self.edge_lag_ns);
+        let results = slices.enumerate().map(|(index, (slice, edge_lag_ns))| {
+            let own = self.sum_of_slice(index, false);
+            let crossing = self.sum_of_slice(index, true).row;
+            let duration_s = (slice.end_ns - slice.start_ns) as f64 / 1e9;
+            Slice {
+                index,
+                variant: self.variants.get(slice.variant).map_or("", String::as_str),
+                step: slice.step,
+                start_ns: slice.start_ns,
+                end_ns: slice.end_ns,
+                transactions: own.row.transactions,
+                failed: own.row.failed,
+                crossing: crossing.transactions + crossing.failed,
+                tps: per_second(own.row.transactions as f64, duration_s),
+                latency_ms: Latency::of(&own.service),
+                edge_lag_ms: *edge_lag_ns as f64 / 1e6,
+            }
+        });
+        results.collect()
+    }
+
+    fn outage_results(&self) -> Vec<Outage> {
+        let outages = self.outages.iter();
+        outages
+            .map(|outage| Outage {
+                start_ns: outage.start_ns,
+                end_ns: outage.end_ns,
+                connections: outage.connections,
             })
             .collect()
     }
 }
 
 impl Latency {
-    fn of(sum: &Sum) -> Latency {
+    fn of(distribution: &Distribution) -> Latency {
         let ms = |ns: Option<f64>| ns.map(|ns| ns / 1e6);
         Latency {
-            mean: ms(sum.mean_ns()),
-            p50: ms(sum.quantile_ns(0.5)),
-            p95: ms(sum.quantile_ns(0.95)),
-            p99: ms(sum.quantile_ns(0.99)),
-            p999: ms(sum.quantile_ns(0.999)),
-            max: ms(sum.max_ns()),
+            mean: ms(distribution.mean_ns()),
+            p50: ms(distribution.quantile_ns(0.5)),
+            p95: ms(distribution.quantile_ns(0.95)),
+            p99: ms(distribution.quantile_ns(0.99)),
+            p999: ms(distribution.quantile_ns(0.999)),
+            max: ms(distribution.max_ns()),
+        }
+    }
+}
+
+impl MeanMax {
+    fn of(total: Total) -> MeanMax {
+        MeanMax {
+            mean: total.mean_ns().map(|ns| ns / 1e6),
+            max: total.max_ns().map(|ns| ns / 1e6),
         }
     }
 }
@@ -176,9 +309,9 @@ fn duration_s(step: &Span) -> f64 {
     (step.end_ns - step.start_ns) as f64 / 1e9
 }
 
-fn rate(transactions: u64, duration_s: f64) -> f64 {
+fn per_second(count: f64, duration_s: f64) -> f64 {
     if duration_s > 0.0 {
-        transactions as f64 / duration_s
+        count / duration_s
     } else {
         0.0
     }

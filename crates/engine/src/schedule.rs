@@ -1,31 +1,50 @@
-//! When what is to run: steps laid on the time axis and cut into intervals.
+//! When what is to run: steps laid on the time axis, cut into intervals and slices.
 //!
 //! Enters: the configuration and the time of the start. Leaves: positions, each an interval of a
-//! step. Never: reads a clock. Spans include their start and not their end.
+//! step, or the part of one that lies in a slice. Never: reads a clock. Spans include their
+//! start and not their end.
 
-use crate::config::Configuration;
+use std::sync::Arc;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+use crate::config::{Configuration, Slices};
+
+#[derive(Debug, Clone, PartialEq)]
 pub struct Span {
+    /// As asked for.
     pub clients: usize,
+    /// Connections that are busy, by pool.
+    pub pools: Arc<[usize]>,
+    pub rate: Option<f64>,
     pub measured: bool,
     pub start_ns: i64,
     /// `i64::MAX` where a count of transactions ends the step, not the clock.
     pub end_ns: i64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A stretch of a measured step in which one variant runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slice {
+    pub step: usize,
+    pub variant: usize,
+    pub start_ns: i64,
+    pub end_ns: i64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
 pub struct Schedule {
     pub steps: Vec<Span>,
+    pub slices: Arc<[Slice]>,
     pub interval_ns: i64,
 }
 
-/// One interval of one step.
+/// One interval of one step, as far as it lies in one slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     pub step: usize,
     /// Counted within the step: intervals are aligned to its start.
     pub interval: usize,
+    /// Among all slices of the load.
+    pub slice: Option<usize>,
 }
 
 impl Schedule {
@@ -39,6 +58,8 @@ impl Schedule {
             };
             let span = Span {
                 clients: step.clients,
+                pools: configuration.pool_sizes(step).into(),
+                rate: step.rate,
                 measured: step.measured,
                 start_ns,
                 end_ns,
@@ -46,8 +67,14 @@ impl Schedule {
             start_ns = end_ns;
             span
         });
+        let steps: Vec<Span> = steps.collect();
+        let slices = configuration.slices.as_ref();
         Schedule {
-            steps: steps.collect(),
+            slices: slices
+                .map(|slices| cut(slices, &steps))
+                .unwrap_or_default()
+                .into(),
+            steps,
             interval_ns: nanoseconds(configuration.interval_s).max(1),
         }
     }
@@ -76,10 +103,25 @@ impl Schedule {
             .position(|step| (step.start_ns..step.end_ns).contains(&now_ns))?;
         let since = now_ns - self.steps.get(step)?.start_ns;
         let interval = usize::try_from(since / self.interval_ns).ok()?;
-        Some(Position { step, interval })
+        // The last slice that has begun may be one of an earlier step.
+        let begun = self
+            .slices
+            .partition_point(|slice| slice.start_ns <= now_ns);
+        let slice = begun.checked_sub(1);
+        Some(Position {
+            step,
+            interval,
+            slice: slice.filter(|&slice| self.slices.get(slice).is_some_and(|s| now_ns < s.end_ns)),
+        })
     }
 
-    /// Where an interval begins and ends; the last of a step may be short.
+    #[must_use]
+    pub fn slice(&self, position: Position) -> Option<&Slice> {
+        self.slices.get(position.slice?)
+    }
+
+    /// Where a position begins and ends; the last interval of a step, and those at the edges of
+    /// slices, may be short.
     #[must_use]
     pub fn bounds(&self, position: Position) -> (i64, i64) {
         let Some(step) = self.step(position) else {
@@ -95,7 +137,11 @@ impl Schedule {
                 .saturating_add(offset(interval))
                 .min(step.end_ns)
         };
-        (at(position.interval), at(position.interval + 1))
+        let (start_ns, end_ns) = (at(position.interval), at(position.interval + 1));
+        match self.slice(position) {
+            Some(slice) => (start_ns.max(slice.start_ns), end_ns.min(slice.end_ns)),
+            None => (start_ns, end_ns),
+        }
     }
 
     /// The same schedule, ended at `end_ns`; steps that had not begun are left out, but the
@@ -111,8 +157,39 @@ impl Schedule {
         for step in &mut ended.steps {
             step.end_ns = step.end_ns.min(end_ns);
         }
+        let begun = self.slices.iter().filter(|slice| slice.start_ns < end_ns);
+        ended.slices = begun
+            .map(|slice| Slice {
+                end_ns: slice.end_ns.min(end_ns),
+                ..*slice
+            })
+            .collect();
         ended
     }
+}
+
+/// The schedule of the slices, from its start in every measured step, over and over.
+fn cut(slices: &Slices, steps: &[Span]) -> Vec<Slice> {
+    let mut cut = Vec::new();
+    for (number, step) in steps.iter().enumerate().filter(|(_, step)| step.measured) {
+        let mut start_ns = step.start_ns;
+        for &(variant, seconds) in slices.schedule.iter().cycle() {
+            if start_ns >= step.end_ns {
+                break;
+            }
+            let end_ns = start_ns
+                .saturating_add(nanoseconds(seconds))
+                .min(step.end_ns);
+            cut.push(Slice {
+                step: number,
+                variant,
+                start_ns,
+                end_ns,
+            });
+            start_ns = end_ns;
+        }
+    }
+    cut
 }
 
 fn nanoseconds(seconds: f64) -> i64 {
@@ -129,6 +206,8 @@ pub mod tests {
         let steps = steps.iter().enumerate().map(|(n, &(clients, duration))| {
             let span = Span {
                 clients,
+                pools: Arc::new([clients]),
+                rate: None,
                 measured: n > 0,
                 start_ns,
                 end_ns: start_ns + duration,
@@ -138,6 +217,7 @@ pub mod tests {
         });
         Schedule {
             steps: steps.collect(),
+            slices: Arc::default(),
             interval_ns,
         }
     }
@@ -154,7 +234,13 @@ pub mod tests {
         assert_eq!(at(1025), Some((1, 0)), "an edge belongs to the next step");
         assert_eq!(at(1044), Some((1, 1)));
         assert_eq!(at(1045), None);
-        let bounds = |step, interval| schedule.bounds(Position { step, interval });
+        let bounds = |step, interval| {
+            schedule.bounds(Position {
+                step,
+                interval,
+                slice: None,
+            })
+        };
         assert_eq!(bounds(0, 2), (1020, 1025));
         assert_eq!(bounds(1, 0), (1025, 1035));
         assert_eq!(bounds(1, 1), (1035, 1045));
@@ -168,7 +254,8 @@ pub mod tests {
         assert_eq!(
             ended.bounds(Position {
                 step: 1,
-                interval: 0
+                interval: 0,
+                slice: None,
             }),
             (1025, 1030)
         );
@@ -190,10 +277,47 @@ pub mod tests {
         assert_eq!(
             schedule.bounds(Position {
                 step: 0,
-                interval: 7
+                interval: 7,
+                slice: None,
             }),
             (70, 80)
         );
         assert_eq!(schedule.position(75).map(|p| p.interval), Some(7));
+    }
+
+    #[test]
+    fn slices_begin_anew_in_each_measured_step_and_cut_its_intervals() {
+        let mut schedule = schedule(&[(2, 20), (5, 30), (5, 12)], 10, 1000);
+        let slices = Slices {
+            variants: Vec::new(),
+            schedule: vec![(0, 8e-9), (1, 16e-9)],
+        };
+        schedule.slices = cut(&slices, &schedule.steps).into();
+        let found: Vec<_> = schedule
+            .slices
+            .iter()
+            .map(|s| (s.step, s.variant, s.end_ns))
+            .collect();
+        let expected = [
+            (1, 0, 1028),
+            (1, 1, 1044),
+            (1, 0, 1050),
+            (2, 0, 1058),
+            (2, 1, 1062),
+        ];
+        assert_eq!(found, expected);
+        let mut edges = Vec::new();
+        let mut now_ns = 1000;
+        while let Some(position) = schedule.position(now_ns) {
+            assert_eq!(schedule.bounds(position).0, now_ns);
+            now_ns = schedule.bounds(position).1;
+            edges.push((now_ns, position.slice));
+        }
+        assert_eq!(
+            edges[..4],
+            [(1010, None), (1020, None), (1028, Some(0)), (1030, Some(1))]
+        );
+        assert_eq!(edges.last(), Some(&(1062, Some(4))));
+        assert_eq!(schedule.ended_at(1045).slices.len(), 3);
     }
 }

@@ -1,7 +1,7 @@
-//! When clients that sleep are to be woken.
+//! Moments at which clients of one worker are to be looked at again.
 //!
-//! Enters: times with the numbers of clients. Leaves: those that are due, the earliest first.
-//! Never: looks at a clock, or allocates once every client has slept.
+//! Enters: a time and a client's place in the worker. Leaves: the places whose time has come.
+//! Never: takes a timer back: a client that is looked at too early just sets another.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,22 +10,27 @@ use std::collections::BinaryHeap;
 pub struct Timers(BinaryHeap<Reverse<(i64, usize)>>);
 
 impl Timers {
-    pub fn set(&mut self, at_ns: i64, client: usize) {
-        self.0.push(Reverse((at_ns, client)));
+    /// With room for a timer of each client, so that setting one does not allocate.
+    #[must_use]
+    pub fn new(clients: usize) -> Timers {
+        Timers(BinaryHeap::with_capacity(2 * clients))
     }
 
-    /// The earliest time that is set.
+    pub fn set(&mut self, time_ns: i64, place: usize) {
+        self.0.push(Reverse((time_ns, place)));
+    }
+
     #[must_use]
     pub fn next_ns(&self) -> Option<i64> {
-        self.0.peek().map(|Reverse((at_ns, _))| *at_ns)
+        self.0.peek().map(|Reverse((time_ns, _))| *time_ns)
     }
 
-    /// Takes a client that is due.
-    pub fn take_due(&mut self, now_ns: i64) -> Option<usize> {
+    /// The place of the earliest timer that is due, which is then gone.
+    pub fn pop(&mut self, now_ns: i64) -> Option<usize> {
         if self.next_ns()? > now_ns {
             return None;
         }
-        self.0.pop().map(|Reverse((_, client))| client)
+        self.0.pop().map(|Reverse((_, place))| place)
     }
 }
 
@@ -34,15 +39,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_are_woken_in_order_of_time() {
-        let mut timers = Timers::default();
-        for (at_ns, client) in [(30, 1), (10, 2), (20, 1)] {
-            timers.set(at_ns, client);
+    fn timers_come_in_order_of_time_and_none_too_early() {
+        let mut timers = Timers::new(2);
+        for (time_ns, place) in [(30, 0), (10, 1), (20, 2), (10, 3)] {
+            timers.set(time_ns, place);
         }
-        assert_eq!(timers.next_ns(), Some(10));
-        assert_eq!(timers.take_due(9), None);
-        let due: Vec<_> = std::iter::from_fn(|| timers.take_due(20)).collect();
-        assert_eq!(due, [2, 1]);
+        let due: Vec<_> = std::iter::from_fn(|| timers.pop(20)).collect();
+        assert_eq!(due, [1, 3, 2]);
         assert_eq!(timers.next_ns(), Some(30));
     }
 }

@@ -8,47 +8,14 @@
 )]
 
 mod fake;
+mod shapes;
 
 use std::time::{Duration, Instant};
 
 use fake::FakeServer;
+use fake::run::{configuration, finished, number, result, step};
 use pgassay_engine::{EngineError, Load};
 use serde_json::{Value, json};
-
-fn configuration(server: &FakeServer, script: &str, steps: Value) -> Value {
-    json!({
-        "connection": {"host": "127.0.0.1", "port": server.port, "user": "u", "password": null,
-            "dbname": "d", "options": "", "connect_timeout_s": 5.0},
-        "application_name": "test",
-        "scenarios": [{"name": "s", "file": "s.sql", "script": script, "weight": 1}],
-        "steps": steps,
-        "transactions_per_client": null,
-        "protocol": "prepared", "threads": 2, "seed": 1, "interval_s": 0.1, "variables": {}
-    })
-}
-
-fn step(clients: usize, duration_s: f64, measured: bool) -> Value {
-    json!({"clients": clients, "duration_s": duration_s, "measured": measured})
-}
-
-fn finished(configuration: &Value) -> Load {
-    let load = Load::new(&configuration.to_string()).unwrap();
-    load.connect().unwrap();
-    load.start().unwrap();
-    assert!(load.wait(Duration::from_secs(20)).unwrap());
-    load
-}
-
-fn result(load: &Load) -> Value {
-    serde_json::from_str(&load.outcome().unwrap().to_json().unwrap()).unwrap()
-}
-
-fn number(value: &Value, pointer: &str) -> f64 {
-    value
-        .pointer(pointer)
-        .and_then(Value::as_f64)
-        .expect(pointer)
-}
 
 #[test]
 fn a_known_delay_is_measured_and_intervals_add_up_to_the_result() {
@@ -200,6 +167,7 @@ fn a_stop_cuts_what_never_ends_after_the_grace_time() {
     let result = result(&load);
     assert_eq!(result["steps"].as_array().map(Vec::len), Some(1));
     assert!(number(&result, "/duration_s") < 2.0);
+    assert_eq!(server.count("cancel 7 9"), 1, "the server was told to stop");
     assert_eq!(
         (&result["transactions"], &result["failed"]),
         (&json!(0), &json!(0))
@@ -263,10 +231,7 @@ fn a_variable_that_nothing_sets_is_found_before_connecting() {
 
 #[test]
 fn an_unreachable_server_is_an_error_of_connect() {
-    let server = FakeServer {
-        port: 1,
-        statements: Default::default(),
-    };
+    let server = FakeServer::nowhere();
     let configuration = configuration(&server, "ok;", json!([step(1, 1.0, true)]));
     let load = Load::new(&configuration.to_string()).unwrap();
     assert!(matches!(load.connect(), Err(EngineError::Session(_))));

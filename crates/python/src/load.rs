@@ -89,13 +89,27 @@ impl Load {
         let columns = PyDict::new(py);
         columns.set_item("start_ns", intervals.start_ns)?;
         columns.set_item("step", intervals.step)?;
+        columns.set_item("slice", intervals.slice)?;
         columns.set_item("measured", PyList::new(py, measured)?)?;
         columns.set_item("scenario", PyList::new(py, scenarios)?)?;
         columns.set_item("transactions", intervals.transactions)?;
         columns.set_item("failed", intervals.failed)?;
+        columns.set_item("error_sqlstate", intervals.error_sqlstate)?;
+        columns.set_item("error_count", intervals.error_count)?;
+        columns.set_item("retried", intervals.retried)?;
+        columns.set_item("retries", intervals.retries)?;
+        columns.set_item("skipped", intervals.skipped)?;
+        columns.set_item("late", intervals.late)?;
         columns.set_item("latency_sum_ns", intervals.latency_sum_ns)?;
         columns.set_item("latency_ns", intervals.latency_ns)?;
         columns.set_item("latency_count", intervals.latency_count)?;
+        columns.set_item("response_sum_ns", intervals.response_sum_ns)?;
+        columns.set_item("response_ns", intervals.response_ns)?;
+        columns.set_item("response_count", intervals.response_count)?;
+        columns.set_item("lag_sum_ns", intervals.lag_sum_ns)?;
+        columns.set_item("lag_max_ns", intervals.lag_max_ns)?;
+        columns.set_item("connects", intervals.connects)?;
+        columns.set_item("connect_sum_ns", intervals.connect_sum_ns)?;
         Ok(columns)
     }
 }

@@ -12,6 +12,7 @@ use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 
 use crate::authenticate::authenticate;
+use crate::cancel::CancelKey;
 use crate::error::is_timeout;
 use crate::wire::Wire;
 use crate::{Endpoint, ServerError, SessionError, Stream};
@@ -20,7 +21,7 @@ use crate::{Endpoint, ServerError, SessionError, Stream};
 pub struct Session {
     wire: Wire,
     place: String,
-    backend_pid: i32,
+    key: CancelKey,
     parameters: HashMap<String, String>,
 }
 
@@ -36,7 +37,7 @@ impl Session {
         };
         opening.start_up(application_name)?;
         authenticate(&mut opening, endpoint)?;
-        let (backend_pid, parameters) = opening.await_ready()?;
+        let (key, parameters) = opening.await_ready()?;
         wire.stream
             .set_timeout(None)
             .map_err(|error| SessionError::Lost {
@@ -46,7 +47,7 @@ impl Session {
         Ok(Session {
             wire: Wire::new(wire.stream, None),
             place: endpoint.to_string(),
-            backend_pid,
+            key,
             parameters,
         })
     }
@@ -54,7 +55,13 @@ impl Session {
     /// The process id of the backend, as `pg_stat_activity` shows it.
     #[must_use]
     pub fn backend_pid(&self) -> i32 {
-        self.backend_pid
+        self.key.backend_pid
+    }
+
+    /// What a request to cancel this session's statement must name.
+    #[must_use]
+    pub fn cancel_key(&self) -> CancelKey {
+        self.key
     }
 
     /// What the server reported of a setting when the session began, such as `server_version`.
@@ -70,7 +77,7 @@ impl Session {
     }
 
     pub(crate) fn into_parts(self) -> (Wire, String, i32) {
-        (self.wire, self.place, self.backend_pid)
+        (self.wire, self.place, self.key.backend_pid)
     }
 }
 
@@ -98,14 +105,16 @@ impl Opening<'_> {
     }
 
     /// Reads what follows AuthenticationOk, up to the point where nothing is left to read.
-    fn await_ready(&mut self) -> Result<(i32, HashMap<String, String>), SessionError> {
-        let mut backend_pid = 0;
+    fn await_ready(&mut self) -> Result<(CancelKey, HashMap<String, String>), SessionError> {
+        let mut key = CancelKey::default();
         let mut parameters = HashMap::new();
         let mut ready = false;
         // Something unasked may follow ReadyForQuery in the same packet.
         while !ready || self.wire.has_unread() {
             match self.receive()? {
-                Message::BackendKeyData(body) => backend_pid = body.process_id(),
+                Message::BackendKeyData(body) => {
+                    key = CancelKey::new(body.process_id(), body.secret_key());
+                }
                 Message::ParameterStatus(body) => {
                     if let (Ok(name), Ok(value)) = (body.name(), body.value()) {
                         parameters.insert(name.to_owned(), value.to_owned());
@@ -115,7 +124,7 @@ impl Opening<'_> {
                 _ => return Err(self.protocol("a message out of place after authentication")),
             }
         }
-        Ok((backend_pid, parameters))
+        Ok((key, parameters))
     }
 
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<(), SessionError> {

@@ -5,6 +5,7 @@
 
 mod authenticate;
 pub mod board;
+mod cancel;
 pub mod client;
 pub mod clock;
 mod connect;
@@ -14,6 +15,7 @@ mod row;
 mod stream;
 mod wire;
 
+pub use cancel::CancelKey;
 pub use connect::Session;
 pub use endpoint::Endpoint;
 pub use error::{ServerError, SessionError};

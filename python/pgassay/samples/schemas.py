@@ -23,9 +23,25 @@ LOAD = pa.schema(
         pa.field("latency_sum_ns", pa.int64(), nullable=False),
         pa.field("latency_ns", pa.list_(pa.int64()), nullable=False),
         pa.field("latency_count", pa.list_(pa.int64()), nullable=False),
+        # Runs made before these were measured read as null.
+        pa.field("slice", pa.int32()),
+        pa.field("error_sqlstate", pa.list_(pa.string())),
+        pa.field("error_count", pa.list_(pa.int64())),
+        pa.field("retried", pa.int64()),
+        pa.field("retries", pa.int64()),
+        pa.field("skipped", pa.int64()),
+        pa.field("late", pa.int64()),
+        pa.field("response_sum_ns", pa.int64()),
+        pa.field("response_ns", pa.list_(pa.int64())),
+        pa.field("response_count", pa.list_(pa.int64())),
+        pa.field("lag_sum_ns", pa.int64()),
+        pa.field("lag_max_ns", pa.int64()),
+        pa.field("connects", pa.int64()),
+        pa.field("connect_sum_ns", pa.int64()),
     ]
 )
-"""One row per interval × scenario; the two lists are one HDR histogram's used buckets."""
+"""One row per interval × scenario; the lists are one HDR histogram's used buckets, of service
+and of response times. Transactions that cross the edge of a slice have a row without one."""
 
 WAITS = pa.schema(
     [

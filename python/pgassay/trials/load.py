@@ -140,7 +140,7 @@ def run_load(load: _core.Load, watch: Callable[[Mapping[str, Any]], None]) -> di
             watch(json.loads(load.progress()))
     except BaseException:
         load.stop()
-        load.wait(6.0)  # transactions in flight are cut after 5 s
+        load.wait(8.0)  # transactions in flight are cut after 5 s, then cancelled
         raise
     try:
         result: dict[str, Any] = json.loads(load.result())

@@ -51,6 +51,8 @@ pub struct Interpreter {
     /// Statements that the server was told to prepare, with the sync that this came before.
     parses: VecDeque<(u64, usize)>,
     results: Results,
+    /// Random state and variables at the beginning, where a scenario may be tried again.
+    beginning: Option<(Random, Variables)>,
 }
 
 impl Interpreter {
@@ -67,7 +69,17 @@ impl Interpreter {
             syncs_seen: 0,
             parses: VecDeque::new(),
             results: Results::default(),
+            beginning: None,
         }
+    }
+
+    /// On another session from now on, with these statements prepared.
+    pub fn move_session(&mut self, prepared: Vec<bool>) {
+        self.prepared = prepared;
+        // What the old session has not answered nobody will.
+        self.in_pipeline = false;
+        self.syncs_seen = self.syncs_sent;
+        self.parses.clear();
     }
 
     /// The scenario that was begun last.
@@ -80,6 +92,36 @@ impl Interpreter {
     pub fn begin(&mut self, scenario: usize) {
         self.scenario = scenario;
         self.operation = 0;
+    }
+
+    /// Keeps what `restart` needs; called at the beginning of a scenario.
+    pub fn keep_beginning(&mut self) {
+        match &mut self.beginning {
+            Some((random, variables)) => {
+                random.clone_from(&self.random);
+                variables.copy_from(&self.variables);
+            }
+            None => self.beginning = Some((self.random.clone(), self.variables.clone())),
+        }
+    }
+
+    /// Back to the beginning that was kept: the next `run` makes the same requests again.
+    pub fn restart(&mut self) {
+        if let Some((random, variables)) = &self.beginning {
+            self.random.clone_from(random);
+            self.variables.copy_from(variables);
+        }
+        self.operation = 0;
+    }
+
+    /// The number of what the server is answering: a statement, or the end of a pipeline for all
+    /// that is in it.
+    #[must_use]
+    pub fn asked(&self, program: &Program) -> Option<usize> {
+        match self.current(program)?.work {
+            Work::Send { number, .. } | Work::EndPipeline(number) => Some(number),
+            _ => None,
+        }
     }
 
     /// Runs operations up to the next that waits. `stack` holds arguments of an expression under
@@ -242,11 +284,11 @@ impl Interpreter {
                 return Err(Fault::new("already in pipeline mode"));
             }
             Work::StartPipeline => self.in_pipeline = true,
-            Work::SyncPipeline | Work::EndPipeline if !self.in_pipeline => {
+            Work::SyncPipeline | Work::EndPipeline(_) if !self.in_pipeline => {
                 return Err(Fault::new("not in pipeline mode"));
             }
             Work::SyncPipeline => self.sync(output),
-            Work::EndPipeline => {
+            Work::EndPipeline(_) => {
                 self.sync(output);
                 return Ok(Next::Answer);
             }

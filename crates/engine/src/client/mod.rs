@@ -6,21 +6,29 @@
 
 mod capture;
 mod interpreter;
+mod pace;
+mod session;
 mod shell;
 
 use std::sync::Arc;
 
 use pgassay_session::board::Board;
-use pgassay_session::{ServerError, clock};
+use pgassay_session::{CancelKey, ServerError, clock};
 
+use crate::config::{Reconnect, Seat};
+use crate::log::Fate;
 use crate::messages::{COPY_REFUSAL, Malformed, Message, Reader, SYNC, server_error, sqlstate};
 use crate::program::Program;
 use crate::random::{Purpose, Random};
-use crate::record::{Failure, Recorder};
+use crate::record::{Attempt, Failure, Recorder};
 use crate::script::{Fault, Value};
-use crate::timers::Timers;
+use crate::setup::Setup;
 use interpreter::{Interpreter, Stop};
+pub use pace::Pace;
+use pace::Rest;
 
+/// The pause of a client whose script failed by itself, without a word to the server.
+const FAULT_PAUSE_NS: i64 = 1_000_000;
 /// Transactions that end without a wait before others have their turn.
 const MOST_AT_ONCE: u32 = 64;
 
@@ -33,42 +41,56 @@ pub struct Bench<'p> {
     pub quota: Option<u64>,
     /// Arguments of an expression under evaluation.
     pub stack: Vec<Value>,
-    /// Clients to be woken.
-    pub timers: Timers,
-    /// Whether a client is idle because its script failed by itself.
-    pub has_paused: bool,
+    pub pace: Pace<'p>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// Between transactions, with nothing under way.
     Idle,
+    /// So many statements of a slice's variant are under way.
+    Switching(usize),
     /// A statement of a transaction is under way.
     Waiting,
     /// The script of a transaction sleeps.
     Sleeping,
-    /// The ROLLBACK of a failed transaction is under way.
-    RollingBack,
-    /// The connection is lost.
+    /// The ROLLBACK of a failed transaction is under way, which may then be tried again.
+    RollingBack { retries: bool },
+    /// The connection is lost; another is sought after a pause.
+    Lost,
+    /// Another connection is being opened.
+    Opening,
+    /// The connection is lost for good.
     Gone,
 }
 
 pub struct Client {
     /// Among all clients of the load.
     pub number: usize,
+    /// Among those of its worker.
+    pub place: usize,
     pub state: State,
-    /// Transactions that ended, well or not.
+    /// Transactions that ended, well or not, or were skipped.
     pub done: u64,
     /// Those that succeeded in measured steps; none if it took part in no such step.
     pub measured: Option<u64>,
+    pub key: CancelKey,
+    seat: Seat,
     reader: Reader,
     choice: Random,
     interpreter: Interpreter,
-    began_ns: i64,
+    attempt: Attempt,
+    rest: Rest,
+    /// Whether there is a session that may run a transaction.
+    is_open: bool,
     /// When the script's sleep ends.
     wake_ns: i64,
     /// Transactions in a row that ended without a wait.
     at_once: u32,
+    /// When the statement under way was sent, where that is measured.
+    sent_ns: i64,
+    /// That of the slice for which the session is set.
+    variant: Option<usize>,
     /// What went wrong with the statement under way.
     failure: Option<(Failure, Option<ServerError>)>,
     /// The server's word on the transaction block: I, T or E.
@@ -77,66 +99,71 @@ pub struct Client {
 
 impl Client {
     #[must_use]
-    pub fn new(number: usize, seed: u64, program: &Program, prepared: Vec<bool>) -> Client {
+    pub fn new(
+        number: usize,
+        seat: Seat,
+        setup: &Setup,
+        key: CancelKey,
+        prepared: Vec<bool>,
+    ) -> Client {
+        let seed = setup.configuration.seed;
         Client {
             number,
+            place: 0,
             state: State::Idle,
             done: 0,
             measured: None,
+            key,
+            seat,
             reader: Reader::default(),
             choice: Random::new(seed, number, Purpose::Choice),
-            interpreter: Interpreter::new(number, program, prepared),
-            began_ns: 0,
+            interpreter: Interpreter::new(number, &setup.program, prepared),
+            attempt: Attempt::default(),
+            rest: Rest::new(number, seed),
+            is_open: true,
             wake_ns: 0,
             at_once: 0,
+            sent_ns: 0,
+            variant: None,
             failure: None,
             block: b'I',
         }
     }
 
-    /// Whether a transaction or its ROLLBACK is under way.
+    /// Whether a transaction is under way, or what follows a failed one.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.is_in_transaction() || self.state == State::RollingBack
+        self.state == State::Sleeping || self.awaits_server()
     }
 
-    fn is_in_transaction(&self) -> bool {
-        matches!(self.state, State::Waiting | State::Sleeping)
+    /// Whether a statement is under way.
+    #[must_use]
+    pub fn awaits_server(&self) -> bool {
+        matches!(
+            self.state,
+            State::Waiting | State::RollingBack { .. } | State::Switching(_)
+        )
+    }
+
+    /// Whether there is a session with nothing under way.
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
+        self.state == State::Idle && self.is_open
     }
 
     /// Whether the client will never run again, however long the schedule goes on.
     #[must_use]
     pub fn is_finished(&self, bench: &Bench<'_>) -> bool {
         let has_done_all = bench.quota.is_some_and(|quota| self.done >= quota);
-        self.state == State::Gone || (self.state == State::Idle && has_done_all)
+        self.state == State::Gone || (!self.is_busy() && has_done_all)
     }
 
-    /// Whether the client is idle and the schedule lets it run.
-    #[must_use]
-    pub fn may_begin(&self, bench: &Bench<'_>) -> bool {
-        self.state == State::Idle
-            && bench
-                .recorder
-                .step()
-                .is_some_and(|step| self.number < step.clients)
+    /// Whether the schedule lets the client run.
+    fn may_begin(&self, bench: &Bench<'_>) -> bool {
+        let pools = bench.recorder.step().map(|step| &step.pools);
+        let size = pools.and_then(|pools| pools.get(self.seat.pool));
+        size.is_some_and(|size| self.seat.rank < *size)
             && bench.quota.is_none_or(|quota| self.done < quota)
-    }
-
-    /// Begins a transaction if the client is idle and the schedule lets it.
-    pub fn begin(&mut self, now_ns: i64, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        if !self.may_begin(bench) {
-            return;
-        }
-        if bench.recorder.step().is_some_and(|step| step.measured) {
-            self.measured.get_or_insert(0);
-        }
-        let scenario = bench.program.mix.choose(&mut self.choice);
-        self.interpreter.begin(scenario);
-        self.began_ns = now_ns;
-        // Scenarios were checked to be fewer than 2^16.
-        let scenario = u16::try_from(scenario).unwrap_or(u16::MAX);
-        bench.board.enter(self.number, scenario);
-        self.proceed(bench, output);
     }
 
     /// Takes what the server has sent.
@@ -149,8 +176,9 @@ impl Client {
         // The reader is out of the client while its messages are looked at.
         let mut reader = std::mem::take(&mut self.reader);
         loop {
-            let wants_rows = self.state == State::Waiting;
-            reader.keep_rows(wants_rows && self.interpreter.wants_rows(bench.program));
+            let is_waiting = self.state == State::Waiting;
+            let wants_rows = is_waiting && self.interpreter.wants_rows(bench.program);
+            reader.keep_rows(wants_rows);
             let Some(message) = reader.next(&mut bytes)? else {
                 break;
             };
@@ -165,13 +193,13 @@ impl Client {
                 Message::ParseComplete => self.interpreter.parsed(),
                 Message::Columns(body) => self.interpreter.columns(body),
                 Message::Row(body) => self.interpreter.row(body),
-                Message::Complete => self.interpreter.result_ended(bench.program),
+                Message::Complete if wants_rows => self.interpreter.result_ended(bench.program),
+                Message::Complete => {}
                 Message::Error(fields) => self.failed(fields, bench),
                 // Nobody knows which of the messages under way the server still reads.
                 Message::CopyIn if self.interpreter.in_pipeline() => return Err(Malformed),
                 Message::CopyIn => {
                     output.extend_from_slice(COPY_REFUSAL);
-                    let is_waiting = self.state == State::Waiting;
                     if is_waiting && self.interpreter.is_extended(bench.program) {
                         // The server ignored the first Sync, being about to read data.
                         output.extend_from_slice(SYNC);
@@ -183,12 +211,16 @@ impl Client {
         Ok(())
     }
 
-    /// The connection is lost: no more of this client.
+    /// The connection is lost.
     pub fn lose(&mut self, problem: &str, bench: &mut Bench<'_>) {
-        if self.state == State::Gone {
+        if !self.is_open {
             return;
         }
-        if self.is_in_transaction() {
+        let is_under_way = matches!(
+            self.state,
+            State::Waiting | State::Sleeping | State::RollingBack { retries: true }
+        );
+        if is_under_way {
             let problem = match self.failure.take() {
                 Some((_, Some(error))) => error.to_string(),
                 _ => problem.to_owned(),
@@ -196,18 +228,13 @@ impl Client {
             let problem = || format!("connection lost: {problem}");
             self.end_failed(Failure::Connection, problem, bench);
         }
-        self.state = State::Gone;
         bench.board.leave(self.number);
-        bench.recorder.lose_connection();
-    }
-
-    /// The time has come that a timer of this client was set to.
-    pub fn wake(&mut self, now_ns: i64, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        self.at_once = 0;
-        match self.state {
-            State::Sleeping if now_ns >= self.wake_ns => self.proceed(bench, output),
-            State::Idle => self.begin(now_ns, bench, output),
-            _ => {}
+        if bench.pace.reconnect == Reconnect::Never {
+            self.is_open = false;
+            self.state = State::Gone;
+            bench.recorder.lose_connection();
+        } else {
+            self.wait_for_session(bench);
         }
     }
 
@@ -220,11 +247,15 @@ impl Client {
             Stop::Sent => {
                 self.at_once = 0;
                 self.state = State::Waiting;
+                if bench.recorder.measures_statements() {
+                    self.sent_ns = clock::now_ns();
+                }
             }
             Stop::Sleep(duration_ns) => {
+                self.at_once = 0;
                 self.wake_ns = clock::now_ns().saturating_add(duration_ns);
                 self.state = State::Sleeping;
-                bench.timers.set(self.wake_ns, self.number);
+                self.wake_at(self.wake_ns, bench);
             }
             Stop::Finished if self.block == b'I' => self.end_succeeded(bench, output),
             Stop::Finished => {
@@ -246,6 +277,13 @@ impl Client {
         self.failure = Some((failure, parsed.then(|| server_error(fields)).flatten()));
     }
 
+    /// The script's sleep may be over.
+    fn wake(&mut self, now_ns: i64, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+        if now_ns >= self.wake_ns {
+            self.proceed(bench, output);
+        }
+    }
+
     /// The server has answered all that was sent.
     fn ready(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) -> Result<(), Malformed> {
         // In a pipeline the server may answer while the script sleeps: of that, later.
@@ -253,55 +291,115 @@ impl Client {
             return Ok(());
         }
         match (self.state, self.failure.take()) {
-            (State::Waiting, None) => match self.interpreter.answered(bench.program) {
-                Ok(()) => self.proceed(bench, output),
-                Err(fault) => self.end_by_fault(&fault, bench, output),
-            },
+            (State::Waiting, None) => {
+                if bench.recorder.measures_statements()
+                    && let Some(number) = self.interpreter.asked(bench.program)
+                {
+                    bench
+                        .recorder
+                        .statement(number, self.sent_ns, clock::now_ns());
+                }
+                match self.interpreter.answered(bench.program) {
+                    Ok(()) => self.proceed(bench, output),
+                    Err(fault) => self.end_by_fault(&fault, bench, output),
+                }
+            }
             (State::Waiting, Some((failure, error))) => {
                 self.interpreter.failed();
+                let retries = self.may_retry(&failure, bench);
+                if let Some(number) = self.interpreter.asked(bench.program) {
+                    bench.recorder.statement_failed(number, retries);
+                }
+                if retries {
+                    self.retry(bench, output);
+                    return Ok(());
+                }
                 let problem = || error.map_or_else(|| failure.name(), |error| error.to_string());
                 self.end_failed(failure, problem, bench);
                 self.settle(bench, output);
             }
-            (State::RollingBack, _) => {
+            (State::RollingBack { retries }, _) => {
                 if self.block != b'I' {
                     // A server that cannot roll back is of no more use.
                     return Err(Malformed);
                 }
-                self.state = State::Idle;
-                self.begin(clock::now_ns(), bench, output);
+                if retries {
+                    self.proceed(bench, output);
+                } else {
+                    self.finish(clock::now_ns(), bench, output);
+                }
             }
-            (State::Idle | State::Sleeping | State::Gone, _) => {}
+            (State::Switching(count), failure) => {
+                let problem = failure.map(|(failure, error)| {
+                    error.map_or_else(|| failure.name(), |error| error.to_string())
+                });
+                self.switched(count.saturating_sub(1), problem, bench, output);
+            }
+            (State::Idle | State::Sleeping | State::Lost | State::Opening | State::Gone, _) => {}
         }
         Ok(())
     }
 
-    fn end_succeeded(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        let now_ns = clock::now_ns();
-        let latency_ns = now_ns - self.began_ns;
-        let counts = bench
-            .recorder
-            .success(now_ns, self.interpreter.scenario(), latency_ns);
-        if counts && bench.recorder.step().is_some_and(|step| step.measured) {
-            *self.measured.get_or_insert(0) += 1;
+    /// As pgbench does: not beyond the tries, the latency limit or the schedule.
+    fn may_retry(&self, failure: &Failure, bench: &mut Bench<'_>) -> bool {
+        let max_tries = bench.pace.max_tries;
+        if !failure.is_retryable() || (max_tries > 0 && self.attempt.tries >= max_tries) {
+            return false;
         }
-        self.done += 1;
-        self.state = State::Idle;
-        self.at_once += 1;
-        if !self.may_begin(bench) {
-            bench.board.leave(self.number);
-        } else if self.at_once < MOST_AT_ONCE {
-            self.begin(now_ns, bench, output);
+        let now_ns = clock::now_ns();
+        bench.recorder.advance(now_ns);
+        let limit_ns = bench.recorder.latency_limit_ns().unwrap_or(i64::MAX);
+        bench.recorder.step().is_some() && now_ns - self.attempt.expected_ns() <= limit_ns
+    }
+
+    fn retry(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+        self.attempt.tries += 1;
+        self.interpreter.restart();
+        if self.block == b'I' {
+            self.proceed(bench, output);
         } else {
-            // A script that never waits would keep the other clients waiting.
-            bench.timers.set(now_ns, self.number);
+            self.interpreter.roll_back(output);
+            self.state = State::RollingBack { retries: true };
         }
     }
 
-    /// The script's own mistake ends the transaction.
+    fn end_succeeded(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+        let now_ns = clock::now_ns();
+        let counts = bench.recorder.success(now_ns, &self.attempt);
+        if counts && bench.recorder.is_measured() {
+            *self.measured.get_or_insert(0) += 1;
+        }
+        self.done += 1;
+        self.write_log(now_ns, &self.attempt, Fate::Succeeded, bench);
+        self.at_once += 1;
+        let pause_ns = if self.at_once < MOST_AT_ONCE {
+            0
+        } else {
+            // A script that never waits would keep the other clients waiting.
+            self.at_once = 0;
+            1
+        };
+        self.rest.begin(now_ns, pause_ns, &bench.pace);
+        self.finish(now_ns, bench, output);
+    }
+
+    /// Nothing of the transaction is left: on to the next.
+    fn finish(&mut self, now_ns: i64, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+        self.state = State::Idle;
+        if bench.pace.reconnect == Reconnect::EachTransaction {
+            self.is_open = false;
+            bench.pace.closing.push(self.place);
+        }
+        self.go_on(now_ns, bench, output);
+    }
+
+    /// The script's own mistake ends the transaction. One that fails before it sends anything
+    /// must not go round and round in here: the next transaction begins after a pause.
     fn end_by_fault(&mut self, fault: &Fault, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
         self.end_failed(Failure::Client, || fault.to_string(), bench);
-        self.settle_after_fault(bench, output);
+        self.rest
+            .begin(clock::now_ns(), FAULT_PAUSE_NS, &bench.pace);
+        self.settle(bench, output);
     }
 
     /// `problem` is asked for only if it is to be reported.
@@ -311,41 +409,29 @@ impl Client {
         problem: impl FnOnce() -> String,
         bench: &mut Bench<'_>,
     ) {
+        let now_ns = clock::now_ns();
         let (interpreter, program) = (&self.interpreter, bench.program);
         let message = || format!("{}: {}", interpreter.place(program), problem());
-        let scenario = interpreter.scenario();
         bench
             .recorder
-            .failure(clock::now_ns(), scenario, failure, message);
+            .failure(now_ns, &self.attempt, failure, message);
         self.done += 1;
+        let fate = match failure {
+            Failure::Sqlstate(code) if code == *b"40001" => Fate::Serialization,
+            Failure::Sqlstate(code) if code == *b"40P01" => Fate::Deadlock,
+            _ => Fate::Failed,
+        };
+        self.write_log(now_ns, &self.attempt, fate, bench);
+        self.rest.begin(now_ns, 0, &bench.pace);
     }
 
-    /// After a failure: rolls back what is open, else begins anew.
+    /// After a failure: rolls back what is open, else goes on.
     fn settle(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        if self.block == b'I' {
-            self.state = State::Idle;
-            self.begin(clock::now_ns(), bench, output);
-            if self.state == State::Idle {
-                bench.board.leave(self.number);
-            }
+        if self.block == b'I' && !self.interpreter.in_pipeline() {
+            self.finish(clock::now_ns(), bench, output);
         } else {
             self.interpreter.roll_back(output);
-            self.state = State::RollingBack;
-        }
-    }
-
-    /// As `settle`, but a script that fails before it sends anything must not go round and
-    /// round in here: the worker begins its next transaction after a pause.
-    fn settle_after_fault(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        if self.interpreter.in_pipeline() {
-            self.interpreter.roll_back(output);
-            self.state = State::RollingBack;
-        } else if self.block == b'I' {
-            self.state = State::Idle;
-            bench.has_paused = true;
-            bench.board.leave(self.number);
-        } else {
-            self.settle(bench, output);
+            self.state = State::RollingBack { retries: false };
         }
     }
 }

@@ -8,8 +8,8 @@ use std::io;
 use std::time::Duration;
 
 use pgassay_session::Stream;
-use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
@@ -18,6 +18,8 @@ use super::{Event, Network, Sink};
 
 const RECEIVE_BYTES: usize = 64 * 1024;
 const EVENTS: usize = 256;
+/// From here on a wait may end up to a millisecond early: the last stretch is waited for anew.
+const LONG_WAIT: Duration = Duration::from_millis(2);
 /// Full reads of one socket before the others have their turn.
 const MOST_READS: usize = 4;
 
@@ -110,6 +112,31 @@ impl Epoll {
         }
     }
 
+    /// epoll counts in milliseconds (epoll_pwait2 does not, but needs Linux 5.11), poll in
+    /// nanoseconds: a short time is waited for with poll on the epoll set. Returns what epoll
+    /// itself is still to wait; none if nothing happened in a short time.
+    fn wait_briefly(&self, timeout: Duration) -> io::Result<Option<Duration>> {
+        if timeout >= LONG_WAIT {
+            // Rounded down: the caller comes again for the rest.
+            let seconds = Duration::from_secs(timeout.as_secs());
+            return Ok(Some(
+                seconds + Duration::from_millis(timeout.subsec_millis().into()),
+            ));
+        }
+        if timeout.is_zero() {
+            return Ok(Some(timeout));
+        }
+        let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
+        match poll(
+            &mut [PollFd::new(&self.epoll, PollFlags::IN)],
+            Some(&timeout),
+        ) {
+            Ok(0) | Err(Errno::INTR) => Ok(None),
+            Ok(_) => Ok(Some(Duration::ZERO)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     fn read(&mut self, token: usize, sink: &mut impl Sink) {
         for _ in 0..MOST_READS {
             match self.read_once(token, sink) {
@@ -199,6 +226,9 @@ impl Network for Epoll {
             timeout
         } else {
             Duration::ZERO
+        };
+        let Some(timeout) = self.wait_briefly(timeout)? else {
+            return Ok(());
         };
         let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
         let mut events = std::mem::take(&mut self.events);

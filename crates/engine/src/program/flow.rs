@@ -6,7 +6,7 @@
 use crate::config::Protocol;
 use crate::messages::Request;
 use crate::script::{
-    Action, Capture, Command, Expression, Pause, Problem, Script, ShellWord, Slot, Statement,
+    Action, Capture, Command, Expression, Pause, Problem, Script, ShellWord, Slot,
 };
 
 const NO_PIPELINE: &str = "cannot use pipeline mode with the simple query protocol";
@@ -45,25 +45,27 @@ pub enum Work {
     },
     StartPipeline,
     SyncPipeline,
-    EndPipeline,
+    /// Its number is one of those of the statements.
+    EndPipeline(usize),
     /// What the protocol does not have.
     Refuse(&'static str),
 }
 
-/// Makes operations; `request` makes a statement and its number out of a statement's text.
+/// Makes operations. `ask` gives a number to a command that the server is to answer, and the
+/// request that it sends, if it has one.
 pub fn operations(
     script: Script,
     protocol: Protocol,
-    mut request: impl FnMut(&Statement, &Command) -> Result<(Request, usize), Problem>,
+    mut ask: impl FnMut(&Command) -> Result<(usize, Option<Request>), Problem>,
 ) -> Result<Vec<Operation>, Problem> {
     let mut flow = Flow::default();
     for (index, command) in script.commands.into_iter().enumerate() {
         flow.line = command.line;
         flow.command = index + 1;
         let work = match command.action {
-            Action::Sql(ref statement) => {
-                let (request, number) = request(statement, &command)?;
-                let Action::Sql(statement) = command.action else {
+            Action::Sql(_) => {
+                let (number, request) = ask(&command)?;
+                let (Action::Sql(statement), Some(request)) = (command.action, request) else {
                     continue;
                 };
                 Work::Send {
@@ -111,7 +113,7 @@ pub fn operations(
             }
             Action::StartPipeline => Work::StartPipeline,
             Action::SyncPipeline => Work::SyncPipeline,
-            Action::EndPipeline => Work::EndPipeline,
+            Action::EndPipeline => Work::EndPipeline(ask(&command)?.0),
             // Became part of the statement before it.
             Action::Capture(_) => continue,
         };

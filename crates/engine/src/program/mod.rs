@@ -12,7 +12,7 @@ use crate::error::EngineError;
 use crate::messages::Request;
 use crate::mix::Mix;
 use crate::random::{Random, Seeds};
-use crate::script::{Content, Names, Problem, Script, Slot, Value, Variables, undefined};
+use crate::script::{Action, Content, Names, Problem, Script, Slot, Value, Variables, undefined};
 
 pub use flow::{Operation, Work};
 
@@ -20,8 +20,8 @@ pub use flow::{Operation, Work};
 pub struct Program {
     pub scenarios: Vec<Scenario>,
     pub mix: Mix,
-    /// Statements of all scenarios; each has a number in its session.
-    pub statements: usize,
+    /// What the server answers, of all scenarios; by number. Nearly all are statements.
+    pub commands: Vec<Answered>,
     pub names: Names,
     /// As every client begins, but for `client_id`.
     variables: Variables,
@@ -36,6 +36,14 @@ pub struct Scenario {
     pub operations: Vec<Operation>,
 }
 
+/// A command that the server answers, as its script has it.
+#[derive(Debug)]
+pub struct Answered {
+    pub scenario: usize,
+    pub line: usize,
+    pub text: String,
+}
+
 impl Program {
     pub fn compile(configuration: &Configuration) -> Result<Program, EngineError> {
         let mut names = Names::default();
@@ -45,7 +53,7 @@ impl Program {
         };
         let scenarios = configuration.scenarios.iter();
         let scripts = scenarios.map(parse).collect::<Result<Vec<_>, _>>()?;
-        let seeds = Seeds::derive(configuration.seed, configuration.connections());
+        let seeds = Seeds::derive(configuration.seed, configuration.seats().len());
         let given = initial_values(configuration, &seeds, &mut names);
         let known: BTreeSet<Slot> = given.iter().map(|(slot, _)| *slot).collect();
         let mut variables = names.variables();
@@ -59,7 +67,7 @@ impl Program {
         let known: BTreeSet<Slot> = names.all().filter(|slot| is_known(*slot)).collect();
         let sets_unknown = scripts.iter().any(Script::sets_unknown);
 
-        let mut statements = 0;
+        let mut commands = Vec::new();
         let mut scenarios = Vec::new();
         for (script, scenario) in scripts.into_iter().zip(&configuration.scenarios) {
             let locate = |problem: Problem| problem.locate(&scenario.file, &scenario.script);
@@ -67,13 +75,20 @@ impl Program {
                 require_known(&script, &known, &names).map_err(locate)?;
             }
             let protocol = configuration.protocol;
-            let operations = flow::operations(script, protocol, |statement, command| {
-                let number = statements;
-                statements += 1;
+            let operations = flow::operations(script, protocol, |command| {
+                let number = commands.len();
+                commands.push(Answered {
+                    scenario: scenarios.len(),
+                    line: command.line,
+                    text: command.text(),
+                });
+                let Action::Sql(statement) = &command.action else {
+                    return Ok((number, None));
+                };
                 let name = format!("pgassay_{number}");
                 let offset = command.offset;
                 let request = Request::new(statement, protocol, &name, offset, &known)?;
-                Ok((request, number))
+                Ok((number, Some(request)))
             });
             scenarios.push(Scenario {
                 name: scenario.name.clone(),
@@ -85,7 +100,7 @@ impl Program {
         Ok(Program {
             scenarios,
             mix: Mix::new(&weights.collect::<Vec<_>>()),
-            statements,
+            commands,
             variables,
             client_id: names.slot("client_id"),
             names,

@@ -41,6 +41,21 @@ pub enum Action {
     Capture(Capture),
 }
 
+impl Command {
+    /// As the script has it, for reports: of what a client sends.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let Action::Sql(statement) = &self.action else {
+            return "\\endpipeline".to_owned();
+        };
+        let pieces = statement.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Variable { name, .. } => format!(":{name}"),
+        });
+        pieces.collect()
+    }
+}
+
 /// One SQL command, sent and answered as a whole.
 #[derive(Debug)]
 pub struct Statement {

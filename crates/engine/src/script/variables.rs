@@ -68,6 +68,17 @@ pub struct Variables {
 }
 
 impl Variables {
+    /// Takes over the contents of this client's variables at another time, texts in the memory
+    /// of those before.
+    pub fn copy_from(&mut self, other: &Variables) {
+        for (place, content) in self.contents.iter_mut().zip(&other.contents) {
+            match (place, content) {
+                (Some(Content::Text(place)), Some(Content::Text(text))) => place.clone_from(text),
+                (place, content) => place.clone_from(content),
+            }
+        }
+    }
+
     pub fn set(&mut self, slot: Slot, content: Content) {
         if let Some(place) = self.contents.get_mut(slot.0) {
             *place = Some(content);

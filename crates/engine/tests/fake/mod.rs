@@ -1,18 +1,34 @@
 //! A server that speaks just enough of the protocol to load it, with known delays and failures.
 //!
-//! Its SQL: `delay MS`, `fail SQLSTATE`, `begin`, `end`, `rollback`, `hangup`, `garbage`,
-//! `never`; anything else succeeds at once. It writes down what it was asked to run.
+//! Its SQL: `delay MS`, `fail SQLSTATE`, `failfirst N SQLSTATE`, `row VALUE` (in a column `v`),
+//! `work` (which waits while the server is stalled), `begin`, `end`, `rollback`, `hangup`,
+//! `garbage`, `never`; anything else succeeds at once. It writes down what it was asked to run.
+
+pub mod run;
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
+#[derive(Default)]
 pub struct FakeServer {
     pub port: u16,
     pub statements: Arc<Mutex<Vec<String>>>,
+    state: Arc<State>,
+}
+
+/// What all connections share.
+#[derive(Default)]
+struct State {
+    stall: Mutex<()>,
+    failures: AtomicUsize,
+    refuses: AtomicBool,
+    streams: Mutex<Vec<TcpStream>>,
+    opened: AtomicUsize,
 }
 
 impl FakeServer {
@@ -21,14 +37,65 @@ impl FakeServer {
         let port = listener.local_addr().unwrap().port();
         let statements = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&statements);
+        let state: Arc<State> = Arc::default();
+        let server = Arc::clone(&state);
         thread::spawn(move || {
             for stream in listener.incoming() {
-                let log = Arc::clone(&log);
+                let stream = stream.unwrap();
+                if server.refuses.load(Ordering::SeqCst) {
+                    continue;
+                }
+                server.opened.fetch_add(1, Ordering::SeqCst);
+                server
+                    .streams
+                    .lock()
+                    .unwrap()
+                    .push(stream.try_clone().unwrap());
+                let (log, state) = (Arc::clone(&log), Arc::clone(&server));
                 // A connection that breaks off is the load's affair.
-                thread::spawn(move || Connection::new(stream.unwrap(), log).serve());
+                thread::spawn(move || {
+                    let end = stream.try_clone().unwrap();
+                    Connection::new(stream, log, state).serve();
+                    let _ = end.shutdown(Shutdown::Both);
+                });
             }
         });
-        FakeServer { port, statements }
+        FakeServer {
+            port,
+            statements,
+            state,
+        }
+    }
+
+    /// A server that is not there.
+    pub fn nowhere() -> FakeServer {
+        FakeServer {
+            port: 1,
+            ..FakeServer::default()
+        }
+    }
+
+    /// Nobody's `work` goes on while this is held.
+    pub fn stall(&self) -> MutexGuard<'_, ()> {
+        self.state.stall.lock().unwrap()
+    }
+
+    /// Breaks off every connection and takes no new one.
+    pub fn go_down(&self) {
+        self.state.refuses.store(true, Ordering::SeqCst);
+        for stream in self.state.streams.lock().unwrap().drain(..) {
+            // It may be closed already.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    pub fn come_back(&self) {
+        self.state.refuses.store(false, Ordering::SeqCst);
+    }
+
+    /// Connections taken so far.
+    pub fn opened(&self) -> usize {
+        self.state.opened.load(Ordering::SeqCst)
     }
 
     pub fn count(&self, statement: &str) -> usize {
@@ -40,6 +107,7 @@ impl FakeServer {
 struct Connection {
     stream: TcpStream,
     log: Arc<Mutex<Vec<String>>>,
+    state: Arc<State>,
     prepared: HashMap<String, String>,
     bound: String,
     block: u8,
@@ -48,11 +116,12 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(stream: TcpStream, log: Arc<Mutex<Vec<String>>>) -> Connection {
+    fn new(stream: TcpStream, log: Arc<Mutex<Vec<String>>>, state: Arc<State>) -> Connection {
         stream.set_nodelay(true).unwrap();
         Connection {
             stream,
             log,
+            state,
             prepared: HashMap::new(),
             bound: String::new(),
             block: b'I',
@@ -62,7 +131,17 @@ impl Connection {
     }
 
     fn serve(mut self) -> Option<()> {
-        self.body()?; // the startup message
+        // A start-up message, or a request to cancel.
+        let opening = self.body()?;
+        if let [4, 210, 22, 46, key @ ..] = opening.as_slice() {
+            let key = key.iter().filter(|byte| **byte > 0);
+            let key: Vec<String> = key.map(u8::to_string).collect();
+            self.log
+                .lock()
+                .unwrap()
+                .push(format!("cancel {}", key.join(" ")));
+            return None;
+        }
         self.say(b'R', &[0, 0, 0, 0]);
         self.say(b'S', b"server_version\x0018.0\0");
         self.say(b'K', &[0, 0, 0, 7, 0, 0, 0, 9]);
@@ -120,6 +199,22 @@ impl Connection {
         let (word, argument) = sql.split_once(' ').unwrap_or((&sql, ""));
         match word {
             "delay" => thread::sleep(Duration::from_millis(argument.parse().unwrap())),
+            "work" => drop(self.state.stall.lock().unwrap()),
+            "failfirst" => {
+                let (count, sqlstate) = argument.split_once(' ').unwrap();
+                let so_far = self.state.failures.fetch_add(1, Ordering::SeqCst);
+                if so_far < count.parse().unwrap() {
+                    return Some(self.fail(sqlstate));
+                }
+            }
+            "row" => {
+                self.say(b'T', b"\0\x01v\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\0\0\0\0\0\0");
+                let length = u32::try_from(argument.len()).unwrap().to_be_bytes();
+                self.say(
+                    b'D',
+                    &[b"\0\x01", &length[..], argument.as_bytes()].concat(),
+                );
+            }
             "begin" => self.block = b'T',
             "end" | "rollback" => self.block = b'I',
             "hangup" => return None,
@@ -129,18 +224,20 @@ impl Connection {
                     .ok()?;
             }
             "never" => thread::sleep(Duration::from_secs(3600)),
-            "fail" => {
-                if self.block == b'T' {
-                    self.block = b'E';
-                }
-                let fields = format!("SERROR\0VERROR\0C{argument}\0Mas asked\0\0");
-                self.say(b'E', fields.as_bytes());
-                return Some(false);
-            }
+            "fail" => return Some(self.fail(argument)),
             _ => {}
         }
         self.say(b'C', b"DONE\0");
         Some(true)
+    }
+
+    fn fail(&mut self, sqlstate: &str) -> bool {
+        if self.block == b'T' {
+            self.block = b'E';
+        }
+        let fields = format!("SERROR\0VERROR\0C{sqlstate}\0Mas asked\0\0");
+        self.say(b'E', fields.as_bytes());
+        false
     }
 
     fn say(&mut self, kind: u8, body: &[u8]) {

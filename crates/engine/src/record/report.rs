@@ -1,0 +1,110 @@
+//! All that a worker has to tell at its end.
+//!
+//! Enters: what its recorder counted. Leaves: plain values to merge. Never: computes.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use hdrhistogram::errors::CreationError;
+
+use super::row::{Row, RowKey, Total, histogram};
+
+/// Why a transaction failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Failure {
+    Sqlstate([u8; 5]),
+    /// The connection was lost.
+    Connection,
+    /// The script's own mistake.
+    Client,
+}
+
+impl Failure {
+    /// The key under which it is reported.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Failure::Sqlstate(code) => String::from_utf8_lossy(code).into_owned(),
+            Failure::Connection => "connection".to_owned(),
+            Failure::Client => "client".to_owned(),
+        }
+    }
+
+    /// Whether the same transaction may succeed when it is tried again.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Failure::Sqlstate(code) if code == b"40001" || code == b"40P01")
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirstError {
+    pub time_ns: i64,
+    pub measured: bool,
+    pub failure: Failure,
+    pub message: String,
+    pub scenario: usize,
+}
+
+#[derive(Debug, Default)]
+pub struct Report {
+    pub rows: BTreeMap<RowKey, Row>,
+    pub steps: Vec<StepReport>,
+    /// By number of the statement, in measured steps; empty unless asked for.
+    pub statements: Vec<StatementTally>,
+    /// The longest time that a connection at rest took to see the edge, per slice.
+    pub edge_lag_ns: Vec<i64>,
+    pub first_errors: Vec<FirstError>,
+    /// Successes in measured steps by number of the connection, for those that took part.
+    pub connections: Vec<(usize, u64)>,
+    pub lost_connections: u64,
+    /// From the loss of a connection until it was open again.
+    pub outages: Vec<(i64, i64)>,
+    /// When the worker had nothing more to do, if that was before the schedule's end.
+    pub ended_early_ns: Option<i64>,
+    pub backend: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StepReport {
+    pub cpu_ns: i64,
+    /// Of the threads that open sessions for the worker.
+    pub helper_cpu_ns: i64,
+    /// How late arrivals began that had an idle connection: the client's own doing.
+    pub own_lag: Total,
+    /// Arrivals that were claimed and never begun.
+    pub dropped: u64,
+}
+
+/// Executions of one statement.
+#[derive(Debug, Clone)]
+pub struct StatementTally {
+    pub total: Total,
+    pub latencies: Histogram<u32>,
+    pub failures: u64,
+    pub retries: u64,
+}
+
+impl StatementTally {
+    pub fn new() -> Result<StatementTally, CreationError> {
+        Ok(StatementTally {
+            total: Total::default(),
+            latencies: histogram()?,
+            failures: 0,
+            retries: 0,
+        })
+    }
+
+    pub fn add(&mut self, duration_ns: u64) {
+        self.total.add(duration_ns);
+        self.latencies.saturating_record(duration_ns);
+    }
+
+    pub fn merge(&mut self, other: &StatementTally) {
+        self.total.merge(other.total);
+        // Histograms of one layout always add up.
+        let _ = self.latencies.add(&other.latencies);
+        self.failures += other.failures;
+        self.retries += other.retries;
+    }
+}

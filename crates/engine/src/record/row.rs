@@ -1,0 +1,187 @@
+//! Counts of one scenario in one interval.
+//!
+//! Enters: one transaction at a time. Leaves: a row that merges with those of other workers by
+//! addition. Never: allocates while it counts successes.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use hdrhistogram::errors::CreationError;
+
+use super::Failure;
+use crate::schedule::Position;
+
+/// Latencies from 100 ns (kept to 64 ns, 0.3 % of 20 µs) to an hour; what is longer counts as
+/// an hour, but for the maximum, the sum and the mean, which are exact.
+const LOWEST_NS: u64 = 100;
+const HIGHEST_NS: u64 = 3_600_000_000_000;
+const SIGNIFICANT_DIGITS: u8 = 3;
+
+pub fn histogram<C: hdrhistogram::Counter>() -> Result<Histogram<C>, CreationError> {
+    Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RowKey {
+    pub position: Position,
+    pub scenario: usize,
+    /// Of transactions that ended in the position's slice and began before it.
+    pub crosses: bool,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Row {
+    pub transactions: u64,
+    pub failed: u64,
+    /// Never begun, because they would have begun too late.
+    pub skipped: u64,
+    /// Successes beyond the latency limit.
+    pub late: u64,
+    /// Transactions that took more than one try, and the tries beyond the first.
+    pub retried: u64,
+    pub retries: u64,
+    /// From the beginning of a success to its end.
+    pub service: Durations,
+    /// From its intended start, in an open loop.
+    pub response: Durations,
+    /// From the intended start to the beginning, of all that ended.
+    pub lag: Total,
+    /// Sessions opened anew.
+    pub connect: Total,
+    pub errors: Vec<(Failure, u64)>,
+}
+
+/// Durations with their distribution.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Durations {
+    pub total: Total,
+    /// The highest value of each bucket in use, ascending, and its count.
+    pub buckets: Vec<(u64, u64)>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Total {
+    pub count: u64,
+    pub sum_ns: u64,
+    pub max_ns: u64,
+}
+
+impl Total {
+    pub fn add(&mut self, duration_ns: u64) {
+        self.count += 1;
+        self.sum_ns = self.sum_ns.saturating_add(duration_ns);
+        self.max_ns = self.max_ns.max(duration_ns);
+    }
+
+    pub fn merge(&mut self, other: Total) {
+        self.count += other.count;
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    #[must_use]
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
+    }
+
+    #[must_use]
+    pub fn max_ns(&self) -> Option<f64> {
+        (self.count > 0).then_some(self.max_ns as f64)
+    }
+}
+
+impl Durations {
+    fn merge(&mut self, other: &Durations) {
+        self.total.merge(other.total);
+        if self.buckets.is_empty() {
+            self.buckets.clone_from(&other.buckets);
+            return;
+        }
+        let mut merged: BTreeMap<u64, u64> = self.buckets.iter().copied().collect();
+        for (value, count) in &other.buckets {
+            *merged.entry(*value).or_default() += count;
+        }
+        self.buckets = merged.into_iter().collect();
+    }
+}
+
+impl Row {
+    pub fn count_error(&mut self, failure: Failure, count: u64) {
+        match self.errors.iter_mut().find(|(other, _)| *other == failure) {
+            Some((_, total)) => *total += count,
+            None => self.errors.push((failure, count)),
+        }
+    }
+
+    /// Adds the counts of another worker.
+    pub fn merge(&mut self, other: &Row) {
+        self.transactions += other.transactions;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+        self.late += other.late;
+        self.retried += other.retried;
+        self.retries += other.retries;
+        self.service.merge(&other.service);
+        self.response.merge(&other.response);
+        self.lag.merge(other.lag);
+        self.connect.merge(other.connect);
+        for &(failure, count) in &other.errors {
+            self.count_error(failure, count);
+        }
+    }
+}
+
+/// A row that is being counted.
+pub struct Tally {
+    pub row: Row,
+    service: Histogram<u32>,
+    response: Option<Histogram<u32>>,
+}
+
+impl Tally {
+    /// Responses are counted in an open loop only: a histogram takes 100 kB.
+    pub fn new(is_open: bool) -> Result<Tally, CreationError> {
+        Ok(Tally {
+            row: Row::default(),
+            service: histogram()?,
+            response: is_open.then(histogram).transpose()?,
+        })
+    }
+
+    pub fn serve(&mut self, duration_ns: u64) {
+        self.row.service.total.add(duration_ns);
+        self.service.saturating_record(duration_ns);
+    }
+
+    pub fn respond(&mut self, duration_ns: u64) {
+        self.row.response.total.add(duration_ns);
+        if let Some(response) = &mut self.response {
+            response.saturating_record(duration_ns);
+        }
+    }
+
+    /// The row so far, if anything was counted; counting then begins anew.
+    pub fn take(&mut self) -> Option<Row> {
+        if self.row == Row::default() {
+            return None;
+        }
+        let mut row = std::mem::take(&mut self.row);
+        row.service.buckets = take_buckets(&mut self.service);
+        if let Some(response) = &mut self.response {
+            row.response.buckets = take_buckets(response);
+        }
+        Some(row)
+    }
+}
+
+fn take_buckets(histogram: &mut Histogram<u32>) -> Vec<(u64, u64)> {
+    if histogram.is_empty() {
+        return Vec::new();
+    }
+    let steps = histogram.iter_recorded();
+    let buckets = steps
+        .map(|step| (step.value_iterated_to(), u64::from(step.count_at_value())))
+        .collect();
+    histogram.reset();
+    buckets
+}

@@ -1,0 +1,53 @@
+//! What all threads of a load share and none changes.
+//!
+//! Enters: a configuration. Leaves: everything derived from it before the load starts. Never:
+//! changes once made, but for the board's own slots.
+
+use std::sync::Arc;
+
+use pgassay_session::board::Board;
+
+use crate::config::{Configuration, Reconnect, Seat};
+use crate::error::EngineError;
+use crate::program::Program;
+use crate::variant::Variant;
+
+pub struct Setup {
+    pub configuration: Configuration,
+    pub program: Program,
+    pub variants: Vec<Variant>,
+    pub board: Arc<Board>,
+    /// Of the connections, by number.
+    pub seats: Vec<Seat>,
+    pub threads: usize,
+}
+
+impl Setup {
+    pub fn new(json: &str) -> Result<Arc<Setup>, EngineError> {
+        let configuration = Configuration::parse(json)?;
+        let program = Program::compile(&configuration)?;
+        let names = program.scenarios.iter().map(|s| s.name.clone()).collect();
+        let seats = configuration.seats();
+        Ok(Arc::new(Setup {
+            variants: Variant::compile(&configuration)?,
+            board: Board::new(seats.len(), names),
+            threads: configuration.threads.min(seats.len()),
+            seats,
+            program,
+            configuration,
+        }))
+    }
+
+    /// Whether sessions may have to be opened while the load runs.
+    #[must_use]
+    pub fn reconnects(&self) -> bool {
+        self.configuration.reconnect != Reconnect::Never
+    }
+
+    /// Whether a session prepares its statements before its first transaction. One that lives
+    /// for a single transaction prepares what that needs, as pgbench -C does.
+    #[must_use]
+    pub fn prepares_ahead(&self) -> bool {
+        self.configuration.reconnect != Reconnect::EachTransaction
+    }
+}

@@ -1,0 +1,57 @@
+//! Cancels the statement of another session.
+//!
+//! Enters: the key that the server gave that session. Leaves: nothing; the statement, if there
+//! is one, ends with an error. Never: says whether there was one: the server does not tell.
+
+use std::fmt;
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use bytes::BytesMut;
+use postgres_protocol::message::frontend;
+
+use crate::stream::time_left;
+use crate::{Endpoint, SessionError, Stream};
+
+/// What the server wants to see before it cancels a session's statement.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct CancelKey {
+    pub(crate) backend_pid: i32,
+    secret: i32,
+}
+
+impl CancelKey {
+    pub(crate) fn new(backend_pid: i32, secret: i32) -> CancelKey {
+        CancelKey {
+            backend_pid,
+            secret,
+        }
+    }
+
+    /// Asks the server over a connection of its own; returns when it has taken the request, or
+    /// after `patience`.
+    pub fn cancel(&self, endpoint: &Endpoint, patience: Duration) -> Result<(), SessionError> {
+        let deadline = Instant::now() + patience;
+        let mut stream = Stream::connect(endpoint, deadline)?;
+        let mut request = BytesMut::new();
+        frontend::cancel_request(self.backend_pid, self.secret, &mut request);
+        let exchange = time_left(deadline)
+            .and_then(|left| stream.set_timeout(Some(left)))
+            .and_then(|()| stream.write_all(&request))
+            // The server closes the connection once it has sent the signal.
+            .and_then(|()| stream.read(&mut [0]));
+        exchange.map(|_| ()).map_err(|error| SessionError::Lost {
+            place: endpoint.to_string(),
+            problem: format!("while cancelling a statement: {error}"),
+        })
+    }
+}
+
+/// The secret lets anybody cancel: it is not shown.
+impl fmt::Debug for CancelKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CancelKey")
+            .field("backend_pid", &self.backend_pid)
+            .finish_non_exhaustive()
+    }
+}
