@@ -158,7 +158,8 @@ class StoredTrial:
         """One of the Parquet files, by its name without the ending."""
         path = self.folder / f"{name}.parquet"
         try:
-            missing = set(TABLES[name].names) - set(pq.read_schema(path).names)
+            needed = {field.name for field in TABLES[name] if not field.nullable}
+            missing = needed - set(pq.read_schema(path).names)
             if missing:
                 raise RunDirectoryError(f"{path}: column {min(missing)!r} is missing")
             return pq.read_table(path, schema=TABLES[name])
