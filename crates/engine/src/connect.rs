@@ -5,14 +5,18 @@
 //! table, say, is prepared when it is first used.
 
 use std::io::{self, Read, Write};
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use pgassay_session::board::Board;
-use pgassay_session::{Session, SessionError, Stream};
+use pgassay_session::{Connector, SessionError, Stream};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
 use crate::client::Client;
 use crate::config::Configuration;
+use crate::descriptors;
 use crate::error::EngineError;
 use crate::messages::{Message, Reader, SYNC};
 use crate::program::Program;
@@ -20,27 +24,72 @@ use crate::program::Program;
 /// Statements prepared per round trip: few enough that their answers fit a socket's buffer.
 const BATCH: usize = 32;
 
+/// Sessions opened at the same time: a server forks for each, one after the other.
+const OPENERS: usize = 16;
+
+/// A client with its stream, or why there is none.
+type Opened = Result<(Client, Stream), EngineError>;
+
+/// Opens them all, several at a time. Where some fail, the first by number is told, and those
+/// after it are not tried.
 pub fn open_clients(
     configuration: &Configuration,
     program: &Program,
     board: &Board,
 ) -> Result<Vec<(Client, Stream)>, EngineError> {
-    (0..configuration.connections())
-        .map(|number| {
-            let session =
-                Session::open(&configuration.connection, &configuration.application_name)?;
-            board.seat(number, session.backend_pid());
-            let mut stream = session.into_stream();
-            let prepared = prepare(&mut stream, configuration, program).map_err(|error| {
-                EngineError::Session(SessionError::Lost {
-                    place: configuration.connection.to_string(),
-                    problem: format!("while preparing statements: {error}"),
-                })
-            })?;
-            let client = Client::new(number, configuration.seed, program, prepared);
-            Ok((client, stream))
+    let count = configuration.connections();
+    descriptors::make_room(count)?;
+    let connector = Connector::new(configuration.connection.clone());
+    let next = AtomicUsize::new(0);
+    let open_some = || {
+        let mut opened = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                return opened;
+            }
+            let one = open_client(number, &connector, configuration, program, board);
+            if one.is_err() {
+                next.store(count, Ordering::Relaxed);
+            }
+            opened.push((number, one));
+        }
+    };
+    let mut opened: Vec<(usize, Opened)> = thread::scope(|scope| {
+        let helpers: Vec<_> = (1..OPENERS.min(count))
+            .map_while(|_| thread::Builder::new().spawn_scoped(scope, open_some).ok())
+            .collect();
+        let mut opened = open_some();
+        for helper in helpers {
+            match helper.join() {
+                Ok(more) => opened.extend(more),
+                Err(panic) => resume_unwind(panic),
+            }
+        }
+        opened
+    });
+    opened.sort_by_key(|(number, _)| *number);
+    opened.into_iter().map(|(_, one)| one).collect()
+}
+
+fn open_client(
+    number: usize,
+    connector: &Connector,
+    configuration: &Configuration,
+    program: &Program,
+    board: &Board,
+) -> Opened {
+    let session = connector.open(&configuration.application_name)?;
+    board.seat(number, session.backend_pid());
+    let mut stream = session.into_stream();
+    let prepared = prepare(&mut stream, configuration, program).map_err(|error| {
+        EngineError::Session(SessionError::Lost {
+            place: configuration.connection.to_string(),
+            problem: format!("while preparing statements: {error}"),
         })
-        .collect()
+    })?;
+    let client = Client::new(number, configuration.seed, program, prepared);
+    Ok((client, stream))
 }
 
 /// Prepares what it can; returns, by number of the statement, what it could.
@@ -66,6 +115,7 @@ fn prepare(
             bytes.extend_from_slice(SYNC);
         }
         stream.write_all(&bytes)?;
+        stream.flush()?;
         let done = await_preparations(stream, batch.len())?;
         for ((number, _), done) in batch.iter().zip(done) {
             if let Some(place) = prepared.get_mut(*number) {

@@ -6,6 +6,7 @@
 mod client;
 mod config;
 mod connect;
+mod descriptors;
 mod error;
 mod load;
 mod messages;

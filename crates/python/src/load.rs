@@ -106,6 +106,7 @@ fn json(text: serde_json::Result<String>) -> PyResult<String> {
 fn engine_error(error: EngineError) -> PyErr {
     match error {
         EngineError::Session(error) => connection_failed(&error),
+        EngineError::Descriptors { .. } => ConnectionFailed::new_err(error.to_string()),
         EngineError::Configuration { .. } | EngineError::Json(_) => {
             ConfigurationError::new_err(error.to_string())
         }
