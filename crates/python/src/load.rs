@@ -11,7 +11,9 @@ use pgassay_session::board::Board;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
-use crate::errors::{ConfigurationError, CoreError, ScriptError, connection_failed};
+use crate::errors::{
+    ConfigurationError, ConnectionFailed, CoreError, ScriptError, connection_failed,
+};
 
 /// Parse one script as the engine would; returns the variables it reads but never sets.
 #[pyfunction]

@@ -209,6 +209,9 @@ fn a_server_that_demands_a_certificate_gets_the_one_named() {
         missing.contains("sslkey /nonexistent/key is not"),
         "{missing}"
     );
+    let other = KeyPair::generate().unwrap().serialize_pem();
+    let other = with(folder.file("e.key", &other, 0o600), json!({}));
+    assert!(other.contains("is not the key of sslcert"), "{other}");
     let withheld = with(
         folder.file("c.key", &key, 0o600),
         json!({"sslcertmode": "disable"}),

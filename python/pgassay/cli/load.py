@@ -19,7 +19,6 @@ from pgassay.errors import ExitCode, SpecError
 from pgassay.plan.model import Step
 from pgassay.spec.scripts import BUILTINS, builtin_script, read_script
 from pgassay.spec.workload import Scenario
-from pgassay.target.existing import unencrypted
 from pgassay.target.pgbench_scale import pgbench_scale
 from pgassay.target.session import resolve
 from pgassay.trials.load import LoadRequest, open_load, run_load
@@ -87,7 +86,7 @@ def load(
     scenarios = [read_script(named) for named in files or []]
     scenarios += [builtin_script(named) for named in names or ([] if files else ["tpcb-like"])]
     variables = _defined(define or [])
-    parameters = unencrypted(resolve(connection_string(database, host, port, user)))
+    parameters = resolve(connection_string(database, host, port, user))
     if scale is None and not files:
         scale = pgbench_scale(parameters)
     request = LoadRequest(

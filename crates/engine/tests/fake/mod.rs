@@ -1,14 +1,18 @@
 //! A server that speaks just enough of the protocol to load it, with known delays and failures.
 //!
 //! Its SQL: `delay MS`, `fail SQLSTATE`, `begin`, `end`, `rollback`, `hangup`, `garbage`,
-//! `never`; anything else succeeds at once. It writes down what it was asked to run.
+//! `never`, `large BYTES`; anything else succeeds at once. It writes down what it was asked to run.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
+
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 pub struct FakeServer {
     pub port: u16,
@@ -17,6 +21,25 @@ pub struct FakeServer {
 
 impl FakeServer {
     pub fn start() -> FakeServer {
+        FakeServer::open(None)
+    }
+
+    /// Takes only those who ask for TLS.
+    pub fn start_encrypted() -> FakeServer {
+        let CertifiedKey { cert, signing_key } =
+            generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+        let key = PrivateKeyDer::try_from(signing_key.serialize_der()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![cert.der().clone()], key)
+            .unwrap();
+        FakeServer::open(Some(Arc::new(config)))
+    }
+
+    fn open(tls: Option<Arc<ServerConfig>>) -> FakeServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let statements = Arc::new(Mutex::new(Vec::new()));
@@ -24,8 +47,19 @@ impl FakeServer {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let log = Arc::clone(&log);
+                let tls = tls.clone();
                 // A connection that breaks off is the load's affair.
-                thread::spawn(move || Connection::new(stream.unwrap(), log).serve());
+                thread::spawn(move || {
+                    let mut stream = stream.unwrap();
+                    stream.set_nodelay(true).unwrap();
+                    let Some(tls) = tls else {
+                        return Connection::new(Box::new(stream), log).serve();
+                    };
+                    stream.read_exact(&mut [0; 8]).ok()?;
+                    stream.write_all(b"S").ok()?;
+                    let encrypted = StreamOwned::new(ServerConnection::new(tls).unwrap(), stream);
+                    Connection::new(Box::new(encrypted), log).serve()
+                });
             }
         });
         FakeServer { port, statements }
@@ -37,8 +71,11 @@ impl FakeServer {
     }
 }
 
+trait Duplex: Read + Write {}
+impl<T: Read + Write> Duplex for T {}
+
 struct Connection {
-    stream: TcpStream,
+    stream: Box<dyn Duplex>,
     log: Arc<Mutex<Vec<String>>>,
     prepared: HashMap<String, String>,
     bound: String,
@@ -48,8 +85,7 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(stream: TcpStream, log: Arc<Mutex<Vec<String>>>) -> Connection {
-        stream.set_nodelay(true).unwrap();
+    fn new(stream: Box<dyn Duplex>, log: Arc<Mutex<Vec<String>>>) -> Connection {
         Connection {
             stream,
             log,
@@ -128,6 +164,10 @@ impl Connection {
                     .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
                     .ok()?;
             }
+            "large" => {
+                let row = vec![0; argument.parse().unwrap()];
+                self.say(b'D', &row);
+            }
             "never" => thread::sleep(Duration::from_secs(3600)),
             "fail" => {
                 if self.block == b'T' {
@@ -153,6 +193,7 @@ impl Connection {
     fn ready(&mut self) -> Option<()> {
         self.say(b'Z', &[self.block]);
         self.stream.write_all(&self.reply).ok()?;
+        self.stream.flush().ok()?;
         self.reply.clear();
         Some(())
     }

@@ -20,7 +20,8 @@ use std::time::Instant;
 
 use rustls::client::Resumption;
 use rustls::crypto::{CryptoProvider, ring};
-use rustls::pki_types::{IpAddr, Ipv4Addr, ServerName};
+use rustls::pki_types::{CertificateDer, IpAddr, Ipv4Addr, PrivateKeyDer, ServerName};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{ClientConfig, ClientConnection, SupportedProtocolVersion, version};
 
 pub(crate) use end_point::tls_server_end_point;
@@ -58,9 +59,10 @@ impl Tls {
             .with_custom_certificate_verifier(Arc::new(verifier));
         let mut config = match files::identity(parameters)? {
             None => builder.with_no_client_auth(),
-            Some((chain, key)) => builder
-                .with_client_auth_cert(chain, key)
-                .map_err(|error| format!("sslcert and sslkey do not fit: {error}"))?,
+            Some((chain, key)) => {
+                let certified = certified(&provider, chain, key)?;
+                builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(certified)))
+            }
         };
         config.alpn_protocols = vec![ALPN.to_vec()];
         // PostgreSQL hands out no tickets, and a cache would cost memory for each connection.
@@ -95,6 +97,28 @@ impl Tls {
         }
         Ok(stream)
     }
+}
+
+/// Checked here, because rustls would look at more of the certificate than libpq does.
+fn certified(
+    provider: &CryptoProvider,
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> Result<CertifiedKey, String> {
+    let key = provider
+        .key_provider
+        .load_private_key(key)
+        .map_err(|error| format!("sslkey holds a key that cannot be used: {error}"))?;
+    let shown = match chain.first() {
+        Some(first) => certificate::parse(first)
+            .and_then(|parsed| certificate::public_key(&parsed))
+            .map_err(|problem| format!("sslcert: {problem}"))?,
+        None => return Err("sslcert holds no certificate".to_owned()),
+    };
+    if key.public_key().is_some_and(|own| own != shown) {
+        return Err("sslkey is not the key of sslcert".to_owned());
+    }
+    Ok(CertifiedKey::new(chain, key))
 }
 
 fn versions(parameters: &TlsParameters) -> Result<Vec<&'static SupportedProtocolVersion>, String> {
