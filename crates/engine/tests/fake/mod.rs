@@ -3,6 +3,8 @@
 //! Its SQL: `delay MS`, `fail SQLSTATE`, `begin`, `end`, `rollback`, `hangup`, `garbage`,
 //! `never`, `large BYTES`; anything else succeeds at once. It writes down what it was asked to run.
 
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::TcpListener;
