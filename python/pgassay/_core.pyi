@@ -22,7 +22,8 @@ class ScriptError(CoreError):
     """A script does not parse; the message starts with `FILE:LINE:`."""
 
 class ConnectionFailed(CoreError):
-    """A session could not be opened: unreachable, refused, wrong password, no such database."""
+    """A session could not be opened: unreachable, refused, no TLS as demanded, wrong password, no
+    such database, too few open files allowed."""
 
 def now_ns() -> int:
     """The present time on the module's one time axis."""
@@ -39,8 +40,13 @@ class Load:
 
     `configuration` is JSON::
 
-        {"connection": {"host": "/run/postgresql", "port": 5432, "user": "u", "password": null,
-                        "dbname": "d", "options": "-c search_path=bank", "connect_timeout_s": 10.0},
+        {"connection": {"host": "db.example", "hostaddr": "192.0.2.7", "port": 5432, "user": "u",
+                        "password": null, "dbname": "d", "options": "-c search_path=bank",
+                        "connect_timeout_s": 10.0,
+                        "tls": {"sslmode": "verify-full", "sslrootcert": "/etc/ssl/lab.crt"},
+                        "require_auth": "",
+                        "keepalive": {"enabled": true, "idle_s": 0, "interval_s": 0, "count": 0,
+                                      "user_timeout_ms": 0}},
          "application_name": "pgassay",
          "scenarios": [{"name": "payment", "file": "payment.sql", "script": "…", "weight": 3.0}],
          "steps": [{"clients": 8, "duration_s": 5.0, "measured": false},
@@ -54,14 +60,22 @@ class Load:
 
     Connections are opened once, as many as the largest step asks for. A transaction belongs to
     the step and interval in which it ends. `transactions_per_client` ends the load when every
-    client has done that many (pgbench's -t). `host` that begins with `/` is a directory with a
-    unix socket.
+    client has done that many (pgbench's -t).
+
+    Of `connection`, host, port, user, dbname and password are needed. A host that begins with `/`
+    is a directory with a unix socket, one with `@` the same in the abstract namespace; without
+    `hostaddr` the host is looked up for each connection. `tls` has libpq's parameters by their
+    names: sslmode (left out: disable), sslnegotiation, sslrootcert (a file or "system"), sslcrl,
+    sslcert, sslkey, sslpassword, sslcertmode (allow or disable), sslsni (a boolean),
+    ssl_min_protocol_version, ssl_max_protocol_version, channel_binding. No file is looked for
+    that is not named. In `keepalive` 0 is the system's default.
     """
 
     def __init__(self, configuration: str) -> None:
         """Raises ConfigurationError, ScriptError."""
     def connect(self) -> None:
-        """Open every connection. Raises ConnectionFailed."""
+        """Open every connection, up to 16 at a time; of several failures the first by number is
+        told. Raises the soft limit of open files where it is too low. Raises ConnectionFailed."""
     def start(self) -> None:
         """Begin the schedule; returns at once."""
     def stop(self) -> None:

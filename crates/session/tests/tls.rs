@@ -119,6 +119,28 @@ fn an_expired_certificate_and_one_of_another_host_are_told_apart() {
 }
 
 #[test]
+fn a_root_that_has_expired_or_is_no_root_vouches_for_nobody() {
+    let folder = Folder::new("roots");
+    let with = |signer: &lab::Authority, root: String| {
+        let tls = json!({"sslmode": "verify-ca", "sslrootcert": root});
+        outcome(&serve(
+            encrypted(&signed(&params("localhost"), signer)),
+            tls,
+        ))
+    };
+    let old = lab::expired_authority("old");
+    let found = with(&old, folder.file("old.crt", &old.pem(), 0o644));
+    assert!(found.contains("is not signed by any in"), "{found}");
+    // An intermediate authority alone is no root; with its root beside it, it is of use.
+    let ours = authority("ours");
+    let middle = lab::authority_under("middle", &ours);
+    let alone = with(&middle, folder.file("middle.crt", &middle.pem(), 0o644));
+    assert!(alone.contains("is not signed by any in"), "{alone}");
+    let both = format!("{}{}", middle.pem(), ours.pem());
+    assert_eq!(with(&middle, folder.file("both.crt", &both, 0o644)), "tls");
+}
+
+#[test]
 fn a_certificate_that_signs_itself_is_trusted_where_it_is_the_root() {
     let folder = Folder::new("selfsigned");
     let mut itself = params("localhost");

@@ -74,7 +74,9 @@ impl Epoll {
             return;
         };
         let result = transport::transmit(&mut socket.stream, &mut socket.unsent, bytes);
-        self.settle(token, result);
+        if !matches!(result, Ok(is_sent) if is_sent != socket.is_full) {
+            self.settle(token, result);
+        }
     }
 
     fn flush(&mut self, token: usize) {
@@ -85,7 +87,7 @@ impl Epoll {
         self.settle(token, result);
     }
 
-    /// After a send: whether to listen for writability, or that it failed.
+    /// After a send that changed something: whether to listen for writability, or that it failed.
     fn settle(&mut self, token: usize, result: io::Result<bool>) {
         let Some(Some(socket)) = self.sockets.get_mut(token) else {
             return;
@@ -131,20 +133,17 @@ impl Epoll {
                     let bytes = self.received.get(..length).unwrap_or_default();
                     sink.event(token, Event::Received(bytes), &mut reply);
                 }
-                match socket.failure.take() {
-                    Some(error) if length == 0 && is_drained => {
-                        sink.event(token, Event::Failed(error), &mut reply);
-                        Reading::Over
-                    }
-                    failure => {
-                        socket.failure = failure;
-                        // A peer that has closed sends no further edge: read on to the end.
-                        if is_drained && (length == 0 || !socket.is_ending) {
-                            Reading::Drained
-                        } else {
-                            Reading::More
-                        }
-                    }
+                if length == 0
+                    && is_drained
+                    && let Some(error) = socket.failure.take()
+                {
+                    sink.event(token, Event::Failed(error), &mut reply);
+                    Reading::Over
+                } else if is_drained && (length == 0 || !socket.is_ending) {
+                    Reading::Drained
+                } else {
+                    // Also where the peer has closed: no further edge will tell of the end.
+                    Reading::More
                 }
             }
             end => {

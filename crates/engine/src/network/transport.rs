@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 /// Reads what there is. A plain stream is drained by a read that does not fill the room.
+#[inline]
 pub(super) fn receive(stream: &mut Stream, room: &mut [u8]) -> io::Result<Reception> {
     if let Stream::Tls(stream) = stream {
         return stream.receive(room);
@@ -34,6 +35,7 @@ pub(super) fn receive(stream: &mut Stream, room: &mut [u8]) -> io::Result<Recept
 
 /// Sends what the socket takes; the rest is in `unsent`, or waits within TLS. True if there is
 /// none.
+#[inline]
 pub(super) fn transmit(
     stream: &mut Stream,
     unsent: &mut Vec<u8>,
@@ -47,8 +49,9 @@ pub(super) fn transmit(
         return Ok(false);
     }
     let sent = send_some(stream, bytes)?;
-    unsent.extend_from_slice(bytes.get(sent..).unwrap_or_default());
-    Ok(unsent.is_empty())
+    let rest = bytes.get(sent..).unwrap_or_default();
+    unsent.extend_from_slice(rest);
+    Ok(rest.is_empty())
 }
 
 /// Goes on with what `transmit` left; true if nothing is left now.
@@ -62,6 +65,7 @@ pub(super) fn flush(stream: &mut Stream, unsent: &mut Vec<u8>) -> io::Result<boo
 }
 
 /// How many bytes the socket took; none if it is full.
+#[inline]
 fn send_some(stream: &Stream, bytes: &[u8]) -> io::Result<usize> {
     let mut sent = 0;
     while let Some(rest) = bytes.get(sent..).filter(|rest| !rest.is_empty()) {

@@ -17,6 +17,7 @@ use rustls::pki_types::{
 };
 use webpki::OwnedCertRevocationList;
 
+use super::certificate::parse;
 use super::chain::{Roots, revocation_list};
 use super::parameters::{SslCertMode, TlsParameters};
 
@@ -30,7 +31,10 @@ pub(super) fn roots(parameters: &TlsParameters) -> Result<Option<Roots>, String>
             return Err("sslrootcert=system: this system has no trusted certificates; install ca-certificates, or set SSL_CERT_FILE".to_owned());
         }
         let source = "the trusted certificates of this system".to_owned();
-        return Roots::new(found.certs, source).map(Some);
+        // One odd certificate among hundreds is no reason to trust none.
+        let certificates = found.certs.into_iter();
+        let readable = certificates.filter(|certificate| parse(certificate).is_ok());
+        return Roots::new(readable.collect(), source).map(Some);
     }
     let mode = parameters.sslmode;
     let path = parameters.sslrootcert.as_deref().unwrap_or_default();

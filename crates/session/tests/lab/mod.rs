@@ -9,9 +9,9 @@ use std::thread;
 
 use pgassay_session::Endpoint;
 use rcgen::{
-    BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType,
-    IsCa, KeyIdMethod, KeyPair, KeyUsagePurpose, RevokedCertParams, SanType, SerialNumber,
-    date_time_ymd,
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer,
+    DistinguishedName, DnType, IsCa, KeyIdMethod, KeyPair, KeyUsagePurpose, RevokedCertParams,
+    SanType, SerialNumber, date_time_ymd,
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
@@ -21,11 +21,29 @@ use serde_json::{Value, json};
 pub type Authority = CertifiedIssuer<'static, KeyPair>;
 
 pub fn authority(name: &str) -> Authority {
-    let mut params = CertificateParams::default();
+    authority_from(name, CertificateParams::default())
+}
+
+pub fn expired_authority(name: &str) -> Authority {
+    authority_from(name, expired("localhost"))
+}
+
+pub fn authority_under(name: &str, above: &Authority) -> Authority {
+    let params = authority_params(name, CertificateParams::default());
+    CertifiedIssuer::signed_by(params, KeyPair::generate().unwrap(), above).unwrap()
+}
+
+fn authority_from(name: &str, params: CertificateParams) -> Authority {
+    let params = authority_params(name, params);
+    CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+}
+
+fn authority_params(name: &str, mut params: CertificateParams) -> CertificateParams {
+    params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, name);
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-    CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+    params
 }
 
 pub struct Certified {
