@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use pgassay_session::Connector;
 use pgassay_session::board::Board;
 
 use crate::config::{Configuration, Reconnect, Seat};
@@ -14,6 +15,8 @@ use crate::variant::Variant;
 
 pub struct Setup {
     pub configuration: Configuration,
+    /// Of its server, for all sessions.
+    pub connector: Connector,
     pub program: Program,
     pub variants: Vec<Variant>,
     pub board: Arc<Board>,
@@ -29,6 +32,7 @@ impl Setup {
         let names = program.scenarios.iter().map(|s| s.name.clone()).collect();
         let seats = configuration.seats();
         Ok(Arc::new(Setup {
+            connector: Connector::new(configuration.connection.clone()),
             variants: Variant::compile(&configuration)?,
             board: Board::new(seats.len(), names),
             threads: configuration.threads.min(seats.len()),

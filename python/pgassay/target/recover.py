@@ -15,7 +15,7 @@ import psycopg
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.target import run_lock
 from pgassay.target.alter_system import RELOAD, reload
-from pgassay.target.existing import not_restored, unencrypted
+from pgassay.target.existing import not_restored
 from pgassay.target.protocol import Change, Connection, Journal
 from pgassay.target.session import connect, one_line, resolve, told_as_target_error
 from pgassay.target.workspace import sweep
@@ -44,7 +44,7 @@ def recover_owned(changes: Sequence[Change], journal: Journal) -> None:
 
 def recover_existing(dsn: str, changes: Sequence[Change], journal: Journal) -> None:
     """Run the undo statements on the existing server."""
-    parameters = unencrypted(resolve(dsn))
+    parameters = resolve(dsn)
     left = list(changes)
     with connect(parameters, statement_limit_s=0) as session:
         with told_as_target_error("taking the run lock"):

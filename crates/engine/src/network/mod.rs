@@ -7,6 +7,7 @@
 //! will send, so that one on io_uring fits without a change to its callers.
 
 mod epoll;
+mod transport;
 
 use std::io;
 use std::time::Duration;
