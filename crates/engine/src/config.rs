@@ -10,6 +10,7 @@ use pgassay_session::Endpoint;
 use serde::Deserialize;
 
 use crate::error::EngineError;
+use crate::network::Transport;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,6 +23,8 @@ pub struct Configuration {
     pub transactions_per_client: Option<u64>,
     pub protocol: Protocol,
     pub threads: usize,
+    #[serde(default)]
+    pub transport: Transport,
     pub seed: u64,
     pub interval_s: f64,
     #[serde(default)]

@@ -4,6 +4,7 @@
 //! an [`Outcome`] when it has ended. Never: runs twice, or blocks for longer than asked.
 
 use std::any::Any;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -17,7 +18,7 @@ use crate::client::{Bench, Client};
 use crate::config::Configuration;
 use crate::connect::open_clients;
 use crate::error::EngineError;
-use crate::network::Epoll;
+use crate::network::{Backend, Epoll, Network, Uring};
 use crate::outcome::Outcome;
 use crate::program::Program;
 use crate::progress::Shared;
@@ -40,6 +41,7 @@ struct Setup {
     program: Program,
     board: Arc<Board>,
     threads: usize,
+    backend: Backend,
 }
 
 enum State {
@@ -79,12 +81,14 @@ impl Load {
         let names = program.scenarios.iter().map(|s| s.name.clone()).collect();
         let connections = configuration.connections();
         let threads = configuration.threads.min(connections);
+        let backend = configuration.transport.choose()?;
         Ok(Load {
             setup: Arc::new(Setup {
                 configuration,
                 program,
                 board: Board::new(connections, names),
                 threads,
+                backend,
             }),
             shared: Shared::new(threads),
             running: Arc::default(),
@@ -157,7 +161,7 @@ impl Load {
         worker: usize,
         connections: Vec<(Client, Stream)>,
         schedule: Schedule,
-    ) -> std::io::Result<JoinHandle<Result<Report, String>>> {
+    ) -> io::Result<JoinHandle<Result<Report, String>>> {
         let setup = Arc::clone(&self.setup);
         let shared = Arc::clone(&self.shared);
         let present = Present::new(&self.running);
@@ -287,9 +291,19 @@ fn run_worker(
         stack: Vec::with_capacity(64),
         has_paused: false,
     };
-    Epoll::new()
-        .and_then(|network| Worker::new(network, connections, bench)?.run())
-        .map_err(|error| format!("its event loop failed: {error}"))
+    match setup.backend {
+        Backend::Epoll => work(Epoll::new(), connections, bench),
+        Backend::Uring => work(Uring::new(connections.len()), connections, bench),
+    }
+    .map_err(|error| format!("its event loop failed: {error}"))
+}
+
+fn work<N: Network>(
+    network: io::Result<N>,
+    connections: Vec<(Client, Stream)>,
+    bench: Bench<'_>,
+) -> io::Result<Report> {
+    Worker::new(network?, connections, bench)?.run()
 }
 
 fn join(workers: Vec<JoinHandle<Result<Report, String>>>) -> Result<Vec<Report>, String> {
