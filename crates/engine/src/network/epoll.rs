@@ -266,6 +266,3 @@ fn send_some(stream: &Stream, bytes: &[u8]) -> io::Result<usize> {
     }
     Ok(sent)
 }
-
-#[cfg(test)]
-mod tests;

@@ -67,7 +67,7 @@ impl Uring {
             .build(BATCH)?;
         let buffers = Buffers::new(connections)?;
         buffers.register(&ring.submitter())?;
-        let mut uring = Uring {
+        Ok(Uring {
             ring,
             buffers: mem::ManuallyDrop::new(buffers),
             slots: Vec::new(),
@@ -77,10 +77,7 @@ impl Uring {
             late: Vec::new(),
             leaving: Vec::new(),
             failure: None,
-        };
-        // Only spares the kernel a look-up.
-        let _ = uring.ring.submitter().register_ring_fd();
-        Ok(uring)
+        })
     }
 
     /// Whether this process may use it: the error says why not.
@@ -251,7 +248,11 @@ impl Uring {
         if let (Ok(length @ 1..), Some(number)) = (usize::try_from(length), buffer) {
             let bytes = self.buffers.received(number, length);
             let is_free = slot.is_free(turn) && !slot.has_queued();
-            let mut reply = if is_free { slot.take_output() } else { Vec::new() };
+            let mut reply = if is_free {
+                slot.take_output()
+            } else {
+                Vec::new()
+            };
             sink.event(slot.token, Event::Received(bytes), &mut reply);
             self.buffers.lend(number);
             if is_free {
@@ -269,8 +270,8 @@ impl Uring {
         if let Some(number) = buffer {
             self.buffers.lend(number);
         }
-        let error = Errno::from_raw_os_error(-length);
-        if length < 0 && matches!(error, Errno::NOBUFS | Errno::INTR | Errno::AGAIN) {
+        let passing = [Errno::NOBUFS, Errno::INTR, Errno::AGAIN];
+        if passing.map(|error| -error.raw_os_error()).contains(&length) {
             if is_over {
                 self.receive(index);
             }
@@ -279,7 +280,7 @@ impl Uring {
         let event = match slot.failure.take() {
             Some(failure) => Event::Failed(failure),
             None if length == 0 => Event::Closed,
-            None => Event::Failed(error.into()),
+            None => Event::Failed(io::Error::from_raw_os_error(-length)),
         };
         let token = slot.token;
         sink.event(token, event, &mut Vec::new());
