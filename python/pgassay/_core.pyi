@@ -73,7 +73,8 @@ class Load:
                     "schedule": [[0, 0.5]]},
          "statements": false,
          "log": {"prefix": "pgbench_log", "sampling_rate": 1.0, "aggregate_interval_s": null,
-                 "failures_detailed": false}}
+                 "failures_detailed": false},
+         "transport": "auto"}
 
     From `arrivals` on all may be left out; the values shown are then taken, and null for `slices`
     and `log`. `protocol` is simple, extended or prepared; `interval_s` is 0.1 or more.
@@ -117,6 +118,10 @@ class Load:
     A refused statement of a variant ends the load without a result.
 
     `log` writes files as pgbench -l does, `prefix.PID` and `prefix.PID.N`, for measured steps.
+
+    `transport` is auto, io_uring or epoll. auto takes io_uring where this process may use it (Linux
+    6.1), else epoll. Encrypted connections, and those that may come to be on reconnecting, are
+    served by epoll; with them io_uring is an error of `connect`.
     """
 
     def __init__(self, configuration: str) -> None:

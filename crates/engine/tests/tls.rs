@@ -71,6 +71,22 @@ fn a_server_that_hangs_up_in_tls_is_a_lost_connection() {
 }
 
 #[test]
+fn an_encrypted_connection_is_served_by_epoll_and_io_uring_is_not_feigned() {
+    let server = FakeServer::start_encrypted();
+    let mut configuration = configuration(&server, "require", "ok;", 1);
+    assert_eq!(result(&configuration)["backend"], "epoll");
+    configuration["transport"] = json!("io_uring");
+    match Load::new(&configuration.to_string()) {
+        Ok(load) => {
+            let error = load.connect().unwrap_err().to_string();
+            assert!(error.contains("io_uring cannot carry TLS"), "{error}");
+        }
+        // A machine without it says so first.
+        Err(error) => assert!(error.to_string().contains("io_uring cannot be used here")),
+    }
+}
+
+#[test]
 fn many_connections_are_opened_and_the_first_failure_is_told() {
     let server = FakeServer::start();
     let result = result(&configuration(&server, "disable", "delay 1;", 300));

@@ -100,6 +100,12 @@ impl Connector {
         }))
     }
 
+    /// Whether a session may come to be under TLS.
+    #[must_use]
+    pub fn may_encrypt(&self) -> bool {
+        self.ways().contains(&Way::Tls)
+    }
+
     fn ways(&self) -> &'static [Way] {
         match self.endpoint.tls.sslmode {
             _ if self.endpoint.is_local() => &[Way::Plain],

@@ -4,6 +4,8 @@
 //! stream means that the socket is drained: a round trip takes one send, one receive and a share
 //! of one wait.
 
+mod transfer;
+
 use std::io;
 use std::time::Duration;
 
@@ -14,7 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
-use super::{Event, Network, Sink, transport};
+use super::{Event, Network, Sink};
 
 const RECEIVE_BYTES: usize = 64 * 1024;
 const EVENTS: usize = 256;
@@ -75,7 +77,7 @@ impl Epoll {
         let Some(Some(socket)) = self.sockets.get_mut(token) else {
             return;
         };
-        let result = transport::transmit(&mut socket.stream, &mut socket.unsent, bytes);
+        let result = transfer::transmit(&mut socket.stream, &mut socket.unsent, bytes);
         if !matches!(result, Ok(is_sent) if is_sent != socket.is_full) {
             self.settle(token, result);
         }
@@ -85,7 +87,7 @@ impl Epoll {
         let Some(Some(socket)) = self.sockets.get_mut(token) else {
             return;
         };
-        let result = transport::flush(&mut socket.stream, &mut socket.unsent);
+        let result = transfer::flush(&mut socket.stream, &mut socket.unsent);
         self.settle(token, result);
     }
 
@@ -154,7 +156,7 @@ impl Epoll {
         };
         let mut reply = std::mem::take(&mut self.reply);
         reply.clear();
-        let reading = match transport::receive(&mut socket.stream, &mut self.received) {
+        let reading = match transfer::receive(&mut socket.stream, &mut self.received) {
             Ok(Reception::Bytes { length, is_drained }) => {
                 if length > 0 {
                     let bytes = self.received.get(..length).unwrap_or_default();
@@ -284,6 +286,3 @@ fn flags(writable: bool) -> EventFlags {
         flags
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,80 +1,58 @@
-//! One read or write on a stream that does not wait, plain or under TLS.
+//! Which backend serves a load.
 //!
-//! Enters: a stream, bytes to send or room for what it has. Leaves: how far it came. Never:
-//! more than one system call for a plain stream that is not full.
+//! Enters: what the configuration asks for, whether sessions are encrypted. Leaves: what this
+//! machine can give, or why it cannot. Never: falls back when io_uring was demanded.
 
-use std::io;
+use serde::Deserialize;
 
-use pgassay_session::Stream;
-use pgassay_session::tls::Reception;
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use super::Uring;
+use crate::error::EngineError;
 
-/// Reads what there is. A plain stream is drained by a read that does not fill the room.
-#[inline]
-pub(super) fn receive(stream: &mut Stream, room: &mut [u8]) -> io::Result<Reception> {
-    if let Stream::Tls(stream) = stream {
-        return stream.receive(room);
-    }
-    loop {
-        return match recv(&*stream, &mut *room, RecvFlags::DONTWAIT) {
-            Ok((0, _)) => Ok(Reception::Closed),
-            Ok((length, _)) => Ok(Reception::Bytes {
-                length,
-                is_drained: length < room.len(),
-            }),
-            Err(Errno::INTR) => continue,
-            Err(Errno::AGAIN) => Ok(Reception::Bytes {
-                length: 0,
-                is_drained: true,
-            }),
-            Err(error) => Err(error.into()),
-        };
-    }
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// io_uring where it may be used, else epoll.
+    #[default]
+    Auto,
+    IoUring,
+    Epoll,
 }
 
-/// Sends what the socket takes; the rest is in `unsent`, or waits within TLS. True if there is
-/// none.
-#[inline]
-pub(super) fn transmit(
-    stream: &mut Stream,
-    unsent: &mut Vec<u8>,
-    bytes: &[u8],
-) -> io::Result<bool> {
-    if let Stream::Tls(stream) = stream {
-        return stream.send(bytes);
-    }
-    if !unsent.is_empty() {
-        unsent.extend_from_slice(bytes);
-        return Ok(false);
-    }
-    let sent = send_some(stream, bytes)?;
-    let rest = bytes.get(sent..).unwrap_or_default();
-    unsent.extend_from_slice(rest);
-    Ok(rest.is_empty())
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backend {
+    Uring,
+    Epoll,
 }
 
-/// Goes on with what `transmit` left; true if nothing is left now.
-pub(super) fn flush(stream: &mut Stream, unsent: &mut Vec<u8>) -> io::Result<bool> {
-    if let Stream::Tls(stream) = stream {
-        return stream.flush();
-    }
-    let sent = send_some(stream, unsent)?;
-    unsent.drain(..sent);
-    Ok(unsent.is_empty())
-}
-
-/// How many bytes the socket took; none if it is full.
-#[inline]
-fn send_some(stream: &Stream, bytes: &[u8]) -> io::Result<usize> {
-    let mut sent = 0;
-    while let Some(rest) = bytes.get(sent..).filter(|rest| !rest.is_empty()) {
-        match send(stream, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
-            Ok(taken) => sent += taken,
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => break,
-            Err(error) => return Err(error.into()),
+impl Transport {
+    /// Tries io_uring: a kernel may be too old for it and a container may forbid it.
+    pub fn choose(self) -> Result<Backend, EngineError> {
+        match (self, Uring::probe) {
+            (Transport::Epoll, _) => Ok(Backend::Epoll),
+            (Transport::Auto, probe) => Ok(probe().map_or(Backend::Epoll, |()| Backend::Uring)),
+            (Transport::IoUring, probe) => match probe() {
+                Ok(()) => Ok(Backend::Uring),
+                Err(error) => Err(EngineError::configuration(
+                    "transport",
+                    format!(
+                        "io_uring cannot be used here ({error}): it needs Linux 6.1 and a \
+                         container that allows it; give auto or epoll"
+                    ),
+                )),
+            },
         }
     }
-    Ok(sent)
+    /// What serves connections once they are open: io_uring moves plain bytes only.
+    pub fn serve(self, chosen: Backend, are_plain: bool) -> Result<Backend, EngineError> {
+        match (self, chosen) {
+            (_, Backend::Epoll) => Ok(Backend::Epoll),
+            (_, Backend::Uring) if are_plain => Ok(Backend::Uring),
+            (Transport::IoUring, Backend::Uring) => Err(EngineError::configuration(
+                "transport",
+                "io_uring cannot carry TLS, which connections have or may get when they are \
+                 opened again; give auto or epoll, or sslmode=disable",
+            )),
+            (_, Backend::Uring) => Ok(Backend::Epoll),
+        }
+    }
 }
