@@ -25,6 +25,7 @@ from pgassay.report.html import render_html
 from pgassay.report.machine import render_json
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.parse import Spec
+from pgassay.spec.paths import path_from
 from pgassay.spec.workload import WORKLOAD_COPY, workload_to_json
 from pgassay.target.open import make_target
 from pgassay.target.protocol import Connection, Target
@@ -127,7 +128,7 @@ def _target_of(spec: Spec, run: RunDirectory) -> Target:
     table = spec.file.target
     return make_target(
         version=table.version,
-        bin=None if table.bin is None else Path(table.bin).expanduser(),
+        bin=None if table.bin is None else path_from(table.bin, spec.folder),
         dsn=table.dsn,
         allow_changes=table.allow_changes,
         journal=run.journal(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -63,6 +64,18 @@ def servers_below(base: Path) -> list[int]:
                     found.append(process.pid)
             except psutil.Error:
                 continue
+    return found
+
+
+def clients_below(base: Path) -> int:
+    """Sessions of the load on servers below a folder."""
+    found = 0
+    for pid in servers_below(base):
+        with contextlib.suppress(psutil.Error):
+            found += any(
+                verb in " ".join(psutil.Process(pid).cmdline())
+                for verb in ("UPDATE", "INSERT", "COMMIT", "BEGIN", "idle in transaction")
+            )
     return found
 
 
@@ -164,17 +177,40 @@ def begun(run: Path, trials: int) -> subprocess.Popen[str]:
 
 
 @pytest.mark.usefixtures("no_server_left")
-def test_ctrl_c_restores_keeps_finished_trials_and_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interruption_restores_keeps_finished_trials_and_says_so(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     run = tmp_path / "run"
     process = begun(run, 2)
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, number)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     kept = len(list((run / "trials").glob("[0-9]*")))
     assert kept >= 2
     assert f"{kept} finished trials are kept; pgassay report {run}" in errors
+    assert errors.rstrip().endswith("pgassay: stopped")
     assert "Traceback" not in errors
     assert pgassay("report", run).returncode == 0
+
+
+def test_a_server_that_dies_in_a_trial_ends_the_run_and_its_trial_does_not_count(
+    tmp_path: Path, no_server_left: Path
+) -> None:
+    run = tmp_path / "run"
+    process = begun(run, 1)
+    wait_until(lambda: clients_below(no_server_left) > 0, "a load")
+    for pid in servers_below(no_server_left):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    _, errors = process.communicate(timeout=90)
+    assert process.returncode == 2
+    last = errors.strip().splitlines()[-1]
+    assert last.startswith("pgassay: trial ")
+    assert "Traceback" not in errors
+    for trial in (run / "trials").iterdir():
+        load = json.loads((trial / "trial.json").read_text())["load"]
+        assert load["lost_connections"] == 0
 
 
 def test_a_killed_run_keeps_its_trials_and_recover_cleans_up(
@@ -188,7 +224,7 @@ def test_a_killed_run_keeps_its_trials_and_recover_cleans_up(
     assert pgassay("report", run).returncode == 0
     recovered = pgassay("recover", run)
     assert recovered.returncode == 0, recovered.stderr
-    assert "undone: " in recovered.stdout
+    assert "settled: " in recovered.stdout
     assert "nothing to undo" in pgassay("recover", run).stdout
 
 
@@ -196,9 +232,9 @@ def test_a_killed_run_keeps_its_trials_and_recover_cleans_up(
 def test_a_setting_the_server_will_not_start_with_is_one_clear_line(tmp_path: Path) -> None:
     spec = spec_file(tmp_path, factor='shared_buffers = ["16MB", "900GB"]')
     done = pgassay("run", spec, "--out", tmp_path / "run")
-    assert done.returncode == 1
+    assert done.returncode == 2
     last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith("pgassay: ")
+    assert last.startswith("pgassay: trial ")
     assert "shared_buffers" in last
     assert "Traceback" not in done.stderr
 

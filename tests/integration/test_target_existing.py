@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -275,6 +276,51 @@ def test_recover_undoes_what_a_killed_run_left_open(
     with server.admin() as session:
         assert scalar(session, "SHOW work_mem") == "4MB"
         assert scalar(session, "SELECT to_regnamespace('pgassay')") is None
+
+
+def killed_after_changes(server: LabServer, journal: RecordingJournal) -> None:
+    killed = ExistingTarget(server.dsn(), journal, allow_changes=True)
+    killed.open()
+    killed.prepare(build, {"work_mem": "8MB"})
+    killed.reset({"work_mem": "16MB"})
+    assert killed._control is not None
+    killed._control.close()
+
+
+def test_recover_leaves_what_somebody_changed_since(
+    server: LabServer, journal: RecordingJournal
+) -> None:
+    killed_after_changes(server, journal)
+    with server.admin() as session:
+        session.execute("ALTER SYSTEM SET work_mem = '123MB'")
+        session.execute("DROP SCHEMA pgassay CASCADE")
+        session.execute("CREATE SCHEMA pgassay")
+        session.execute("CREATE TABLE pgassay.precious (id int)")
+    try:
+        with pytest.raises(RestoreFailed, match="pgassay did not make"):
+            recover(server.dsn(), journal.open, journal)
+        with server.admin() as session:
+            assert scalar(session, "SELECT to_regclass('pgassay.precious')::text")
+            session.execute("DROP SCHEMA pgassay CASCADE")
+        notes = recover(server.dsn(), journal.open, journal)
+        assert auto_conf(server) == {"work_mem": "123MB"}
+        assert journal.open == []
+        assert "work_mem is 123MB now, which this run did not write" in notes[0]
+    finally:
+        with server.admin() as session:
+            session.execute("DROP SCHEMA IF EXISTS pgassay CASCADE")
+            session.execute("ALTER SYSTEM RESET work_mem")
+            session.execute("SELECT pg_reload_conf()")
+
+
+def test_recover_refuses_another_server(server: LabServer, journal: RecordingJournal) -> None:
+    killed_after_changes(server, journal)
+    elsewhere = [replace(change, server="1/elsewhere") for change in journal.open]
+    with pytest.raises(RestoreFailed, match="is not the server and database of this run"):
+        recover(server.dsn(), elsewhere, journal)
+    assert auto_conf(server) == {"work_mem": "16MB"}
+    recover(server.dsn(), journal.open, journal)
+    assert auto_conf(server) == {}
 
 
 @pytest.mark.parametrize("at", [1, 2, 3])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -15,10 +16,18 @@ from scipy import stats
 
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.comparison import sign_flip_p
-from pgassay.analysis.model import Analysis, IntervalKind, StepMeasures, TrialMeasures, Verdict
+from pgassay.analysis.model import (
+    Analysis,
+    Doubt,
+    IntervalKind,
+    StepMeasures,
+    TrialMeasures,
+    Verdict,
+)
 from pgassay.analysis.sequential import critical_t, e_value, log_e_value
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
+from pgassay.plan.risks import fewest_sequential_blocks
 from pgassay.spec.parse import parse_spec
 
 effects = st.lists(st.floats(-0.5, 0.5), min_size=3, max_size=12)
@@ -244,3 +253,38 @@ def test_with_two_factors_each_main_effect_is_compared_over_the_other() -> None:
     by_factor = {c.factor: c for c in analysis_of(plan, values).verdicts()}
     assert by_factor["max_wal_size"].effect_pct == pytest.approx(100 * math.expm1(0.1), abs=0.2)
     assert by_factor["fsync"].effect_pct == pytest.approx(100 * math.expm1(0.2), abs=0.2)
+
+
+def test_a_huge_spread_gives_no_interval_instead_of_a_crash_or_an_absurd_one() -> None:
+    analysis = analysis_of(plan_of(least=2, most=2), {"a1": [8.0, 8.0], "a2": [10.0, 18.0]})
+    (verdict,) = analysis.verdicts()
+    assert verdict.ci95_pct is None
+    assert verdict.verdict is Verdict.UNDECIDED
+    assert verdict.blocks_to_decide is None
+
+
+@given(st.lists(st.floats(-700, 700), min_size=2, max_size=8))
+def test_no_spread_of_values_breaks_the_comparison(values: list[float]) -> None:
+    plan = plan_of(least=len(values), most=len(values))
+    for verdict in analysis_of(plan, {"a1": [0.0] * len(values), "a2": values}).verdicts():
+        assert verdict.ci95_pct is None or verdict.ci95_pct[0] >= -100.0
+
+
+def test_doubts_that_trials_share_are_told_once() -> None:
+    plan = plan_of()
+    doubt = Doubt("trial", "the clock stood still")
+    shared = [
+        replace(t, warnings=(doubt,)) for t in trials_of(plan, {"a1": [8.0] * 6, "a2": [8.1] * 6})
+    ]
+    assert [w.text for w in analyse("?", plan, shared).warnings if w.kind == "trial"] == [
+        "all 12 trials: the clock stood still"
+    ]
+    one = [shared[0], *(replace(t, warnings=()) for t in shared[1:])]
+    assert "trial 1: the clock stood still" in [w.text for w in analyse("?", plan, one).warnings]
+
+
+def test_the_plan_knows_how_many_blocks_a_sequential_verdict_takes_at_least() -> None:
+    for verdicts in (1, 2, 15):
+        least = fewest_sequential_blocks(verdicts)
+        assert math.isfinite(critical_t(least, 0.05 / verdicts))
+        assert math.isinf(critical_t(least - 1, 0.05 / verdicts))

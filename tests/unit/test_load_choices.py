@@ -78,6 +78,10 @@ def test_what_was_not_asked_for_is_not_sent() -> None:
             {"log": {"prefix": "x", "sampling_rate": 0.1}},
         ),
         (
+            {"log": True, "failures_detailed": True},
+            {"log": {"prefix": "pgbench_log", "failures_detailed": True}},
+        ),
+        (
             {"log": True, "aggregate_interval": 5, "duration": 20.0},
             {"log": {"prefix": "pgbench_log", "aggregate_interval_s": 5.0}},
         ),

@@ -15,6 +15,7 @@ from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.samples.run_directory import RunDirectory, default_run_path
 from pgassay.samples.schemas import TABLES
 from pgassay.target.protocol import Change
+from support.command import pgassay
 from support.synthetic import synthetic_run
 
 
@@ -107,3 +108,29 @@ def test_a_run_without_a_name_gets_one_from_time_and_spec() -> None:
     path = default_run_path("lab")
     assert path.parent.name == "pgassay-runs"
     assert path.name.endswith("-lab")
+
+
+def test_a_damaged_trial_is_named_and_the_list_survives_it(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+    (run.path / "trials" / "0002" / "trial.json").unlink()
+    with pytest.raises(RunDirectoryError, match=r"trial\.json: No such file"):
+        run.trial(2).summary()
+    (run.path / "trials" / "0002" / "trial.json").write_text('{"number": 2}')
+    with pytest.raises(RunDirectoryError, match=r"is damaged: '\w+' is missing"):
+        run.trial(2).summary()
+    (run.path / "plan.json").write_bytes(b"\xff")
+    listed = pgassay("list", tmp_path)
+    assert listed.returncode == 0
+    assert "unreadable" in listed.stdout
+
+
+def test_a_run_without_a_trial_leaves_nothing_unless_there_is_something_to_undo(
+    tmp_path: Path,
+) -> None:
+    run = RunDirectory.create(tmp_path / "run")
+    assert run.discard_if_empty()
+    assert not run.path.exists()
+    run = RunDirectory.create(tmp_path / "run")
+    run.journal().record(Change("1", "setting", "SET", "RESET"))
+    assert not run.discard_if_empty()
+    assert run.path.exists()

@@ -22,6 +22,8 @@ from pgassay.analysis.model import (
 )
 from pgassay.plan.model import Plan
 
+_MANY_TRIALS = 6
+
 
 def analyse(question: str, plan: Plan, trials: Sequence[TrialMeasures]) -> Analysis:
     """Compare every level with its factor's baseline, on every metric, whole and by step."""
@@ -92,6 +94,26 @@ def _arm_summary(plan: Plan, trials: Sequence[TrialMeasures]) -> list[ArmSummary
     return summaries
 
 
+def _of_trials(trials: Sequence[TrialMeasures]) -> list[Doubt]:
+    """The doubts of trials, each told once with the trials that have it."""
+    where: dict[Doubt, list[int]] = {}
+    for trial in trials:
+        for doubt in trial.warnings:
+            where.setdefault(doubt, []).append(trial.number)
+    return [
+        Doubt(doubt.kind, f"{_named(numbers, len(trials))}: {doubt.text}")
+        for doubt, numbers in where.items()
+    ]
+
+
+def _named(numbers: Sequence[int], of: int) -> str:
+    if len(numbers) == of > 1:
+        return f"all {of} trials"
+    if len(numbers) > _MANY_TRIALS:
+        return f"{len(numbers)} of {of} trials"
+    return f"trial{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
 def _warnings(
     plan: Plan,
     trials: Sequence[TrialMeasures],
@@ -99,7 +121,7 @@ def _warnings(
     complete: int,
 ) -> list[Doubt]:
     found = [Doubt("plan", text) for text in plan.warnings]
-    found += [warning for trial in trials for warning in trial.warnings]
+    found += _of_trials(trials)
     left_over = len(trials) - complete * len(plan.arms)
     if plan.factors and left_over > 0:
         found.append(

@@ -155,16 +155,13 @@ def _is_disk(device: str) -> bool:
 
 
 def _warnings(summary: Mapping[str, Any], whole: StepMeasures) -> list[Doubt]:
-    where = f"trial {summary['number']}"
-    found = [Doubt("trial", f"{where}: {text}") for text in summary["warnings"]]
+    found = [Doubt("trial", text) for text in summary["warnings"]]
     if whole.transactions == 0:
-        found.append(Doubt("no-transactions", f"{where}: not one transaction succeeded"))
+        found.append(Doubt("no-transactions", "not one transaction succeeded"))
     failed = whole.values.get("failed_share", 0.0)
     if failed > 1.0:
-        found.append(Doubt("failures", f"{where}: {failed:.1f} % of transactions failed"))
+        found.append(Doubt("failures", f"{failed:.1f} % of transactions failed"))
     steal = whole.values.get("host_steal", 0.0)
     if steal > _STEAL_LIMIT:
-        found.append(
-            Doubt("steal", f"{where}: the hypervisor took {steal:.0f} % of the host's time")
-        )
+        found.append(Doubt("steal", f"the hypervisor took {steal:.0f} % of the host's time"))
     return found

@@ -12,6 +12,7 @@ import typer
 from psycopg.conninfo import make_conninfo
 
 from pgassay.errors import SpecError
+from pgassay.spec.passwords import refuse_password
 
 Database = Annotated[
     str | None, typer.Argument(help="Database, or a libpq connection string [PGDATABASE].")
@@ -39,6 +40,8 @@ def connection_string(
         return make_conninfo("", **present)
     if "=" not in database and "://" not in database:
         return make_conninfo("", dbname=database, **present)
-    if "://" not in database and "password=" in database.replace(" ", ""):
-        raise SpecError("no password on the command line; use ~/.pgpass, PGPASSWORD or a service")
+    try:
+        refuse_password(database)
+    except ValueError as error:
+        raise SpecError(str(error), key="database") from None
     return make_conninfo(database, **present)

@@ -65,6 +65,7 @@ class LoadChoices:
     progress: float | None = None
     progress_timestamp: bool = False
     report_per_command: bool = False
+    failures_detailed: bool = False
     log: bool = False
     log_prefix: str | None = None
     sampling_rate: float | None = None
@@ -222,7 +223,8 @@ def _log(choices: LoadChoices) -> LogRequest | None:
             f"--aggregate-interval {seconds}: -T {choices.duration:g} is no multiple of it"
         )
     prefix = choices.log_prefix or DEFAULT_LOG_PREFIX
-    return LogRequest(prefix, rate, None if seconds is None else float(seconds))
+    every_s = None if seconds is None else float(seconds)
+    return LogRequest(prefix, rate, every_s, True if choices.failures_detailed else None)
 
 
 def _interval_s(written: str | None) -> float:

@@ -22,7 +22,7 @@ _ALWAYS = (
 )  # fmt: skip
 _WHERE_ASKED = (
     "response_ms", "late", "schedule_lag_ms", "rate_asked", "retried", "retries", "connect_ms",
-    "outages", "client_limited",
+    "outages", "client_limited", "backlog",
 )  # fmt: skip
 _LATENCIES = ("mean", "p50", "p95", "p99", "p999", "max")
 _FAILURES = {"40001": "serialization", "40P01": "deadlock"}
@@ -51,11 +51,10 @@ def print_load(result: Mapping[str, Any], request: LoadRequest, *, failures_deta
     out.print(f"latency       {_latency(result['latency_ms'])}")
     if result.get("response_ms"):
         out.print(f"response      {_latency(result['response_ms'])}")
-    if result.get("schedule_lag_ms"):
-        lag = result["schedule_lag_ms"]
-        out.print(f"schedule lag  mean {_number(lag['mean'])}, max {_number(lag['max'])} ms")
-    if result.get("connect_ms"):
-        out.print(f"connecting    {_brief(result['connect_ms'])}")
+    for title, key in (("schedule lag", "schedule_lag_ms"), ("connecting", "connect_ms")):
+        found = result.get(key)
+        if found and found["mean"] is not None:
+            out.print(f"{title:<13} mean {_number(found['mean'])}, max {_number(found['max'])} ms")
     out.print(
         f"per client    {connections['min_tx']} to {connections['max_tx']} transactions;"
         f" client CPU {result['client_cpu_s']:.2f} s"
@@ -73,7 +72,9 @@ def print_load(result: Mapping[str, Any], request: LoadRequest, *, failures_deta
 
 def _kept(result: Mapping[str, Any]) -> str:
     found = [
-        f", {name} {result[name]}" for name in ("skipped", "late", "retried") if result.get(name)
+        f", {name} {result[name]}"
+        for name in ("skipped", "late", "backlog", "retried")
+        if result.get(name)
     ]
     if result.get("retries"):
         found.append(f" ({result['retries']} retries)")
@@ -130,7 +131,7 @@ def _print_statements(scenario: Mapping[str, Any]) -> None:
         latency = statement["latency_ms"]
         command = " ".join(statement["command"].split())
         table.add_row(
-            plain(f"{statement['line']:>4}  {command[:70]}"),
+            plain(f"{statement['line']:>4}  {command[:50]}"),
             _number(latency["mean"]),
             _number(latency.get("p99")),
             str(statement["failures"]),
@@ -163,12 +164,6 @@ def _table(*titles: str) -> Table:
 
 def _latency(latency: Mapping[str, float | None]) -> str:
     return ", ".join(f"{name} {_number(latency[name])}" for name in _LATENCIES) + " ms"
-
-
-def _brief(latency: Mapping[str, float | None] | float) -> str:
-    if isinstance(latency, Mapping):
-        return ", ".join(f"{name} {_number(value)}" for name, value in latency.items()) + " ms"
-    return f"{latency:.3f} ms"
 
 
 def _number(value: float | None) -> str:

@@ -33,6 +33,8 @@ def recover(run: Annotated[Path, typer.Argument(help="A run directory.")]) -> No
         return
     spec = directory.path / "spec.toml"
     target = read_table(ExperimentFile, directory.read_text("spec.toml"), str(spec)).target
-    target_recover.recover(target.dsn, changes, directory.journal())
+    left_alone = target_recover.recover(target.dsn, changes, directory.journal())
     for change in reversed(changes):
-        out.print(f"undone: {plain(change.what)}")
+        out.print(f"settled: {plain(change.what)}")
+    for note in left_alone:
+        out.print(f"[yellow]note:[/yellow] {plain(note)}")

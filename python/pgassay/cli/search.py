@@ -20,7 +20,7 @@ from pgassay.errors import ExitCode, SpecError
 from pgassay.plan.steps import Step, warmed_up
 from pgassay.spec.objective import LATENCIES, Objective, parse_objective
 from pgassay.target.protocol import ConnectionParameters
-from pgassay.trials.doubts import load_doubts, missed_rate
+from pgassay.trials.doubts import CLIENT_LIMITED, is_client_limited, missed_rate
 from pgassay.trials.load import LoadRequest, open_load, run_load
 
 SCHEMA = "pgassay.search/1"
@@ -87,9 +87,8 @@ def run_search(
         missed = any(missed_rate(step, asked.steps) for step in result["steps"])
         held = choices.objective.holds(figures) and not missed
         seen.append({"figures": figures, "tps": result["tps"], "rate_reached": not missed})
-        for doubt in load_doubts(result, asked.steps, asked.threads):
-            if "the limit" in doubt:
-                doubts[doubt] = None
+        if is_client_limited(result, asked.threads):
+            doubts[CLIENT_LIMITED] = None
         what = ", ".join(
             f"{c.quantity} {_shown(figures[c.quantity])}" for c in choices.objective.clauses
         )

@@ -39,7 +39,8 @@ def show(
         typer.echo(json.dumps(run_object(str(run), context)))
         return
     _print_trials(context)
-    print_summary(context, run / "report.html")
+    report = run / "report.html"
+    print_summary(context, report if report.is_file() else None)
 
 
 def _print_trials(context: ReportContext) -> None:

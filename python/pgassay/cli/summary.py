@@ -23,7 +23,7 @@ _COLOUR = {
 }
 
 
-def print_summary(context: ReportContext, report: Path) -> None:
+def print_summary(context: ReportContext, report: Path | None) -> None:
     """Everything a DBA needs before opening the report."""
     out.print()
     out.print(f"[bold]{plain(context.question)}[/bold]")
@@ -34,8 +34,9 @@ def print_summary(context: ReportContext, report: Path) -> None:
     for finding in context.findings:
         if finding.kind is FindingKind.WARNING:
             out.print(f"[yellow]warning:[/yellow] {plain(finding.text)}")
-    out.print()
-    out.print(f"Report: {plain(str(report))}")
+    if report is not None:
+        out.print()
+        out.print(f"Report: {plain(str(report))}")
 
 
 def _print_verdict(finding: Finding, analysis: Analysis) -> None:

@@ -72,7 +72,7 @@ def fewest_sequential_blocks(verdicts: int) -> int:
 
 def _verdicts(spec: Spec) -> int:
     levels = sum(len(levels) - 1 for levels in spec.file.factors.postgres.values())
-    steps = len(spec.file.load.clients)
+    steps = sum(step.measured for step in steps_of(spec.file.load))
     return levels * (1 if steps == 1 else steps + 1)
 
 

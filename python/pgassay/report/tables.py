@@ -132,7 +132,7 @@ def trial_rows(context: ReportContext) -> tuple[TrialRow, ...]:
             arm_id=trial.arm,
             values=tuple(measured(trial.whole.values.get(m.name), m) for m in columns),
             checkpoints=_checkpoints(trial),
-            warnings=tuple(_without_number(warning.text, trial) for warning in trial.warnings),
+            warnings=tuple(warning.text for warning in trial.warnings),
         )
         for trial in context.analysis.trials
     )
@@ -200,7 +200,3 @@ def _checkpoints(trial: TrialMeasures) -> str:
     if rate is None:
         return ABSENT
     return str(round(rate * (trial.whole.end_ns - trial.whole.start_ns) / 60e9))
-
-
-def _without_number(text: str, trial: TrialMeasures) -> str:
-    return text.removeprefix(f"trial {trial.number}: ")

@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import os
 import time
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 
 from pgassay.samples.files import clear_errors
 from pgassay.target.protocol import Change
 
+_FIELDS = tuple(field.name for field in fields(Change))
 JOURNAL = "journal.jsonl"
 
 
@@ -33,7 +34,7 @@ class FileJournal:
         """Note that a change has been undone."""
         self._append({"event": "undone", "id": change_id})
 
-    def _append(self, entry: dict[str, str]) -> None:
+    def _append(self, entry: dict[str, str | None]) -> None:
         # A line cut short by a crash must not swallow this one, so each begins afresh.
         line = "\n" + json.dumps({"at": time.time(), **entry}, ensure_ascii=False) + "\n"
         with clear_errors(self._path):
@@ -54,7 +55,8 @@ def open_changes(path: Path) -> list[Change]:
         try:
             entry = json.loads(line)
             if entry["event"] == "change":
-                changes[entry["id"]] = Change(*(entry[k] for k in ("id", "what", "do", "undo")))
+                known = {name: entry[name] for name in _FIELDS if name in entry}
+                changes[entry["id"]] = Change(**known)
             else:
                 changes.pop(entry["id"], None)
         except (ValueError, KeyError, TypeError):

@@ -27,7 +27,7 @@ from pgassay.errors import RunDirectoryError
 from pgassay.samples.files import clear_errors, sync_directory, write_whole
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
 from pgassay.samples.schemas import TABLES
-from pgassay.trials.record import TrialRecord
+from pgassay.trials.record import Columns, TrialRecord
 
 RUNS_FOLDER = "pgassay-runs"
 """Where runs go when no --out is given, in the present folder."""
@@ -158,7 +158,8 @@ class StoredTrial:
         """One of the Parquet files, by its name without the ending."""
         path = self.folder / f"{name}.parquet"
         try:
-            missing = set(TABLES[name].names) - set(pq.read_schema(path).names)
+            needed = {field.name for field in TABLES[name] if not field.nullable}
+            missing = needed - set(pq.read_schema(path).names)
             if missing:
                 raise RunDirectoryError(f"{path}: column {min(missing)!r} is missing")
             return pq.read_table(path, schema=TABLES[name])
@@ -194,11 +195,18 @@ def _tables(record: TrialRecord) -> dict[str, pa.Table]:
         "host": record.host,
     }
     tables = {
-        name: pa.Table.from_pydict(dict(found), schema=TABLES[name])
+        name: pa.Table.from_pydict(_complete(found, TABLES[name]), schema=TABLES[name])
         for name, found in columns.items()
     }
     tables["checkpoints"] = pa.Table.from_pylist(checkpoints, schema=TABLES["checkpoints"])
     return tables
+
+
+def _complete(found: Columns, schema: pa.Schema) -> dict[str, list[Any]]:
+    """A program of the user's measures less than the engine: what it lacks is null."""
+    rows = len(next(iter(found.values()), []))
+    absent = {field.name: [None] * rows for field in schema if field.nullable}
+    return {**absent, **found}
 
 
 def _parquet(table: pa.Table) -> bytes:

@@ -183,10 +183,8 @@ class LoadTable(Table):
         levels = self._levels()
         if len(set(levels)) < len(levels):
             raise ValueError("two steps are at the same level and could not be told apart")
-        if self.rate is None:
-            for key in ("arrivals",):
-                if key in given:
-                    raise ValueError(f"{key} belongs to a rate; give rate too")
+        if self.rate is None and "arrivals" in given:
+            raise ValueError("arrivals belongs to a rate; give rate too")
         if self.command is None:
             for key in COMMAND_KEYS:
                 if key in given:

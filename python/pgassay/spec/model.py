@@ -6,20 +6,19 @@ Never: reads files, knows servers; `parse.py` turns errors into words.
 
 from __future__ import annotations
 
-import re
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from pgassay.spec.load_table import LoadTable
+from pgassay.spec.passwords import refuse_password
 from pgassay.spec.values import SettingValue, Share, Table
 
 
 def _dsn(value: Any) -> Any:
-    if isinstance(value, str) and re.search(r"(^|\s)password\s*=|^\w+://[^/@\s]*:[^/@\s]*@", value):
-        raise ValueError(
-            "a password has no place in an experiment file; use ~/.pgpass, PGPASSWORD or a service"
-        )
+    if isinstance(value, str):
+        refuse_password(value)
     return value
 
 
@@ -97,6 +96,9 @@ class DesignTable(Table):
         return self
 
 
+MOST_ARMS = 256
+
+
 class ExperimentFile(Table):
     """The whole file."""
 
@@ -107,3 +109,19 @@ class ExperimentFile(Table):
     settings: SettingsTable = Field(default_factory=SettingsTable)
     load: LoadTable = Field(default_factory=LoadTable)
     design: DesignTable = Field(default_factory=DesignTable)
+
+    @model_validator(mode="after")
+    def _may_change(self) -> ExperimentFile:
+        changes = [*self.factors.postgres, *self.settings.postgres]
+        if self.target.dsn is not None and changes and not self.target.allow_changes:
+            raise ValueError(
+                f"{changes[0]} would change an existing server, whose settings change only with"
+                " target.allow_changes = true"
+            )
+        arms = math.prod(len(levels) for levels in self.factors.postgres.values())
+        if arms > MOST_ARMS:
+            raise ValueError(
+                f"the factors make {arms} arms; more than {MOST_ARMS} cannot be compared,"
+                " drop levels or factors"
+            )
+        return self

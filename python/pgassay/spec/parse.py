@@ -29,11 +29,8 @@ class Spec:
     seed: int
     text: str
     source: str
-
-    @property
-    def folder(self) -> Path:
-        """Where the file lies; its relative paths start there."""
-        return Path(self.source).resolve().parent
+    folder: Path
+    """Where the file's relative paths start."""
 
     @property
     def question(self) -> str:
@@ -85,7 +82,9 @@ def parse_spec(
     _check_weights(file, workload, source)
     given = seed if seed is not None else file.design.seed
     drawn = secrets.randbelow(2**31) if given is None else given
-    return Spec(file=file, workload=workload, seed=drawn, text=text, source=source)
+    return Spec(
+        file=file, workload=workload, seed=drawn, text=text, source=source, folder=beside.resolve()
+    )
 
 
 def _check_weights(file: ExperimentFile, workload: Workload, source: str) -> None:

@@ -18,6 +18,7 @@ _TIME = {"us": 1, "ms": 1_000, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6,
 _NUMBER = re.compile(
     r"\s*([+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?))\s*([A-Za-z]*)\s*$"
 )
+_LONGEST = 60
 _TRUE = ("on", "true", "yes", "1", "tru", "tr", "t", "ye", "y")
 _FALSE = ("off", "false", "no", "0", "fals", "fal", "fa", "f", "n", "of")
 
@@ -59,6 +60,9 @@ def _in_base_unit(value: str, unit: str | None, bare_unit: str | None = None) ->
     if not match:
         raise ValueError(f"{value!r} is not a number{_hint(unit)}")
     digits, suffix = match.groups()
+    exponent = re.search(r"[eE][+-]?(\d+)$", digits)
+    if len(digits) > _LONGEST or (exponent and int(exponent[1]) > _LONGEST):
+        raise ValueError(f"{value[:20]!r} is not a number of this world")
     number = Fraction(int(digits, 16)) if "x" in digits.lower() else Fraction(digits)
     if suffix == "":
         if bare_unit is None:

@@ -20,6 +20,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from pgassay.errors import SpecError
+from pgassay.spec.paths import path_from
 from pgassay.spec.suggest import did_you_mean
 from pgassay.spec.tables import read_table
 
@@ -100,7 +101,7 @@ def load_workload(use: str, beside: Path, *, file: str) -> Workload:
     """
     folder = _READY / use if "/" not in use and use not in (".", "..") else None
     if folder is None or not (folder / "workload.toml").is_file():
-        folder = (beside / use).expanduser()
+        folder = path_from(use, beside)
     if not (folder / "workload.toml").is_file():
         hint = did_you_mean(use, ready_workloads())
         raise SpecError(

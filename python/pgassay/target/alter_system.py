@@ -25,7 +25,7 @@ from pgassay.target.protocol import (
     Journal,
     Setting,
 )
-from pgassay.target.session import connect, one_line, target_failure
+from pgassay.target.session import connect, identity, one_line, target_failure
 from pgassay.target.settings import (
     FROM_FILE,
     LIST_OF_NAMES,
@@ -164,6 +164,10 @@ class SystemSettings:
             what=f"setting {name} of {self._parameters.label}",
             do=command.as_string(session),
             undo=touched.undo.as_string(session),
+            server=identity(session),
+            setting=name,
+            value=value,
+            found=touched.written,
         )
         # Known to us before it is in the journal, in the journal before it is made: whatever
         # interrupts, `restore` has it on its list.

@@ -10,13 +10,14 @@ import psycopg
 from pgassay.errors import TargetError
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.target.session import connect
+from pgassay.target.statements import statement
 
 
 def pgbench_scale(parameters: ConnectionParameters) -> int:
     """Rows of pgbench_branches; TargetError names `pgassay init` where there are none."""
     with connect(parameters) as session:
         try:
-            row = session.execute("SELECT count(*) FROM pgbench_branches").fetchone()
+            row = session.execute(statement("pgbench_scale")).fetchone()
         except psycopg.errors.UndefinedTable:
             row = None
         except psycopg.Error as error:

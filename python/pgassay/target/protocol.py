@@ -137,6 +137,14 @@ class Change:
     what: str
     do: str
     undo: str
+    server: str = ""
+    """The cluster (and database) it was made in, as `identity` tells it; empty where unknown."""
+    setting: str = ""
+    """For a setting: its name,"""
+    value: str = ""
+    """what we write,"""
+    found: str | None = None
+    """and what postgresql.auto.conf had before, if anything."""
 
 
 class Journal(Protocol):

@@ -14,19 +14,24 @@ import psycopg
 
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.target import run_lock
-from pgassay.target.alter_system import RELOAD, reload
+from pgassay.target.alter_system import RELOAD, reload, written_value
 from pgassay.target.existing import not_restored
 from pgassay.target.protocol import Change, Connection, Journal
-from pgassay.target.session import connect, one_line, resolve, told_as_target_error
+from pgassay.target.schema import DROP, refuse_foreign
+from pgassay.target.session import connect, identity, one_line, resolve, told_as_target_error
 from pgassay.target.workspace import sweep
 
 
-def recover(dsn: str | None, changes: Sequence[Change], journal: Journal) -> None:
-    """Undo open changes, newest first; `dsn` is the run's `target.dsn`, if it had one."""
+def recover(dsn: str | None, changes: Sequence[Change], journal: Journal) -> list[str]:
+    """Undo open changes, newest first; `dsn` is the run's `target.dsn`, if it had one.
+
+    Returns a sentence for each change that was left as it is, because somebody has changed the
+    same thing since.
+    """
     if dsn is None:
         recover_owned(changes, journal)
-    elif changes:
-        recover_existing(dsn, changes, journal)
+        return []
+    return recover_existing(dsn, changes, journal) if changes else []
 
 
 def recover_owned(changes: Sequence[Change], journal: Journal) -> None:
@@ -42,23 +47,55 @@ def recover_owned(changes: Sequence[Change], journal: Journal) -> None:
         journal.undone(change.id)
 
 
-def recover_existing(dsn: str, changes: Sequence[Change], journal: Journal) -> None:
-    """Run the undo statements on the existing server."""
+def recover_existing(dsn: str, changes: Sequence[Change], journal: Journal) -> list[str]:
+    """Undo on the existing server, if it is the one the journal speaks of."""
     parameters = resolve(dsn)
     left = list(changes)
+    notes: list[str] = []
+    settled: set[str] = set()
     with connect(parameters, statement_limit_s=0) as session:
         with told_as_target_error("taking the run lock"):
             run_lock.take(session)
+        _refuse_other_server(session, changes)
         try:
             while left:
-                _undo(session, left[-1])
+                note = _undo(session, left[-1], settled)
+                if note is not None:
+                    notes.append(note)
                 journal.undone(left.pop().id)
         except (TargetError, psycopg.Error) as error:
             todo = [*(change.undo for change in reversed(left)), RELOAD]
             raise RestoreFailed(not_restored(parameters, [one_line(error)], todo)) from error
+    return notes
 
 
-def _undo(session: Connection, change: Change) -> None:
+def _refuse_other_server(session: Connection, changes: Sequence[Change]) -> None:
+    here = {"", identity(session), identity(session, with_database=True)}
+    if len(here) > 1 and any(change.server not in here for change in changes):
+        raise RestoreFailed(
+            f"{session.info.host}:{session.info.port} is not the server and database of this run;"
+            " set PGSERVICE, PGHOST and the like as they were then"
+        )
+
+
+def _undo(session: Connection, change: Change, settled: set[str]) -> str | None:
+    """Undo one change; a sentence where somebody's later change stands in the way."""
+    if not change.setting:
+        if change.undo == DROP.as_string(session) and not refuse_foreign(session):
+            return None
+        session.execute(change.undo.encode(), prepare=False)
+        return None
+    if change.setting in settled:
+        return None  # a later change of ours to the same setting has been undone already
+    settled.add(change.setting)
+    visible, written = written_value(session, change.setting)
+    if visible and written == change.found:
+        return None
+    if visible and written != change.value:
+        return (
+            f"{change.setting} is {written or 'not set'} now, which this run did not write:"
+            f" left as it is; before the run: {change.undo}"
+        )
     session.execute(change.undo.encode(), prepare=False)
-    if change.undo.startswith("ALTER SYSTEM"):
-        reload(session)
+    reload(session)
+    return None

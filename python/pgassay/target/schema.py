@@ -13,7 +13,7 @@ from psycopg import sql
 
 from pgassay.errors import TargetError
 from pgassay.target.protocol import Change, Connection, Journal
-from pgassay.target.session import target_failure
+from pgassay.target.session import identity, target_failure
 from pgassay.target.statements import statement
 
 SCHEMA = "pgassay"
@@ -57,6 +57,7 @@ class WorkloadSchema:
                 what=f"schema {SCHEMA} of database {session.info.dbname}",
                 do=CREATE.as_string(session),
                 undo=DROP.as_string(session),
+                server=identity(session, with_database=True),
             )
             self._change = change
             self._journal.record(change)

@@ -140,6 +140,17 @@ def _as_connected(session: Connection) -> ConnectionParameters:
     )
 
 
+def identity(session: Connection, *, with_database: bool = False) -> str:
+    """Which cluster this is, whatever name led here; empty where this user may not know."""
+    try:
+        row = session.execute(statement("identity")).fetchone()
+    except psycopg.errors.InsufficientPrivilege:
+        return ""
+    if row is None:
+        return ""
+    return f"{row[0]}/{row[1]}" if with_database else str(row[0])
+
+
 def one_line(error: BaseException) -> str:
     """The line of an error that says what is wrong."""
     if isinstance(error, psycopg.Error) and error.diag.message_primary:

@@ -17,6 +17,7 @@ from pgassay.target.installation import embedded_installation
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.target.readable_copy import runnable_by
 from pgassay.target.session import connect, resolve
+from pgassay.target.statements import statement
 from pgassay.trials.sampling import open_sampler
 
 _PROC = ("stat", "meminfo", "vmstat", "diskstats", "pressure/cpu")
@@ -46,12 +47,7 @@ def check_server(dsn: str) -> list[Check]:
     try:
         parameters = resolve(dsn)
         with connect(parameters) as session:
-            row = session.execute(
-                "SELECT current_setting('server_version_num')::int, version(),"
-                " pg_has_role('pg_monitor', 'USAGE'), current_setting('is_superuser') = 'on',"
-                " current_setting('compute_query_id', true), current_setting('track_io_timing'),"
-                " pg_is_in_recovery()"
-            ).fetchone()
+            row = session.execute(statement("checkup")).fetchone()
     except PgassayError as error:
         return [Check("connection", "fail", str(error))]
     if row is None:

@@ -14,6 +14,10 @@ from pgassay.plan.steps import Step
 
 _CLIENT_BOUND = 0.9
 """Share of its threads' time the engine may burn before it, not the server, is the limit."""
+CLIENT_LIMITED = (
+    "the load engine used all of its threads' CPU: it, not the server, was the limit;"
+    " raise load.threads (-j)"
+)
 _RATE_SLACK = 0.05
 _RATE_SIGMAS = 4.0
 """Poisson arrivals miss their rate by chance; only what chance cannot explain is told."""
@@ -24,11 +28,8 @@ def load_doubts(result: Mapping[str, Any], steps: Sequence[Step], threads: int) 
     found = [
         text for step in result.get("steps", ()) if (text := missed_rate(step, steps)) is not None
     ]
-    if _is_client_limited(result, threads):
-        found.append(
-            "the load engine used all of its threads' CPU: it, not the server, was the limit;"
-            " raise load.threads (-j)"
-        )
+    if is_client_limited(result, threads):
+        found.append(CLIENT_LIMITED)
     if result["lost_connections"]:
         found.append(f"{result['lost_connections']} connections were lost")
     if result.get("outages"):
@@ -61,7 +62,8 @@ def missed_rate(step: Mapping[str, Any], steps: Sequence[Step]) -> str | None:
     )
 
 
-def _is_client_limited(result: Mapping[str, Any], threads: int) -> bool:
+def is_client_limited(result: Mapping[str, Any], threads: int) -> bool:
+    """Whether the engine had no CPU left, so that the server was not what was measured."""
     if "client_limited" in result:
         return bool(result["client_limited"])
     return bool(result["client_cpu_s"] > _CLIENT_BOUND * result["duration_s"] * threads)

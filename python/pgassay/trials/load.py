@@ -30,6 +30,7 @@ class LogRequest:
     prefix: str
     sampling_rate: float | None = None
     aggregate_interval_s: float | None = None
+    failures_detailed: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,8 @@
+-- What doctor wants to know of a server it was pointed at.
+SELECT current_setting('server_version_num')::int,
+       version(),
+       pg_catalog.pg_has_role('pg_monitor', 'USAGE'),
+       current_setting('is_superuser') = 'on',
+       current_setting('compute_query_id', true),
+       current_setting('track_io_timing'),
+       pg_catalog.pg_is_in_recovery()

@@ -1,0 +1,95 @@
+"""`pgassay load` on real servers: pgbench's letters, steps, and a search."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.servers import SECRET, LabServer
+
+
+@pytest.fixture(scope="module")
+def filled(lab_server: LabServer) -> LabServer:
+    done = pgassay(lab_server, "init", "-q", "--drop")
+    assert done.returncode == 0, done.stderr
+    return lab_server
+
+
+def pgassay(server: LabServer, *arguments: str) -> subprocess.CompletedProcess[str]:
+    connection = {
+        "PGHOST": "127.0.0.1", "PGPORT": str(server.port), "PGUSER": "lab",
+        "PGDATABASE": "lab", "PGPASSWORD": SECRET,
+    }  # fmt: skip
+    return subprocess.run(
+        [sys.executable, "-m", "pgassay", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | connection,
+        check=False,
+    )
+
+
+def answer(server: LabServer, *arguments: str) -> dict[str, Any]:
+    done = pgassay(server, "load", "--json", *arguments)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_load_by_pgbenchs_letters_ends_after_its_transactions(filled: LabServer) -> None:
+    found = answer(filled, "-c", "3", "-t", "20", "-b", "tpcb@0.5", "-b", "sel@1.5", "-n")
+    assert found["schema"] == "pgassay.load/1"
+    assert found["transactions"] == 60
+    assert [s["weight"] for s in found["scenarios"]] == [0.5, 1.5]
+    assert found["warnings"] == []
+
+
+def test_steps_are_told_apart_and_a_seed_repeats_their_order(filled: LabServer) -> None:
+    shuffled = ("--steps", "1..4 log 3", "-T", "0.3", "-S", "--shuffle", "--warmup", "100ms")
+    found = answer(filled, *shuffled, "--random-seed", "4")
+    clients = [step["clients"] for step in found["steps"]]
+    assert [step["measured"] for step in found["steps"]] == [False, True, True, True]
+    assert sorted(clients[1:]) == [1, 2, 4]
+    assert clients[0] == clients[1]
+    again = answer(filled, *shuffled, "--random-seed", "4")
+    assert [step["clients"] for step in again["steps"]] == clients
+    shown = pgassay(filled, "load", "--steps", "200ms:1,300ms:2", "-S", "-P", "0.1")
+    assert shown.returncode == 0, shown.stderr
+    assert "warm-up" not in shown.stdout
+    assert shown.stderr.startswith("progress: ")
+
+
+def test_a_search_finds_where_an_objective_that_depends_on_clients_breaks(
+    filled: LabServer, tmp_path: Path
+) -> None:
+    # Every transaction holds one lock for 30 ms: n clients wait n × 30 ms, whatever the machine.
+    with filled.admin() as session:
+        session.execute("DROP TABLE IF EXISTS one_lock")
+        session.execute("CREATE TABLE one_lock AS SELECT 1 AS id")
+    script = "SELECT pg_sleep(0.03) FROM (SELECT * FROM one_lock FOR UPDATE) AS held;\n"
+    path = tmp_path / "lock.sql"
+    path.write_text(script)
+    found = answer(
+        filled, "-f", str(path), "-T", "0.6", "--warmup", "200ms", "--search", "p50 <= 180ms",
+        "--over", "clients", "--from", "1", "--to", "16", "--within", "100%", "--confidence", "80%",
+    )  # fmt: skip
+    assert found["schema"] == "pgassay.search/1"
+    assert (found["holds"], found["breaks"]) == (4, 8)
+    assert found["confirmations"] == 6
+    assert all(probe["figures"]["p50"] > 0 for probe in found["probes"])
+
+
+def test_what_can_not_be_shown_ends_with_status_four(filled: LabServer) -> None:
+    done = pgassay(
+        filled, "load", "-S", "-T", "0.1", "--warmup", "50ms", "--search", "p50 <= 1us",
+        "--over", "clients", "--from", "1", "--to", "2", "--confidence", "60%",
+    )  # fmt: skip
+    assert done.returncode == 4
+    assert "could it be shown to" in done.stdout

@@ -1,0 +1,49 @@
+"""A doubtful load says so: a rate that was not reached, a client that was the limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pgassay.plan.steps import Step
+from pgassay.trials.doubts import load_doubts
+
+STEPS = (Step(2, 10.0, measured=True, rate=1000.0),)
+
+
+def result(transactions: int = 10_000, **changes: Any) -> dict[str, Any]:
+    step = {
+        "index": 0, "measured": True, "start_ns": 0, "end_ns": 10 * 10**9,
+        "transactions": transactions, "failed": 0,
+    }  # fmt: skip
+    return {
+        "steps": [step], "lost_connections": 0, "failed": 0, "client_cpu_s": 1.0,
+        "duration_s": 10.0, **changes,
+    }  # fmt: skip
+
+
+def test_a_load_as_asked_for_raises_no_doubt() -> None:
+    assert load_doubts(result(), STEPS, 1) == []
+    assert load_doubts(result(9_600), STEPS, 1) == [], "chance and edges explain so much"
+    assert load_doubts(result(10), [Step(2, 10.0, measured=True)], 1) == []
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (result(9_000), "1000 transactions a second were asked for, 900.0 done"),
+        (result(client_cpu_s=9.5), "it, not the server, was the limit"),
+        (result(client_limited=True), "it, not the server, was the limit"),
+        (result(skipped=7), "7 transactions were skipped"),
+        (result(lost_connections=2), "2 connections were lost"),
+        (result(outages=[{}, {}]), "the server was away 2 times"),
+        (
+            result(failed=3, first_error={"sqlstate": "40001", "message": "x"}),
+            "3 transactions failed; first 40001: x",
+        ),
+    ],
+)
+def test_what_makes_a_load_doubtful_is_told(found: dict[str, Any], words: str) -> None:
+    (doubt,) = load_doubts(found, STEPS, 1)
+    assert words in doubt
