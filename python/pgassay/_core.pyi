@@ -25,7 +25,8 @@ class ScriptError(CoreError):
     """Two lines: the offending line of the script, and a caret under the place."""
 
 class ConnectionFailed(CoreError):
-    """A session could not be opened: unreachable, refused, wrong password, no such database."""
+    """A session could not be opened: unreachable, refused, no TLS as demanded, wrong password, no
+    such database, too few open files allowed."""
 
 def now_ns() -> int:
     """The present time on the module's one time axis."""
@@ -43,8 +44,13 @@ class Load:
 
     `configuration` is JSON::
 
-        {"connection": {"host": "/run/postgresql", "port": 5432, "user": "u", "password": null,
-                        "dbname": "d", "options": "-c search_path=bank", "connect_timeout_s": 10.0},
+        {"connection": {"host": "db.example", "hostaddr": "192.0.2.7", "port": 5432, "user": "u",
+                        "password": null, "dbname": "d", "options": "-c search_path=bank",
+                        "connect_timeout_s": 10.0,
+                        "tls": {"sslmode": "verify-full", "sslrootcert": "/etc/ssl/lab.crt"},
+                        "require_auth": "",
+                        "keepalive": {"enabled": true, "idle_s": 0, "interval_s": 0, "count": 0,
+                                      "user_timeout_ms": 0}},
          "application_name": "pgassay",
          "scenarios": [{"name": "payment", "file": "payment.sql", "script": "…", "weight": 3.0}],
          "steps": [{"clients": 8, "duration_s": 5.0, "measured": false, "rate": null},
@@ -67,15 +73,25 @@ class Load:
                     "schedule": [[0, 0.5]]},
          "statements": false,
          "log": {"prefix": "pgbench_log", "sampling_rate": 1.0, "aggregate_interval_s": null,
-                 "failures_detailed": false}}
+                 "failures_detailed": false},
+         "transport": "auto"}
 
     From `arrivals` on all may be left out; the values shown are then taken, and null for `slices`
     and `log`. `protocol` is simple, extended or prepared; `interval_s` is 0.1 or more.
 
     Connections are opened once, as many as the largest step asks for. A transaction belongs to
     the step and interval in which it ends. `transactions_per_client` ends the load when every
-    client has done that many (pgbench's -t). `host` that begins with `/` is a directory with a
-    unix socket. `allow_shell` (false where it is missing) lets scripts run programs with
+    client has done that many (pgbench's -t).
+
+    Of `connection`, host, port, user, dbname and password are needed. A host that begins with `/`
+    is a directory with a unix socket, one with `@` the same in the abstract namespace; without
+    `hostaddr` the host is looked up for each connection. `tls` has libpq's parameters by their
+    names: sslmode (left out: disable), sslnegotiation, sslrootcert (a file or "system"), sslcrl,
+    sslcert, sslkey, sslpassword, sslcertmode (allow or disable), sslsni (a boolean),
+    ssl_min_protocol_version, ssl_max_protocol_version, channel_binding. No file is looked for
+    that is not named. In `keepalive` 0 is the system's default.
+
+    `allow_shell` (false where it is missing) lets scripts run programs with
     `\\shell` and `\\setshell`. `client_id`, `scale` (1), `random_seed` and `default_seed` are
     set as pgbench sets them, unless `variables` has them; with the same seed and as many
     clients, functions draw the numbers that they draw in pgbench 15 and later.
@@ -102,12 +118,17 @@ class Load:
     A refused statement of a variant ends the load without a result.
 
     `log` writes files as pgbench -l does, `prefix.PID` and `prefix.PID.N`, for measured steps.
+
+    `transport` is auto, io_uring or epoll. auto takes io_uring where this process may use it (Linux
+    6.1), else epoll. Encrypted connections, and those that may come to be on reconnecting, are
+    served by epoll; with them io_uring is an error of `connect`.
     """
 
     def __init__(self, configuration: str) -> None:
         """Raises ConfigurationError, ScriptError."""
     def connect(self) -> None:
-        """Open every connection. Raises ConnectionFailed."""
+        """Open every connection, up to 16 at a time; of several failures the first by number is
+        told. Raises the soft limit of open files where it is too low. Raises ConnectionFailed."""
     def start(self) -> None:
         """Begin the schedule; returns at once."""
     def stop(self) -> None:

@@ -7,13 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgassay.errors import ConnectionRefused, RestoreFailed, SettingRejected, TargetError
-from pgassay.target.account import Account
-from pgassay.target.alter_system import reload
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.protocol import Connection, ResetLevel
 from pgassay.target.recover import recover
@@ -423,40 +420,3 @@ def test_an_unreachable_server_is_one_line_with_a_fix() -> None:
 def test_a_connection_string_libpq_cannot_read_is_not_repeated() -> None:
     for dsn in ("host=x secret word", "postgresql://u:sec@ret@h:1/x", "postgres//u:secret@h"):
         assert "sec" not in refusal(dsn)
-
-
-def test_encryption_is_refused_in_clear(server: LabServer) -> None:
-    for mode in ("require", "verify-full"):
-        message = refusal(f"{server.dsn()} sslmode={mode}")
-        assert "the load engine has no TLS" in message
-
-
-def test_a_server_that_takes_only_encrypted_connections_is_refused_in_clear(
-    server: LabServer, account: Account
-) -> None:
-    data = server.cluster.workspace.data
-    command = ["openssl", "req", "-new", "-x509", "-nodes", "-subj", "/CN=lab"]
-    made = account.run(
-        [*command, "-keyout", data / "server.key", "-out", data / "server.crt"], limit_s=30
-    )
-    if made.returncode != 0:
-        pytest.skip("no openssl to make a certificate with")
-    rules = (data / "pg_hba.conf").read_text()
-    account.require(
-        ["tee", data / "pg_hba.conf"], text=rules.replace("host ", "hostssl "), limit_s=10
-    )
-    try:
-        with server.admin() as session:
-            session.execute("ALTER SYSTEM SET ssl = on")
-            reload(session)
-            encrypted = scalar(session, "SHOW ssl") == "on"
-        if not encrypted:
-            pytest.skip("this PostgreSQL is built without TLS")
-        assert "takes only encrypted connections" in refusal(server.dsn())
-    except psycopg.Error:
-        pytest.skip("this PostgreSQL is built without TLS")
-    finally:
-        account.require(["tee", data / "pg_hba.conf"], text=rules, limit_s=10)
-        with server.admin() as session:
-            session.execute("ALTER SYSTEM RESET ssl")
-            reload(session)

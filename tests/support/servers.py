@@ -85,13 +85,13 @@ class LabServer:
         return connect(ConnectionParameters(parameters.host, self.port, "postgres", dbname))
 
 
-def started_on_a_free_port(cluster: Cluster) -> int:
+def started_on_a_free_port(cluster: Cluster, addresses: str = "127.0.0.1") -> int:
     for attempt in range(5):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port: int = probe.getsockname()[1]
         # postgresql.auto.conf is the tests' to fill, so the port goes into the base file.
-        lines = f"listen_addresses = '127.0.0.1'\nport = {port}\nfsync = off\n"
+        lines = f"listen_addresses = '{addresses}'\nport = {port}\nfsync = off\n"
         path = cluster.workspace.data / "pgassay.conf"
         cluster.workspace.account.require(["tee", "-a", path], text=lines, limit_s=10)
         try:

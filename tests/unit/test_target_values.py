@@ -8,7 +8,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from pgassay.errors import SettingRejected, SetupError
+from pgassay.errors import ConnectionRefused, SettingRejected, SetupError
+from pgassay.target import libpq
 from pgassay.target.account import USER_VARIABLE, clean_environment, server_account
 from pgassay.target.alter_system import assignment, reset
 from pgassay.target.cluster import base_configuration, quoted
@@ -212,6 +213,62 @@ def test_a_password_never_reaches_a_message() -> None:
     assert "hush" not in str(refused(psycopg.OperationalError("odd: hush"), "hush"))
     parameters = ConnectionParameters("h", 1, "u", "d", password="hush")
     assert "hush" not in repr(parameters)
+
+
+def test_the_engine_gets_libpqs_parameters_in_its_own_words(tmp_path: Path) -> None:
+    options = {
+        "sslmode": "require",
+        "sslsni": "0",
+        "ssl_min_protocol_version": "tlsv1.3",
+        "sslcert": "/own.crt",
+        "keepalives_idle": "5",
+        "keepalives_count": "-1",
+        "require_auth": "!none",
+        "krbsrvname": "postgres",
+    }
+    assert libpq.for_engine(libpq.kept(options, tmp_path)) == {
+        "tls": {
+            "sslmode": "require",
+            "sslsni": False,
+            "ssl_min_protocol_version": "TLSv1.3",
+            "sslcert": "/own.crt",
+            "sslkey": str(tmp_path / ".postgresql/postgresql.key"),
+            "sslrootcert": str(tmp_path / ".postgresql/root.crt"),
+            "sslcrl": str(tmp_path / ".postgresql/root.crl"),
+        },
+        "keepalive": {"enabled": True, "idle_s": 5, "count": 0},
+        "require_auth": "!none",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_refused"),
+    [
+        ("sslcertmode", "require", True),
+        ("sslcertmode", "allow", False),
+        ("sslkey", "pkcs11:token", True),
+        ("sslkey", "/a:b.key", False),
+        ("min_protocol_version", "3.2", True),
+        ("min_protocol_version", "3.0", False),
+        ("gssencmode", "require", True),
+        ("gssencmode", "prefer", False),
+        ("replication", "database", True),
+        ("replication", "off", False),
+    ],
+)
+def test_what_the_engine_has_not_is_refused(name: str, value: str, is_refused: bool) -> None:
+    if not is_refused:
+        libpq.refuse_missing({name: value})
+        return
+    with pytest.raises(ConnectionRefused, match=f"{name} is not supported"):
+        libpq.refuse_missing({name: value})
+
+
+def test_settings_of_the_environment_become_options() -> None:
+    environment = {"PGTZ": "Asia/Tokyo", "PGDATESTYLE": "ISO, DMY", "PGGEQO": "default"}
+    assert libpq.settings_options(environment) == "-c datestyle=ISO,\\ DMY -c timezone=Asia/Tokyo"
+    assert libpq.connect_timeout_s({"connect_timeout": "0"}, 10) == libpq.FOREVER_S
+    assert libpq.connect_timeout_s({}, 10) == 10
 
 
 def test_the_servers_environment_is_clean() -> None:

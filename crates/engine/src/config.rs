@@ -14,6 +14,7 @@ use pgassay_session::Endpoint;
 use serde::Deserialize;
 
 use crate::error::EngineError;
+use crate::network::Transport;
 pub use pools::{Pools, Seat};
 pub use shapes::{Arrivals, Log, Reconnect, Slices, ThinkTime};
 
@@ -28,6 +29,8 @@ pub struct Configuration {
     pub transactions_per_client: Option<u64>,
     pub protocol: Protocol,
     pub threads: usize,
+    #[serde(default)]
+    pub transport: Transport,
     pub seed: u64,
     pub interval_s: f64,
     #[serde(default)]

@@ -5,13 +5,17 @@
 //! table, say, is prepared when it is first used.
 
 use std::io::{self, Read, Write};
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 
-use pgassay_session::{CancelKey, Session, SessionError, Stream};
+use pgassay_session::{CancelKey, SessionError, Stream};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
 use crate::client::Client;
-use crate::config::Configuration;
+use crate::config::{Configuration, Seat};
+use crate::descriptors;
 use crate::error::EngineError;
 use crate::messages::{Message, Reader, SYNC};
 use crate::program::Program;
@@ -29,21 +33,59 @@ pub struct Opened {
     pub prepared: Vec<bool>,
 }
 
+/// Sessions opened at the same time: a server forks for each, one after the other.
+const OPENERS: usize = 16;
+
+/// A client with its stream, or why there is none.
+type Seated = Result<(Client, Stream), EngineError>;
+
+/// Opens them all, several at a time. Where some fail, the first by number is told, and those
+/// after it are not tried.
 pub fn open_clients(setup: &Setup) -> Result<Vec<(Client, Stream)>, EngineError> {
-    let seats = setup.seats.iter().enumerate();
-    seats
-        .map(|(number, seat)| {
-            let opened = open_session(setup)?;
-            setup.board.seat(number, opened.backend_pid);
-            let client = Client::new(number, *seat, setup, opened.key, opened.prepared);
-            Ok((client, opened.stream))
-        })
-        .collect()
+    let count = setup.seats.len();
+    descriptors::make_room(count)?;
+    let next = AtomicUsize::new(0);
+    let open_some = || {
+        let mut opened = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(seat) = setup.seats.get(number) else {
+                return opened;
+            };
+            let one = open_client(number, *seat, setup);
+            if one.is_err() {
+                next.store(count, Ordering::Relaxed);
+            }
+            opened.push((number, one));
+        }
+    };
+    let mut opened: Vec<(usize, Seated)> = thread::scope(|scope| {
+        let helpers: Vec<_> = (1..OPENERS.min(count))
+            .map_while(|_| thread::Builder::new().spawn_scoped(scope, open_some).ok())
+            .collect();
+        let mut opened = open_some();
+        for helper in helpers {
+            match helper.join() {
+                Ok(more) => opened.extend(more),
+                Err(panic) => resume_unwind(panic),
+            }
+        }
+        opened
+    });
+    opened.sort_by_key(|(number, _)| *number);
+    opened.into_iter().map(|(_, one)| one).collect()
+}
+
+fn open_client(number: usize, seat: Seat, setup: &Setup) -> Seated {
+    let opened = open_session(setup)?;
+    setup.board.seat(number, opened.backend_pid);
+    let client = Client::new(number, seat, setup, opened.key, opened.prepared);
+    Ok((client, opened.stream))
 }
 
 pub fn open_session(setup: &Setup) -> Result<Opened, EngineError> {
     let configuration = &setup.configuration;
-    let session = Session::open(&configuration.connection, &configuration.application_name)?;
+    let session = setup.connector.open(&configuration.application_name)?;
     let (key, backend_pid) = (session.cancel_key(), session.backend_pid());
     let mut stream = session.into_stream();
     let prepared = if setup.prepares_ahead() {
@@ -87,6 +129,7 @@ fn prepare(
             bytes.extend_from_slice(SYNC);
         }
         stream.write_all(&bytes)?;
+        stream.flush()?;
         let done = await_preparations(stream, batch.len())?;
         for ((number, _), done) in batch.iter().zip(done) {
             if let Some(place) = prepared.get_mut(*number) {

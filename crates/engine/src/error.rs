@@ -29,6 +29,15 @@ pub enum EngineError {
     #[error(transparent)]
     Session(#[from] SessionError),
 
+    #[error(
+        "{connections} connections need {needed} open files and this process may have {limit}; raise the limit: ulimit -n {needed}"
+    )]
+    Descriptors {
+        connections: usize,
+        needed: u64,
+        limit: u64,
+    },
+
     #[error("{0}")]
     Misuse(&'static str),
 

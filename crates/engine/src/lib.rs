@@ -7,6 +7,7 @@ mod arrivals;
 mod client;
 mod config;
 mod connect;
+mod descriptors;
 mod error;
 mod load;
 mod log;

@@ -4,6 +4,7 @@
 //! an [`Outcome`] when it has ended. Never: runs twice, or blocks for longer than asked.
 
 use std::any::Any;
+use std::io;
 use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -20,7 +21,7 @@ use crate::client::{Bench, Client, Pace};
 use crate::connect::open_clients;
 use crate::error::EngineError;
 use crate::log::Log;
-use crate::network::Epoll;
+use crate::network::{Backend, Epoll, Network, Uring};
 use crate::outcome::{Ends, Outcome};
 use crate::progress::Shared;
 use crate::record::{Recorder, Report, Scope};
@@ -43,7 +44,7 @@ pub struct Load {
 
 enum State {
     New,
-    Connected(Vec<(Client, Stream)>),
+    Connected(Backend, Vec<(Client, Stream)>),
     Started {
         schedule: Schedule,
         arrivals: Arc<Arrivals>,
@@ -95,15 +96,18 @@ impl Load {
         let clients = open_clients(&self.setup)?;
         let taken_ns = clock::now_ns() - begun_ns;
         self.connect_ns.store(taken_ns, Ordering::Relaxed);
-        *state = State::Connected(clients);
+        let backend = self
+            .setup
+            .backend_of(clients.iter().map(|(_, stream)| stream))?;
+        *state = State::Connected(backend, clients);
         Ok(())
     }
 
     /// Begins the schedule and returns.
     pub fn start(&self) -> Result<(), EngineError> {
         let mut state = self.state();
-        let connections = match std::mem::replace(&mut *state, State::New) {
-            State::Connected(connections) => connections,
+        let (backend, connections) = match std::mem::replace(&mut *state, State::New) {
+            State::Connected(backend, connections) => (backend, connections),
             other => {
                 let message = if matches!(other, State::New) {
                     "call connect() before start()"
@@ -125,7 +129,7 @@ impl Load {
         }
         let mut workers = Vec::new();
         for (worker, share) in shares.into_iter().enumerate() {
-            match self.spawn(worker, share, schedule.clone(), &arrivals) {
+            match self.spawn(worker, backend, share, schedule.clone(), &arrivals) {
                 Ok(handle) => workers.push(handle),
                 Err(error) => {
                     // Those that run must not go on without the rest.
@@ -147,10 +151,11 @@ impl Load {
     fn spawn(
         &self,
         worker: usize,
+        backend: Backend,
         connections: Vec<(Client, Stream)>,
         schedule: Schedule,
         arrivals: &Arc<Arrivals>,
-    ) -> std::io::Result<JoinHandle<Result<Report, String>>> {
+    ) -> io::Result<JoinHandle<Result<Report, String>>> {
         let setup = Arc::clone(&self.setup);
         let shared = Arc::clone(&self.shared);
         let arrivals = Arc::clone(arrivals);
@@ -159,7 +164,9 @@ impl Load {
             .name(format!("pgassay-load-{worker}"))
             .spawn(move || {
                 let _present = present;
-                let run = || run_worker(&setup, &shared, &arrivals, worker, connections, schedule);
+                let clients = connections.len();
+                let bench = || bench_of(&setup, &shared, &arrivals, worker, clients, schedule);
+                let run = || run_worker(&setup, backend, connections, bench()?);
                 let report = match catch_unwind(AssertUnwindSafe(run)) {
                     Ok(report) => report,
                     Err(panic) => Err(format!("it panicked: {}", panic_text(&*panic))),
@@ -179,7 +186,7 @@ impl Load {
 
     /// Waits for the end, at most for `timeout`; true when the load has ended.
     pub fn wait(&self, timeout: Duration) -> Result<bool, EngineError> {
-        if matches!(*self.state(), State::New | State::Connected(_)) {
+        if matches!(*self.state(), State::New | State::Connected(..)) {
             return Err(EngineError::Misuse("call start() before wait()"));
         }
         Ok(self.running.wait_for_none(timeout))
@@ -272,14 +279,14 @@ impl Drop for Load {
     }
 }
 
-fn run_worker(
-    setup: &Arc<Setup>,
+fn bench_of<'p>(
+    setup: &'p Arc<Setup>,
     shared: &Arc<Shared>,
     arrivals: &Arc<Arrivals>,
     worker: usize,
-    connections: Vec<(Client, Stream)>,
+    clients: usize,
     schedule: Schedule,
-) -> Result<Report, String> {
+) -> Result<Bench<'p>, String> {
     let configuration = &setup.configuration;
     let log = Log::open(configuration, worker, schedule.start_ns())
         .map_err(|error| format!("it cannot write the transaction log: {error}"))?;
@@ -296,26 +303,39 @@ fn run_worker(
     let recorder = Recorder::new(schedule, scope, Arc::clone(shared), worker)
         .map_err(|error| format!("no histogram: {error}"))?;
     let arrivals = Arc::clone(arrivals);
-    let bench = Bench {
+    Ok(Bench {
         program: &setup.program,
         board: Arc::clone(&setup.board),
         recorder,
         quota: configuration.transactions_per_client,
         stack: Vec::with_capacity(64),
-        pace: Pace::new(
-            configuration,
-            &setup.variants,
-            arrivals,
-            log,
-            connections.len(),
-        ),
-    };
+        pace: Pace::new(configuration, &setup.variants, arrivals, log, clients),
+    })
+}
+
+fn run_worker(
+    setup: &Arc<Setup>,
+    backend: Backend,
+    connections: Vec<(Client, Stream)>,
+    bench: Bench<'_>,
+) -> Result<Report, String> {
     // Timers are met within their resolution, not within the 50 µs that threads have at first.
     // Where that is refused they are a little later.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1000));
-    Epoll::new()
-        .and_then(|network| Worker::new(network, connections, bench, setup)?.run())
-        .map_err(|error| error.to_string())
+    match backend {
+        Backend::Epoll => work(Epoll::new(), connections, bench, setup),
+        Backend::Uring => work(Uring::new(connections.len()), connections, bench, setup),
+    }
+    .map_err(|error| error.to_string())
+}
+
+fn work<N: Network>(
+    network: io::Result<N>,
+    connections: Vec<(Client, Stream)>,
+    bench: Bench<'_>,
+    setup: &Arc<Setup>,
+) -> io::Result<Report> {
+    Worker::new(network?, connections, bench, setup)?.run()
 }
 
 fn join(workers: Vec<JoinHandle<Result<Report, String>>>) -> Result<Vec<Report>, String> {

@@ -6,20 +6,26 @@
 use std::sync::Arc;
 
 use pgassay_session::board::Board;
+use pgassay_session::{Connector, Stream};
 
 use crate::config::{Configuration, Reconnect, Seat};
 use crate::error::EngineError;
+use crate::network::Backend;
 use crate::program::Program;
 use crate::variant::Variant;
 
 pub struct Setup {
     pub configuration: Configuration,
+    /// Of its server, for all sessions.
+    pub connector: Connector,
     pub program: Program,
     pub variants: Vec<Variant>,
     pub board: Arc<Board>,
     /// Of the connections, by number.
     pub seats: Vec<Seat>,
     pub threads: usize,
+    /// What this machine can give of what is asked for.
+    backend: Backend,
 }
 
 impl Setup {
@@ -29,13 +35,25 @@ impl Setup {
         let names = program.scenarios.iter().map(|s| s.name.clone()).collect();
         let seats = configuration.seats();
         Ok(Arc::new(Setup {
+            connector: Connector::new(configuration.connection.clone()),
             variants: Variant::compile(&configuration)?,
             board: Board::new(seats.len(), names),
             threads: configuration.threads.min(seats.len()),
+            backend: configuration.transport.choose()?,
             seats,
             program,
             configuration,
         }))
+    }
+
+    /// What serves these connections, and those that may come in their place.
+    pub fn backend_of<'s>(
+        &self,
+        mut streams: impl Iterator<Item = &'s Stream>,
+    ) -> Result<Backend, EngineError> {
+        let stay_plain = !self.reconnects() || !self.connector.may_encrypt();
+        let are_plain = stay_plain && streams.all(Stream::is_plain);
+        self.configuration.transport.serve(self.backend, are_plain)
     }
 
     /// Whether sessions may have to be opened while the load runs.

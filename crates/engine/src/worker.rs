@@ -126,9 +126,9 @@ impl<'p, N: Network> Worker<'p, N> {
             let Ok(left_ns @ 1_000_000..) = u64::try_from(left_ns) else {
                 break;
             };
-            let endpoint = &self.setup.configuration.connection;
+            let connector = &self.setup.connector;
             // A server that does not take the request cannot be told in another way.
-            let _ = client.key.cancel(endpoint, Duration::from_nanos(left_ns));
+            let _ = connector.cancel(client.key, Duration::from_nanos(left_ns));
         }
         self.cancelled_ns = Some(clock::now_ns());
         false

@@ -11,7 +11,9 @@ use pgassay_session::board::Board;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
-use crate::errors::{ConfigurationError, CoreError, connection_failed, script_error};
+use crate::errors::{
+    ConfigurationError, ConnectionFailed, CoreError, connection_failed, script_error,
+};
 
 /// Parse one script as the engine would; returns the variables it reads but never sets.
 #[pyfunction]
@@ -121,6 +123,7 @@ fn json(text: serde_json::Result<String>) -> PyResult<String> {
 fn engine_error(error: EngineError) -> PyErr {
     match error {
         EngineError::Session(error) => connection_failed(&error),
+        EngineError::Descriptors { .. } => ConnectionFailed::new_err(error.to_string()),
         EngineError::Configuration { .. } | EngineError::Json(_) => {
             ConfigurationError::new_err(error.to_string())
         }

@@ -11,7 +11,7 @@ use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
 use crate::stream::time_left;
-use crate::{Endpoint, SessionError, Stream};
+use crate::{Connector, SessionError};
 
 /// What the server wants to see before it cancels a session's statement.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -28,20 +28,28 @@ impl CancelKey {
         }
     }
 
-    /// Asks the server over a connection of its own; returns when it has taken the request, or
-    /// after `patience`.
-    pub fn cancel(&self, endpoint: &Endpoint, patience: Duration) -> Result<(), SessionError> {
-        let deadline = Instant::now() + patience;
-        let mut stream = Stream::connect(endpoint, deadline)?;
+    /// The message that a connection begins with in place of a session.
+    pub(crate) fn request(self) -> BytesMut {
         let mut request = BytesMut::new();
         frontend::cancel_request(self.backend_pid, self.secret, &mut request);
+        request
+    }
+}
+
+impl Connector {
+    /// Asks the server to cancel a session's statement, over a connection of its own made as
+    /// that of a session is; returns when it has taken the request, or after `patience`.
+    pub fn cancel(&self, key: CancelKey, patience: Duration) -> Result<(), SessionError> {
+        let deadline = Instant::now() + patience;
+        let mut stream = self.reach(deadline)?;
         let exchange = time_left(deadline)
             .and_then(|left| stream.set_timeout(Some(left)))
-            .and_then(|()| stream.write_all(&request))
+            .and_then(|()| stream.write_all(&key.request()))
+            .and_then(|()| stream.flush())
             // The server closes the connection once it has sent the signal.
             .and_then(|()| stream.read(&mut [0]));
         exchange.map(|_| ()).map_err(|error| SessionError::Lost {
-            place: endpoint.to_string(),
+            place: self.endpoint().to_string(),
             problem: format!("while cancelling a statement: {error}"),
         })
     }

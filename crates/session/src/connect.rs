@@ -1,11 +1,10 @@
-//! Opens a session.
+//! Opens a session on a stream.
 //!
-//! Enters: an [`Endpoint`] and an application name. Leaves: an authenticated, idle [`Session`].
-//! Never: waits longer than the endpoint's connect timeout, once the host name is resolved.
+//! Enters: a connected stream and an [`Endpoint`]. Leaves: an authenticated, idle [`Session`].
+//! Never: waits longer than the endpoint's connect timeout.
 
 use std::collections::HashMap;
 use std::io;
-use std::time::Instant;
 
 use bytes::BytesMut;
 use postgres_protocol::message::backend::Message;
@@ -13,7 +12,8 @@ use postgres_protocol::message::frontend;
 
 use crate::authenticate::authenticate;
 use crate::cancel::CancelKey;
-use crate::error::is_timeout;
+use crate::connector::{Connector, Failure};
+use crate::tls::tls_server_end_point;
 use crate::wire::Wire;
 use crate::{Endpoint, ServerError, SessionError, Stream};
 
@@ -26,30 +26,9 @@ pub struct Session {
 }
 
 impl Session {
-    /// Connects and authenticates, blocking.
+    /// Connects and authenticates, blocking; for many sessions use a [`Connector`].
     pub fn open(endpoint: &Endpoint, application_name: &str) -> Result<Session, SessionError> {
-        let deadline = Instant::now() + endpoint.connect_timeout()?;
-        let stream = Stream::connect(endpoint, deadline)?;
-        let mut wire = Wire::new(stream, Some(deadline));
-        let mut opening = Opening {
-            wire: &mut wire,
-            endpoint,
-        };
-        opening.start_up(application_name)?;
-        authenticate(&mut opening, endpoint)?;
-        let (key, parameters) = opening.await_ready()?;
-        wire.stream
-            .set_timeout(None)
-            .map_err(|error| SessionError::Lost {
-                place: endpoint.to_string(),
-                problem: error.to_string(),
-            })?;
-        Ok(Session {
-            wire: Wire::new(wire.stream, None),
-            place: endpoint.to_string(),
-            key,
-            parameters,
-        })
+        Connector::new(endpoint.clone()).open(application_name)
     }
 
     /// The process id of the backend, as `pg_stat_activity` shows it.
@@ -70,7 +49,7 @@ impl Session {
         self.parameters.get(name).map(String::as_str)
     }
 
-    /// The bare socket, blocking, with nothing sent by the server left in a buffer here.
+    /// The bare stream, blocking. What the server may have sent unasked is still in it.
     #[must_use]
     pub fn into_stream(self) -> Stream {
         self.wire.stream
@@ -88,6 +67,47 @@ pub(crate) struct Opening<'a> {
 }
 
 impl Opening<'_> {
+    pub(crate) fn run(
+        mut wire: Wire,
+        endpoint: &Endpoint,
+        application_name: &str,
+    ) -> Result<Session, Failure> {
+        let mut opening = Opening {
+            wire: &mut wire,
+            endpoint,
+        };
+        opening.start_up(application_name)?;
+        authenticate(&mut opening, endpoint).map_err(|error| Failure {
+            // The server's own refusal may be of the way, not of the user.
+            is_worth_another: matches!(error, SessionError::Refused { .. }),
+            error,
+        })?;
+        let (key, parameters) = opening.await_ready()?;
+        wire.stream
+            .set_timeout(None)
+            .map_err(|error| SessionError::Lost {
+                place: endpoint.to_string(),
+                problem: error.to_string(),
+            })?;
+        Ok(Session {
+            wire: Wire::new(wire.stream, None),
+            place: endpoint.to_string(),
+            key,
+            parameters,
+        })
+    }
+
+    /// The hash of the server's certificate, for channel binding; None without TLS.
+    pub(crate) fn end_point(&self) -> Option<Result<Vec<u8>, String>> {
+        let Stream::Tls(stream) = &self.wire.stream else {
+            return None;
+        };
+        Some(match stream.server_certificate() {
+            Some(certificate) => tls_server_end_point(certificate),
+            None => Err("it has shown no certificate".to_owned()),
+        })
+    }
+
     fn start_up(&mut self, application_name: &str) -> Result<(), SessionError> {
         let mut parameters = vec![
             ("user", self.endpoint.user.as_str()),
@@ -163,23 +183,6 @@ impl Opening<'_> {
     }
 
     fn broken(&self, error: &io::Error) -> SessionError {
-        let place = self.endpoint.to_string();
-        match error.kind() {
-            _ if is_timeout(error) => SessionError::ConnectTimedOut {
-                place,
-                after: self.endpoint.connect_timeout().unwrap_or_default(),
-            },
-            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
-                self.protocol(&error.to_string())
-            }
-            io::ErrorKind::UnexpectedEof => SessionError::Unreachable {
-                place,
-                problem: "it closed the connection at once".to_owned(),
-            },
-            _ => SessionError::Unreachable {
-                place,
-                problem: error.to_string(),
-            },
-        }
+        SessionError::while_opening(self.endpoint, error)
     }
 }

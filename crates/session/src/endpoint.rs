@@ -4,18 +4,25 @@
 //! password, in `Debug` or in a message.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::io;
 use std::time::Duration;
 
+use rustix::net::SocketAddrUnix;
 use serde::Deserialize;
 
 use crate::SessionError;
+use crate::keepalive::Keepalive;
+use crate::tls::TlsParameters;
 
-/// A server, a database and a user. A `host` that begins with `/` is a directory with a socket.
+/// A server, a database and a user. A `host` that begins with `/` is a directory with a socket,
+/// one that begins with `@` the same in the abstract namespace.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Endpoint {
     pub host: String,
+    /// Where to go in place of a lookup of `host`, as libpq has it; empty for none.
+    #[serde(default)]
+    pub hostaddr: String,
     pub port: u16,
     pub user: String,
     pub password: Option<String>,
@@ -25,6 +32,13 @@ pub struct Endpoint {
     pub options: String,
     #[serde(default = "default_connect_timeout_s")]
     pub connect_timeout_s: f64,
+    #[serde(default)]
+    pub tls: TlsParameters,
+    /// Ways to authenticate that will do, as libpq's `require_auth`; empty for any.
+    #[serde(default)]
+    pub require_auth: String,
+    #[serde(default)]
+    pub keepalive: Keepalive,
 }
 
 fn default_connect_timeout_s() -> f64 {
@@ -35,14 +49,35 @@ fn default_connect_timeout_s() -> f64 {
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
 impl Endpoint {
-    pub(crate) fn socket_path(&self) -> Option<PathBuf> {
-        self.host
-            .starts_with('/')
-            .then(|| PathBuf::from(format!("{}/.s.PGSQL.{}", self.host, self.port)))
+    /// Where the socket is, for a host that is no network host.
+    pub(crate) fn socket_address(&self) -> Option<io::Result<SocketAddrUnix>> {
+        if !self.is_local() {
+            return None;
+        }
+        let path = format!("{}/.s.PGSQL.{}", self.host, self.port);
+        let address = match path.strip_prefix('@') {
+            Some(name) => SocketAddrUnix::new_abstract_name(name.as_bytes()),
+            None => SocketAddrUnix::new(path),
+        };
+        Some(address.map_err(io::Error::from))
+    }
+
+    /// Whether it is reached over a unix socket, on which there is no TLS.
+    pub(crate) fn is_local(&self) -> bool {
+        self.hostaddr.is_empty() && self.host.starts_with(['/', '@'])
     }
 
     /// The host as the resolver wants it: an IPv6 address without its brackets.
     pub(crate) fn host_name(&self) -> &str {
+        if self.hostaddr.is_empty() {
+            self.name_to_prove()
+        } else {
+            &self.hostaddr
+        }
+    }
+
+    /// The host that the server's certificate must be for.
+    pub(crate) fn name_to_prove(&self) -> &str {
         self.host
             .strip_prefix('[')
             .and_then(|rest| rest.strip_suffix(']'))
@@ -66,8 +101,13 @@ impl Endpoint {
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (host, port) = (&self.host, self.port);
-        if host.starts_with('/') {
+        let host = if self.host.is_empty() {
+            &self.hostaddr
+        } else {
+            &self.host
+        };
+        let port = self.port;
+        if host.starts_with(['/', '@']) {
             write!(f, "{host}/.s.PGSQL.{port}")?;
         } else if host.contains(':') && !host.starts_with('[') {
             write!(f, "[{host}]:{port}")?;
@@ -82,19 +122,22 @@ impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
             .field("host", &self.host)
+            .field("hostaddr", &self.hostaddr)
             .field("port", &self.port)
             .field("user", &self.user)
             .field("password", &self.password.as_ref().map(|_| "***"))
             .field("dbname", &self.dbname)
             .field("options", &self.options)
             .field("connect_timeout_s", &self.connect_timeout_s)
-            .finish()
+            .field("tls", &self.tls)
+            .finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tls::SslMode;
 
     fn endpoint(host: &str) -> Endpoint {
         let text = format!(
@@ -118,9 +161,9 @@ mod tests {
 
     #[test]
     fn an_unknown_field_is_refused() {
-        let text = r#"{"host": "h", "port": 1, "user": "u", "dbname": "d", "sslmode": "require"}"#;
+        let text = r#"{"host": "h", "port": 1, "user": "u", "dbname": "d", "sslmdoe": "require"}"#;
         let error = serde_json::from_str::<Endpoint>(text).unwrap_err();
-        assert!(error.to_string().contains("sslmode"));
+        assert!(error.to_string().contains("sslmdoe"));
     }
 
     #[test]
@@ -133,6 +176,44 @@ mod tests {
                 .to_string()
                 .starts_with("/run/pg/.s.PGSQL.5432 ")
         );
+    }
+
+    #[test]
+    fn libpqs_words_for_tls_are_read_and_others_refused() {
+        let with = |tls: &str| {
+            serde_json::from_str::<Endpoint>(&format!(
+                r#"{{"host": "h", "port": 1, "user": "u", "dbname": "d", "tls": {tls}}}"#
+            ))
+        };
+        let read = with(
+            r#"{"sslmode": "verify-full", "sslrootcert": "/r", "sslpassword": "s3cret",
+                "sslnegotiation": "direct", "ssl_min_protocol_version": "TLSv1.3"}"#,
+        )
+        .unwrap();
+        assert_eq!(read.tls.sslmode, SslMode::VerifyFull);
+        assert!(read.tls.sslsni);
+        assert!(!format!("{read:?}").contains("s3cret"));
+        for wrong in [
+            r#"{"sslmode": "verify"}"#,
+            r#"{"sslcertmode": "require"}"#,
+            r#"{"sslcrldir": "/"}"#,
+        ] {
+            assert!(with(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sockets_may_be_abstract_and_an_address_replaces_a_lookup() {
+        let local = endpoint("@pgassay");
+        let address = local.socket_address().unwrap().unwrap();
+        assert_eq!(address.abstract_name(), Some(&b"pgassay/.s.PGSQL.5432"[..]));
+        let pinned = Endpoint {
+            hostaddr: "10.0.0.1".into(),
+            ..endpoint("/run/pg")
+        };
+        assert!(pinned.socket_address().is_none());
+        assert_eq!(pinned.host_name(), "10.0.0.1");
+        assert_eq!(pinned.name_to_prove(), "/run/pg");
     }
 
     #[test]

@@ -10,6 +10,9 @@ use std::time::Duration;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::ErrorResponseBody;
 
+use crate::Endpoint;
+use crate::tls::SslMode;
+
 /// A session that could not be opened, or that broke.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -26,6 +29,21 @@ pub enum SessionError {
     )]
     ConnectTimedOut { place: String, after: Duration },
 
+    #[error(
+        "PostgreSQL at {place} does not offer TLS, and sslmode={sslmode} needs it; turn on ssl there, or use sslmode=prefer or disable"
+    )]
+    NoTls { place: String, sslmode: SslMode },
+
+    #[error("no TLS with PostgreSQL at {place}: {problem}")]
+    Tls { place: String, problem: String },
+
+    /// Both ways that the sslmode allows led nowhere.
+    #[error("{last}; before that: {first}")]
+    Both {
+        first: Box<SessionError>,
+        last: Box<SessionError>,
+    },
+
     #[error("PostgreSQL at {place} refused the session: {error}{}", advice(error))]
     Refused {
         place: String,
@@ -41,6 +59,13 @@ pub enum SessionError {
         "PostgreSQL at {place} asks for {method}, which pgassay cannot do; allow trust, md5 or scram-sha-256 in pg_hba.conf"
     )]
     Authentication { place: String, method: String },
+
+    #[error("PostgreSQL at {place} does not do what {rule} demands: {problem}")]
+    Demand {
+        place: String,
+        rule: String,
+        problem: String,
+    },
 
     #[error("PostgreSQL at {place} failed to prove that it knows the password: {problem}")]
     Untrusted { place: String, problem: String },
@@ -73,6 +98,9 @@ impl SessionError {
     pub fn server_error(&self) -> Option<&ServerError> {
         match self {
             SessionError::Refused { error, .. } | SessionError::Query { error, .. } => Some(error),
+            SessionError::Both { first, last } => {
+                last.server_error().or_else(|| first.server_error())
+            }
             _ => None,
         }
     }
@@ -87,10 +115,52 @@ impl SessionError {
     }
 }
 
+impl SessionError {
+    /// The failure of the second way, with that of the first where it tells something else.
+    pub(crate) fn after(first: Option<SessionError>, last: SessionError) -> SessionError {
+        match first {
+            None => last,
+            Some(first) if first.sqlstate().is_some() && first.sqlstate() == last.sqlstate() => {
+                last
+            }
+            Some(first) => SessionError::Both {
+                first: Box::new(first),
+                last: Box::new(last),
+            },
+        }
+    }
+
+    /// A failure of the socket, worded for somebody who tries to connect.
+    pub(crate) fn while_opening(endpoint: &Endpoint, error: &io::Error) -> SessionError {
+        let place = endpoint.to_string();
+        if let Some(problem) = tls_problem(error) {
+            return SessionError::Tls { place, problem };
+        }
+        match error.kind() {
+            _ if is_timeout(error) => SessionError::ConnectTimedOut {
+                place,
+                after: endpoint.connect_timeout().unwrap_or_default(),
+            },
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => SessionError::Protocol {
+                place,
+                problem: error.to_string(),
+            },
+            io::ErrorKind::UnexpectedEof => SessionError::Unreachable {
+                place,
+                problem: "it closed the connection at once".to_owned(),
+            },
+            _ => SessionError::Unreachable {
+                place,
+                problem: error.to_string(),
+            },
+        }
+    }
+}
+
 fn advice(error: &ServerError) -> &'static str {
     match error.sqlstate.as_str() {
         "28P01" => "; check the user and the password",
-        "28000" => "; check the user, and that pg_hba.conf lets it in from here without TLS",
+        "28000" => "; check the user, and that pg_hba.conf lets it in from here with this sslmode",
         "3D000" => "; create the database or name another",
         "53300" => "; raise max_connections or open fewer connections",
         "57P03" => "; wait until the server is ready",
@@ -179,6 +249,19 @@ pub(crate) fn is_timeout(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
     )
+}
+
+/// What TLS has to say, where it is the one that failed.
+pub(crate) fn tls_problem(error: &io::Error) -> Option<String> {
+    let error = error.get_ref()?.downcast_ref::<rustls::Error>()?;
+    Some(match error {
+        rustls::Error::General(problem) => problem.clone(),
+        rustls::Error::AlertReceived(alert) => {
+            format!("the server ended it with the alert {alert:?}")
+        }
+        rustls::Error::InvalidMessage(_) => "the server does not speak TLS as expected".to_owned(),
+        other => other.to_string(),
+    })
 }
 
 #[cfg(test)]

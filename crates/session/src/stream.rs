@@ -1,33 +1,38 @@
-//! A socket to a server, of either kind.
+//! A connection to a server, of any kind.
 //!
 //! Enters: an [`Endpoint`](crate::Endpoint) and a deadline. Leaves: a connected [`Stream`].
-//! Never: says anything to the server.
+//! Never: says anything to the server, or waits longer than the deadline, name lookup included.
 
 use std::io::{self, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
 use crate::error::is_timeout;
+use crate::tls::TlsStream;
 use crate::{Endpoint, SessionError};
 
-/// A connected socket.
+/// A connected socket, with TLS on it or without.
 #[derive(Debug)]
 pub enum Stream {
     Unix(UnixStream),
     Tcp(TcpStream),
+    Tls(Box<TlsStream>),
 }
 
 impl Stream {
     pub(crate) fn connect(endpoint: &Endpoint, deadline: Instant) -> Result<Stream, SessionError> {
-        match endpoint.socket_path() {
-            Some(path) => connect_unix(&path, deadline).map(Stream::Unix),
-            None => connect_tcp(endpoint.host_name(), endpoint.port, deadline).map(Stream::Tcp),
+        match endpoint.socket_address() {
+            Some(address) => address
+                .and_then(|address| connect_unix(&address, deadline))
+                .map(Stream::Unix),
+            None => connect_tcp(endpoint, deadline).map(Stream::Tcp),
         }
         .map_err(|error| {
             if is_timeout(&error) {
@@ -44,26 +49,33 @@ impl Stream {
         })
     }
 
+    /// Whether bytes go over the socket as they are.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        !matches!(self, Stream::Tls(_))
+    }
+
     /// Whether reads and writes return at once instead of waiting.
     pub fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
         match self {
             Stream::Unix(stream) => stream.set_nonblocking(nonblocking),
             Stream::Tcp(stream) => stream.set_nonblocking(nonblocking),
+            Stream::Tls(stream) => stream.socket.set_nonblocking(nonblocking),
         }
     }
 
     /// How long one read or write may wait; `None` for ever.
     pub(crate) fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        match self {
+        let tcp = match self {
             Stream::Unix(stream) => {
                 stream.set_read_timeout(timeout)?;
-                stream.set_write_timeout(timeout)
+                return stream.set_write_timeout(timeout);
             }
-            Stream::Tcp(stream) => {
-                stream.set_read_timeout(timeout)?;
-                stream.set_write_timeout(timeout)
-            }
-        }
+            Stream::Tcp(stream) => stream,
+            Stream::Tls(stream) => &stream.socket,
+        };
+        tcp.set_read_timeout(timeout)?;
+        tcp.set_write_timeout(timeout)
     }
 }
 
@@ -77,10 +89,9 @@ pub(crate) fn time_left(deadline: Instant) -> io::Result<Duration> {
     }
 }
 
-fn connect_unix(path: &Path, deadline: Instant) -> io::Result<UnixStream> {
+fn connect_unix(address: &SocketAddrUnix, deadline: Instant) -> io::Result<UnixStream> {
     // The standard library cannot limit this connect, which waits while the backlog is full.
     // The kernel takes the send timeout for it.
-    let address = SocketAddrUnix::new(path)?;
     let socket = socket_with(
         AddressFamily::UNIX,
         SocketType::STREAM,
@@ -88,12 +99,12 @@ fn connect_unix(path: &Path, deadline: Instant) -> io::Result<UnixStream> {
         None,
     )?;
     set_socket_timeout(&socket, Timeout::Send, Some(time_left(deadline)?))?;
-    connect(&socket, &address)?;
+    connect(&socket, address)?;
     Ok(UnixStream::from(socket))
 }
 
-fn connect_tcp(host: &str, port: u16, deadline: Instant) -> io::Result<TcpStream> {
-    let addresses: Vec<_> = (host, port).to_socket_addrs()?.collect();
+fn connect_tcp(endpoint: &Endpoint, deadline: Instant) -> io::Result<TcpStream> {
+    let addresses = addresses(endpoint.host_name(), endpoint.port, deadline)?;
     let mut last_error = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for (n, address) in addresses.iter().enumerate() {
         // An address that never answers must not use up the time of those after it.
@@ -105,12 +116,31 @@ fn connect_tcp(host: &str, port: u16, deadline: Instant) -> io::Result<TcpStream
         match TcpStream::connect_timeout(address, left) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
+                endpoint.keepalive.apply(&stream)?;
                 return Ok(stream);
             }
             Err(error) => last_error = error,
         }
     }
     Err(last_error)
+}
+
+/// Looks a name up. The system's resolver cannot be limited, so a thread of its own is left
+/// behind where it takes too long.
+fn addresses(host: &str, port: u16, deadline: Instant) -> io::Result<Vec<SocketAddr>> {
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(address, port)]);
+    }
+    let (sender, receiver) = mpsc::channel();
+    let name = host.to_owned();
+    thread::Builder::new().spawn(move || {
+        let found = (name.as_str(), port).to_socket_addrs().map(Vec::from_iter);
+        // Whoever asked may have gone.
+        let _ = sender.send(found);
+    })?;
+    receiver
+        .recv_timeout(time_left(deadline)?)
+        .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
 }
 
 impl From<UnixStream> for Stream {
@@ -124,6 +154,7 @@ impl AsFd for Stream {
         match self {
             Stream::Unix(stream) => stream.as_fd(),
             Stream::Tcp(stream) => stream.as_fd(),
+            Stream::Tls(stream) => stream.socket.as_fd(),
         }
     }
 }
@@ -133,6 +164,7 @@ impl Read for Stream {
         match self {
             Stream::Unix(stream) => stream.read(buffer),
             Stream::Tcp(stream) => stream.read(buffer),
+            Stream::Tls(stream) => stream.read(buffer),
         }
     }
 }
@@ -142,10 +174,14 @@ impl Write for Stream {
         match self {
             Stream::Unix(stream) => stream.write(buffer),
             Stream::Tcp(stream) => stream.write(buffer),
+            Stream::Tls(stream) => stream.write(buffer),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        match self {
+            Stream::Unix(_) | Stream::Tcp(_) => Ok(()),
+            Stream::Tls(stream) => Write::flush(&mut **stream),
+        }
     }
 }

@@ -34,7 +34,8 @@ impl Wire {
 
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.apply_deadline()?;
-        self.stream.write_all(bytes)
+        self.stream.write_all(bytes)?;
+        self.stream.flush()
     }
 
     /// The next message; an end of the stream is an `UnexpectedEof`.
@@ -64,6 +65,61 @@ impl Wire {
         match self.deadline {
             Some(deadline) => self.stream.set_timeout(Some(time_left(deadline)?)),
             None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::connect::Opening;
+    use crate::{Endpoint, Stream};
+
+    /// A wire on which a server has said this and hung up.
+    fn heard(bytes: &[u8]) -> (Wire, UnixStream) {
+        let (ours, mut server) = UnixStream::pair().unwrap();
+        server.write_all(bytes).unwrap();
+        server.shutdown(std::net::Shutdown::Write).unwrap();
+        (Wire::new(Stream::Unix(ours), None), server)
+    }
+
+    /// Bytes that look like messages more often than chance would have it.
+    fn conversation() -> impl Strategy<Value = Vec<u8>> {
+        let message = (
+            prop::sample::select(&b"RRRRSKZENTDCvXA1n"[..]),
+            prop::collection::vec(any::<u8>(), 0..40),
+            prop::option::weighted(0.1, any::<u32>()),
+            prop::option::weighted(0.5, prop::sample::select(vec![0u32, 3, 5, 7, 10, 11, 12])),
+        )
+            .prop_map(|(tag, mut body, length, code)| {
+                if let Some(code) = code {
+                    body.splice(0..0, code.to_be_bytes());
+                }
+                let length = length.unwrap_or(u32::try_from(body.len() + 4).unwrap());
+                [&[tag][..], &length.to_be_bytes(), &body].concat()
+            });
+        prop::collection::vec(message, 0..8).prop_map(|messages| messages.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_end_in_an_error(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            let (mut wire, _server) = heard(&bytes);
+            while wire.receive().is_ok() {}
+        }
+
+        #[test]
+        fn whatever_a_server_says_opening_a_session_ends(bytes in conversation()) {
+            let (wire, _server) = heard(&bytes);
+            let endpoint: Endpoint = serde_json::from_str(
+                r#"{"host": "/h", "port": 1, "user": "u", "password": "p", "dbname": "d"}"#,
+            )
+            .unwrap();
+            let _ = Opening::run(wire, &endpoint, "fuzz");
         }
     }
 }

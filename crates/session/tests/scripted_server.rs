@@ -11,7 +11,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use pgassay_session::client::Client;
-use pgassay_session::{Endpoint, Session, SessionError};
+use pgassay_session::tls::TlsParameters;
+use pgassay_session::{Endpoint, Keepalive, Session, SessionError};
 
 const AUTHENTICATED: &[u8] = b"R\0\0\0\x08\0\0\0\0";
 const READY: &[u8] = b"Z\0\0\0\x05I";
@@ -39,12 +40,16 @@ where
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = Endpoint {
         host: "127.0.0.1".into(),
+        hostaddr: String::new(),
         port: listener.local_addr().unwrap().port(),
         user: "user".into(),
         password: Some("s3cret".into()),
         dbname: "bank".into(),
         options: "-c search_path=bank".into(),
         connect_timeout_s: 0.3,
+        tls: TlsParameters::default(),
+        require_auth: String::new(),
+        keepalive: Keepalive::default(),
     };
     let thread = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();

@@ -30,7 +30,6 @@ from pgassay.cli.pgbench_command import PgbenchCommand
 from pgassay.cli.search import DEFAULT_PROBE_S, run_search, search_choices
 from pgassay.errors import ExitCode, SpecError
 from pgassay.spec.scripts import BUILTINS, builtin_script
-from pgassay.target.existing import unencrypted
 from pgassay.target.pgbench_scale import pgbench_scale
 from pgassay.target.pgbench_vacuum import vacuum_pgbench_tables
 from pgassay.target.protocol import ConnectionParameters
@@ -105,7 +104,7 @@ def load(
         choices = _probing(choices)
     request = request_of(choices, scenarios_of(choices))
     where = connection_string(one_database(database, dbname), host, port, user)
-    parameters = unencrypted(resolve(where))
+    parameters = resolve(where)
     request = _scaled(request, choices, parameters)
     if not no_vacuum:
         for refusal in vacuum_pgbench_tables(parameters, everything=vacuum_all):

@@ -17,7 +17,7 @@ from typing import LiteralString
 
 import psycopg
 
-from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
+from pgassay.errors import RestoreFailed, TargetError
 from pgassay.target import run_lock
 from pgassay.target.alter_system import SystemSettings
 from pgassay.target.installation import OLDEST_MAJOR
@@ -32,9 +32,7 @@ from pgassay.target.protocol import (
 from pgassay.target.schema import SCHEMA, WorkloadSchema, refuse_foreign, settle
 from pgassay.target.session import (
     connect,
-    no_tls,
     one_line,
-    refuse_encryption,
     resolve,
     told_as_target_error,
 )
@@ -67,9 +65,9 @@ class ExistingTarget:
         return f"ExistingTarget({where})"
 
     def open(self) -> ServerFacts:
-        self._parameters = unencrypted(resolve(self._dsn))
+        self._parameters = resolve(self._dsn)
         self._settings = SystemSettings(self._parameters, self._journal)
-        self._control = self._connect_plain(self._parameters)
+        self._control = connect(self._parameters)
         with told_as_target_error("looking at the server"):
             row = self._control.execute(statement("server")).fetchone()
         if row is None or row[0] < OLDEST_MAJOR * 10000:
@@ -147,7 +145,7 @@ class ExistingTarget:
             row = session.execute(statement("server")).fetchone()
             if row is None:
                 raise TargetError("the server says nothing of itself")
-            local = is_local(parameters.host, row[4])
+            local = is_local(parameters.hostaddr or parameters.host, row[4])
             return ServerFacts(
                 version_num=row[0],
                 version=row[1],
@@ -202,28 +200,13 @@ class ExistingTarget:
         self._control = connect(parameters)
         run_lock.take(self._control)
 
-    @staticmethod
-    def _connect_plain(parameters: ConnectionParameters) -> Connection:
-        try:
-            return connect(parameters)
-        except ConnectionRefused as error:
-            if "no encryption" in str(error) or "SSL off" in str(error):
-                raise no_tls("the server takes only encrypted connections") from None
-            raise
-
-
-def unencrypted(parameters: ConnectionParameters) -> ConnectionParameters:
-    """The way the load engine will connect, so that control sessions prove it works."""
-    refuse_encryption(parameters)
-    return replace(parameters, sslmode="disable")
-
 
 def is_local(host: str, backend_pid: int) -> bool:
     """Whether the server shares this machine's /proc.
 
     The address alone would be fooled by a tunnel or a container: our own backend must be there.
     """
-    if not (host.startswith(("/", "127.")) or host in ("localhost", "::1")):
+    if not (host.startswith(("/", "@", "127.")) or host in ("localhost", "::1")):
         return False
     try:
         return Path(f"/proc/{backend_pid}/comm").read_text().strip() == "postgres"

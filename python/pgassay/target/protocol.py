@@ -6,13 +6,16 @@ Never: knows a trial, a block, or a workload's content.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, LiteralString, Protocol
 
 import psycopg
+
+from pgassay.target.libpq import for_engine
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -54,8 +57,9 @@ class Setting:
 class ConnectionParameters:
     """Where a session goes, after libpq has resolved every default, service and password file.
 
-    `host` is a socket directory when it begins with `/`. The password is never shown by repr and
-    never written to a file.
+    `host` is a socket directory when it begins with `/` or `@`. `hostaddr` is the address behind
+    it that was reached: of several hosts, every later session goes to that one. Passwords are
+    never shown by repr and never written to a file.
     """
 
     host: str
@@ -65,6 +69,10 @@ class ConnectionParameters:
     password: str | None = None
     options: str = ""
     sslmode: str = "prefer"
+    hostaddr: str = ""
+    connect_timeout_s: float = 10.0
+    libpq: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Further parameters by libpq's own names: those of `target.libpq.KEPT`."""
 
     def __repr__(self) -> str:
         return f"ConnectionParameters({self.label})"
@@ -75,18 +83,38 @@ class ConnectionParameters:
 
     def for_core(self) -> dict[str, Any]:
         """The `connection` object the native module reads."""
-        fields = asdict(self)
-        del fields["sslmode"]
-        return fields
+        return {
+            "host": self.host,
+            "hostaddr": self.hostaddr,
+            "port": self.port,
+            "user": self.user,
+            "password": self.password,
+            "dbname": self.dbname,
+            "options": self.options,
+            "connect_timeout_s": self.connect_timeout_s,
+            **for_engine({**self.libpq, "sslmode": self.sslmode}),
+        }
 
     def for_psycopg(self) -> dict[str, Any]:
-        """Keyword arguments of psycopg.connect.
+        """Keyword arguments of psycopg.connect, for a session of the same kind as the load's.
 
         Those that could divert the session are given even where empty, so that PGHOSTADDR,
         PGOPTIONS or a service file in the caller's environment cannot.
         """
-        given = {name: value for name, value in asdict(self).items() if value not in (None, "")}
-        return {"hostaddr": "", "options": "", **given}
+        given: dict[str, Any] = {
+            **self.libpq,
+            "host": self.host,
+            "port": self.port,
+            "user": self.user,
+            "dbname": self.dbname,
+            "sslmode": self.sslmode,
+            "options": self.options,
+            "hostaddr": self.hostaddr,
+            "connect_timeout": math.ceil(self.connect_timeout_s),
+            "target_session_attrs": "any",
+            "gssencmode": "disable",
+        }
+        return given if self.password is None else {**given, "password": self.password}
 
 
 @dataclass(frozen=True)

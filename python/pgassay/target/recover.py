@@ -15,7 +15,7 @@ import psycopg
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.target import run_lock
 from pgassay.target.alter_system import RELOAD, reload, written_value
-from pgassay.target.existing import not_restored, unencrypted
+from pgassay.target.existing import not_restored
 from pgassay.target.protocol import Change, Connection, Journal
 from pgassay.target.schema import DROP, refuse_foreign
 from pgassay.target.session import connect, identity, one_line, resolve, told_as_target_error
@@ -49,7 +49,7 @@ def recover_owned(changes: Sequence[Change], journal: Journal) -> None:
 
 def recover_existing(dsn: str, changes: Sequence[Change], journal: Journal) -> list[str]:
     """Undo on the existing server, if it is the one the journal speaks of."""
-    parameters = unencrypted(resolve(dsn))
+    parameters = resolve(dsn)
     left = list(changes)
     notes: list[str] = []
     settled: set[str] = set()

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.target import libpq
 from pgassay.target.protocol import Connection, ConnectionParameters
 from pgassay.target.statements import statement
 
 APPLICATION_NAME = "pgassay control"
 CONNECT_LIMIT_S = 10
 STATEMENT_LIMIT_S = 60.0
-ENCRYPTED = ("require", "verify-ca", "verify-full")
 
 # What the refusal's text says, what to do about it. The first that fits is shown.
 HINTS = (
@@ -43,7 +43,11 @@ HINTS = (
     (r"timeout|timed out|No route|unreachable", "check the host, the port and any firewall"),
     (r"starting up|shutting down|recovery", "try again in a moment"),
     (r"definition of service", "check the service name and pg_service.conf"),
-    (r"SSL was required", "the load engine has no TLS either: use sslmode=disable or prefer"),
+    (r"SSL was required", "turn on ssl there, or use sslmode=prefer or disable"),
+    (r"certificate verify failed", "name the root certificate that signed it with sslrootcert"),
+    (r"root certificate file", "give sslrootcert, or another sslmode"),
+    (r"server certificate for", "connect by a name the certificate has, or sslmode=verify-ca"),
+    (r"group or world access", "chmod 600 it"),
     (r"permission denied", "this user may not; name another or grant it"),
 )
 
@@ -54,7 +58,6 @@ def connect(
     """A control session; `statement_limit_s` 0 is none."""
     arguments = {
         "application_name": APPLICATION_NAME,
-        "connect_timeout": CONNECT_LIMIT_S,
         **parameters.for_psycopg(),
     }
     session = _connected(parameters.password, **arguments)
@@ -78,40 +81,62 @@ def resolve(dsn: str) -> ConnectionParameters:
             "target.dsn is not a connection string libpq reads; write key=value pairs such as "
             '"service=lab" or "host=db1 dbname=bench", or postgresql://user@host/dbname'
         ) from None
-    arguments: dict[str, Any] = {"conninfo": dsn, "application_name": APPLICATION_NAME}
+    arguments: dict[str, Any] = {
+        "conninfo": dsn,
+        "application_name": APPLICATION_NAME,
+        **_host_of(given),
+    }
+    if (given.get("gssencmode") or os.environ.get("PGGSSENCMODE")) != "require":
+        # The load has no GSSAPI, so what is proved here must do without.
+        arguments["gssencmode"] = "disable"
     if "connect_timeout" not in given and "PGCONNECT_TIMEOUT" not in os.environ:
         arguments["connect_timeout"] = CONNECT_LIMIT_S
     password = given.get("password")
     with _connected(str(password) if password else None, **arguments) as session:
-        # One value each, as connected, even where the string names several hosts.
-        options = {
-            option.keyword.decode(): (option.val or b"").decode() for option in session.pgconn.info
+        return _as_connected(session)
+
+
+def parameters_of(options: Mapping[str, str]) -> ConnectionParameters:
+    """The same session for others, from libpq's parameters of one single host."""
+    extra = libpq.settings_options()
+    return ConnectionParameters(
+        host=options.get("host", ""),
+        hostaddr=options.get("hostaddr", ""),
+        port=int(options.get("port", "5432")),
+        user=options["user"],
+        dbname=options.get("dbname") or options["user"],
+        password=options.get("password") or None,
+        options=" ".join(part for part in (extra, options.get("options", "")) if part),
+        sslmode=options.get("sslmode") or "prefer",
+        connect_timeout_s=libpq.connect_timeout_s(options, CONNECT_LIMIT_S),
+        libpq=libpq.kept(options),
+    )
+
+
+def _host_of(given: Mapping[str, Any]) -> dict[str, str]:
+    """An abstract socket, named so that `_connected` sees it."""
+    host = str(given.get("host") or ("" if "service" in given else os.environ.get("PGHOST", "")))
+    return {"host": host} if host.startswith("@") and "hostaddr" not in given else {}
+
+
+def _as_connected(session: Connection) -> ConnectionParameters:
+    options = {
+        option.keyword.decode(): option.val.decode() for option in session.pgconn.info if option.val
+    }
+    reached = session.info
+    # One value each, as connected, even where the string names several hosts.
+    local = reached.host.startswith(("/", "@")) and not options.get("hostaddr")
+    return parameters_of(
+        {
+            **options,
+            "host": reached.host,
+            "hostaddr": "" if local else reached.hostaddr,
+            "port": str(reached.port),
+            "user": reached.user,
+            "dbname": reached.dbname,
+            "password": reached.password,
+            "options": reached.options,
         }
-        reached = session.info
-        host = reached.hostaddr if options.get("hostaddr") else reached.host
-        return ConnectionParameters(
-            host=host,
-            port=reached.port,
-            user=reached.user,
-            dbname=reached.dbname,
-            password=reached.password or None,
-            options=reached.options,
-            sslmode=options.get("sslmode") or "prefer",
-        )
-
-
-def refuse_encryption(parameters: ConnectionParameters) -> None:
-    """The load engine speaks no TLS yet; say so before anything is measured over another path."""
-    if parameters.host.startswith("/"):
-        return
-    if parameters.sslmode in ENCRYPTED:
-        raise no_tls(f"sslmode={parameters.sslmode}")
-
-
-def no_tls(why: str) -> ConnectionRefused:
-    return ConnectionRefused(
-        f"{why}, and the load engine has no TLS yet; run pgassay on the server's host over its "
-        "socket (host=/var/run/postgresql), or through an SSH tunnel with sslmode=disable"
     )
 
 
@@ -167,10 +192,24 @@ def told_as_target_error(doing: str) -> Iterator[None]:
 
 def _connected(secret: str | None, /, **arguments: Any) -> Connection:
     open_session: Callable[..., Connection] = psycopg.connect
+    if str(arguments.get("host", "")).startswith("@"):
+        open_session = _connect_abstract
     try:
         return open_session(autocommit=True, **arguments)
     except psycopg.Error as error:
         _raise(refused(error, secret))
+
+
+def _connect_abstract(conninfo: str = "", *, autocommit: bool, **arguments: Any) -> Connection:
+    """psycopg would look an abstract socket's name up in the DNS; libpq itself knows better."""
+    pgconn = psycopg.pq.PGconn.connect(make_conninfo(conninfo, **arguments).encode())
+    if pgconn.status != psycopg.pq.ConnStatus.OK:
+        message = pgconn.get_error_message()
+        pgconn.finish()
+        raise psycopg.OperationalError(message)
+    session: Connection = psycopg.Connection(pgconn)
+    session.autocommit = autocommit
+    return session
 
 
 def _raise(error: TargetError) -> NoReturn:

@@ -13,7 +13,6 @@ from typing import Literal
 from pgassay import _core
 from pgassay.errors import PgassayError
 from pgassay.target.account import server_account
-from pgassay.target.existing import unencrypted
 from pgassay.target.installation import embedded_installation
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.target.readable_copy import runnable_by
@@ -46,7 +45,7 @@ def check_host() -> list[Check]:
 def check_server(dsn: str) -> list[Check]:
     """Whether a load and its samplers can work on an existing server."""
     try:
-        parameters = unencrypted(resolve(dsn))
+        parameters = resolve(dsn)
         with connect(parameters) as session:
             row = session.execute(statement("checkup")).fetchone()
     except PgassayError as error:

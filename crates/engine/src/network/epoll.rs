@@ -4,15 +4,17 @@
 //! stream means that the socket is drained: a round trip takes one send, one receive and a share
 //! of one wait.
 
+mod transfer;
+
 use std::io;
 use std::time::Duration;
 
 use pgassay_session::Stream;
+use pgassay_session::tls::Reception;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use super::{Event, Network, Sink};
 
@@ -37,6 +39,8 @@ struct Socket {
     stream: Stream,
     /// Bytes that the socket did not take yet.
     unsent: Vec<u8>,
+    /// The socket took less than was sent; an edge tells when it takes more.
+    is_full: bool,
     failure: Option<io::Error>,
     /// The peer has closed: no further edge will tell, so reading goes on up to the end.
     is_ending: bool,
@@ -73,21 +77,9 @@ impl Epoll {
         let Some(Some(socket)) = self.sockets.get_mut(token) else {
             return;
         };
-        if !socket.unsent.is_empty() {
-            socket.unsent.extend_from_slice(bytes);
-            return;
-        }
-        let result = send_some(&socket.stream, bytes).and_then(|sent| {
-            let rest = bytes.get(sent..).unwrap_or_default();
-            if rest.is_empty() {
-                return Ok(());
-            }
-            socket.unsent.extend_from_slice(rest);
-            listen(&self.epoll, socket, token, true)
-        });
-        if let Err(error) = result {
-            socket.fail(error);
-            self.unsettled.push(token);
+        let result = transfer::transmit(&mut socket.stream, &mut socket.unsent, bytes);
+        if !matches!(result, Ok(is_sent) if is_sent != socket.is_full) {
+            self.settle(token, result);
         }
     }
 
@@ -95,16 +87,23 @@ impl Epoll {
         let Some(Some(socket)) = self.sockets.get_mut(token) else {
             return;
         };
-        if socket.unsent.is_empty() {
+        let result = transfer::flush(&mut socket.stream, &mut socket.unsent);
+        self.settle(token, result);
+    }
+
+    /// After a send that changed something: whether to listen for writability, or that it failed.
+    fn settle(&mut self, token: usize, result: io::Result<bool>) {
+        let Some(Some(socket)) = self.sockets.get_mut(token) else {
             return;
-        }
-        let result = send_some(&socket.stream, &socket.unsent).and_then(|sent| {
-            socket.unsent.drain(..sent);
-            if socket.unsent.is_empty() {
-                listen(&self.epoll, socket, token, false)
-            } else {
-                Ok(())
+        };
+        let result = result.and_then(|is_sent| {
+            if is_sent != socket.is_full {
+                return Ok(());
             }
+            socket.is_full = !is_sent;
+            let data = EventData::new_u64(token as u64);
+            epoll::modify(&self.epoll, &socket.stream, data, flags(socket.is_full))
+                .map_err(io::Error::from)
         });
         if let Err(error) = result {
             socket.fail(error);
@@ -157,23 +156,29 @@ impl Epoll {
         };
         let mut reply = std::mem::take(&mut self.reply);
         reply.clear();
-        let reading = match recv(&socket.stream, &mut *self.received, RecvFlags::DONTWAIT) {
-            Ok((length, _)) if length > 0 => {
-                let bytes = self.received.get(..length).unwrap_or_default();
-                sink.event(token, Event::Received(bytes), &mut reply);
-                if length < RECEIVE_BYTES && !socket.is_ending {
+        let reading = match transfer::receive(&mut socket.stream, &mut self.received) {
+            Ok(Reception::Bytes { length, is_drained }) => {
+                if length > 0 {
+                    let bytes = self.received.get(..length).unwrap_or_default();
+                    sink.event(token, Event::Received(bytes), &mut reply);
+                }
+                if length == 0
+                    && is_drained
+                    && let Some(error) = socket.failure.take()
+                {
+                    sink.event(token, Event::Failed(error), &mut reply);
+                    Reading::Over
+                } else if is_drained && (length == 0 || !socket.is_ending) {
                     Reading::Drained
                 } else {
+                    // Also where the peer has closed: no further edge will tell of the end.
                     Reading::More
                 }
             }
-            Err(Errno::INTR) => Reading::More,
-            Err(Errno::AGAIN) if socket.failure.is_none() => Reading::Drained,
             end => {
                 let event = match (socket.failure.take(), end) {
-                    (Some(error), _) => Event::Failed(error),
+                    (Some(error), _) | (None, Err(error)) => Event::Failed(error),
                     (None, Ok(_)) => Event::Closed,
-                    (None, Err(error)) => Event::Failed(error.into()),
                 };
                 sink.event(token, event, &mut reply);
                 Reading::Over
@@ -193,6 +198,10 @@ impl Network for Epoll {
         if self.sockets.len() <= token {
             self.sockets.resize_with(token + 1, || None);
         }
+        if !stream.is_plain() {
+            // TLS may hold bytes already, of which no edge will tell.
+            self.unsettled.push(token);
+        }
         epoll::add(
             &self.epoll,
             &stream,
@@ -203,6 +212,7 @@ impl Network for Epoll {
             *place = Some(Socket {
                 stream,
                 unsent: Vec::new(),
+                is_full: false,
                 failure: None,
                 is_ending: false,
             });
@@ -276,26 +286,3 @@ fn flags(writable: bool) -> EventFlags {
         flags
     }
 }
-
-fn listen(epoll: &OwnedFd, socket: &Socket, token: usize, writable: bool) -> io::Result<()> {
-    let data = EventData::new_u64(token as u64);
-    epoll::modify(epoll, &socket.stream, data, flags(writable))?;
-    Ok(())
-}
-
-/// How many bytes the socket took; none if it is full.
-fn send_some(stream: &Stream, bytes: &[u8]) -> io::Result<usize> {
-    let mut sent = 0;
-    while let Some(rest) = bytes.get(sent..).filter(|rest| !rest.is_empty()) {
-        match send(stream, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
-            Ok(taken) => sent += taken,
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => break,
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(sent)
-}
-
-#[cfg(test)]
-mod tests;

@@ -4,9 +4,14 @@
 //! Never: blocks but in `wait`, or knows what the bytes mean.
 //!
 //! A backend hands over bytes that it has already received and takes replies as bytes that it
-//! will send, so that one on io_uring fits without a change to its callers.
+//! will send: the shape of io_uring, which epoll can take on too.
 
 mod epoll;
+mod transport;
+mod uring;
+
+#[cfg(test)]
+mod contract_tests;
 
 use std::io;
 use std::time::Duration;
@@ -14,6 +19,8 @@ use std::time::Duration;
 use pgassay_session::Stream;
 
 pub use epoll::Epoll;
+pub use transport::{Backend, Transport};
+pub use uring::Uring;
 
 #[derive(Debug)]
 pub enum Event<'a> {

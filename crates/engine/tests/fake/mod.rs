@@ -2,7 +2,10 @@
 //!
 //! Its SQL: `delay MS`, `fail SQLSTATE`, `failfirst N SQLSTATE`, `row VALUE` (in a column `v`),
 //! `work` (which waits while the server is stalled), `begin`, `end`, `rollback`, `hangup`,
-//! `garbage`, `never`; anything else succeeds at once. It writes down what it was asked to run.
+//! `garbage`, `never`, `large BYTES`; anything else succeeds at once. It writes down what it was
+//! asked to run.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod run;
 
@@ -13,6 +16,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
+
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 #[derive(Default)]
 pub struct FakeServer {
@@ -33,6 +40,25 @@ struct State {
 
 impl FakeServer {
     pub fn start() -> FakeServer {
+        FakeServer::open(None)
+    }
+
+    /// Takes only those who ask for TLS.
+    pub fn start_encrypted() -> FakeServer {
+        let CertifiedKey { cert, signing_key } =
+            generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+        let key = PrivateKeyDer::try_from(signing_key.serialize_der()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![cert.der().clone()], key)
+            .unwrap();
+        FakeServer::open(Some(Arc::new(config)))
+    }
+
+    fn open(tls: Option<Arc<ServerConfig>>) -> FakeServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let statements = Arc::new(Mutex::new(Vec::new()));
@@ -41,22 +67,35 @@ impl FakeServer {
         let server = Arc::clone(&state);
         thread::spawn(move || {
             for stream in listener.incoming() {
-                let stream = stream.unwrap();
+                let mut stream = stream.unwrap();
                 if server.refuses.load(Ordering::SeqCst) {
                     continue;
                 }
                 server.opened.fetch_add(1, Ordering::SeqCst);
+                let end = stream.try_clone().unwrap();
                 server
                     .streams
                     .lock()
                     .unwrap()
                     .push(stream.try_clone().unwrap());
                 let (log, state) = (Arc::clone(&log), Arc::clone(&server));
+                let tls = tls.clone();
                 // A connection that breaks off is the load's affair.
                 thread::spawn(move || {
-                    let end = stream.try_clone().unwrap();
+                    stream.set_nodelay(true).unwrap();
+                    let stream: Box<dyn Duplex> = match tls {
+                        None => Box::new(stream),
+                        Some(tls) => {
+                            stream.read_exact(&mut [0; 8]).ok()?;
+                            stream.write_all(b"S").ok()?;
+                            Box::new(StreamOwned::new(
+                                ServerConnection::new(tls).unwrap(),
+                                stream,
+                            ))
+                        }
+                    };
                     Connection::new(stream, log, state).serve();
-                    let _ = end.shutdown(Shutdown::Both);
+                    end.shutdown(Shutdown::Both).ok()
                 });
             }
         });
@@ -104,8 +143,11 @@ impl FakeServer {
     }
 }
 
+trait Duplex: Read + Write {}
+impl<T: Read + Write> Duplex for T {}
+
 struct Connection {
-    stream: TcpStream,
+    stream: Box<dyn Duplex>,
     log: Arc<Mutex<Vec<String>>>,
     state: Arc<State>,
     prepared: HashMap<String, String>,
@@ -116,8 +158,7 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(stream: TcpStream, log: Arc<Mutex<Vec<String>>>, state: Arc<State>) -> Connection {
-        stream.set_nodelay(true).unwrap();
+    fn new(stream: Box<dyn Duplex>, log: Arc<Mutex<Vec<String>>>, state: Arc<State>) -> Connection {
         Connection {
             stream,
             log,
@@ -223,6 +264,10 @@ impl Connection {
                     .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
                     .ok()?;
             }
+            "large" => {
+                let row = vec![0; argument.parse().unwrap()];
+                self.say(b'D', &row);
+            }
             "never" => thread::sleep(Duration::from_secs(3600)),
             "fail" => return Some(self.fail(argument)),
             _ => {}
@@ -250,6 +295,7 @@ impl Connection {
     fn ready(&mut self) -> Option<()> {
         self.say(b'Z', &[self.block]);
         self.stream.write_all(&self.reply).ok()?;
+        self.stream.flush().ok()?;
         self.reply.clear();
         Some(())
     }

@@ -8,6 +8,9 @@ use super::{run_with, wait_until};
 use crate::fake::FakeServer;
 use crate::fake::run::{configuration, finished, number, result, step};
 
+/// io_uring where it may be used, and epoll.
+const TRANSPORTS: [&str; 2] = ["auto", "epoll"];
+
 #[test]
 fn a_serialization_failure_is_tried_again_with_the_same_requests() {
     let server = FakeServer::start();
@@ -60,9 +63,16 @@ fn tries_end_and_other_errors_are_not_tried_again() {
 
 #[test]
 fn lost_connections_are_opened_again_and_the_outage_is_told() {
+    for transport in TRANSPORTS {
+        lost_and_opened_again(transport);
+    }
+}
+
+fn lost_and_opened_again(transport: &str) {
     let server = FakeServer::start();
     let mut configuration = configuration(&server, "delay 1;", json!([step(3, 2.0, true)]));
     configuration["reconnect"] = json!("on_loss");
+    configuration["transport"] = json!(transport);
     let load = run_with(&configuration, |load| {
         wait_until(|| load.progress().transactions > 50);
         server.go_down();
@@ -90,11 +100,18 @@ fn lost_connections_are_opened_again_and_the_outage_is_told() {
 
 #[test]
 fn every_transaction_can_have_a_session_of_its_own() {
+    for transport in TRANSPORTS {
+        one_session_each(transport);
+    }
+}
+
+fn one_session_each(transport: &str) {
     let server = FakeServer::start();
     let steps = json!([{"clients": 2, "duration_s": null, "measured": true}]);
     let mut configuration = configuration(&server, "ok;", steps);
     configuration["transactions_per_client"] = json!(10);
     configuration["reconnect"] = json!("each_transaction");
+    configuration["transport"] = json!(transport);
     let result = result(&finished(&configuration));
     assert_eq!(
         (&result["transactions"], &result["failed"]),

@@ -30,7 +30,8 @@ fn slices_alternate_and_their_sums_are_the_whole() {
     assert_eq!(sum("transactions") + sum("crossing"), total);
     assert!(sum("transactions") > 200 && sum("crossing") >= 3, "{total}");
     for slice in slices {
-        assert!(slice["edge_lag_ms"].as_f64().unwrap() <= 5.0, "{slice}");
+        // Who waited for the next arrival would be 125 ms late in the mean.
+        assert!(slice["edge_lag_ms"].as_f64().unwrap() <= 60.0, "{slice}");
     }
     assert_eq!(slices[0]["end_ns"], slices[1]["start_ns"]);
     // Each of the three connections runs the SQL of each slice once.
@@ -62,7 +63,8 @@ fn an_edge_is_met_by_connections_that_wait_for_an_arrival() {
         "schedule": [[0, 0.25], [1, 0.25]]});
     let result = result(&finished(&configuration));
     for slice in result["slices"].as_array().unwrap() {
-        assert!(slice["edge_lag_ms"].as_f64().unwrap() <= 5.0, "{slice}");
+        // Who waited for the next arrival would be 125 ms late in the mean.
+        assert!(slice["edge_lag_ms"].as_f64().unwrap() <= 60.0, "{slice}");
     }
     assert_eq!(
         ["SET x = 1", "SET x = 2"].map(|sql| server.count(sql)),

@@ -1,0 +1,58 @@
+//! Which backend serves a load.
+//!
+//! Enters: what the configuration asks for, whether sessions are encrypted. Leaves: what this
+//! machine can give, or why it cannot. Never: falls back when io_uring was demanded.
+
+use serde::Deserialize;
+
+use super::Uring;
+use crate::error::EngineError;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// io_uring where it may be used, else epoll.
+    #[default]
+    Auto,
+    IoUring,
+    Epoll,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backend {
+    Uring,
+    Epoll,
+}
+
+impl Transport {
+    /// Tries io_uring: a kernel may be too old for it and a container may forbid it.
+    pub fn choose(self) -> Result<Backend, EngineError> {
+        match (self, Uring::probe) {
+            (Transport::Epoll, _) => Ok(Backend::Epoll),
+            (Transport::Auto, probe) => Ok(probe().map_or(Backend::Epoll, |()| Backend::Uring)),
+            (Transport::IoUring, probe) => match probe() {
+                Ok(()) => Ok(Backend::Uring),
+                Err(error) => Err(EngineError::configuration(
+                    "transport",
+                    format!(
+                        "io_uring cannot be used here ({error}): it needs Linux 6.1 and a \
+                         container that allows it; give auto or epoll"
+                    ),
+                )),
+            },
+        }
+    }
+    /// What serves connections once they are open: io_uring moves plain bytes only.
+    pub fn serve(self, chosen: Backend, are_plain: bool) -> Result<Backend, EngineError> {
+        match (self, chosen) {
+            (_, Backend::Epoll) => Ok(Backend::Epoll),
+            (_, Backend::Uring) if are_plain => Ok(Backend::Uring),
+            (Transport::IoUring, Backend::Uring) => Err(EngineError::configuration(
+                "transport",
+                "io_uring cannot carry TLS, which connections have or may get when they are \
+                 opened again; give auto or epoll, or sslmode=disable",
+            )),
+            (_, Backend::Uring) => Ok(Backend::Epoll),
+        }
+    }
+}
