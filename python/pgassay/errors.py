@@ -41,10 +41,19 @@ class PgassayError(Exception):
 class SpecError(PgassayError):
     """The experiment file is wrong: which file, which key, what to write instead."""
 
-    def __init__(self, problem: str, *, file: str | None = None, key: str | None = None) -> None:
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | None = None,
+        key: str | None = None,
+        excerpt: str = "",
+    ) -> None:
         self.problem = problem
         self.file = file
         self.key = key
+        self.excerpt = excerpt
+        """The line that is wrong with a caret below the place, where there is one."""
         super().__init__(": ".join(part for part in (file, key, problem) if part))
 
 

@@ -420,3 +420,28 @@ def test_an_unreachable_server_is_one_line_with_a_fix() -> None:
 def test_a_connection_string_libpq_cannot_read_is_not_repeated() -> None:
     for dsn in ("host=x secret word", "postgresql://u:sec@ret@h:1/x", "postgres//u:secret@h"):
         assert "sec" not in refusal(dsn)
+
+
+def test_a_database_without_an_encoding_is_a_target_like_any_other(
+    server: LabServer, journal: RecordingJournal
+) -> None:
+    with server.admin("postgres") as session:
+        session.execute("CREATE DATABASE plain ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+    target = ExistingTarget(server.dsn(dbname="plain"), journal)
+    try:
+        facts = target.open()
+        assert isinstance(facts.version, str)
+        target.prepare(build, {})
+        assert target.reset({}).level
+    finally:
+        target.close()
+        with server.admin("postgres") as session:
+            session.execute("DROP DATABASE plain")
+
+
+def test_a_statement_timeout_under_test_does_not_stop_the_control(
+    target: ExistingTarget,
+) -> None:
+    target.open()
+    target.prepare(build, {})
+    assert target.reset({"statement_timeout": "1ms"}).settings["statement_timeout"] == "1ms"

@@ -69,7 +69,8 @@ def test_a_plan_with_a_broken_script_names_file_and_line(tmp_path: Path) -> None
     spec.write_text("[workload]\nuse = 'shop'\n")
     done = pgassay("plan", str(spec))
     assert done.returncode == ExitCode.USAGE
-    assert "buy.sql:2" in done.stderr
+    assert "buy.sql:2:16: syntax error" in done.stderr
+    assert done.stderr.splitlines()[-2:] == ["\\set x random(1", "               ^"]
     (folder / "buy.sql").write_text("SELECT :who;\n")
     assert "buy.sql: reads :who, which nothing sets" in pgassay("plan", str(spec)).stderr
 

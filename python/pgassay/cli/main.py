@@ -68,7 +68,7 @@ def _run() -> int:
     try:
         status = app(standalone_mode=False)
     except PgassayError as error:
-        return _fail(str(error), error.exit_code)
+        return _fail(str(error), error.exit_code, getattr(error, "excerpt", ""))
     except (KeyboardInterrupt, Abort):
         status = ExitCode.INTERRUPTED
     except TyperException as error:
@@ -89,9 +89,11 @@ def _run() -> int:
     return int(status or ExitCode.DONE)
 
 
-def _fail(message: str, code: ExitCode) -> ExitCode:
+def _fail(message: str, code: ExitCode, excerpt: str = "") -> ExitCode:
     with suppress(OSError):  # the terminal may be gone
         print(f"pgassay: {' '.join(message.split())}", file=sys.stderr)
+        if excerpt:
+            print(excerpt, file=sys.stderr)
     return code
 
 

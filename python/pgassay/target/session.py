@@ -23,6 +23,7 @@ from pgassay.target.statements import statement
 APPLICATION_NAME = "pgassay control"
 CONNECT_LIMIT_S = 10
 STATEMENT_LIMIT_S = 60.0
+LIFT_ATTEMPTS = 20
 
 # What the refusal's text says, what to do about it. The first that fits is shown.
 HINTS = (
@@ -59,9 +60,12 @@ def connect(
     arguments = {
         "application_name": APPLICATION_NAME,
         **parameters.for_psycopg(),
+        # Some databases have no encoding (SQL_ASCII); without this their text arrives as bytes.
+        "client_encoding": "UTF8",
     }
     session = _connected(parameters.password, **arguments)
     try:
+        _lift_statement_timeout(session)
         session.execute(
             statement("control_session"), (f"{round(statement_limit_s * 1000)}ms",), prepare=False
         )
@@ -69,6 +73,21 @@ def connect(
         session.close()
         raise
     return session
+
+
+def _lift_statement_timeout(session: Connection) -> None:
+    """So short a statement fits into any limit, unless the host is held up just then.
+
+    Not by a start-up option: pg_settings would then show that as the value to go back to.
+    """
+    for attempt in range(1, LIFT_ATTEMPTS + 1):
+        try:
+            session.execute("SET statement_timeout = 0", prepare=False)
+        except psycopg.errors.QueryCanceled:
+            if attempt == LIFT_ATTEMPTS:
+                raise
+        else:
+            return
 
 
 def resolve(dsn: str) -> ConnectionParameters:

@@ -102,13 +102,13 @@ def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def check_scripts(workload: Workload, known: Sequence[str]) -> None:
+def check_scripts(workload: Workload, known: Sequence[str], *, allow_shell: bool = False) -> None:
     """Parse every scenario before anything is touched; `known` are variables given from outside."""
     for scenario in workload.scenarios:
         try:
-            free = _core.check_script(scenario.file, scenario.script)
+            free = _core.check_script(scenario.file, scenario.script, allow_shell=allow_shell)
         except _core.ScriptError as error:
-            raise SpecError(str(error)) from None
+            raise SpecError(str(error), excerpt=error.excerpt) from None
         unknown = sorted(set(free) - set(known))
         if unknown:
             raise SpecError(
@@ -124,7 +124,9 @@ def open_load(request: LoadRequest, connection: ConnectionParameters) -> _core.L
         load.connect()
     except _core.ConnectionFailed as error:
         raise ConnectionRefused(str(error), sqlstate=error.sqlstate) from None
-    except (_core.ScriptError, _core.ConfigurationError) as error:
+    except _core.ScriptError as error:
+        raise SpecError(str(error), excerpt=error.excerpt) from None
+    except _core.ConfigurationError as error:
         raise SpecError(str(error)) from None
     return load
 

@@ -24,7 +24,7 @@ def check_load(spec: Spec) -> None:
     if spec.file.load.command is not None:
         check_command(spec.file.load, spec.folder)
     else:
-        check_scripts(spec.workload, known=("scale",))
+        check_scripts(spec.workload, known=("scale",), allow_shell=spec.file.load.allow_shell)
 
 
 class TrialLoad(Protocol):
