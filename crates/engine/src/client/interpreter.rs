@@ -51,6 +51,8 @@ pub struct Interpreter {
     /// Statements that the server was told to prepare, with the sync that this came before.
     parses: VecDeque<(u64, usize)>,
     results: Results,
+    /// Whether variables take the results of the statement under way.
+    wants_rows: bool,
 }
 
 impl Interpreter {
@@ -67,6 +69,7 @@ impl Interpreter {
             syncs_seen: 0,
             parses: VecDeque::new(),
             results: Results::default(),
+            wants_rows: false,
         }
     }
 
@@ -114,8 +117,8 @@ impl Interpreter {
 
     /// Whether columns and rows of results are wanted.
     #[must_use]
-    pub fn wants_rows(&self, program: &Program) -> bool {
-        self.capture(program).is_some()
+    pub fn wants_rows(&self) -> bool {
+        self.wants_rows
     }
 
     pub fn columns(&mut self, body: &[u8]) {
@@ -128,7 +131,9 @@ impl Interpreter {
 
     /// One result has ended.
     pub fn result_ended(&mut self, program: &Program) {
-        if let Some(capture) = self.capture(program) {
+        if self.wants_rows
+            && let Some(capture) = self.capture(program)
+        {
             self.results
                 .end(capture, &program.names, &mut self.variables);
         }
@@ -151,7 +156,9 @@ impl Interpreter {
 
     /// All that was sent has succeeded; the next `run` begins behind it.
     pub fn answered(&mut self, program: &Program) -> Result<(), Fault> {
-        if let Some(capture) = self.capture(program) {
+        if std::mem::take(&mut self.wants_rows)
+            && let Some(capture) = self.capture(program)
+        {
             self.results
                 .finish(capture, &program.names, &mut self.variables)?;
         }
@@ -173,6 +180,7 @@ impl Interpreter {
     /// A failed statement was the last of what was sent.
     pub fn failed(&mut self) {
         self.in_pipeline = false;
+        self.wants_rows = false;
     }
 
     #[must_use]
@@ -283,6 +291,7 @@ impl Interpreter {
             return Ok(Next::Operation);
         }
         self.syncs_sent += 1;
+        self.wants_rows = capture.is_some();
         Ok(Next::Answer)
     }
 

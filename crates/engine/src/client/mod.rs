@@ -149,8 +149,7 @@ impl Client {
         // The reader is out of the client while its messages are looked at.
         let mut reader = std::mem::take(&mut self.reader);
         loop {
-            let wants_rows = self.state == State::Waiting;
-            reader.keep_rows(wants_rows && self.interpreter.wants_rows(bench.program));
+            reader.keep_rows(self.interpreter.wants_rows());
             let Some(message) = reader.next(&mut bytes)? else {
                 break;
             };
