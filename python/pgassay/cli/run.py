@@ -52,12 +52,17 @@ def follow(spec: Spec, path: Path) -> Outcome:
     except BaseException:
         with suppress(OSError):
             if not run.discard_if_empty():
-                kept = sum(1 for _ in run.trials())
-                err.print(
-                    f"{kept} finished trials are kept; pgassay report {quote(str(path))}",
-                    markup=False,
-                )
+                _say_what_is_kept(run)
         raise
+
+
+def _say_what_is_kept(run: RunDirectory) -> None:
+    kept = sum(1 for _ in run.trials())
+    where = quote(str(run.path))
+    if kept:
+        err.print(f"{kept} finished trials are kept; pgassay report {where}", markup=False)
+    else:
+        err.print(f"what was seen so far is in {where}", markup=False)
 
 
 def conclude(outcome: Outcome, *, as_json: bool) -> None:

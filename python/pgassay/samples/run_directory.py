@@ -93,8 +93,8 @@ class RunDirectory:
         return (self.path / name).is_file()
 
     def discard_if_empty(self) -> bool:
-        """Remove a run without a trial and with nothing left to undo; whether it was."""
-        if any(self.trials()) or open_changes(self.path / JOURNAL):
+        """Remove a run with nothing of a trial and nothing left to undo; whether it was."""
+        if any((self.path / "trials").iterdir()) or open_changes(self.path / JOURNAL):
             return False
         shutil.rmtree(self.path, ignore_errors=True)
         return True
