@@ -7,13 +7,12 @@
 use std::collections::VecDeque;
 
 use super::capture::Results;
+use super::pause::duration_ns;
 use super::shell;
 use crate::messages::{Mode, PIPELINE_ROLLBACK, ROLLBACK, Request, SYNC};
 use crate::program::{Operation, Program, Work};
 use crate::random::Random;
-use crate::script::{
-    Amount, Capture, Content, Context, Expression, Fault, Pause, Value, Variables, undefined,
-};
+use crate::script::{Capture, Content, Context, Expression, Fault, Value, Variables};
 
 /// Why the interpreter does not go on by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +50,8 @@ pub struct Interpreter {
     /// Statements that the server was told to prepare, with the sync that this came before.
     parses: VecDeque<(u64, usize)>,
     results: Results,
+    /// Whether variables take the results of the statement under way.
+    wants_rows: bool,
     /// Random state and variables at the beginning, where a scenario may be tried again.
     beginning: Option<(Random, Variables)>,
 }
@@ -69,6 +70,7 @@ impl Interpreter {
             syncs_seen: 0,
             parses: VecDeque::new(),
             results: Results::default(),
+            wants_rows: false,
             beginning: None,
         }
     }
@@ -78,6 +80,7 @@ impl Interpreter {
         self.prepared = prepared;
         // What the old session has not answered nobody will.
         self.in_pipeline = false;
+        self.wants_rows = false;
         self.syncs_seen = self.syncs_sent;
         self.parses.clear();
     }
@@ -156,8 +159,8 @@ impl Interpreter {
 
     /// Whether columns and rows of results are wanted.
     #[must_use]
-    pub fn wants_rows(&self, program: &Program) -> bool {
-        self.capture(program).is_some()
+    pub fn wants_rows(&self) -> bool {
+        self.wants_rows
     }
 
     pub fn columns(&mut self, body: &[u8]) {
@@ -170,7 +173,9 @@ impl Interpreter {
 
     /// One result has ended.
     pub fn result_ended(&mut self, program: &Program) {
-        if let Some(capture) = self.capture(program) {
+        if self.wants_rows
+            && let Some(capture) = self.capture(program)
+        {
             self.results
                 .end(capture, &program.names, &mut self.variables);
         }
@@ -193,7 +198,9 @@ impl Interpreter {
 
     /// All that was sent has succeeded; the next `run` begins behind it.
     pub fn answered(&mut self, program: &Program) -> Result<(), Fault> {
-        if let Some(capture) = self.capture(program) {
+        if std::mem::take(&mut self.wants_rows)
+            && let Some(capture) = self.capture(program)
+        {
             self.results
                 .finish(capture, &program.names, &mut self.variables)?;
         }
@@ -215,6 +222,7 @@ impl Interpreter {
     /// A failed statement was the last of what was sent.
     pub fn failed(&mut self) {
         self.in_pipeline = false;
+        self.wants_rows = false;
     }
 
     #[must_use]
@@ -270,7 +278,7 @@ impl Interpreter {
             }
             Work::Jump(to) => return Ok(Next::At(*to)),
             Work::Sleep(pause) => {
-                let duration_ns = self.duration_ns(pause, program)?;
+                let duration_ns = duration_ns(pause, names, &self.variables)?;
                 if duration_ns > 0 {
                     return Ok(Next::Sleep(duration_ns));
                 }
@@ -325,6 +333,7 @@ impl Interpreter {
             return Ok(Next::Operation);
         }
         self.syncs_sent += 1;
+        self.wants_rows = capture.is_some();
         Ok(Next::Answer)
     }
 
@@ -349,23 +358,6 @@ impl Interpreter {
         })
     }
 
-    fn duration_ns(&self, pause: &Pause, program: &Program) -> Result<i64, Fault> {
-        let amount = match pause.amount {
-            Amount::Constant(amount) => amount,
-            Amount::Variable(slot) => {
-                let name = program.names.name(slot);
-                let content = self.variables.get(slot).ok_or_else(|| undefined(name))?;
-                leading_integer(content).map_err(|text| {
-                    let text = String::from_utf8_lossy(&text).into_owned();
-                    Fault::new(format!(
-                        "invalid sleep time \"{text}\" for variable \"{name}\""
-                    ))
-                })?
-            }
-        };
-        Ok(amount.saturating_mul(pause.unit_ns))
-    }
-
     fn capture<'p>(&self, program: &'p Program) -> Option<&'p Capture> {
         match &self.current(program)?.work {
             Work::Send { capture, .. } => capture.as_ref(),
@@ -380,28 +372,4 @@ impl Interpreter {
             .operations
             .get(self.operation)
     }
-}
-
-/// The digits at the front of a variable's text, as C's `atoi` reads them.
-fn leading_integer(content: &Content) -> Result<i64, Vec<u8>> {
-    if let Content::Value(Value::Int(value)) = content {
-        return Ok(*value);
-    }
-    let mut text = Vec::new();
-    content.write_text(&mut text);
-    let word = text.trim_ascii_start();
-    let digits = word.strip_prefix(b"-").unwrap_or(word);
-    let digits: Vec<u8> = digits
-        .iter()
-        .copied()
-        .take_while(u8::is_ascii_digit)
-        .collect();
-    let Ok(value) = String::from_utf8_lossy(&digits).parse::<i64>() else {
-        return Err(text);
-    };
-    Ok(if word.starts_with(b"-") {
-        -value
-    } else {
-        value
-    })
 }

@@ -5,8 +5,10 @@
 //! of a transaction that succeeds.
 
 mod capture;
+mod ending;
 mod interpreter;
 mod pace;
+mod pause;
 mod session;
 mod shell;
 
@@ -16,7 +18,6 @@ use pgassay_session::board::Board;
 use pgassay_session::{CancelKey, ServerError, clock};
 
 use crate::config::{Reconnect, Seat};
-use crate::log::Fate;
 use crate::messages::{COPY_REFUSAL, Malformed, Message, Reader, SYNC, server_error, sqlstate};
 use crate::program::Program;
 use crate::random::{Purpose, Random};
@@ -26,11 +27,6 @@ use crate::setup::Setup;
 use interpreter::{Interpreter, Stop};
 pub use pace::Pace;
 use pace::Rest;
-
-/// The pause of a client whose script failed by itself, without a word to the server.
-const FAULT_PAUSE_NS: i64 = 1_000_000;
-/// Transactions that end without a wait before others have their turn.
-const MOST_AT_ONCE: u32 = 64;
 
 /// What the clients of one worker share.
 pub struct Bench<'p> {
@@ -176,9 +172,7 @@ impl Client {
         // The reader is out of the client while its messages are looked at.
         let mut reader = std::mem::take(&mut self.reader);
         loop {
-            let is_waiting = self.state == State::Waiting;
-            let wants_rows = is_waiting && self.interpreter.wants_rows(bench.program);
-            reader.keep_rows(wants_rows);
+            reader.keep_rows(self.interpreter.wants_rows());
             let Some(message) = reader.next(&mut bytes)? else {
                 break;
             };
@@ -193,13 +187,13 @@ impl Client {
                 Message::ParseComplete => self.interpreter.parsed(),
                 Message::Columns(body) => self.interpreter.columns(body),
                 Message::Row(body) => self.interpreter.row(body),
-                Message::Complete if wants_rows => self.interpreter.result_ended(bench.program),
-                Message::Complete => {}
+                Message::Complete => self.interpreter.result_ended(bench.program),
                 Message::Error(fields) => self.failed(fields, bench),
                 // Nobody knows which of the messages under way the server still reads.
                 Message::CopyIn if self.interpreter.in_pipeline() => return Err(Malformed),
                 Message::CopyIn => {
                     output.extend_from_slice(COPY_REFUSAL);
+                    let is_waiting = self.state == State::Waiting;
                     if is_waiting && self.interpreter.is_extended(bench.program) {
                         // The server ignored the first Sync, being about to read data.
                         output.extend_from_slice(SYNC);
@@ -338,100 +332,5 @@ impl Client {
             (State::Idle | State::Sleeping | State::Lost | State::Opening | State::Gone, _) => {}
         }
         Ok(())
-    }
-
-    /// As pgbench does: not beyond the tries, the latency limit or the schedule.
-    fn may_retry(&self, failure: &Failure, bench: &mut Bench<'_>) -> bool {
-        let max_tries = bench.pace.max_tries;
-        if !failure.is_retryable() || (max_tries > 0 && self.attempt.tries >= max_tries) {
-            return false;
-        }
-        let now_ns = clock::now_ns();
-        bench.recorder.advance(now_ns);
-        let limit_ns = bench.recorder.latency_limit_ns().unwrap_or(i64::MAX);
-        bench.recorder.step().is_some() && now_ns - self.attempt.expected_ns() <= limit_ns
-    }
-
-    fn retry(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        self.attempt.tries += 1;
-        self.interpreter.restart();
-        if self.block == b'I' {
-            self.proceed(bench, output);
-        } else {
-            self.interpreter.roll_back(output);
-            self.state = State::RollingBack { retries: true };
-        }
-    }
-
-    fn end_succeeded(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        let now_ns = clock::now_ns();
-        let counts = bench.recorder.success(now_ns, &self.attempt);
-        if counts && bench.recorder.is_measured() {
-            *self.measured.get_or_insert(0) += 1;
-        }
-        self.done += 1;
-        self.write_log(now_ns, &self.attempt, Fate::Succeeded, bench);
-        self.at_once += 1;
-        let pause_ns = if self.at_once < MOST_AT_ONCE {
-            0
-        } else {
-            // A script that never waits would keep the other clients waiting.
-            self.at_once = 0;
-            1
-        };
-        self.rest.begin(now_ns, pause_ns, &bench.pace);
-        self.finish(now_ns, bench, output);
-    }
-
-    /// Nothing of the transaction is left: on to the next.
-    fn finish(&mut self, now_ns: i64, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        self.state = State::Idle;
-        if bench.pace.reconnect == Reconnect::EachTransaction {
-            self.is_open = false;
-            bench.pace.closing.push(self.place);
-        }
-        self.go_on(now_ns, bench, output);
-    }
-
-    /// The script's own mistake ends the transaction. One that fails before it sends anything
-    /// must not go round and round in here: the next transaction begins after a pause.
-    fn end_by_fault(&mut self, fault: &Fault, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        self.end_failed(Failure::Client, || fault.to_string(), bench);
-        self.rest
-            .begin(clock::now_ns(), FAULT_PAUSE_NS, &bench.pace);
-        self.settle(bench, output);
-    }
-
-    /// `problem` is asked for only if it is to be reported.
-    fn end_failed(
-        &mut self,
-        failure: Failure,
-        problem: impl FnOnce() -> String,
-        bench: &mut Bench<'_>,
-    ) {
-        let now_ns = clock::now_ns();
-        let (interpreter, program) = (&self.interpreter, bench.program);
-        let message = || format!("{}: {}", interpreter.place(program), problem());
-        bench
-            .recorder
-            .failure(now_ns, &self.attempt, failure, message);
-        self.done += 1;
-        let fate = match failure {
-            Failure::Sqlstate(code) if code == *b"40001" => Fate::Serialization,
-            Failure::Sqlstate(code) if code == *b"40P01" => Fate::Deadlock,
-            _ => Fate::Failed,
-        };
-        self.write_log(now_ns, &self.attempt, fate, bench);
-        self.rest.begin(now_ns, 0, &bench.pace);
-    }
-
-    /// After a failure: rolls back what is open, else goes on.
-    fn settle(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        if self.block == b'I' && !self.interpreter.in_pipeline() {
-            self.finish(clock::now_ns(), bench, output);
-        } else {
-            self.interpreter.roll_back(output);
-            self.state = State::RollingBack { retries: false };
-        }
     }
 }

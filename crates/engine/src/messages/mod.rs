@@ -4,9 +4,11 @@
 //! matter. Never: opens a session (`pgassay_session` does) or keeps a row of a result.
 
 mod failure;
+mod fixed;
 mod reader;
 mod request;
 
 pub use failure::{server_error, sqlstate};
+pub use fixed::{COPY_REFUSAL, PIPELINE_ROLLBACK, ROLLBACK, SYNC, TERMINATE};
 pub use reader::{Malformed, Message, Reader};
-pub use request::{COPY_REFUSAL, Mode, PIPELINE_ROLLBACK, ROLLBACK, Request, SYNC, TERMINATE};
+pub use request::{Mode, Request};

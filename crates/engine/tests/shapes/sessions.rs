@@ -70,7 +70,7 @@ fn lost_connections_are_opened_again_and_the_outage_is_told() {
 
 fn lost_and_opened_again(transport: &str) {
     let server = FakeServer::start();
-    let mut configuration = configuration(&server, "delay 1;", json!([step(3, 2.0, true)]));
+    let mut configuration = configuration(&server, "delay 1;", json!([step(3, 3.0, true)]));
     configuration["reconnect"] = json!("on_loss");
     configuration["transport"] = json!(transport);
     let load = run_with(&configuration, |load| {
@@ -85,7 +85,7 @@ fn lost_and_opened_again(transport: &str) {
     assert_eq!(outages.len(), 1, "{outages:?}");
     let time = |key: &str| outages[0][key].as_i64().unwrap();
     let outage_ms = (time("end_ns") - time("start_ns")) / 1_000_000;
-    assert!((300..1_200).contains(&outage_ms), "{outage_ms}");
+    assert!((300..2_500).contains(&outage_ms), "{outage_ms}");
     assert_eq!(time("connections"), 3);
     assert!(number(&result, "/connect_ms/max") > 0.0);
     let after = load.outcome().unwrap().intervals();
@@ -139,7 +139,7 @@ fn each_scenario_can_have_connections_of_its_own() {
         .collect();
     for (count, connections) in done.iter().zip([3.0, 1.0, 2.0]) {
         assert!(
-            (count / connections / done[1] - 1.0).abs() < 0.2,
+            (count / connections / done[1] - 1.0).abs() < 0.35,
             "{done:?}"
         );
     }
@@ -162,11 +162,11 @@ fn each_statement_is_measured_where_that_is_asked_for() {
         .collect();
     assert_eq!(lines, [1, 2, 4, 5]);
     let median = |n: usize| number(&statements[n], "/latency_ms/p50");
-    assert!((8.0..12.0).contains(&median(1)) && (2.0..6.0).contains(&median(2)));
+    assert!((8.0..30.0).contains(&median(1)) && (2.0..20.0).contains(&median(2)));
     let sum: f64 = (0..4)
         .map(|n| number(&statements[n], "/latency_ms/mean"))
         .sum();
-    assert!((sum / number(&result, "/latency_ms/mean") - 1.0).abs() < 0.1);
+    assert!((sum / number(&result, "/latency_ms/mean") - 1.0).abs() < 0.2);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::open_step;
 use crate::fake::FakeServer;
-use crate::fake::run::{configuration, finished, result, step};
+use crate::fake::run::{configuration, finished, number, result, step};
 
 #[test]
 fn slices_alternate_and_their_sums_are_the_whole() {
@@ -62,10 +62,18 @@ fn an_edge_is_met_by_connections_that_wait_for_an_arrival() {
         "variants": [{"name": "a", "sql": ["SET x = 1"]}, {"name": "b", "sql": ["SET x = 2"]}],
         "schedule": [[0, 0.25], [1, 0.25]]});
     let result = result(&finished(&configuration));
-    for slice in result["slices"].as_array().unwrap() {
-        // Who waited for the next arrival would be 125 ms late in the mean.
-        assert!(slice["edge_lag_ms"].as_f64().unwrap() <= 60.0, "{slice}");
-    }
+    let slices = result["slices"].as_array().unwrap();
+    let mut lags: Vec<f64> = slices
+        .iter()
+        .map(|slice| number(slice, "/edge_lag_ms"))
+        .collect();
+    // Who waited for the next arrival would be 125 ms late in the mean; one of three may meet a
+    // machine that is busy with something else.
+    lags.sort_by(f64::total_cmp);
+    assert!(
+        lags.len() == 3 && lags[1] <= 60.0 && lags[0] > 0.0,
+        "{lags:?}"
+    );
     assert_eq!(
         ["SET x = 1", "SET x = 2"].map(|sql| server.count(sql)),
         [4, 2]
