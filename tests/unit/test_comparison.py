@@ -259,6 +259,7 @@ def test_a_huge_spread_gives_no_interval_instead_of_a_crash_or_an_absurd_one() -
     analysis = analysis_of(plan_of(least=2, most=2), {"a1": [8.0, 8.0], "a2": [10.0, 18.0]})
     (verdict,) = analysis.verdicts()
     assert verdict.ci95_pct is None
+    assert verdict.ci95 is None
     assert verdict.verdict is Verdict.UNDECIDED
     assert verdict.blocks_to_decide is None
 

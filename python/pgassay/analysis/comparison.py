@@ -95,7 +95,7 @@ def compare(
         # No metric can fall by more than all of it.
         ci95_pct=_bounded(_both(interval, relative), least=-100.0),
         difference=raw(mean),
-        ci95=_both(interval, raw),
+        ci95=_bounded(_both(interval, raw), least=-100.0) if ratio else _both(interval, raw),
         p_t=None if error is None else float(2 * special.stdtr(n - 1, -abs(mean) / error)),
         p_sign_flip=sign_flip_p(differences[: rule.declared_blocks]),
         p_blocks=min(n, rule.declared_blocks),
