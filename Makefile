@@ -44,10 +44,10 @@ lint: build
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 
 bench: build
-	$(BIN)/python bench/engine.py
+	$(BIN)/python -m bench.engine
 
 validate: build
-	$(BIN)/python bench/false_positives.py
+	$(BIN)/python -m bench.false_positives
 
 format:
 	$(BIN)/ruff check --fix --quiet .

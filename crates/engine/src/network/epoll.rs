@@ -15,18 +15,24 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
+};
 
+use super::alarm::{Alarm, Limit};
 use super::{Event, Network, Sink};
 
 const RECEIVE_BYTES: usize = 64 * 1024;
 const EVENTS: usize = 256;
-/// From here on a wait may end up to a millisecond early: the last stretch is waited for anew.
-const LONG_WAIT: Duration = Duration::from_millis(2);
 /// Full reads of one socket before the others have their turn.
 const MOST_READS: usize = 4;
+/// Stands for the timer among the tokens.
+const TIMER: u64 = u64::MAX;
 
 pub struct Epoll {
     epoll: OwnedFd,
+    timer: OwnedFd,
+    alarm: Alarm,
     sockets: Vec<Option<Socket>>,
     events: Vec<epoll::Event>,
     received: Box<[u8]>,
@@ -54,6 +60,13 @@ impl Socket {
     }
 }
 
+enum Wait {
+    /// Events are there already, or nobody has time for more.
+    No,
+    /// Until there is one; the timer is one.
+    ForEvents,
+}
+
 enum Reading {
     Drained,
     More,
@@ -62,8 +75,18 @@ enum Reading {
 
 impl Epoll {
     pub fn new() -> io::Result<Epoll> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let timer = timerfd_create(
+            TimerfdClockId::Monotonic,
+            TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK,
+        )?;
+        // Edge-triggered, it need not be read: each setting is followed by an edge.
+        let edges = EventFlags::IN | EventFlags::ET;
+        epoll::add(&epoll, &timer, EventData::new_u64(TIMER), edges)?;
         Ok(Epoll {
-            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            epoll,
+            timer,
+            alarm: Alarm::default(),
             sockets: Vec::new(),
             events: Vec::with_capacity(EVENTS),
             received: vec![0; RECEIVE_BYTES].into_boxed_slice(),
@@ -111,27 +134,31 @@ impl Epoll {
         }
     }
 
+    /// What the coming wait needs in order to end in time. None: nothing happened in a short
+    /// time, which is over.
+    ///
     /// epoll counts in milliseconds (epoll_pwait2 does not, but needs Linux 5.11), poll in
-    /// nanoseconds: a short time is waited for with poll on the epoll set. Returns what epoll
-    /// itself is still to wait; none if nothing happened in a short time.
-    fn wait_briefly(&self, timeout: Duration) -> io::Result<Option<Duration>> {
-        if timeout >= LONG_WAIT {
-            // Rounded down: the caller comes again for the rest.
-            let seconds = Duration::from_secs(timeout.as_secs());
-            return Ok(Some(
-                seconds + Duration::from_millis(timeout.subsec_millis().into()),
-            ));
-        }
+    /// nanoseconds: a short time is waited for with poll on the epoll set.
+    fn limit(&mut self, timeout: Duration) -> io::Result<Option<Wait>> {
         if timeout.is_zero() {
-            return Ok(Some(timeout));
+            return Ok(Some(Wait::No));
         }
-        let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
-        match poll(
-            &mut [PollFd::new(&self.epoll, PollFlags::IN)],
-            Some(&timeout),
-        ) {
+        let limit = self.alarm.limit(timeout);
+        if limit == Limit::Running {
+            return Ok(Some(Wait::ForEvents));
+        }
+        let time = Timespec::try_from(timeout).map_err(io::Error::other)?;
+        if limit == Limit::Start {
+            let once = Itimerspec {
+                it_interval: Timespec::default(),
+                it_value: time,
+            };
+            timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once)?;
+            return Ok(Some(Wait::ForEvents));
+        }
+        match poll(&mut [PollFd::new(&self.epoll, PollFlags::IN)], Some(&time)) {
             Ok(0) | Err(Errno::INTR) => Ok(None),
-            Ok(_) => Ok(Some(Duration::ZERO)),
+            Ok(_) => Ok(Some(Wait::No)),
             Err(error) => Err(error.into()),
         }
     }
@@ -237,14 +264,15 @@ impl Network for Epoll {
         } else {
             Duration::ZERO
         };
-        let Some(timeout) = self.wait_briefly(timeout)? else {
-            return Ok(());
+        let limit = match self.limit(timeout)? {
+            None => return Ok(()),
+            Some(Wait::No) => Some(Timespec::default()),
+            Some(Wait::ForEvents) => None,
         };
-        let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
         let mut events = std::mem::take(&mut self.events);
         events.clear();
         let spare = rustix::buffer::spare_capacity(&mut events);
-        match epoll::wait(&self.epoll, spare, Some(&timeout)) {
+        match epoll::wait(&self.epoll, spare, limit.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
@@ -252,6 +280,10 @@ impl Network for Epoll {
             self.read(token, sink);
         }
         for event in &events {
+            if event.data.u64() == TIMER {
+                self.alarm.rang();
+                continue;
+            }
             let Ok(token) = usize::try_from(event.data.u64()) else {
                 continue;
             };

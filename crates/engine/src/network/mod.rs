@@ -6,6 +6,7 @@
 //! A backend hands over bytes that it has already received and takes replies as bytes that it
 //! will send: the shape of io_uring, which epoll can take on too.
 
+mod alarm;
 mod epoll;
 mod transport;
 mod uring;

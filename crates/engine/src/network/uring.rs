@@ -9,74 +9,58 @@
 //! failure) or an error has one, and the rest is sent by an operation that may wait.
 
 use std::io;
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::time::Duration;
 
-use io_uring::squeue::{self, Flags};
-use io_uring::types::{Fd, SubmitArgs, Timespec};
-use io_uring::{IoUring, cqueue, opcode};
 use pgassay_session::Stream;
 use rustix::io::Errno;
 
+use super::alarm::{Alarm, Limit};
 use super::{Event, Network, Sink};
-use buffers::{Buffers, GROUP};
+use buffers::Buffers;
+use ring::{Completion, Ring};
 use slot::Slot;
 
 mod buffers;
+mod ring;
 mod slot;
 
-/// Replies until the first of them are submitted while completions are still being handled.
-const BATCH: u32 = 32;
-const MSG_DONTWAIT: i32 = 0x40;
-const MSG_WAITALL: i32 = 0x100;
-const MSG_NOSIGNAL: i32 = 0x4000;
-/// What a completion is of, in the low bits of its user data; above them the slot.
-const RECEIVE: u64 = 0;
-const SEND: u64 = 1;
-const KIND_BITS: u32 = 1;
 /// How often and how long the end waits for the kernel to let go of memory.
 const LAST_WAITS: usize = 20;
 const LAST_WAIT: Duration = Duration::from_millis(50);
 
 pub struct Uring {
-    ring: IoUring,
-    buffers: mem::ManuallyDrop<Buffers>,
+    ring: Ring,
+    buffers: ManuallyDrop<Buffers>,
     slots: Vec<Option<Slot>>,
     free: Vec<usize>,
     /// By token.
     slot_of: Vec<Option<usize>>,
-    /// Advances when everything submitted before has completed or told why not.
+    /// Advances when every send submitted before is out or has told why not.
     turn: u64,
     /// Slots with bytes queued behind a message of the same turn.
     late: Vec<usize>,
     /// Slots of removed connections, until the kernel has let go of them.
     leaving: Vec<usize>,
-    /// Why nothing can be submitted any more; told by the next wait.
-    failure: Option<io::Error>,
+    alarm: Alarm,
 }
 
 impl Uring {
-    /// Fails where the kernel lacks it (before 6.1) or a container forbids it.
+    /// Fails where the kernel lacks what is needed (before 6.1) or a container forbids it.
     pub fn new(connections: usize) -> io::Result<Uring> {
-        let completions = connections.saturating_mul(2).clamp(256, 32_768);
-        let ring = IoUring::builder()
-            .setup_single_issuer()
-            .setup_defer_taskrun()
-            .setup_submit_all()
-            .setup_cqsize(u32::try_from(completions).map_err(io::Error::other)?)
-            .build(BATCH)?;
+        let ring = Ring::new(connections)?;
         let buffers = Buffers::new(connections)?;
         buffers.register(&ring.submitter())?;
         Ok(Uring {
             ring,
-            buffers: mem::ManuallyDrop::new(buffers),
+            buffers: ManuallyDrop::new(buffers),
             slots: Vec::new(),
             free: Vec::new(),
             slot_of: Vec::new(),
             turn: 1,
             late: Vec::new(),
             leaving: Vec::new(),
-            failure: None,
+            alarm: Alarm::default(),
         })
     }
 
@@ -85,55 +69,16 @@ impl Uring {
         Uring::new(1).map(drop)
     }
 
-    /// Queues an operation; submits those queued when there is no room.
-    #[inline]
-    fn push(&mut self, entry: &squeue::Entry) {
-        // SAFETY: receives use the registered buffers, which outlive the ring. Sends point into
-        // the output of their slot, which is not touched before its turn is past or, where the
-        // kernel keeps the send, before that completes.
-        while unsafe { self.ring.submission().push(entry) }.is_err() {
-            if let Err(error) = self.ring.submit() {
-                if !passes(&error) {
-                    self.failure = Some(error);
-                    return;
-                }
-                std::thread::yield_now();
-            }
-        }
-    }
-
-    fn receive(&mut self, index: usize) {
-        if let Some(Some(slot)) = self.slots.get_mut(index) {
-            slot.is_receiving = true;
-            let fd = slot.fd();
-            let entry = opcode::RecvMulti::new(fd, GROUP).build();
-            self.push(&entry.user_data(user_data(index, RECEIVE)));
-        }
-    }
-
-    /// Sends what the slot's output holds, as much as the socket takes.
-    #[inline]
-    fn push_send(&mut self, index: usize, fd: Fd, place: Option<(*const u8, u32)>) {
-        if let Some((start, length)) = place {
-            let entry = opcode::Send::new(fd, start, length)
-                .flags(MSG_DONTWAIT | MSG_WAITALL | MSG_NOSIGNAL)
-                .build()
-                .flags(Flags::SKIP_SUCCESS);
-            self.push(&entry.user_data(user_data(index, SEND)));
-        }
-    }
-
     fn transmit(&mut self, index: usize, bytes: &[u8]) {
-        let turn = self.turn;
         let Some(Some(slot)) = self.slots.get_mut(index) else {
             return;
         };
-        if slot.is_free(turn) && !slot.has_queued() {
+        if slot.is_free(self.turn) && !slot.has_queued() {
             let mut output = slot.take_output();
             output.extend_from_slice(bytes);
-            let place = place(slot.put_output(output, turn));
             let fd = slot.fd();
-            self.push_send(index, fd, place);
+            self.ring
+                .send(index, fd, slot.put_output(output, self.turn));
         } else if slot.queue(bytes) {
             self.late.push(index);
         }
@@ -141,7 +86,6 @@ impl Uring {
 
     /// Sends what was queued behind messages that are out by now.
     fn transmit_late(&mut self) {
-        let turn = self.turn;
         for index in mem::take(&mut self.late) {
             let Some(Some(slot)) = self.slots.get_mut(index) else {
                 continue;
@@ -150,10 +94,9 @@ impl Uring {
             if slot.is_sending || !slot.has_queued() {
                 continue;
             }
-            if slot.is_free(turn) {
+            if slot.is_free(self.turn) {
                 let fd = slot.fd();
-                let place = place(slot.next_output(turn));
-                self.push_send(index, fd, place);
+                self.ring.send(index, fd, slot.next_output(self.turn));
             } else {
                 self.late.push(index);
             }
@@ -174,36 +117,19 @@ impl Uring {
         }
     }
 
-    /// Each is taken off the queue by itself, so that the kernel has its place at once.
-    #[inline]
-    fn next_completion(&mut self) -> Option<cqueue::Entry> {
-        self.ring.completion().next()
-    }
-
-    fn complete(&mut self, entry: &cqueue::Entry, sink: &mut impl Sink) {
-        let Ok(index) = usize::try_from(entry.user_data() >> KIND_BITS) else {
-            return;
-        };
-        if entry.user_data() & SEND == SEND {
-            self.sent(index, entry.result());
-        } else {
-            self.received(index, entry, sink);
-        }
-    }
-
     /// A send was short, failed, or is the rest of one.
     #[cold]
     fn sent(&mut self, index: usize, result: i32) {
         let Some(Some(slot)) = self.slots.get_mut(index) else {
             return;
         };
-        let was_rest = mem::take(&mut slot.is_sending);
+        slot.is_sending = false;
         if slot.is_leaving {
             return;
         }
         let taken = match usize::try_from(result) {
             Ok(taken) => taken,
-            Err(_) if result == -Errno::AGAIN.raw_os_error() => 0,
+            Err(_) if is_one_of(result, &[Errno::AGAIN, Errno::INTR]) => 0,
             Err(_) => {
                 // What the peer said before is still received, then the failure is reported.
                 slot.failure = Some(io::Error::from_raw_os_error(-result));
@@ -211,120 +137,116 @@ impl Uring {
                 return;
             }
         };
+        let fd = slot.fd();
         let rest = slot.rest(taken);
-        match place(rest) {
-            Some((start, length)) => {
-                let fd = slot.fd();
-                let entry = opcode::Send::new(fd, start, length)
-                    .flags(MSG_WAITALL | MSG_NOSIGNAL)
-                    .build();
-                self.push(&entry.user_data(user_data(index, SEND)));
-            }
-            None => {
-                slot.is_sending = false;
-                if was_rest && slot.has_queued() {
-                    self.late.push(index);
-                }
-            }
+        if !rest.is_empty() {
+            self.ring.send_patiently(index, fd, rest);
+        } else if slot.has_queued() {
+            self.late.push(index);
         }
     }
 
     #[inline]
-    fn received(&mut self, index: usize, entry: &cqueue::Entry, sink: &mut impl Sink) {
-        let buffer = cqueue::buffer_select(entry.flags());
-        let turn = self.turn;
+    fn received(&mut self, index: usize, bytes: Received, sink: &mut impl Sink) {
+        let Received { number, length } = bytes;
         let Some(Some(slot)) = self.slots.get_mut(index) else {
             return;
         };
-        slot.is_receiving = cqueue::more(entry.flags());
-        let is_over = !slot.is_receiving;
-        let length = entry.result();
-        if slot.is_leaving {
-            if let Some(number) = buffer {
-                self.buffers.lend(number);
-            }
+        let is_free = slot.is_free(self.turn) && !slot.has_queued();
+        let mut reply = if is_free {
+            slot.take_output()
+        } else {
+            Vec::new()
+        };
+        let bytes = self.buffers.received(number, length);
+        sink.event(slot.token, Event::Received(bytes), &mut reply);
+        if is_free {
+            let fd = slot.fd();
+            self.ring.send(index, fd, slot.put_output(reply, self.turn));
+        } else if !reply.is_empty() {
+            self.transmit(index, &reply);
+        }
+    }
+
+    /// The peer has closed, or the connection is broken.
+    #[cold]
+    fn ended(&mut self, index: usize, result: i32, sink: &mut impl Sink) {
+        let Some(Some(slot)) = self.slots.get_mut(index) else {
             return;
-        }
-        if let (Ok(length @ 1..), Some(number)) = (usize::try_from(length), buffer) {
-            let bytes = self.buffers.received(number, length);
-            let is_free = slot.is_free(turn) && !slot.has_queued();
-            let mut reply = if is_free {
-                slot.take_output()
-            } else {
-                Vec::new()
-            };
-            sink.event(slot.token, Event::Received(bytes), &mut reply);
-            self.buffers.lend(number);
-            if is_free {
-                let fd = slot.fd();
-                let place = place(slot.put_output(reply, turn));
-                self.push_send(index, fd, place);
-            } else if !reply.is_empty() {
-                self.transmit(index, &reply);
-            }
-            if is_over {
-                self.receive(index);
-            }
-            return;
-        }
-        if let Some(number) = buffer {
-            self.buffers.lend(number);
-        }
-        let passing = [Errno::NOBUFS, Errno::INTR, Errno::AGAIN];
-        if passing.map(|error| -error.raw_os_error()).contains(&length) {
-            if is_over {
-                self.receive(index);
-            }
-            return;
-        }
+        };
         let event = match slot.failure.take() {
             Some(failure) => Event::Failed(failure),
-            None if length == 0 => Event::Closed,
-            None => Event::Failed(io::Error::from_raw_os_error(-length)),
+            None if result == 0 => Event::Closed,
+            None => Event::Failed(io::Error::from_raw_os_error(-result)),
         };
         let token = slot.token;
         sink.event(token, event, &mut Vec::new());
         self.remove(token);
     }
 
-    /// Submits what is queued, waits for so many completions and handles all there are.
-    fn turn(&mut self, want: usize, timeout: Duration, sink: &mut impl Sink) -> io::Result<()> {
-        let timeout = Timespec::from(timeout);
-        let arguments = SubmitArgs::new().timespec(&timeout);
-        match self.ring.submitter().submit_with_args(want, &arguments) {
-            Ok(_) => {}
-            Err(error) if passes(&error) => {}
-            Err(error) => return Err(error),
+    fn complete(&mut self, completion: Completion, sink: &mut impl Sink) {
+        let (index, result, buffer, goes_on) = match completion {
+            Completion::Alarm => return self.alarm.rang(),
+            Completion::Send { slot, result } => return self.sent(slot, result),
+            Completion::Receive {
+                slot,
+                result,
+                buffer,
+                goes_on,
+            } => (slot, result, buffer, goes_on),
+        };
+        let Some(Some(slot)) = self.slots.get_mut(index) else {
+            return;
+        };
+        slot.is_receiving = goes_on;
+        let is_leaving = slot.is_leaving;
+        if let Some(number) = buffer {
+            if let (Ok(length @ 1..), false) = (usize::try_from(result), is_leaving) {
+                self.received(index, Received { number, length }, sink);
+            }
+            self.buffers.lend(number);
         }
-        if self.ring.submission().is_empty() {
+        let passing = [Errno::NOBUFS, Errno::INTR, Errno::AGAIN];
+        if is_leaving {
+            // Nobody wants to know.
+        } else if result > 0 || is_one_of(result, &passing) {
+            if !goes_on && let Some(Some(slot)) = self.slots.get_mut(index) {
+                slot.is_receiving = true;
+                self.ring.receive(index, slot.fd());
+            }
+        } else {
+            self.ended(index, result, sink);
+        }
+    }
+
+    /// Submits what is queued, waits for so many completions and handles all there are.
+    fn turn(
+        &mut self,
+        want: usize,
+        limit: Option<Duration>,
+        sink: &mut impl Sink,
+    ) -> io::Result<()> {
+        if self.ring.enter(want, limit)? {
             self.turn += 1;
         }
         // The queue grows only when we ask the kernel to work, so this ends.
-        while let Some(entry) = self.next_completion() {
-            self.complete(&entry, sink);
+        while let Some(completion) = self.ring.next() {
+            self.complete(completion, sink);
         }
         self.transmit_late();
         self.release();
-        self.failure.take().map_or(Ok(()), Err)
+        Ok(())
     }
 }
 
-/// Whether an error of a submission is none: time is up, or completions must be handled first.
-fn passes(error: &io::Error) -> bool {
-    let passing = [Errno::TIME, Errno::INTR, Errno::AGAIN, Errno::BUSY];
-    Errno::from_io_error(error).is_some_and(|error| passing.contains(&error))
+/// Bytes in a buffer.
+struct Received {
+    number: u16,
+    length: usize,
 }
 
-fn user_data(index: usize, kind: u64) -> u64 {
-    ((index as u64) << KIND_BITS) | kind
-}
-
-/// Where bytes lie, if there are any; longer messages than the kernel takes go in pieces.
-#[inline]
-fn place(bytes: &[u8]) -> Option<(*const u8, u32)> {
-    const MOST: usize = 1 << 30;
-    let length = u32::try_from(bytes.len().min(MOST)).ok()?;
-    (length > 0).then_some((bytes.as_ptr(), length))
+fn is_one_of(result: i32, errors: &[Errno]) -> bool {
+    errors.iter().any(|error| -error.raw_os_error() == result)
 }
 
 impl Network for Uring {
@@ -333,16 +255,13 @@ impl Network for Uring {
             let problem = "io_uring moves plain bytes only";
             return Err(io::Error::new(io::ErrorKind::Unsupported, problem));
         }
-        let slot = Slot::new(stream, token);
-        let index = match self.free.pop() {
-            Some(index) => index,
-            None => {
-                self.slots.push(None);
-                self.slots.len() - 1
-            }
-        };
-        if let Some(place) = self.slots.get_mut(index) {
-            *place = Some(slot);
+        let mut slot = Slot::new(stream, token);
+        slot.is_receiving = true;
+        let fd = slot.fd();
+        let index = self.free.pop().unwrap_or(self.slots.len());
+        match self.slots.get_mut(index) {
+            Some(place) => *place = Some(slot),
+            None => self.slots.push(Some(slot)),
         }
         if self.slot_of.len() <= token {
             self.slot_of.resize(token + 1, None);
@@ -350,7 +269,7 @@ impl Network for Uring {
         if let Some(place) = self.slot_of.get_mut(token) {
             *place = Some(index);
         }
-        self.receive(index);
+        self.ring.receive(index, fd);
         Ok(())
     }
 
@@ -359,7 +278,7 @@ impl Network for Uring {
             return;
         };
         // A message accepted just before, like a goodbye, is still sent.
-        let _ = self.ring.submit();
+        self.ring.submit();
         if let Some(Some(slot)) = self.slots.get_mut(index) {
             slot.is_leaving = true;
             slot.shut_down();
@@ -374,12 +293,19 @@ impl Network for Uring {
     }
 
     fn wait(&mut self, timeout: Duration, sink: &mut impl Sink) -> io::Result<()> {
-        if self.late.is_empty() {
-            self.turn(1, timeout, sink)
-        } else {
+        if !self.late.is_empty() {
             // They can be sent when what is queued now is out.
-            self.turn(0, Duration::ZERO, sink)
+            return self.turn(0, Some(Duration::ZERO), sink);
         }
+        let limit = match self.alarm.limit(timeout) {
+            Limit::Running => None,
+            Limit::Own => Some(timeout),
+            Limit::Start => {
+                self.ring.set_alarm(timeout);
+                None
+            }
+        };
+        self.turn(1, limit, sink)
     }
 
     fn name(&self) -> &'static str {
@@ -403,10 +329,10 @@ impl Drop for Uring {
             if self.leaving.is_empty() {
                 // SAFETY: nothing is under way any more, so nothing will write the buffers; and
                 // they are not used again.
-                unsafe { mem::ManuallyDrop::drop(&mut self.buffers) };
+                unsafe { ManuallyDrop::drop(&mut self.buffers) };
                 return;
             }
-            if self.turn(1, LAST_WAIT, &mut Nobody).is_err() {
+            if self.turn(1, Some(LAST_WAIT), &mut Nobody).is_err() {
                 break;
             }
         }

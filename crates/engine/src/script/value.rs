@@ -102,7 +102,7 @@ impl Value {
         let _ = match self {
             Value::Null => output.write_all(b"NULL"),
             Value::Bool(value) => output.write_all(if value { b"true" } else { b"false" }),
-            Value::Int(value) => write!(output, "{value}"),
+            Value::Int(value) => output.write_all(itoa::Buffer::new().format(value).as_bytes()),
             Value::Double(value) => write_double(value, output),
         };
     }

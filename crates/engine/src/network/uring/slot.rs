@@ -82,10 +82,10 @@ impl Slot {
         &self.output
     }
 
-    /// So much of the output was taken: the rest, which the kernel is now to wait with.
+    /// So much of the output was taken: the rest, if any, with which the kernel is now to wait.
     pub fn rest(&mut self, taken: usize) -> &[u8] {
         self.output.drain(..taken.min(self.output.len()));
-        self.is_sending = true;
+        self.is_sending = !self.output.is_empty();
         &self.output
     }
 

@@ -1,0 +1,79 @@
+"""The machine that a bench runs on: its names, its processors, how busy others keep it.
+
+Enters: /proc. Leaves: facts and processor times. Never: starts anything.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+_STAT = Path("/proc/stat")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a table of figures must name."""
+
+    cpu: str
+    processors: int
+    memory_gb: float
+    kernel: str
+
+    def __str__(self) -> str:
+        return f"{self.processors} × {self.cpu}, {self.memory_gb:.0f} GB, {self.kernel}"
+
+
+def this_machine() -> Machine:
+    """The facts of this one."""
+    found = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text("utf-8"))
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return Machine(
+        cpu=found[1].strip() if found else platform.machine(),
+        processors=len(os.sched_getaffinity(0)),
+        memory_gb=pages / 2**30,
+        kernel=f"{platform.system()} {platform.release()}",
+    )
+
+
+def load_average() -> float:
+    """Of the last minute."""
+    return os.getloadavg()[0]
+
+
+def busy_s() -> float:
+    """Processor time of the whole machine so far, without idling."""
+    words = _STAT.read_text("utf-8").splitlines()[0].split()[1:9]
+    user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, words)
+    return (user + nice + system + irq + softirq + steal) * _TICK_S
+
+
+def process_tree_s(pid: int) -> float:
+    """Processor time of a process, its children and those it has waited for."""
+    total = _times(pid, 4)
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split()
+    return total + sum(_times(int(child), 2) for child in children)
+
+
+def _times(pid: int, count: int) -> float:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text("utf-8")
+    except OSError:  # it has ended meanwhile
+        return 0.0
+    fields = text.rpartition(")")[2].split()
+    return sum(int(field) for field in fields[11 : 11 + count]) * _TICK_S
+
+
+def wait_for_quiet(limit_s: float = 10.0, most: float = 0.10) -> None:
+    """Wait until others use less than `most` of a processor, but not for ever."""
+    deadline = time.monotonic() + limit_s
+    while time.monotonic() < deadline:
+        before, began = busy_s(), time.monotonic()
+        time.sleep(0.25)
+        if busy_s() - before < most * (time.monotonic() - began):
+            return

@@ -1,0 +1,77 @@
+"""The server of the bench: an embedded PostgreSQL 18 with pgbench's tables.
+
+Enters: a scale. Leaves: a running `Server`, gone afterwards. Never: measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from pgassay.spec.scripts import builtin_script
+from pgassay.spec.workload import Scenario, load_workload
+from pgassay.target.installation import embedded_installation
+from pgassay.target.local import LocalTarget
+from pgassay.target.protocol import Change, Connection, ConnectionParameters
+
+MAJOR = 18
+SCALE = 10
+# What a server of a known speed does: two programs must report the same of it.
+SLEEP = Scenario("sleep", "sleep.sql", "SELECT pg_sleep(0.01);\n", 1.0)
+SETTINGS = {"shared_buffers": "512MB", "max_connections": "1100", "max_wal_size": "8GB"}
+
+
+class _NoJournal:
+    """Nothing is changed but the server of our own, which goes as a whole."""
+
+    def record(self, change: Change) -> None: ...
+    def undone(self, change_id: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that runs, and what is known of it."""
+
+    parameters: ConnectionParameters
+    version: str
+    pid: int
+    programs: Path
+
+    def scenario(self, name: str) -> Scenario:
+        """One of pgbench's builtins, or the sleep."""
+        return SLEEP if name == SLEEP.name else builtin_script(name)
+
+    def pin(self, processors: list[int]) -> None:
+        """Keep the server and the sessions to come on these processors."""
+        server = psutil.Process(self.pid)
+        for process in [server, *server.children(recursive=True)]:
+            process.cpu_affinity(processors)
+
+
+@contextmanager
+def running_server() -> Iterator[Server]:
+    """Start it, fill it, and stop it at the end."""
+    workload = load_workload("pgbench", Path(), file="bench")
+    installation = embedded_installation(MAJOR)
+    target = LocalTarget(installation, _NoJournal(), kind="embedded")
+
+    def build(connection: Connection) -> None:
+        for statements in workload.building_sql(SCALE):
+            connection.execute(statements.encode())
+
+    try:
+        facts = target.open()
+        target.prepare(build, SETTINGS)
+        pid_file = Path(facts.data_directory or "") / "postmaster.pid"
+        yield Server(
+            parameters=target.parameters(),
+            version=facts.version,
+            pid=int(pid_file.read_text("utf-8").split()[0]),
+            programs=installation.bin_directory,
+        )
+    finally:
+        target.close()
