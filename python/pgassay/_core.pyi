@@ -119,8 +119,9 @@ class Load:
 
     `log` writes files as pgbench -l does, `prefix.PID` and `prefix.PID.N`, for measured steps.
 
-    `transport` is auto, io_uring or epoll. auto takes io_uring where this process may use it (Linux
-    6.1), else epoll. Encrypted connections, and those that may come to be on reconnecting, are
+    `transport` is auto, io_uring or epoll. auto takes io_uring where this process may use it and
+    its waits are not counted as the host's iowait (Linux 6.15), else epoll; io_uring works from
+    Linux 6.1 on. Encrypted connections, and those that may come to be on reconnecting, are
     served by epoll; with them io_uring is an error of `connect`.
     """
 

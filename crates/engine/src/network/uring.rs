@@ -64,9 +64,10 @@ impl Uring {
         })
     }
 
-    /// Whether this process may use it: the error says why not.
-    pub fn probe() -> io::Result<()> {
-        Uring::new(1).map(drop)
+    /// Whether this process may use it, and then whether the host's figures stay honest: the
+    /// error says why not.
+    pub fn probe() -> io::Result<bool> {
+        Uring::new(1).map(|uring| uring.ring.waits_honestly())
     }
 
     fn transmit(&mut self, index: usize, bytes: &[u8]) {
