@@ -20,6 +20,7 @@ from pgassay.analysis.model import (
     IntervalKind,
     TrialMeasures,
 )
+from pgassay.analysis.variants import summarise_variants
 from pgassay.plan.model import Plan
 
 _MANY_TRIALS = 6
@@ -41,6 +42,7 @@ def analyse(question: str, plan: Plan, trials: Sequence[TrialMeasures]) -> Analy
         trials=tuple(trials),
         comparisons=comparisons,
         warnings=tuple(_warnings(plan, trials, comparisons, complete)),
+        variants=summarise_variants(trials),
     )
 
 

@@ -14,10 +14,12 @@ from typing import Any
 from pgassay import _core
 from pgassay.errors import ConnectionRefused, SpecError, TrialError
 from pgassay.plan.steps import Step
+from pgassay.spec.slices import SlicesTable
 from pgassay.spec.think_time import ThinkTime
 from pgassay.spec.workload import Scenario, Workload
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.trials.record import Columns
+from pgassay.trials.slices import engine_slices
 
 APPLICATION_NAME = "pgassay"
 _POLL_S = 0.2
@@ -58,6 +60,7 @@ class LoadRequest:
     log: LogRequest | None = None
     allow_shell: bool | None = None
     transport: str | None = None
+    slices: SlicesTable | None = None
 
     def configuration(self, connection: ConnectionParameters) -> str:
         """The JSON that the engine reads."""
@@ -94,6 +97,7 @@ class LoadRequest:
                 "log": _present(asdict(self.log)) if self.log else None,
                 "allow_shell": self.allow_shell,
                 "transport": self.transport,
+                "slices": engine_slices(self.slices) if self.slices else None,
             }
         )
 

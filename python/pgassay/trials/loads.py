@@ -17,6 +17,7 @@ from pgassay.target.protocol import ConnectionParameters
 from pgassay.trials.command_load import CommandLoad, CommandRequest, check_command
 from pgassay.trials.load import LoadRequest, check_scripts, interval_columns, open_load, run_load
 from pgassay.trials.record import Columns
+from pgassay.trials.slices import with_variants
 
 
 def check_load(spec: Spec) -> None:
@@ -58,6 +59,7 @@ class EngineLoad:
         self._request = request
         self.native: _core.Load | None = None
         self._load = self.native = open_load(request, connection)
+        self._result: dict[str, Any] = {}
 
     def run(
         self, watch: Callable[[Mapping[str, Any]], None], own_transactions: Callable[[], int]
@@ -67,10 +69,11 @@ class EngineLoad:
             asked = self._request.steps[step["index"]].rate
             if asked is not None:
                 step.setdefault("rate", asked)
+        self._result = result
         return result
 
     def intervals(self) -> Columns:
-        return interval_columns(self._load)
+        return with_variants(interval_columns(self._load), self._result)
 
 
 def open_trial_load(
@@ -123,4 +126,5 @@ def engine_request(trial: PlannedTrial, spec: Spec, plan: Plan) -> LoadRequest:
         reconnect=load.reconnect if "reconnect" in given else None,
         allow_shell=True if load.allow_shell else None,
         transport=load.transport if "transport" in given else None,
+        slices=load.slices,
     )

@@ -9,6 +9,7 @@ mod ending;
 mod interpreter;
 mod pace;
 mod pause;
+mod questions;
 mod session;
 mod shell;
 
@@ -18,7 +19,7 @@ use pgassay_session::board::Board;
 use pgassay_session::{CancelKey, ServerError, clock};
 
 use crate::config::{Reconnect, Seat};
-use crate::messages::{COPY_REFUSAL, Malformed, Message, Reader, SYNC, server_error, sqlstate};
+use crate::messages::{Malformed, Message, Reader, server_error, sqlstate};
 use crate::program::Program;
 use crate::random::{Purpose, Random};
 use crate::record::{Attempt, Failure, Recorder};
@@ -189,15 +190,10 @@ impl Client {
                 Message::Row(body) => self.interpreter.row(body),
                 Message::Complete => self.interpreter.result_ended(bench.program),
                 Message::Error(fields) => self.failed(fields, bench),
-                // Nobody knows which of the messages under way the server still reads.
-                Message::CopyIn if self.interpreter.in_pipeline() => return Err(Malformed),
                 Message::CopyIn => {
-                    output.extend_from_slice(COPY_REFUSAL);
-                    let is_waiting = self.state == State::Waiting;
-                    if is_waiting && self.interpreter.is_extended(bench.program) {
-                        // The server ignored the first Sync, being about to read data.
-                        output.extend_from_slice(SYNC);
-                    }
+                    let in_script = matches!(self.state, State::Waiting | State::Sleeping);
+                    let is_extended = in_script && self.interpreter.is_extended(bench.program);
+                    self.interpreter.refuse_copy(is_extended, output);
                 }
             }
         }
