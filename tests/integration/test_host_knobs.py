@@ -13,9 +13,9 @@ import pytest
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.target import host_memory
 from pgassay.target.host_files import find_knob
-from pgassay.target.host_knobs import HostKnobs, recover_host, settle_left_over
+from pgassay.target.host_knobs import HostKnobs, recover_host, settle_left_over, sweep_host
 from support.command import pgassay
-from support.servers import RecordingJournal, wait_until
+from support.servers import SECRET, LabServer, RecordingJournal, wait_until
 
 SWAP, PRESSURE = "vm.swappiness", "vm.vfs_cache_pressure"
 RATIO, BYTES = "vm.dirty_ratio", "vm.dirty_bytes"
@@ -158,6 +158,35 @@ def test_what_a_killed_run_wrote_is_left_where_somebody_wrote_since(tmp_path: Pa
     find_knob(SWAP, None).write(before)
 
 
+def test_a_run_that_wants_no_knob_undoes_a_killed_one_but_not_one_that_is_alive(
+    tmp_path: Path, host_as_it_was: dict[str, str]
+) -> None:
+    killed_after_writing(tmp_path / "journal.jsonl", swappiness="47")
+    with host_memory.locked():
+        sweep_host()
+        assert now(SWAP) == "47"
+    sweep_host()
+    assert {name: now(name) for name in USED} == host_as_it_was
+
+
+def test_the_queue_of_the_disk_that_holds_the_data_is_set_and_put_back(tmp_path: Path) -> None:
+    name = "block.read_ahead_kb"
+    knobs = HostKnobs(RecordingJournal())
+    try:
+        before = find_knob(name, tmp_path).read()
+        wanted = {name: "64" if before != "64" else "128"}
+        knobs.check(wanted, tmp_path)
+    except TargetError as error:
+        pytest.skip(f"the tests' disk has no queue to set: {error}")
+    try:
+        assert knobs.apply(wanted, tmp_path) == wanted
+        with pytest.raises(SettingRejected, match=r"block\.scheduler = fastest: this host knows"):
+            knobs.check({"block.scheduler": "fastest"}, tmp_path)
+    finally:
+        knobs.restore()
+    assert find_knob(name, tmp_path).read() == before
+
+
 def test_a_dead_runs_journal_tells_what_to_undo(
     tmp_path: Path, host_as_it_was: dict[str, str]
 ) -> None:
@@ -244,6 +273,22 @@ def test_a_killed_experiment_is_undone_by_recover_and_a_second_one_meanwhile_is_
     assert "settled: vm.swappiness of this host" in recovered.stdout
     assert {name: now(name) for name in USED} == host_as_it_was
     assert "nothing to undo" in pgassay("recover", run).stdout
+
+
+@pytest.mark.usefixtures("own_base")
+def test_with_an_existing_server_of_this_host_its_host_is_varied_and_put_back(
+    tmp_path: Path, lab_server: LabServer, host_as_it_was: dict[str, str]
+) -> None:
+    dsn = f"dsn = 'host=127.0.0.1 port={lab_server.port} user=lab dbname=lab'\n"
+    allowed = "allow_changes = true\nallow_host_changes = true"
+    spec, run = tmp_path / "lab.toml", tmp_path / "run"
+    text = SPEC.format(step="1s", blocks=2)
+    spec.write_text(text.replace("allow_host_changes = true", dsn + allowed))
+    done = pgassay("run", spec, "--out", run, "--json", PGPASSWORD=SECRET)
+    assert done.returncode == 0, done.stderr
+    assert {name: now(name) for name in USED} == host_as_it_was
+    trial = json.loads((run / "trials" / "0001" / "trial.json").read_text())
+    assert trial["reset"]["host"]["vm.swappiness"] == trial["levels"]["vm.swappiness"]
 
 
 @pytest.mark.usefixtures("own_base")

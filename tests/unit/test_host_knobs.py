@@ -116,6 +116,15 @@ def test_a_plan_lists_every_change_to_the_host_first(tmp_path: Path) -> None:
     assert "fsync = off, vm.swappiness = 1" in shown.stdout
 
 
+def test_a_plan_tells_of_a_knob_that_this_host_lacks(tmp_path: Path) -> None:
+    file = tmp_path / "lab.toml"
+    file.write_text(ALLOWED + "[settings.host]\n'vm.no_such_knob' = 7")
+    shown = pgassay("plan", file)
+    assert shown.returncode == 0, shown.stderr
+    words = " ".join(shown.stdout.split())
+    assert "risk: a run here would be refused: vm.no_such_knob: this host has no" in words
+
+
 def test_a_knob_this_host_lacks_is_named_with_its_neighbour() -> None:
     with pytest.raises(SettingRejected, match=r"no /proc/sys/vm/swapiness; did you mean vm\.swapp"):
         find_knob("vm.swapiness", None)

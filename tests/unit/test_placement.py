@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pgassay.errors import SpecError, TargetError
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.placement import PlacementTable, as_list, cpus_in
-from pgassay.target.placement import Place, confirm_place, resolve_placement, run_in, threads
+from pgassay.target.placement import Place, confirm_place, resolve_placement, run_in
 from support.command import pgassay
 
 
@@ -69,12 +69,10 @@ def test_threads_and_processes_are_in_their_place_from_the_start() -> None:
     place = Place(frozenset({max(os.sched_getaffinity(0))}), nice=os.nice(0) + 2)
     before, niceness = os.sched_getaffinity(0), os.getpriority(os.PRIO_PROCESS, 0)
     done = threading.Event()
-    known = threads()
     thread = threading.Thread(target=done.wait)
     run_in(place, thread.start)
     try:
-        (started,) = threads() - known
-        seen = confirm_place("client", place, [started])
+        seen = confirm_place("client", place, [thread.native_id or 0])
         assert seen == {"cpus": as_list(place.cpus or ()), "nice": str(place.nice), "tasks": "1"}
     finally:
         done.set()

@@ -1,7 +1,7 @@
 """`pgassay plan SPEC`: what a run would do, without doing it.
 
 Enters: an experiment file. Leaves: arms, order, changes, time and risks on stdout.
-Never: touches a server.
+Never: touches a server, or changes anything of the host.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pgassay.plan.model import Plan
 from pgassay.plan.steps import Step
 from pgassay.plan.store import plan_to_json
 from pgassay.spec.parse import Spec, load_spec
+from pgassay.target.host_knobs import doubts_here
 from pgassay.target.placement import Placement, resolve_placement
 from pgassay.trials.loads import check_load
 
@@ -59,7 +60,9 @@ def _print(spec: Spec, drawn: Plan, placement: Placement) -> None:
         out.print(f"place     {part}: {label}")
     _print_arms(drawn)
     _print_order(drawn)
-    for warning in (*drawn.warnings, *placement.warnings):
+    knobs = {name: (value,) for name, value in spec.file.settings.host.items()}
+    doubts = doubts_here({**knobs, **spec.file.factors.host})
+    for warning in (*drawn.warnings, *placement.warnings, *doubts):
         out.print(f"[yellow]risk:[/yellow] {plain(warning)}")
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pgassay.errors import RestoreFailed, SettingRejected, SetupError, TargetError
-from pgassay.spec.host_knobs import normal, partner_of
+from pgassay.spec.host_knobs import BLOCK, normal, partner_of
 from pgassay.target.host_files import Knob, find_knob, knob_at
 from pgassay.target.host_memory import (
     Written,
@@ -121,6 +121,20 @@ class HostKnobs:
         self._changes.setdefault(path, []).append(change.id)
         self._journal.record(change)
         remember(list(self._written.values()))
+
+
+def doubts_here(wanted: Mapping[str, Sequence[str]]) -> list[str]:
+    """What this host would refuse, as far as it tells without a data directory; no change."""
+    found = []
+    for name, values in wanted.items():
+        if name.startswith(BLOCK):
+            continue
+        try:
+            for value in values:
+                find_knob(name, None).check(value)
+        except TargetError as error:
+            found.append(f"a run here would be refused: {error}")
+    return found
 
 
 def undo_of(written: Written) -> str:

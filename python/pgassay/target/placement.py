@@ -106,15 +106,19 @@ def run_in(place: Place | None, work: Callable[[], Result]) -> Result:
 
 
 def threads() -> set[int]:
-    """The threads of this process."""
-    return {int(path.name) for path in Path("/proc/self/task").iterdir()}
+    """The threads of this process that are not Python's: those of the native module.
+
+    Not told by name, which a thread gives itself only once it runs.
+    """
+    ours = {thread.native_id for thread in threading.enumerate()}
+    return {int(path.name) for path in Path("/proc/self/task").iterdir()} - ours
 
 
 def confirm_place(what: str, place: Place | None, tasks: Collection[int]) -> dict[str, str]:
     """Where tasks run, as /proc says; TargetError where that is not the place asked for."""
     if place is None:
         return {}
-    seen = {found for task in tasks if (found := _of_task(task)) is not None}
+    seen = [found for task in tasks if (found := _of_task(task)) is not None]
     wanted_cpus = None if place.cpus is None else as_list(place.cpus)
     for cpus, nice in seen:
         if wanted_cpus not in (None, cpus) or place.nice not in (None, nice):
@@ -124,8 +128,8 @@ def confirm_place(what: str, place: Place | None, tasks: Collection[int]) -> dic
             )
     if not seen:
         raise TargetError(f"placement.{what}: nothing of it is running, so it cannot be verified")
-    cpus, nice = next(iter(seen))
-    return {"cpus": cpus, "nice": str(nice), "tasks": str(len(tasks))}
+    cpus, nice = seen[0]
+    return {"cpus": cpus, "nice": str(nice), "tasks": str(len(seen))}
 
 
 def _place(table: PlacementTable, part: str) -> Place | None:
