@@ -28,6 +28,7 @@ from pgassay.spec.parse import Spec
 from pgassay.spec.paths import path_from
 from pgassay.spec.workload import WORKLOAD_COPY, workload_to_json
 from pgassay.target.open import make_target
+from pgassay.target.placement import Place, Placement, resolve_placement
 from pgassay.target.protocol import Connection, Target
 from pgassay.trials.environment import describe_environment
 from pgassay.trials.loads import check_load
@@ -48,12 +49,15 @@ class Outcome:
 def run_experiment(spec: Spec, run: RunDirectory, observer: Observer) -> Outcome:
     """Answer the spec's question; finished trials survive whatever goes wrong."""
     check_load(spec)
+    placement = resolve_placement(spec.file.placement)
     plan = make_plan(spec)
     observer.planned(plan)
+    for warning in placement.warnings:
+        observer.warned(warning)
     _store_design(run, spec, plan)
-    target = _target_of(spec, run)
+    target = _target_of(spec, run, placement.server)
     with restored(target, observer):
-        _run_trials(spec, plan, target, run, observer)
+        _run_trials(spec, plan, target, run, observer, placement)
     observer.preparing("writing the report")
     return report_run(run)
 
@@ -90,19 +94,28 @@ def analyse_run(run: RunDirectory) -> ReportContext:
 
 
 def _run_trials(
-    spec: Spec, plan: Plan, target: Target, run: RunDirectory, observer: Observer
+    spec: Spec,
+    plan: Plan,
+    target: Target,
+    run: RunDirectory,
+    observer: Observer,
+    placement: Placement,
 ) -> None:
     """Block after block, until the question is answered or the blocks are used up."""
     observer.preparing("opening the server")
     facts = target.open()
-    held = spec.file.settings.postgres
+    held, held_host = spec.file.settings.postgres, spec.file.settings.host
     for arm in plan.arms:
-        target.check_settings({**held, **arm.levels})
+        target.check_settings({**held, **arm.server_levels})
+        target.check_host({**held_host, **arm.host_levels})
     observer.preparing(f"building {spec.workload.name} at scale {spec.file.workload.scale}")
-    target.prepare(lambda connection: _build(spec, connection), held)
-    run.write_json("environment.json", describe_environment(target.facts(), target.kind))
+    target.prepare(lambda connection: _build(spec, connection), held, held_host)
+    run.write_json(
+        "environment.json",
+        describe_environment(target.facts(), target.kind, target.host_as_found(), placement),
+    )
 
-    trials = TrialContext(spec, plan, target, facts, observer, run.output_folder)
+    trials = TrialContext(spec, plan, target, facts, observer, run.output_folder, placement)
     measures: list[TrialMeasures] = []
     for block in range(1, plan.max_blocks + 1):
         for trial in plan.block(block):
@@ -124,7 +137,7 @@ def _build(spec: Spec, connection: Connection) -> None:
         connection.execute(statements.encode())
 
 
-def _target_of(spec: Spec, run: RunDirectory) -> Target:
+def _target_of(spec: Spec, run: RunDirectory, place: Place | None) -> Target:
     table = spec.file.target
     return make_target(
         version=table.version,
@@ -132,6 +145,7 @@ def _target_of(spec: Spec, run: RunDirectory) -> Target:
         dsn=table.dsn,
         allow_changes=table.allow_changes,
         journal=run.journal(),
+        place=place,
     )
 
 

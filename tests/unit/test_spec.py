@@ -145,7 +145,7 @@ def test_units_and_lists_are_read_as_users_write_them() -> None:
         ("[design]\nmin_blocks = 8\nmax_blocks = 7", "max_blocks (7) is less than min_blocks (8)"),
         ("[design]\nmetric = 'qps'", "design.metric: 'qps' is not one of"),
         ("[design]\nsmallest_effect = '2'", "write a share such as '2%' or 0.02"),
-        ("[factors.host]\nswappiness = [1, 2]", "factors.host: unknown key"),
+        ("[factors.kernel]\nswappiness = [1, 2]", "factors.kernel: unknown key"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(text: str, message: str) -> None:

@@ -1,7 +1,7 @@
 """`pgassay plan SPEC`: what a run would do, without doing it.
 
 Enters: an experiment file. Leaves: arms, order, changes, time and risks on stdout.
-Never: touches a server.
+Never: touches a server, or changes anything of the host.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from pgassay.plan.model import Plan
 from pgassay.plan.steps import Step
 from pgassay.plan.store import plan_to_json
 from pgassay.spec.parse import Spec, load_spec
+from pgassay.target.host_knobs import doubts_here
+from pgassay.target.placement import Placement, resolve_placement
 from pgassay.trials.loads import check_load
 
 
@@ -39,23 +41,28 @@ def plan(
     """Show what a run would do: arms, order, changes, time and risks."""
     checked = load_spec(spec, seed)
     check_load(checked)
+    placement = resolve_placement(checked.file.placement)
     drawn = make_plan(checked)
     if as_json:
         typer.echo(json.dumps(plan_to_json(drawn)))
     else:
-        _print(checked, drawn)
+        _print(checked, drawn, placement)
 
 
-def _print(spec: Spec, drawn: Plan) -> None:
+def _print(spec: Spec, drawn: Plan, placement: Placement) -> None:
     out.print(f"[bold]{plain(drawn.question)}[/bold]")
     out.print(f"target    {plain(_target(spec))}")
     out.print(f"workload  {plain(spec.workload.name)}, scale {spec.file.workload.scale}:")
     _print_load(spec, drawn)
     out.print(f"metric    {drawn.metric}, smallest effect {100 * drawn.smallest_effect:g} %")
     _print_settings(spec)
+    for part, label in placement.described().items():
+        out.print(f"place     {part}: {label}")
     _print_arms(drawn)
     _print_order(drawn)
-    for warning in drawn.warnings:
+    knobs = {name: (value,) for name, value in spec.file.settings.host.items()}
+    doubts = doubts_here({**knobs, **spec.file.factors.host})
+    for warning in (*drawn.warnings, *placement.warnings, *doubts):
         out.print(f"[yellow]risk:[/yellow] {plain(warning)}")
 
 
@@ -95,6 +102,10 @@ def _target(spec: Spec) -> str:
 def _print_settings(spec: Spec) -> None:
     for name, value in spec.file.settings.postgres.items():
         out.print(f"held      {plain(name)} = {plain(value)}")
+    for name, value in spec.file.settings.host.items():
+        out.print(f"host      {plain(name)} = {plain(value)}, held; put back at the end")
+    for name, levels in spec.file.factors.host.items():
+        out.print(f"host      {plain(name)} = {plain(', '.join(levels))}; put back at the end")
 
 
 def _print_arms(drawn: Plan) -> None:

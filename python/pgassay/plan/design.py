@@ -24,9 +24,7 @@ RESET_S = 3.0
 def make_plan(spec: Spec) -> Plan:
     """Draw the whole plan, up to `max_blocks`."""
     design, load = spec.file.design, spec.file.load
-    factors = tuple(
-        Factor(name, "postgres", levels) for name, levels in spec.file.factors.postgres.items()
-    )
+    factors = tuple(Factor(name, kind, levels) for kind, name, levels in spec.file.factors.every())
     arms = _arms(factors)
     steps = steps_of(load)
     return Plan(
@@ -49,8 +47,9 @@ def make_plan(spec: Spec) -> Plan:
 def _arms(factors: tuple[Factor, ...]) -> tuple[Arm, ...]:
     """Every combination of levels; the first is the baseline of all factors."""
     combinations = itertools.product(*(factor.levels for factor in factors))
+    host = tuple(factor.name for factor in factors if factor.kind == "host")
     return tuple(
-        Arm(f"a{number}", dict(zip((f.name for f in factors), levels, strict=True)))
+        Arm(f"a{number}", dict(zip((f.name for f in factors), levels, strict=True)), host)
         for number, levels in enumerate(combinations, start=1)
     )
 

@@ -31,6 +31,16 @@ class Arm:
 
     id: str
     levels: Mapping[str, str]
+    host: tuple[str, ...] = ()
+    """The factors among them that are the host's; the others are the server's."""
+
+    @property
+    def server_levels(self) -> dict[str, str]:
+        return {name: level for name, level in self.levels.items() if name not in self.host}
+
+    @property
+    def host_levels(self) -> dict[str, str]:
+        return {name: level for name, level in self.levels.items() if name in self.host}
 
     @property
     def label(self) -> str:

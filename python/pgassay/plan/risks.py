@@ -42,7 +42,7 @@ def _checkpoint_phase(spec: Spec) -> list[str]:
 
 def _too_few_blocks(spec: Spec) -> list[str]:
     design = spec.file.design
-    if not spec.file.factors.postgres:
+    if not spec.file.factors.every():
         return []
     if design.min_blocks == design.max_blocks:
         smallest = 2.0 ** (1 - design.min_blocks)
@@ -71,7 +71,7 @@ def fewest_sequential_blocks(verdicts: int) -> int:
 
 
 def _verdicts(spec: Spec) -> int:
-    levels = sum(len(levels) - 1 for levels in spec.file.factors.postgres.values())
+    levels = sum(len(levels) - 1 for _, _, levels in spec.file.factors.every())
     steps = sum(step.measured for step in steps_of(spec.file.load))
     return levels * (1 if steps == 1 else steps + 1)
 

@@ -34,7 +34,9 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
                 "factors": tuple(
                     Factor(f["name"], f["kind"], tuple(f["levels"])) for f in fields["factors"]
                 ),
-                "arms": tuple(Arm(**arm) for arm in fields["arms"]),
+                "arms": tuple(
+                    Arm(**{**arm, "host": tuple(arm.get("host", ()))}) for arm in fields["arms"]
+                ),
                 "steps": tuple(Step(**step) for step in fields["steps"]),
                 "trials": tuple(PlannedTrial(**trial) for trial in fields["trials"]),
                 "warnings": tuple(fields["warnings"]),

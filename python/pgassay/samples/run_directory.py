@@ -181,6 +181,7 @@ def _summary(record: TrialRecord) -> dict[str, Any]:
         "reset": dict(record.reset),
         "load": dict(record.load),
         "sampler_cost": dict(record.sampler_cost),
+        "placement": {part: dict(seen) for part, seen in record.placement.items() if seen},
         "checkpoints_from": record.checkpoints_from,
         "warnings": list(record.warnings),
     }

@@ -11,8 +11,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from pgassay.spec.host_knobs import DottedNames
 from pgassay.spec.load_table import LoadTable
 from pgassay.spec.passwords import refuse_password
+from pgassay.spec.placement import PlacementTable
 from pgassay.spec.values import SettingValue, Share, Table
 
 
@@ -29,6 +31,7 @@ class TargetTable(Table):
     bin: str | None = Field(None, description="the bin directory of any installation")
     dsn: str | None = Field(None, description="an existing server: a libpq connection string")
     allow_changes: bool = Field(False, description="existing server: settings may be changed")
+    allow_host_changes: bool = Field(False, description="knobs of this host may be changed")
 
     _no_password = model_validator(mode="before")(
         lambda table: {**table, "dsn": _dsn(table["dsn"])} if "dsn" in table else table
@@ -51,18 +54,31 @@ class WorkloadTable(Table):
     scale: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
 
+Levels = Annotated[tuple[SettingValue, ...], Field(strict=False)]
+
+
 class FactorsTable(Table):
     """What is varied: every key a factor, its values the levels, the first the baseline."""
 
-    postgres: dict[str, Annotated[tuple[SettingValue, ...], Field(strict=False)]] = Field(
-        default_factory=dict
+    postgres: dict[str, Levels] = Field(default_factory=dict)
+    host: Annotated[dict[str, Levels], DottedNames] = Field(
+        default_factory=dict, description="knobs of the server's host: sysctl, block queue"
     )
+
+    def every(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """(kind, name, levels) of each factor, the kind being the table it stands in."""
+        return [
+            (kind, name, levels)
+            for kind in ("postgres", "host")
+            for name, levels in getattr(self, kind).items()
+        ]
 
 
 class SettingsTable(Table):
     """What is held the same in every arm."""
 
     postgres: dict[str, SettingValue] = Field(default_factory=dict)
+    host: Annotated[dict[str, SettingValue], DottedNames] = Field(default_factory=dict)
 
 
 class DesignTable(Table):
@@ -108,6 +124,7 @@ class ExperimentFile(Table):
     factors: FactorsTable = Field(default_factory=FactorsTable)
     settings: SettingsTable = Field(default_factory=SettingsTable)
     load: LoadTable = Field(default_factory=LoadTable)
+    placement: PlacementTable = Field(default_factory=PlacementTable)
     design: DesignTable = Field(default_factory=DesignTable)
 
     @model_validator(mode="after")
@@ -118,10 +135,26 @@ class ExperimentFile(Table):
                 f"{changes[0]} would change an existing server, whose settings change only with"
                 " target.allow_changes = true"
             )
-        arms = math.prod(len(levels) for levels in self.factors.postgres.values())
+        place = self.placement
+        if self.target.dsn is not None and (place.server or place.server_nice is not None):
+            raise ValueError(
+                "placement.server places a server that pgassay starts, not an existing one; leave"
+                " it out and pin that server by its service (CPUAffinity=, Nice=)"
+            )
+        knobs = [*self.factors.host, *self.settings.host]
+        if knobs and not (self.target.allow_host_changes and self._server_may_change()):
+            also = "" if self._server_may_change() else ", and target.allow_changes = true"
+            raise ValueError(
+                f"{knobs[0]} would change this host, whose knobs change only with"
+                f" target.allow_host_changes = true{also}"
+            )
+        arms = math.prod(len(levels) for _, _, levels in self.factors.every())
         if arms > MOST_ARMS:
             raise ValueError(
                 f"the factors make {arms} arms; more than {MOST_ARMS} cannot be compared,"
                 " drop levels or factors"
             )
         return self
+
+    def _server_may_change(self) -> bool:
+        return self.target.dsn is None or self.target.allow_changes

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pgassay.errors import SpecError
+from pgassay.spec.host_knobs import check_knob, check_together, equal_levels
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.settings import CATALOGUED, catalogue, check_setting
 from pgassay.spec.slices import check_slices
@@ -38,7 +39,7 @@ class Spec:
         """The question as asked, or one made from the factors."""
         if self.file.question:
             return self.file.question
-        factors = " and ".join(self.file.factors.postgres)
+        factors = " and ".join(name for _, name, _ in self.file.factors.every())
         return f"What does {factors} do?" if factors else f"How fast is {self.workload.name}?"
 
 
@@ -76,6 +77,7 @@ def parse_spec(
     file = read_table(ExperimentFile, text, source)
     try:
         _check_settings(file)
+        _check_knobs(file)
     except SpecError as error:
         raise SpecError(error.problem, file=source, key=error.key) from None
     if workload is None:
@@ -124,6 +126,27 @@ def _check_settings(file: ExperimentFile) -> None:
         for level in levels:
             check_setting(key, name, level, major)
         _refuse_equal_levels(key, name, levels)
+
+
+def _check_knobs(file: ExperimentFile) -> None:
+    keys: dict[str, str] = {}
+    for name, value in file.settings.host.items():
+        keys[name] = f"settings.host.{name}"
+        check_knob(keys[name], name, value)
+    for name, levels in file.factors.host.items():
+        key = f"factors.host.{name}"
+        if name in keys:
+            raise SpecError("is also held in [settings.host]; keep one of the two", key=key)
+        if name in file.factors.postgres:
+            raise SpecError("is also in [factors.postgres]; keep one of the two", key=key)
+        if len(levels) < 2:
+            raise SpecError("a factor needs at least two levels", key=key)
+        keys[name] = key
+        for level in levels:
+            check_knob(key, name, level)
+        if equal := equal_levels(levels):
+            raise SpecError(f"{equal[0]!r} and {equal[1]!r} are the same level", key=key)
+    check_together(keys)
 
 
 def _refuse_equal_levels(key: str, name: str, levels: tuple[str, ...]) -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 from pgassay.errors import TargetError
 from pgassay.target.account import last_line
 from pgassay.target.installation import Installation
-from pgassay.target.postmaster import START_LIMIT_S, end_servers, failure, start
+from pgassay.target.placement import Place, confirm_place, run_in
+from pgassay.target.postmaster import START_LIMIT_S, end_servers, failure, start, working_in
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.target.workspace import Workspace, free_bytes
 
@@ -32,6 +33,8 @@ class Cluster:
 
     installation: Installation
     workspace: Workspace
+    place: Place | None = None
+    """Where the postmaster is started, whose children stay there."""
 
     def create(self) -> None:
         """initdb in place of what is there, and the settings this project relies on."""
@@ -61,7 +64,14 @@ class Cluster:
         # A killed postmaster that nobody has reaped still counts as alive to the lock's reader.
         for left in space.socket_directory.glob(".s.PGSQL.*"):
             left.unlink(missing_ok=True)
-        start(self.installation, space.account, self._data, space.log_file, limit_s)
+        run_in(
+            self.place,
+            lambda: start(self.installation, space.account, self._data, space.log_file, limit_s),
+        )
+
+    def placed(self) -> dict[str, str]:
+        """Where the server's processes run, seen to be the place asked for."""
+        return confirm_place("server", self.place, working_in(self._data)) if self.place else {}
 
     def stop(self, *, gently: bool) -> None:
         """With a shutdown checkpoint, or at once where the data is thrown away anyway."""

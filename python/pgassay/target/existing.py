@@ -20,8 +20,10 @@ import psycopg
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.target import run_lock
 from pgassay.target.alter_system import SystemSettings
+from pgassay.target.host_knobs import HostKnobs
 from pgassay.target.installation import OLDEST_MAJOR
 from pgassay.target.protocol import (
+    NOTHING,
     Connection,
     ConnectionParameters,
     Journal,
@@ -56,7 +58,10 @@ class ExistingTarget:
         self._control: Connection | None = None
         self._settings: SystemSettings | None = None
         self._schema = WorkloadSchema(journal)
+        self._host = HostKnobs(journal)
+        self._data_directory: Path | None = None
         self._held: dict[str, str] = {}
+        self._held_host: dict[str, str] = {}
         self._prepared = False
 
     def __repr__(self) -> str:
@@ -83,11 +88,18 @@ class ExistingTarget:
         refuse_foreign(self._control)
         return self.facts()
 
-    def prepare(self, build: Callable[[Connection], None], held: Mapping[str, str]) -> None:
+    def prepare(
+        self,
+        build: Callable[[Connection], None],
+        held: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+    ) -> None:
         self._alive()
         self.check_settings(held)
         self._prepared = False
-        self._held = dict(held)
+        self._held, self._held_host = dict(held), dict(host)
+        self.check_host(host)
+        self._host.apply(host, self._data_directory)
         self._apply(held)
         with connect(self.parameters(), statement_limit_s=0) as session:
             self._schema.create(session)
@@ -108,7 +120,19 @@ class ExistingTarget:
         with told_as_target_error("checking settings"), self.connect() as session:
             self._opened()[1].check(session, settings)
 
-    def reset(self, settings: Mapping[str, str]) -> ResetReport:
+    def check_host(self, knobs: Mapping[str, str]) -> None:
+        if not knobs:
+            return
+        facts = self.facts()
+        if not facts.is_local:
+            raise TargetError(
+                f"{next(iter(knobs))}: the server is not on this host, whose knobs alone can be "
+                "set; run pgassay there, or leave out [factors.host] and [settings.host]"
+            )
+        self._data_directory = Path(facts.data_directory) if facts.data_directory else None
+        self._host.check(knobs, self._data_directory)
+
+    def reset(self, settings: Mapping[str, str], host: Mapping[str, str] = NOTHING) -> ResetReport:
         if not self._prepared:
             raise TargetError("reset before prepare: there is no data to settle")
         self._alive()
@@ -116,6 +140,7 @@ class ExistingTarget:
         wanted = {**self._held, **settings}
         if wanted and not self._allow_changes:
             self.check_settings(wanted)
+        knobs = self._host.apply({**self._held_host, **host}, self._data_directory)
         notes = self._apply(wanted)
         with (
             told_as_target_error("settling the server before a trial"),
@@ -128,8 +153,12 @@ class ExistingTarget:
             duration_s=time.monotonic() - began,
             restarted=False,
             settings=shown,
-            notes=tuple(notes),
+            notes=(*notes, *self._host.notes),
+            host=knobs,
         )
+
+    def host_as_found(self) -> Mapping[str, str]:
+        return self._host.found
 
     def parameters(self) -> ConnectionParameters:
         parameters, _ = self._opened()
@@ -156,6 +185,12 @@ class ExistingTarget:
             )
 
     def close(self) -> None:
+        try:
+            self._host.restore()
+        finally:
+            self._restore_server()
+
+    def _restore_server(self) -> None:
         problems: list[str] = []
         settings, schema = self._settings, self._schema
         if settings is not None and settings.left:

@@ -20,9 +20,12 @@ from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.spec.settings import CANNOT_VARY
 from pgassay.target.account import server_account
 from pgassay.target.cluster import DATABASE, Cluster
+from pgassay.target.host_knobs import HostKnobs, sweep_host
 from pgassay.target.installation import Installation
+from pgassay.target.placement import Place
 from pgassay.target.postmaster import StartError, end_servers
 from pgassay.target.protocol import (
+    NOTHING,
     Change,
     Connection,
     ConnectionParameters,
@@ -48,14 +51,22 @@ class LocalTarget:
     logs_as_we_read = True
 
     def __init__(
-        self, installation: Installation, journal: Journal, *, kind: LiteralString = "local"
+        self,
+        installation: Installation,
+        journal: Journal,
+        *,
+        kind: LiteralString = "local",
+        place: Place | None = None,
     ) -> None:
         self.kind = kind
+        self._place = place
         self._installation = installation
         self._journal = journal
         self._cluster: Cluster | None = None
         self._made: Change | None = None
+        self._host = HostKnobs(journal)
         self._held: dict[str, str] = {}
+        self._held_host: dict[str, str] = {}
         self._built = False
         self._frozen = False
         self._known: Mapping[str, Setting] = {}
@@ -65,6 +76,7 @@ class LocalTarget:
         installation = runnable_by(self._installation, account)
         base = base_directory(account)
         sweep(base)
+        sweep_host()
         name = new_name()
         directory = base / name
         change = Change(
@@ -75,7 +87,7 @@ class LocalTarget:
         )
         self._made = change
         self._journal.record(change)
-        self._cluster = Cluster(installation, make_workspace(account, base, name))
+        self._cluster = Cluster(installation, make_workspace(account, base, name), self._place)
         self._cluster.create()
         self._cluster.start()
         self._create_database()
@@ -83,7 +95,12 @@ class LocalTarget:
         self._known = facts.settings
         return facts
 
-    def prepare(self, build: Callable[[Connection], None], held: Mapping[str, str]) -> None:
+    def prepare(
+        self,
+        build: Callable[[Connection], None],
+        held: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+    ) -> None:
         cluster = self._opened()
         self.check_settings(held)
         if self._built:
@@ -94,7 +111,9 @@ class LocalTarget:
             cluster.start()
             self._create_database()
         self._built = True
-        self._held = dict(held)
+        self._held, self._held_host = dict(held), dict(host)
+        self.check_host(host)
+        self._host.apply(host, cluster.workspace.directory)
         self._start_with(held, {})
         with connect(self.parameters(), statement_limit_s=0) as session:
             # Whatever `build` raises belongs to the workload and is its caller's to explain.
@@ -124,13 +143,17 @@ class LocalTarget:
             if reason is not None:
                 raise SettingRejected(name, f"{name} = {value}: {reason}")
 
-    def reset(self, settings: Mapping[str, str]) -> ResetReport:
+    def check_host(self, knobs: Mapping[str, str]) -> None:
+        self._host.check(knobs, self._opened().workspace.directory)
+
+    def reset(self, settings: Mapping[str, str], host: Mapping[str, str] = NOTHING) -> ResetReport:
         cluster = self._opened()
         if not self._frozen:
             raise TargetError("reset before prepare: there is no data to put back")
         began = time.monotonic()
         cluster.stop(gently=False)
         cluster.thaw()
+        knobs = self._host.apply({**self._held_host, **host}, cluster.workspace.directory)
         notes = self._start_with({**self._held, **settings}, self._held)
         with (
             told_as_target_error("settling the server before a trial"),
@@ -143,8 +166,13 @@ class LocalTarget:
             duration_s=time.monotonic() - began,
             restarted=True,
             settings=shown,
-            notes=tuple(notes),
+            notes=(*notes, *self._host.notes),
+            host=knobs,
+            placement=cluster.placed(),
         )
+
+    def host_as_found(self) -> Mapping[str, str]:
+        return self._host.found
 
     def parameters(self) -> ConnectionParameters:
         return self._opened().parameters()
@@ -165,6 +193,12 @@ class LocalTarget:
             )
 
     def close(self) -> None:
+        try:
+            self._remove_server()
+        finally:
+            self._host.restore()
+
+    def _remove_server(self) -> None:
         cluster, change = self._cluster, self._made
         try:
             if cluster is not None:

@@ -11,6 +11,7 @@ from pgassay.errors import SetupError
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.installation import embedded_installation, installation_at
 from pgassay.target.local import LocalTarget
+from pgassay.target.placement import Place
 from pgassay.target.protocol import Journal, Target
 
 
@@ -21,18 +22,19 @@ def make_target(
     dsn: str | None,
     allow_changes: bool,
     journal: Journal,
+    place: Place | None = None,
 ) -> Target:
-    """The embedded server, that of a bin directory, or an existing one."""
+    """The embedded server, that of a bin directory, or an existing one; `place` is for ours."""
     if dsn is not None:
         if bin is not None or version is not None:
             raise SetupError("target: dsn names an existing server; leave out bin and version")
         return ExistingTarget(dsn, journal, allow_changes=allow_changes)
     if bin is None:
-        return LocalTarget(embedded_installation(version), journal, kind="embedded")
+        return LocalTarget(embedded_installation(version), journal, kind="embedded", place=place)
     installation = installation_at(bin)
     if version is not None and installation.major != version:
         raise SetupError(
             f"target: {installation.bin_directory} is PostgreSQL {installation.version}, not "
             f"{version}; leave out target.version, or give the bin directory of {version}"
         )
-    return LocalTarget(installation, journal, kind="local")
+    return LocalTarget(installation, journal, kind="local", place=place)

@@ -36,6 +36,9 @@ class Context(StrEnum):
         return self is Context.POSTMASTER
 
 
+NOTHING: Mapping[str, str] = {}
+
+
 @dataclass(frozen=True)
 class Setting:
     """One row of pg_settings; `value` is in `unit`, as the server counts it."""
@@ -145,6 +148,8 @@ class Change:
     """what we write,"""
     found: str | None = None
     """and what postgresql.auto.conf had before, if anything."""
+    knob: str = ""
+    """For a knob of the host: its file; `value` and `found` are the kernel's."""
 
 
 class Journal(Protocol):
@@ -173,6 +178,10 @@ class ResetReport:
     settings: Mapping[str, str]
     """Each setting asked for, as `current_setting` shows it afterwards."""
     notes: tuple[str, ...] = ()
+    host: Mapping[str, str] = field(default_factory=dict)
+    """Each knob of the host asked for, as read back."""
+    placement: Mapping[str, str] = field(default_factory=dict)
+    """Where the owned server runs, as its postmaster's /proc says; empty where it was not asked."""
 
 
 class Target(Protocol):
@@ -191,19 +200,33 @@ class Target(Protocol):
         """Start or reach the server, and look at it."""
         ...
 
-    def prepare(self, build: Callable[[Connection], None], held: Mapping[str, str]) -> None:
-        """Apply the settings held for every arm, run `build` once to make the data, freeze it."""
+    def prepare(
+        self,
+        build: Callable[[Connection], None],
+        held: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+    ) -> None:
+        """Apply what is held for every arm, run `build` once to make the data, freeze it."""
         ...
 
     def check_settings(self, settings: Mapping[str, str]) -> None:
         """Refuse, before any trial, a setting this target cannot apply. Changes nothing."""
         ...
 
-    def reset(self, settings: Mapping[str, str]) -> ResetReport:
+    def check_host(self, knobs: Mapping[str, str]) -> None:
+        """Refuse, before any trial, a knob of the host that cannot be written. Changes nothing."""
+        ...
+
+    def reset(self, settings: Mapping[str, str], host: Mapping[str, str] = NOTHING) -> ResetReport:
         """Bring the server to the trial's starting state with these settings on top of the held.
 
-        Every setting is read back and compared in the server's own unit.
+        Every setting is read back and compared in the server's own unit. Knobs of the host are
+        set before the server starts.
         """
+        ...
+
+    def host_as_found(self) -> Mapping[str, str]:
+        """What was found of each knob of the host that is changed now."""
         ...
 
     def parameters(self) -> ConnectionParameters:

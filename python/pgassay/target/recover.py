@@ -16,6 +16,7 @@ from pgassay.errors import RestoreFailed, TargetError
 from pgassay.target import run_lock
 from pgassay.target.alter_system import RELOAD, reload, written_value
 from pgassay.target.existing import not_restored
+from pgassay.target.host_knobs import recover_host
 from pgassay.target.protocol import Change, Connection, Journal
 from pgassay.target.schema import DROP, refuse_foreign
 from pgassay.target.session import connect, identity, one_line, resolve, told_as_target_error
@@ -28,10 +29,17 @@ def recover(dsn: str | None, changes: Sequence[Change], journal: Journal) -> lis
     Returns a sentence for each change that was left as it is, because somebody has changed the
     same thing since.
     """
-    if dsn is None:
-        recover_owned(changes, journal)
-        return []
-    return recover_existing(dsn, changes, journal) if changes else []
+    host = [change for change in changes if change.knob]
+    changes = [change for change in changes if not change.knob]
+    notes: list[str] = []
+    try:
+        if dsn is None:
+            recover_owned(changes, journal)
+        elif changes:
+            notes = recover_existing(dsn, changes, journal)
+    finally:
+        notes += recover_host(host, journal) if host else []
+    return notes
 
 
 def recover_owned(changes: Sequence[Change], journal: Journal) -> None:

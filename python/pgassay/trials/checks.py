@@ -118,7 +118,7 @@ def _check_version(version_num: int) -> Check:
 def _check_sampling(parameters: ConnectionParameters, version_num: int) -> Check:
     """Sample for a moment, as a trial would."""
     try:
-        sampler = open_sampler(parameters, version_num, load=None, read_host=False)
+        sampler, _ = open_sampler(parameters, version_num, load=None, read_host=False)
     except PgassayError as error:
         return Check("sampling", "fail", str(error))
     sampler.stop()

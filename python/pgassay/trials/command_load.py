@@ -17,6 +17,7 @@ from pgassay import _core
 from pgassay.errors import TrialError
 from pgassay.plan.steps import Step
 from pgassay.spec.load_table import LoadTable
+from pgassay.target.placement import Place
 from pgassay.target.protocol import Connection, ConnectionParameters
 from pgassay.target.session import connect, told_as_target_error
 from pgassay.target.statements import statement
@@ -64,8 +65,12 @@ class CommandLoad:
 
     native: _core.Load | None = None
 
-    def __init__(self, request: CommandRequest, connection: ConnectionParameters) -> None:
+    def __init__(
+        self, request: CommandRequest, connection: ConnectionParameters, place: Place | None = None
+    ) -> None:
         self._request = request
+        self._place = place
+        self.placed: Mapping[str, str] = {}
         self._connection = connection
         self._steps: list[CommandStep] = []
 
@@ -125,7 +130,9 @@ class CommandLoad:
                 log=self._request.output / LOG,
                 limit_s=load.time_limit,
                 watch=look,
+                place=self._place,
             )
+        self.placed = ended.placed
         end_ns = _core.now_ns()
         commits.finish()
         seconds = (end_ns - start_ns) / 1e9

@@ -25,6 +25,7 @@ from typing import IO
 from psycopg.pq import Conninfo
 
 from pgassay.errors import SetupError, SpecError, TrialError
+from pgassay.target.placement import Place, confirm_place, run_in
 from pgassay.target.protocol import ConnectionParameters
 
 _VARIABLE = re.compile(r"\$(?:\{(PGASSAY_\w+)\}|(PGASSAY_\w+))")
@@ -43,6 +44,8 @@ class Ended:
 
     output: str
     cpu_s: float
+    placed: Mapping[str, str]
+    """Where it ran, as read back; empty where no place was asked for."""
 
 
 def check_program(words: Sequence[str], beside: Path, key: str, known: Sequence[str]) -> None:
@@ -114,6 +117,7 @@ def run_program(
     log: Path,
     limit_s: float,
     watch: Callable[[float], None],
+    place: Place | None = None,
 ) -> Ended:
     """Run it in `folder` to its end; TrialError where it fails or outlasts `limit_s`."""
     standard = log.with_name(f".{log.name}.out")
@@ -121,27 +125,30 @@ def run_program(
     before = _children_cpu_s()
     try:
         with standard.open("wb") as out, errors.open("wb") as err:
-            status = _supervised(words, variables, folder, (out, err), limit_s, watch, named)
+            process, placed = _started(words, variables, folder, (out, err), named, place)
+            status = _supervised(process, limit_s, watch, named)
         output = standard.read_text("utf-8", errors="replace")
         if status != 0:
             how = f"exit status {status}" if status > 0 else signal.Signals(-status).name
             last = _last_line(errors) or _last_line(standard) or "it said nothing"
             raise TrialError(f"{named}: {how}: {last}; all of its output is in {log}")
-        return Ended(output, _children_cpu_s() - before)
+        return Ended(output, _children_cpu_s() - before, placed)
     finally:
         _append(log, words, standard, errors)
 
 
-def _supervised(
+def _started(
     words: Sequence[str],
     variables: Mapping[str, str],
     folder: Path,
     streams: tuple[IO[bytes], IO[bytes]],
-    limit_s: float,
-    watch: Callable[[float], None],
     named: str,
-) -> int:
-    try:
+    place: Place | None,
+) -> tuple[subprocess.Popen[bytes], dict[str, str]]:
+    started: list[subprocess.Popen[bytes]] = []
+    placed: dict[str, str] = {}
+
+    def start() -> None:
         # A group of its own: a terminal's Ctrl-C reaches it through us, with its children.
         process = subprocess.Popen(
             list(words),
@@ -152,8 +159,27 @@ def _supervised(
             env=dict(variables),
             start_new_session=True,
         )
+        started.append(process)
+        # Not reaped yet, so it can be asked even where it has ended.
+        placed.update(confirm_place("client", place, [process.pid]))
+
+    try:
+        run_in(place, start)
     except OSError as error:
         raise TrialError(f"{named}: {words[0]} cannot be started: {error.strerror}") from None
+    except BaseException:
+        for process in started:
+            _end_group(process)
+        raise
+    return started[0], placed
+
+
+def _supervised(
+    process: subprocess.Popen[bytes],
+    limit_s: float,
+    watch: Callable[[float], None],
+    named: str,
+) -> int:
     began = time.monotonic()
     try:
         while True:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from pgassay import __version__
-from pgassay.target.protocol import ServerFacts
+from pgassay.target.placement import NOWHERE, Placement
+from pgassay.target.protocol import NOTHING, ServerFacts
 
 SCHEMA = "pgassay.environment/1"
 _SECRET = re.compile(
@@ -23,8 +24,14 @@ _SECRET = re.compile(
 )
 
 
-def describe_environment(facts: ServerFacts, kind: str) -> dict[str, Any]:
-    """The object of environment.json."""
+def describe_environment(
+    facts: ServerFacts,
+    kind: str,
+    host_as_found: Mapping[str, str] = NOTHING,
+    placement: Placement = NOWHERE,
+) -> dict[str, Any]:
+    """The object of environment.json; `host_as_found` are knobs that are held otherwise now."""
+    found = {"as found": dict(host_as_found)} if host_as_found else {}
     return {
         "schema": SCHEMA,
         "pgassay": __version__,
@@ -35,7 +42,8 @@ def describe_environment(facts: ServerFacts, kind: str) -> dict[str, Any]:
             "version_num": facts.version_num,
             "settings": _changed_settings(facts),
         },
-        "host": _host() if facts.is_local else {},
+        "placement": placement.described(),
+        "host": _host() | found if facts.is_local else {},
     }
 
 

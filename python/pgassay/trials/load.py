@@ -17,12 +17,15 @@ from pgassay.plan.steps import Step
 from pgassay.spec.slices import SlicesTable
 from pgassay.spec.think_time import ThinkTime
 from pgassay.spec.workload import Scenario, Workload
+from pgassay.target.placement import Place, confirm_place, run_in, threads
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.trials.record import Columns
 from pgassay.trials.slices import engine_slices
 
 APPLICATION_NAME = "pgassay"
 _POLL_S = 0.2
+_LAST_S = 8.0
+"""Transactions in flight are cut 5 s after a load is stopped, then cancelled."""
 
 
 @dataclass(frozen=True)
@@ -135,18 +138,34 @@ def open_load(request: LoadRequest, connection: ConnectionParameters) -> _core.L
     return load
 
 
-def run_load(load: _core.Load, watch: Callable[[Mapping[str, Any]], None]) -> dict[str, Any]:
+def start_in(load: _core.Load, place: Place | None) -> dict[str, str]:
+    """Start an opened load; where its threads run, as read back."""
+    before = threads()
+    run_in(place, load.start)
+    try:
+        return confirm_place("client", place, threads() - before)
+    except BaseException:
+        load.stop()
+        load.wait(_LAST_S)
+        raise
+
+
+def run_load(
+    load: _core.Load,
+    watch: Callable[[Mapping[str, Any]], None],
+    start: Callable[[], None] | None = None,
+) -> dict[str, Any]:
     """Run an opened load to its end; `watch` sees its progress a few times a second.
 
     Whatever interrupts, the load is stopped before this returns.
     """
-    load.start()
+    (start or load.start)()
     try:
         while not load.wait(_POLL_S):
             watch(json.loads(load.progress()))
     except BaseException:
         load.stop()
-        load.wait(8.0)  # transactions in flight are cut after 5 s, then cancelled
+        load.wait(_LAST_S)
         raise
     try:
         result: dict[str, Any] = json.loads(load.result())

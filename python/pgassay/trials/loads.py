@@ -13,9 +13,17 @@ from typing import Any, Protocol
 from pgassay import _core
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.spec.parse import Spec
+from pgassay.target.placement import Place
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.trials.command_load import CommandLoad, CommandRequest, check_command
-from pgassay.trials.load import LoadRequest, check_scripts, interval_columns, open_load, run_load
+from pgassay.trials.load import (
+    LoadRequest,
+    check_scripts,
+    interval_columns,
+    open_load,
+    run_load,
+    start_in,
+)
 from pgassay.trials.record import Columns
 from pgassay.trials.slices import with_variants
 
@@ -33,6 +41,9 @@ class TrialLoad(Protocol):
 
     native: _core.Load | None
     """The engine's load, whose connections the sampler tags."""
+
+    placed: Mapping[str, str]
+    """Where its threads or processes ran, once it has run; empty where no place was asked for."""
 
     @property
     def kept(self) -> tuple[Path, ...]:
@@ -55,8 +66,12 @@ class EngineLoad:
 
     kept: tuple[Path, ...] = ()
 
-    def __init__(self, request: LoadRequest, connection: ConnectionParameters) -> None:
+    def __init__(
+        self, request: LoadRequest, connection: ConnectionParameters, place: Place | None = None
+    ) -> None:
         self._request = request
+        self._place = place
+        self.placed: Mapping[str, str] = {}
         self.native: _core.Load | None = None
         self._load = self.native = open_load(request, connection)
         self._result: dict[str, Any] = {}
@@ -64,13 +79,16 @@ class EngineLoad:
     def run(
         self, watch: Callable[[Mapping[str, Any]], None], own_transactions: Callable[[], int]
     ) -> dict[str, Any]:
-        result = run_load(self._load, watch)
+        result = run_load(self._load, watch, self._start)
         for step in result["steps"]:
             asked = self._request.steps[step["index"]].rate
             if asked is not None:
                 step.setdefault("rate", asked)
         self._result = result
         return result
+
+    def _start(self) -> None:
+        self.placed = start_in(self._load, self._place)
 
     def intervals(self) -> Columns:
         return with_variants(interval_columns(self._load), self._result)
@@ -82,10 +100,11 @@ def open_trial_load(
     plan: Plan,
     connection: ConnectionParameters,
     output: Callable[[int], Path],
+    place: Place | None = None,
 ) -> TrialLoad:
     """The load of one trial; `output` makes the folder of a trial's own files."""
     if spec.file.load.command is None:
-        return EngineLoad(engine_request(trial, spec, plan), connection)
+        return EngineLoad(engine_request(trial, spec, plan), connection, place)
     folder = output(trial.number)
     told = {
         "PGASSAY_SEED": str(plan.trial_seed(trial.block)),
@@ -102,7 +121,7 @@ def open_trial_load(
         output=folder,
         told=told,
     )
-    return CommandLoad(request, connection)
+    return CommandLoad(request, connection, place)
 
 
 def engine_request(trial: PlannedTrial, spec: Spec, plan: Plan) -> LoadRequest:

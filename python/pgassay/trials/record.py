@@ -7,7 +7,7 @@ Never: touches a server or a disk.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -54,3 +54,5 @@ class TrialRecord:
     checkpoints_from: Literal["log", "counters"]
     kept: tuple[Path, ...] = ()
     """Files to move into the trial's folder."""
+    placement: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Server, client, sampler → CPUs and niceness as read back; empty where none was asked for."""

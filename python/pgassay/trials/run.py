@@ -18,6 +18,7 @@ from pgassay import _core
 from pgassay.errors import TargetError, TrialError
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.spec.parse import Spec
+from pgassay.target.placement import NOWHERE, Placement
 from pgassay.target.protocol import ServerFacts, Target
 from pgassay.trials.checkpoint_log import LogTail, checkpoints_in_counters, checkpoints_in_log
 from pgassay.trials.doubts import load_doubts
@@ -41,6 +42,7 @@ class TrialContext:
     observer: Observer
     output: Callable[[int], Path]
     """Makes the folder that a trial's own files are put in."""
+    placement: Placement = NOWHERE
 
 
 def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
@@ -57,14 +59,18 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     arm = plan.arm(trial.arm)
     started_ns = _core.now_ns()
     context.observer.trial_began(trial, arm.label)
-    reset = target.reset(arm.levels)
+    reset = target.reset(arm.server_levels, arm.host_levels)
     log = LogTail(context.facts.log_file if target.logs_as_we_read else None)
-    load = open_trial_load(trial, context.spec, plan, target.parameters(), context.output)
-    sampler = open_sampler(
+    place = context.placement
+    load = open_trial_load(
+        trial, context.spec, plan, target.parameters(), context.output, place.client
+    )
+    sampler, sampler_placed = open_sampler(
         target.parameters(),
         context.facts.version_num,
         load=load.native,
         read_host=context.facts.is_local,
+        place=place.sampler,
     )
     try:
         result = load.run(context.observer.loading, lambda: transactions_of(sampler))
@@ -94,6 +100,11 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
         ),
         checkpoints_from="counters" if text is None else "log",
         kept=load.kept,
+        placement={
+            "server": reset.placement,
+            "client": load.placed,
+            "sampler": sampler_placed,
+        },
     )
 
 

@@ -14,6 +14,7 @@ from importlib.resources import files
 
 from pgassay import _core
 from pgassay.errors import ConnectionRefused
+from pgassay.target.placement import Place, confirm_place, run_in, threads
 from pgassay.target.protocol import ConnectionParameters
 
 APPLICATION_NAME = "pgassay sampler"
@@ -54,8 +55,9 @@ def open_sampler(
     *,
     load: _core.Load | None,
     read_host: bool,
-) -> _core.Sampler:
-    """A sampler ready to start: waits at 10 Hz, counters and host each second."""
+    place: Place | None = None,
+) -> tuple[_core.Sampler, dict[str, str]]:
+    """A sampler at work: waits at 10 Hz, counters and host each second; where its threads run."""
     queries = queries_for(version_num)
     configuration = {
         "connection": connection.for_core(),
@@ -69,11 +71,15 @@ def open_sampler(
         "host": {"every_s": COUNTERS_EVERY_S, "proc": "/proc"} if read_host else None,
     }
     sampler = _core.Sampler(json.dumps(configuration), load)
+    before = threads()
     try:
-        sampler.start()
+        run_in(place, sampler.start)
+        return sampler, confirm_place("sampler", place, threads() - before)
     except _core.ConnectionFailed as error:
         raise ConnectionRefused(str(error), sqlstate=error.sqlstate) from None
-    return sampler
+    except BaseException:
+        sampler.stop()
+        raise
 
 
 def transactions_of(sampler: _core.Sampler) -> int:

@@ -1,0 +1,238 @@
+"""Knobs of the host for one run: journalled, written, read back, put back.
+
+Enters: wanted values by knob name, a journal. Leaves: the values in force; after `restore`, the
+host as found. Never: writes a knob before its undo is on disk, or over somebody's later change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pgassay.errors import RestoreFailed, SettingRejected, SetupError, TargetError
+from pgassay.spec.host_knobs import BLOCK, normal, partner_of
+from pgassay.target.host_files import Knob, find_knob, knob_at
+from pgassay.target.host_memory import (
+    Written,
+    host_identity,
+    locked,
+    remember,
+    remembered,
+    take_lock,
+)
+from pgassay.target.protocol import Change, Journal
+
+
+class HostKnobs:
+    """The knobs of this host that this run has written."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._written: dict[str, Written] = {}
+        self._changes: dict[str, list[str]] = {}
+        self._lock = -1
+        self.notes: list[str] = []
+        """On what a killed run had left, and could not be undone."""
+
+    def check(self, wanted: Mapping[str, str], data_directory: Path | None) -> None:
+        """Refuse what this host would not take; the lock is held from here on."""
+        if not wanted:
+            return
+        if self._lock < 0:
+            self._lock = take_lock()
+            self.notes = settle_left_over()
+        for name, value in wanted.items():
+            find_knob(name, data_directory).check(value)
+
+    def apply(self, wanted: Mapping[str, str], data_directory: Path | None) -> dict[str, str]:
+        """Bring the knobs to these values; each as read back."""
+        if wanted and self._lock < 0:
+            raise TargetError("knobs of the host are checked before they are written")
+        shown = {}
+        for name, value in wanted.items():
+            knob = find_knob(name, data_directory)
+            before = knob.read()
+            if before != normal(value):
+                self._write(knob, before, value)
+            shown[name] = knob.read()
+            if shown[name] != normal(value):
+                raise SettingRejected(
+                    name, f"{name}: asked for {value}, the kernel has made it {shown[name]}"
+                )
+        return shown
+
+    @property
+    def found(self) -> dict[str, str]:
+        """What was found of each knob that is changed now."""
+        return {written.name: written.found for written in self._written.values()}
+
+    def restore(self) -> None:
+        """Put everything back and let go of the lock; RestoreFailed where that is not possible."""
+        try:
+            if self._written:
+                self._put_back()
+        finally:
+            if self._lock >= 0 and not self._written:
+                os.close(self._lock)
+                self._lock = -1
+
+    def _put_back(self) -> None:
+        settled = settle(list(self._written.values()))
+        left = {**settled.theirs, **settled.failed}
+        for path in [path for path in self._written if path not in left]:
+            for change_id in self._changes.pop(path):
+                self._journal.undone(change_id)
+            del self._written[path]
+        remember(list(self._written.values()))
+        if left:
+            raise RestoreFailed(f"the host is not as it was found: {'; '.join(left.values())}")
+
+    def _write(self, knob: Knob, before: str, value: str) -> None:
+        partner = partner_of(knob.name)
+        if partner is not None:
+            other = find_knob(partner, None)
+            if other.read() != "0":
+                self._note(other, other.read(), "0", f"the kernel's, for {knob.name}")
+        self._note(knob, before, value, f"echo {shlex.quote(value)} > {knob.path}")
+        knob.write(value)
+
+    def _note(self, knob: Knob, before: str, value: str, do: str) -> None:
+        """What is about to be written, known to us and on disk before it is."""
+        path = str(knob.path)
+        known = self._written.get(path) or Written(knob.name, path, before, ())
+        self._written[path] = Written(
+            known.name, path, known.found, tuple(dict.fromkeys((*known.ours, normal(value))))
+        )
+        change = Change(
+            id=uuid.uuid4().hex,
+            what=f"{knob.name} of this host",
+            do=do,
+            undo=undo_of(self._written[path]),
+            server=host_identity(),
+            value=normal(value),
+            found=known.found,
+            knob=path,
+        )
+        self._changes.setdefault(path, []).append(change.id)
+        self._journal.record(change)
+        remember(list(self._written.values()))
+
+
+def doubts_here(wanted: Mapping[str, Sequence[str]]) -> list[str]:
+    """What this host would refuse, as far as it tells without a data directory; no change."""
+    found = []
+    for name, values in wanted.items():
+        if name.startswith(BLOCK):
+            continue
+        try:
+            for value in values:
+                find_knob(name, None).check(value)
+        except TargetError as error:
+            found.append(f"a run here would be refused: {error}")
+    return found
+
+
+def undo_of(written: Written) -> str:
+    """What a person would type."""
+    return f"echo {shlex.quote(written.found)} > {written.path}"
+
+
+@dataclass
+class Settled:
+    """How far putting back has come: by path, a sentence for each knob that is not as found."""
+
+    theirs: dict[str, str] = field(default_factory=dict)
+    """Somebody has written it since, so it was left."""
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def settle(written: Sequence[Written]) -> Settled:
+    """Put knobs back, the newest first; only a value of ours is overwritten."""
+    by_name = {one.name: one for one in written}
+    settled = Settled()
+    for one in reversed(written):
+        try:
+            now = knob_at(one.path, one.name).read()
+            if now in one.ours and now != one.found:
+                _put(one, by_name)
+            elif now != one.found:
+                settled.theirs[one.path] = (
+                    f"{one.name} is {now} now, which this run did not write: left as it is; "
+                    f"before the run: {undo_of(one)}"
+                )
+        except TargetError as error:
+            settled.failed[one.path] = f"{error}; by hand: {undo_of(one)}"
+    for one in written:
+        if one.path in settled.theirs or one.path in settled.failed:
+            continue
+        now = knob_at(one.path, one.name).read()
+        if now != one.found:
+            settled.failed[one.path] = f"{one.name} is still {now}; by hand: {undo_of(one)}"
+    return settled
+
+
+def _put(one: Written, by_name: Mapping[str, Written]) -> None:
+    """Write what was found; of two that exclude each other, the one that was not 0."""
+    partner = partner_of(one.name)
+    if one.found != "0" or partner is None:
+        knob_at(one.path, one.name).write(one.found)
+        return
+    other = by_name.get(partner)
+    if other is not None and other.found != "0":
+        return  # zeroed by the kernel when its partner is put back
+    # Both were 0, and the one in bytes takes no 0 itself.
+    ratio = find_knob(partner if one.name.endswith("_bytes") else one.name, None)
+    for value in ("1", "0"):
+        ratio.write(value)
+
+
+def settle_left_over() -> list[str]:
+    """Undo what a killed run has left on this host; the caller holds the lock."""
+    written = remembered()
+    if not written:
+        return []
+    settled = settle(written)
+    remember([one for one in written if one.path in settled.failed])
+    return [*settled.theirs.values(), *settled.failed.values()]
+
+
+def sweep_host() -> None:
+    """Undo what a killed run has left, unless a run that is alive has the host's knobs."""
+    if remembered():
+        with contextlib.suppress(TargetError, SetupError), locked():
+            settle_left_over()
+
+
+def recover_host(changes: Sequence[Change], journal: Journal) -> list[str]:
+    """Undo a dead run's changes to this host; a sentence for each knob left as it is."""
+    here = host_identity()
+    if any(change.server.split()[0] != here.split()[0] for change in changes):
+        raise RestoreFailed(
+            f"this run changed knobs of {changes[0].server.split()[0]}; recover it on that host"
+        )
+    with locked():
+        # The kernel's values do not outlive a boot.
+        settled = settle(_as_written([c for c in changes if c.server == here]))
+        for change in reversed(changes):
+            if change.knob not in settled.failed:
+                journal.undone(change.id)
+        if settled.failed:
+            raise RestoreFailed("; ".join(settled.failed.values()))
+        done = {change.knob for change in changes}
+        if remembered():
+            remember([one for one in remembered() if one.path not in done])
+    return list(settled.theirs.values())
+
+
+def _as_written(changes: Sequence[Change]) -> list[Written]:
+    known: dict[str, Written] = {}
+    for change in changes:
+        name = change.what.split()[0]
+        before = known.get(change.knob) or Written(name, change.knob, change.found or "", ())
+        known[change.knob] = Written(name, change.knob, before.found, (*before.ours, change.value))
+    return list(known.values())

@@ -1,0 +1,206 @@
+"""Knobs of the host: refused early where they are wrong, planned beside the server's settings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pgassay.errors import RestoreFailed, SettingRejected, SpecError, TargetError
+from pgassay.plan.design import make_plan
+from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.spec.parse import Spec, parse_spec
+from pgassay.target import host_memory
+from pgassay.target.host_files import Knob, device_of, find_knob, knob_at
+from pgassay.target.host_knobs import recover_host
+from pgassay.target.protocol import Change
+from support.command import pgassay
+from support.servers import RecordingJournal
+
+ALLOWED = "[target]\nallow_host_changes = true\n"
+
+
+def parsed(text: str) -> Spec:
+    return parse_spec(ALLOWED + text, source="lab.toml", beside=Path())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("'vm.swapiness' = [1, 'x']\n'swappiness' = [1, 2]", "unknown knob of the host"),
+        ("'vm.swappiness' = [10]", "lab.toml: factors.host.vm.swappiness: a factor needs at least"),
+        ("'vm.swappiness' = [10, 201]", "201 is outside the range of vm.swappiness: 0 to 200"),
+        ("'vm.swappiness' = [10, 'many']", "'many' is not a whole number"),
+        ("'vm.swappiness' = [10, '010']", "'10' and '010' are the same level"),
+        ("'vm.swappiness' = [10, '']", "a value is one line of text"),
+        ("'block.schedular' = ['none', 'bfq']", "did you mean block.scheduler?"),
+        ("'transparent_hugepage' = ['never', 'always']", "transparent_hugepage.enabled"),
+        ("'transparent_hugepage.enabled' = ['never', 'on']", "known are always, madvise, never"),
+        ("'vm.drop_caches' = [1, 3]", "cannot be set here: it is an order, not a state"),
+        ("'kernel.core_pattern' = ['a', '|b']", "it names a program that the kernel runs"),
+        ("'vm.dirty_ratio' = [1, 3]\n'vm.dirty_bytes' = [8192, 9000]", "zeroes vm.dirty_bytes"),
+        ("'../../etc/passwd' = ['a', 'b']", "unknown knob of the host"),
+        ("'vm.../../x' = ['a', 'b']", "unknown knob of the host"),
+    ],
+)
+def test_a_wrong_knob_is_refused_with_key_and_fix(text: str, message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        parsed(f"[factors.host]\n{text}")
+    assert message in str(caught.value)
+
+
+def test_names_may_be_written_without_quotes() -> None:
+    spec = parsed("[factors.host]\nvm.swappiness = [10, 1]\n[settings.host]\nvm.dirty_ratio = 5")
+    assert spec.file.factors.host == {"vm.swappiness": ("10", "1")}
+    assert spec.file.settings.host == {"vm.dirty_ratio": "5"}
+    assert spec.question == "What does vm.swappiness do?"
+
+
+def test_the_host_is_changed_only_where_the_file_allows_it() -> None:
+    text = "[settings.host]\n'vm.swappiness' = 1"
+    with pytest.raises(SpecError, match=r"only with target\.allow_host_changes = true$"):
+        parse_spec(text, source="lab.toml", beside=Path())
+    existing = "[target]\ndsn = 'service=lab'\nallow_host_changes = true\n"
+    with pytest.raises(SpecError, match=r"and target\.allow_changes = true"):
+        parse_spec(existing + text, source="lab.toml", beside=Path())
+    parse_spec(existing + "allow_changes = true\n" + text, source="lab.toml", beside=Path())
+
+
+def test_a_knob_that_is_held_or_a_setting_too_is_refused() -> None:
+    with pytest.raises(SpecError, match=r"also held in \[settings\.host\]"):
+        parsed("[factors.host]\n'vm.swappiness'=[1,2]\n[settings.host]\n'vm.swappiness'=1")
+    with pytest.raises(SpecError, match=r"also in \[factors\.postgres\]"):
+        parsed("[factors.host]\n'vm.x'=[1,2]\n[factors.postgres]\n'vm.x'=[1,2]")
+
+
+FACTORS = """
+[factors.postgres]
+fsync = ["on", "off"]
+[factors.host]
+"vm.swappiness" = [60, 1]
+"""
+
+
+def test_arms_combine_settings_and_knobs_and_tell_them_apart() -> None:
+    plan = make_plan(parsed(FACTORS))
+    assert [arm.label for arm in plan.arms] == [
+        "fsync = on, vm.swappiness = 60",
+        "fsync = on, vm.swappiness = 1",
+        "fsync = off, vm.swappiness = 60",
+        "fsync = off, vm.swappiness = 1",
+    ]
+    last = plan.arms[-1]
+    assert last.server_levels == {"fsync": "off"}
+    assert last.host_levels == {"vm.swappiness": "1"}
+    assert [factor.kind for factor in plan.factors] == ["postgres", "host"]
+    stored = json.loads(json.dumps(plan_to_json(plan)))
+    assert plan_from_json(stored) == plan
+
+
+def test_a_plan_of_before_there_were_knobs_is_still_read() -> None:
+    spec = parsed("[factors.postgres]\nfsync = ['on', 'off']\n[design]\nseed = 1")
+    stored = json.loads(json.dumps(plan_to_json(make_plan(spec))))
+    for arm in stored["arms"]:
+        del arm["host"]
+    assert plan_from_json(stored) == make_plan(spec)
+
+
+def test_a_plan_lists_every_change_to_the_host_first(tmp_path: Path) -> None:
+    file = tmp_path / "lab.toml"
+    file.write_text(ALLOWED + FACTORS + "[settings.host]\n'vm.dirty_ratio' = 7")
+    shown = pgassay("plan", file)
+    assert shown.returncode == 0, shown.stderr
+    assert "host      vm.dirty_ratio = 7, held; put back at the end" in shown.stdout
+    assert "host      vm.swappiness = 60, 1; put back at the end" in shown.stdout
+    assert "fsync = off, vm.swappiness = 1" in shown.stdout
+
+
+def test_a_plan_tells_of_a_knob_that_this_host_lacks(tmp_path: Path) -> None:
+    file = tmp_path / "lab.toml"
+    file.write_text(ALLOWED + "[settings.host]\n'vm.no_such_knob' = 7")
+    shown = pgassay("plan", file)
+    assert shown.returncode == 0, shown.stderr
+    words = " ".join(shown.stdout.split())
+    assert "risk: a run here would be refused: vm.no_such_knob: this host has no" in words
+
+
+def test_a_knob_this_host_lacks_is_named_with_its_neighbour() -> None:
+    with pytest.raises(SettingRejected, match=r"no /proc/sys/vm/swapiness; did you mean vm\.swapp"):
+        find_knob("vm.swapiness", None)
+
+
+def test_of_a_list_the_word_in_brackets_is_the_value_and_the_others_are_told(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "scheduler"
+    path.write_text("none [mq-deadline] kyber\n")
+    knob = Knob("block.scheduler", path)
+    assert knob.read() == "mq-deadline"
+    with pytest.raises(SettingRejected, match="this host knows none, mq-deadline, kyber"):
+        knob.check("bfq")
+    knob.check("kyber")
+    assert path.read_text() == "none [mq-deadline] kyber\n"
+
+
+def test_a_knob_that_may_not_be_written_is_refused_without_writing(tmp_path: Path) -> None:
+    # Opened for writing by nobody, root included.
+    knob = Knob("kernel.version", Path("/proc/sys/kernel/version"))
+    with pytest.raises(SettingRejected, match="may not be written"):
+        knob.check("1")
+
+
+def test_data_in_memory_has_no_disk_whose_queue_could_be_set() -> None:
+    memory = Path("/dev/shm")  # noqa: S108 (nothing is written)
+    if not memory.is_dir():
+        pytest.skip("there is no /dev/shm here")
+    with pytest.raises(TargetError, match="without a block device"):
+        device_of(memory)
+
+
+def test_the_disk_of_a_directory_is_found_where_there_is_one(tmp_path: Path) -> None:
+    try:
+        device = device_of(tmp_path)
+    except TargetError:
+        pytest.skip("the file system of the tests has no disk")
+    assert (device / "queue").is_dir()
+    assert not (device / "partition").exists()
+
+
+def test_only_files_that_can_be_knobs_are_taken_from_a_journal() -> None:
+    for path in ("/etc/passwd", "/proc/sys/../../etc/passwd", "/sys/kernel/debug/x"):
+        with pytest.raises(TargetError, match="not a knob of the host"):
+            knob_at(path, "vm.x")
+
+
+def test_a_run_of_another_host_is_not_recovered_here() -> None:
+    change = Change(
+        id="1", what="vm.swappiness of this host", do="", undo="", server="elsewhere 1234",
+        value="1", found="60", knob="/proc/sys/vm/swappiness",
+    )  # fmt: skip
+    with pytest.raises(RestoreFailed, match="changed knobs of elsewhere; recover it on that host"):
+        recover_host([change], RecordingJournal())
+
+
+def test_values_of_an_earlier_boot_have_nothing_to_undo() -> None:
+    journal = RecordingJournal()
+    earlier = f"{host_memory.host_identity().split()[0]} another-boot"
+    change = Change(
+        id="1", what="vm.swappiness of this host", do="", undo="", server=earlier,
+        value="0", found="199", knob="/proc/sys/vm/swappiness",
+    )  # fmt: skip
+    before = Path(change.knob).read_text()
+    assert recover_host([change], journal) == []
+    assert journal.undone_ids == ["1"]
+    assert Path(change.knob).read_text() == before
+
+
+def test_two_runs_may_not_change_one_host_at_once() -> None:
+    with (
+        host_memory.locked(),
+        pytest.raises(TargetError, match="another pgassay run is changing"),
+        host_memory.locked(),
+    ):
+        pass
+    with host_memory.locked():
+        pass

@@ -1,0 +1,98 @@
+"""CPU lists are read as the kernel writes them, and what is started in a place stays there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgassay.errors import SpecError, TargetError
+from pgassay.spec.parse import parse_spec
+from pgassay.spec.placement import PlacementTable, as_list, cpus_in
+from pgassay.target.placement import Place, confirm_place, resolve_placement, run_in
+from support.command import pgassay
+
+
+def table(text: str, before: str = "") -> PlacementTable:
+    text = f"{before}\n[placement]\n{text}"
+    return parse_spec(text, source="lab.toml", beside=Path()).file.placement
+
+
+@given(st.frozensets(st.integers(0, 300), min_size=1))
+def test_a_cpu_list_reads_back_as_it_was(cpus: frozenset[int]) -> None:
+    assert cpus_in(as_list(cpus)) == cpus
+
+
+def test_lists_ranges_nodes_and_single_cpus_are_taken() -> None:
+    taken = table("server = '0-3, 8'\nclient = 'node:1'\nsampler = 5\nserver_nice = -5")
+    assert cpus_in(str(taken.server)) == {0, 1, 2, 3, 8}
+    assert (taken.client, taken.sampler, taken.server_nice) == ("node:1", "5", -5)
+
+
+@pytest.mark.parametrize("wrong", ["''", "'3-1'", "'a'", "'0,'", "'node:'", "true", "'0-99999999'"])
+def test_what_is_no_cpu_list_is_refused(wrong: str) -> None:
+    with pytest.raises(SpecError, match=r"placement\.client: write CPUs such as '0-3,8'"):
+        table(f"client = {wrong}")
+
+
+def test_an_existing_server_is_not_placed() -> None:
+    for line in ("server = '0'", "server_nice = 3"):
+        with pytest.raises(SpecError, match=r"placement\.server places a server that pgassay st"):
+            table(line, "[target]\ndsn = 'service=lab'")
+    assert table("client = '0'", "[target]\ndsn = 'service=lab'").client == "0"
+
+
+def test_cpus_and_nodes_that_are_not_there_are_refused() -> None:
+    with pytest.raises(SpecError, match=r"placement\.client: CPU 8000 is not there; this host has"):
+        resolve_placement(table("client = 8000"))
+    with pytest.raises(SpecError, match=r"placement\.server: no CPUs in node 900; this host has"):
+        resolve_placement(table("server = 'node:900'"))
+
+
+def test_server_and_client_on_one_cpu_is_a_risk_that_the_plan_tells(tmp_path: Path) -> None:
+    own = min(os.sched_getaffinity(0))
+    file = tmp_path / "lab.toml"
+    file.write_text(f"[placement]\nserver = {own}\nclient = {own}\nsampler_nice = 3\n")
+    shown = pgassay("plan", file)
+    assert shown.returncode == 0, shown.stderr
+    assert f"place     server: CPUs {own}" in shown.stdout
+    assert "place     sampler: nice 3" in shown.stdout
+    assert f"server and client share CPU {own}" in " ".join(shown.stdout.split())
+
+
+def test_threads_and_processes_are_in_their_place_from_the_start() -> None:
+    place = Place(frozenset({max(os.sched_getaffinity(0))}), nice=os.nice(0) + 2)
+    before, niceness = os.sched_getaffinity(0), os.getpriority(os.PRIO_PROCESS, 0)
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    run_in(place, thread.start)
+    try:
+        seen = confirm_place("client", place, [thread.native_id or 0])
+        assert seen == {"cpus": as_list(place.cpus or ()), "nice": str(place.nice), "tasks": "1"}
+    finally:
+        done.set()
+        thread.join()
+    command = ["grep", "Cpus_allowed_list", "/proc/self/status"]
+    said = run_in(place, lambda: subprocess.run(command, capture_output=True, check=True).stdout)
+    assert said.split()[-1].decode() == as_list(place.cpus or ())
+    assert os.sched_getaffinity(0) == before
+    assert os.getpriority(os.PRIO_PROCESS, 0) == niceness
+
+
+def test_what_does_not_run_in_its_place_is_told() -> None:
+    elsewhere = Place(nice=os.nice(0) + 7)
+    with pytest.raises(TargetError, match=r"placement\.server: asked for nice .*, but it runs on"):
+        confirm_place("server", elsewhere, [os.getpid()])
+
+
+def test_a_failure_in_a_place_is_the_callers() -> None:
+    def fail() -> None:
+        raise ValueError("as it was")
+
+    with pytest.raises(ValueError, match="as it was"):
+        run_in(Place(nice=os.nice(0)), fail)
