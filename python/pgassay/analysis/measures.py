@@ -48,6 +48,8 @@ def measure_trial(trial: StoredTrial) -> TrialMeasures:
         whole=whole,
         steps=measured,
         warnings=tuple(_warnings(summary, whole)),
+        invalid=trial.validity().reasons,
+        repeats=summary.get("repeats"),
     )
 
 

@@ -7,7 +7,7 @@ Never: touches a server or a disk.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,6 +29,18 @@ class Checkpoint:
     total_s: float | None = None
     distance_kb: int | None = None
     estimate_kb: int | None = None
+
+
+@dataclass(frozen=True)
+class Validity:
+    """Whether a trial measured what it was meant to."""
+
+    reasons: tuple[str, ...] = ()
+    """What speaks against it; nothing where it counts."""
+
+    @property
+    def valid(self) -> bool:
+        return not self.reasons
 
 
 @dataclass(frozen=True)
@@ -54,3 +66,8 @@ class TrialRecord:
     checkpoints_from: Literal["log", "counters"]
     kept: tuple[Path, ...] = ()
     """Files to move into the trial's folder."""
+    validity: Validity = Validity()
+    repeats: int | None = None
+    """The number of the invalid trial that this one was run for."""
+    fingerprint: Mapping[str, Any] = field(default_factory=dict)
+    """`before`, `after` and `processors`, for trial.json."""

@@ -21,9 +21,11 @@ from pgassay.spec.parse import Spec
 from pgassay.target.protocol import ServerFacts, Target
 from pgassay.trials.checkpoint_log import LogTail, checkpoints_in_counters, checkpoints_in_log
 from pgassay.trials.doubts import load_doubts
+from pgassay.trials.guards import Limits, doubts_among, validity_of
 from pgassay.trials.loads import open_trial_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.record import Columns, TrialRecord
+from pgassay.trials.sameness import SamenessWatch
 from pgassay.trials.sampling import open_sampler, transactions_of
 
 _FAILED_AT_MOST = 0.5
@@ -41,6 +43,8 @@ class TrialContext:
     observer: Observer
     output: Callable[[int], Path]
     """Makes the folder that a trial's own files are put in."""
+    limits: Limits | None = None
+    """Of the guards; None for those that ship."""
 
 
 def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
@@ -59,6 +63,7 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     context.observer.trial_began(trial, arm.label)
     reset = target.reset(arm.levels)
     log = LogTail(context.facts.log_file if target.logs_as_we_read else None)
+    watch = SamenessWatch(target, context.facts, context.limits)
     load = open_trial_load(trial, context.spec, plan, target.parameters(), context.output)
     sampler = open_sampler(
         target.parameters(),
@@ -67,12 +72,16 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
         read_host=context.facts.is_local,
     )
     try:
-        result = load.run(context.observer.loading, lambda: transactions_of(sampler))
+        with watch.processors_counted():
+            result = load.run(context.observer.loading, lambda: transactions_of(sampler))
     finally:
         sampler.stop()
     counters: Columns = sampler.take_counters()
+    waits: Columns = sampler.take_waits()
     text = log.text()
+    checkpoints = checkpoints_in_counters(counters) if text is None else checkpoints_in_log(text)
     _refuse_broken(trial, result)
+    remarks = watch.remarks(context.spec, arm, result, waits, checkpoints)
     return TrialRecord(
         number=trial.number,
         block=trial.block,
@@ -84,16 +93,22 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
         reset=asdict(reset),
         load=result,
         sampler_cost=json.loads(sampler.cost()),
-        warnings=(*_doubts(result, trial, context), *sampler.warnings(), *reset.notes),
+        warnings=(
+            *_doubts(result, trial, context),
+            *doubts_among(remarks),
+            *sampler.warnings(),
+            *reset.notes,
+        ),
         intervals=load.intervals(),
-        waits=sampler.take_waits(),
+        waits=waits,
         counters=counters,
         host=sampler.take_host(),
-        checkpoints=(
-            checkpoints_in_counters(counters) if text is None else checkpoints_in_log(text)
-        ),
+        checkpoints=checkpoints,
         checkpoints_from="counters" if text is None else "log",
         kept=load.kept,
+        validity=validity_of(remarks),
+        repeats=trial.repeats,
+        fingerprint=watch.described(),
     )
 
 
