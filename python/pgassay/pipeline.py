@@ -30,11 +30,12 @@ from pgassay.spec.workload import WORKLOAD_COPY, workload_to_json
 from pgassay.target.open import make_target
 from pgassay.target.placement import Place, Placement, resolve_placement
 from pgassay.target.protocol import Connection, Target
+from pgassay.trials.block import run_block
 from pgassay.trials.environment import describe_environment
 from pgassay.trials.loads import check_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.restoring import restored
-from pgassay.trials.run import TrialContext, run_trial
+from pgassay.trials.run import TrialContext
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         plan=plan,
         analysis=analysis,
         findings=find(analysis),
-        series=trial_series(trials),
+        series=trial_series([t for t in trials if t.validity().valid]),
         environment=run.read_json("environment.json") if run.has("environment.json") else {},
         command=shlex.join(
             ["pgassay", "run", str(run.path / "spec.toml"), "--seed", str(plan.seed)]
@@ -118,8 +119,7 @@ def _run_trials(
     trials = TrialContext(spec, plan, target, facts, observer, run.output_folder, placement)
     measures: list[TrialMeasures] = []
     for block in range(1, plan.max_blocks + 1):
-        for trial in plan.block(block):
-            record = run_trial(trial, trials)
+        for trial, record in run_block(block, trials):
             run.write_trial(record)
             measures.append(measure_trial(run.trial(trial.number)))
             observer.trial_ended(trial, measures[-1].whole.values.get("tps"))

@@ -50,6 +50,8 @@ def measure_trial(trial: StoredTrial) -> TrialMeasures:
         steps=measured,
         warnings=tuple(_warnings(summary, whole)),
         variants=measure_variants(summary["load"].get("slices", ())),
+        invalid=trial.validity().reasons,
+        repeats=summary.get("repeats"),
     )
 
 

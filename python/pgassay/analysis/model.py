@@ -94,6 +94,10 @@ class TrialMeasures:
     steps: tuple[StepMeasures, ...]
     warnings: tuple[Doubt, ...]
     variants: tuple[VariantMeasures, ...] = ()
+    invalid: tuple[str, ...] = ()
+    """Why it does not count; nothing where it does."""
+    repeats: int | None = None
+    """The number of the invalid trial that this one was run for."""
 
     def at(self, level: float | None) -> StepMeasures | None:
         """The step at this level; None for the whole trial."""
@@ -165,6 +169,8 @@ class Analysis:
     blocks: int
     arms: tuple[ArmSummary, ...]
     trials: tuple[TrialMeasures, ...]
+    """Those that count."""
+    invalid_trials: tuple[TrialMeasures, ...]
     comparisons: tuple[Comparison, ...]
     warnings: tuple[Doubt, ...]
     variants: tuple[VariantSummary, ...] = ()

@@ -109,7 +109,7 @@ class RunProgress:
     def trial_ended(self, trial: PlannedTrial, tps: float | None) -> None:
         """A trial is over and stored."""
         took = time.monotonic() - self._began
-        self._done += 1
+        self._done += trial.repeats is None
         self._spent_s += took
         shown = "no tps" if tps is None else f"{tps:>9,.0f} tps"
         err.print(

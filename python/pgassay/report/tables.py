@@ -133,7 +133,8 @@ def trial_columns(context: ReportContext) -> tuple[Metric, ...]:
 
 
 def trial_rows(context: ReportContext) -> tuple[TrialRow, ...]:
-    """All trials."""
+    """All trials, also those that do not count."""
+    analysis = context.analysis
     labels = {arm.id: arm.label for arm in context.plan.arms}
     columns = trial_columns(context)
     return tuple(
@@ -145,9 +146,14 @@ def trial_rows(context: ReportContext) -> tuple[TrialRow, ...]:
             arm_id=trial.arm,
             values=tuple(measured(trial.whole.values.get(m.name), m) for m in columns),
             checkpoints=_checkpoints(trial),
-            warnings=tuple(warning.text for warning in trial.warnings),
+            warnings=(
+                *(f"does not count: {reason}" for reason in trial.invalid),
+                *(warning.text for warning in trial.warnings),
+            ),
         )
-        for trial in context.analysis.trials
+        for trial in sorted(
+            (*analysis.trials, *analysis.invalid_trials), key=lambda t: (t.block, t.position)
+        )
     )
 
 
