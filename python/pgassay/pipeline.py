@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pgassay import __version__
 from pgassay.analysis.analyse import analyse
+from pgassay.analysis.drift import drift_between
 from pgassay.analysis.measures import measure_trial
 from pgassay.analysis.model import Analysis, TrialMeasures
 from pgassay.analysis.series import trial_series
@@ -77,7 +78,9 @@ def analyse_run(run: RunDirectory) -> ReportContext:
     trials = list(run.trials())
     if not trials:
         raise RunDirectoryError(f"{run.path}: holds no finished trial; there is nothing to report")
-    analysis = analyse(plan.question, plan, [measure_trial(trial) for trial in trials])
+    valid = [trial for trial in trials if trial.validity().valid]
+    measures = [measure_trial(trial) for trial in trials]
+    analysis = analyse(plan.question, plan, measures, drift_between(valid))
     return ReportContext(
         run_name=run.path.resolve().name,
         question=analysis.question,
@@ -85,7 +88,7 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         plan=plan,
         analysis=analysis,
         findings=find(analysis),
-        series=trial_series([t for t in trials if t.validity().valid]),
+        series=trial_series(valid),
         environment=run.read_json("environment.json") if run.has("environment.json") else {},
         command=shlex.join(
             ["pgassay", "run", str(run.path / "spec.toml"), "--seed", str(plan.seed)]

@@ -18,8 +18,11 @@ from pgassay.pipeline import Outcome, run_experiment
 from pgassay.plan.model import PlannedTrial
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.parse import load_spec
+from pgassay.target.existing import ExistingTarget
+from pgassay.trials.fingerprint import take_fingerprint
 from pgassay.trials.observer import SilentObserver
-from support.servers import LabServer
+from pgassay.trials.processor_times import processor_times
+from support.servers import LabServer, RecordingJournal
 
 SPEC = """
 question = "Is it left alone?"
@@ -110,8 +113,10 @@ def test_a_trial_left_alone_is_valid_and_not_run_again(tmp_path: Path, own_base:
         processors = trial["fingerprint"]["processors"]
         assert 0 < processors["server_s"] <= processors["all_s"]
         assert 0 < processors["client_s"] <= processors["all_s"]
-    assert outcome.context.analysis.blocks == 2
-    assert outcome.context.analysis.invalid_trials == ()
+    analysis = outcome.context.analysis
+    assert analysis.blocks == 2
+    assert analysis.invalid_trials == ()
+    assert not {doubt.kind for doubt in analysis.warnings} & {"invalid-trial", "drift"}
 
 
 def test_a_setting_changed_by_another_session_costs_the_trial_and_it_is_run_again(
@@ -208,3 +213,25 @@ def test_an_existing_server_is_watched_too_with_no_password_in_the_fingerprint(
     assert "random_page_cost 4 → 7" in trials[1]["validity"]["reasons"][0]
     assert "hidden" not in json.dumps(trials)
     assert "primary_conninfo" not in trials[1]["fingerprint"]["before"]["settings"]
+
+
+def test_a_plain_user_gets_a_fingerprint_too_and_a_superuser_sees_who_else_is_there(
+    lab_server: LabServer, journal: RecordingJournal
+) -> None:
+    seen = {}
+    with lab_server.admin() as session:
+        session.execute("SET application_name = 'psql'")
+        for user in ("plain", "lab"):
+            target = ExistingTarget(lab_server.dsn(user), journal)
+            try:
+                seen[user] = take_fingerprint(target, target.open())
+            finally:
+                target.close()
+    assert seen["lab"].foreign_sessions == 1
+    assert seen["plain"].foreign_sessions <= 1
+    assert seen["plain"].settings["work_mem"] == seen["lab"].settings["work_mem"]
+    for fingerprint in seen.values():
+        assert fingerprint.started_at_s == seen["lab"].started_at_s
+        assert fingerprint.foreign_active == fingerprint.base_backups == 0
+        assert fingerprint.host is not None
+        assert processor_times(fingerprint.postmaster) is not None

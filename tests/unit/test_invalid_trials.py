@@ -1,4 +1,4 @@
-"""A trial that does not count is kept, told, and in no figure."""
+"""A trial that does not count is kept, told, and in no figure; drift between trials is told."""
 
 from __future__ import annotations
 
@@ -126,3 +126,32 @@ def test_a_run_made_before_validity_was_judged_counts_whole(tmp_path: Path) -> N
             del trial[key]
         (folder / "trial.json").write_text(json.dumps(trial))
     assert len(analyse_run(run).analysis.trials) == 12
+
+
+def with_fingerprint(run: RunDirectory, number: int, settings: dict[str, str]) -> None:
+    path = run.path / "trials" / f"{number:04d}" / "trial.json"
+    trial = json.loads(path.read_text())
+    knobs = {"vm.swappiness": "1" if number > 6 else "60"}
+    trial["fingerprint"] = {
+        "before": {"version": "18.4", "settings": settings, "host": {"knobs": knobs}}
+    }
+    path.write_text(json.dumps(trial))
+
+
+def test_what_differs_between_trials_of_one_arm_is_told_once(tmp_path: Path) -> None:
+    run, _, plan = synthetic_run(tmp_path / "run")
+    for trial in plan.trials:
+        with_fingerprint(run, trial.number, {"max_wal_size": trial.arm, "fsync": "on"})
+    texts = told(analyse_run(run).analysis, "drift")
+    (text,) = texts
+    assert text.startswith("vm.swappiness was not the same in all trials of an arm: 60 in trial ")
+    assert ", 1 in trial " in text
+
+
+def test_an_invalid_trial_is_not_searched_for_drift(tmp_path: Path) -> None:
+    run, _, plan = synthetic_run(tmp_path / "run", blocks=3)
+    for trial in plan.trials[:6]:
+        with_fingerprint(run, trial.number, {"fsync": "off" if trial.number == 3 else "on"})
+    assert len(told(analyse_run(run).analysis, "drift")) == 1
+    judged_invalid(run, 3)
+    assert told(analyse_run(run).analysis, "drift") == []

@@ -26,7 +26,9 @@ from pgassay.plan.model import Plan
 _MANY_TRIALS = 6
 
 
-def analyse(question: str, plan: Plan, finished: Sequence[TrialMeasures]) -> Analysis:
+def analyse(
+    question: str, plan: Plan, finished: Sequence[TrialMeasures], drift: Sequence[Doubt] = ()
+) -> Analysis:
     """Compare every level with its factor's baseline, on every metric, whole and by step.
 
     Invalid trials are in no figure; a block that lacks one is incomplete.
@@ -48,7 +50,11 @@ def analyse(question: str, plan: Plan, finished: Sequence[TrialMeasures]) -> Ana
         invalid_trials=tuple(invalid),
         comparisons=comparisons,
         variants=summarise_variants(trials),
-        warnings=(*_of_invalid(invalid, trials), *_warnings(plan, trials, comparisons, complete)),
+        warnings=(
+            *_of_invalid(invalid, trials),
+            *drift,
+            *_warnings(plan, trials, comparisons, complete),
+        ),
     )
 
 
