@@ -13,7 +13,7 @@ from pathlib import Path
 from pgassay import __version__
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.measures import measure_trial
-from pgassay.analysis.model import Analysis, TrialMeasures
+from pgassay.analysis.model import TrialMeasures
 from pgassay.analysis.series import trial_series
 from pgassay.errors import RunDirectoryError
 from pgassay.findings.diagnose import find
@@ -23,12 +23,15 @@ from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
 from pgassay.report.machine import render_json
+from pgassay.samples.handover import left_to_do
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.parse import Spec
 from pgassay.spec.paths import path_from
 from pgassay.spec.workload import WORKLOAD_COPY, workload_to_json
 from pgassay.target.open import make_target
 from pgassay.target.protocol import Connection, Target
+from pgassay.target.session import told_as_target_error
+from pgassay.trials.continuing import Earlier
 from pgassay.trials.environment import describe_environment
 from pgassay.trials.loads import check_load
 from pgassay.trials.observer import Observer
@@ -51,9 +54,16 @@ def run_experiment(spec: Spec, run: RunDirectory, observer: Observer) -> Outcome
     plan = make_plan(spec)
     observer.planned(plan)
     _store_design(run, spec, plan)
+    return carry_out(spec, plan, run, observer)
+
+
+def carry_out(
+    spec: Spec, plan: Plan, run: RunDirectory, observer: Observer, earlier: Earlier | None = None
+) -> Outcome:
+    """Run what is still to be run of a plan, and report on all of it."""
     target = _target_of(spec, run)
-    with restored(target, observer):
-        _run_trials(spec, plan, target, run, observer)
+    with restored(target, observer, lambda: left_to_do(run.path)):
+        _run_trials(spec, plan, target, run, observer, earlier or Earlier())
     observer.preparing("writing the report")
     return report_run(run)
 
@@ -68,7 +78,7 @@ def report_run(run: RunDirectory) -> Outcome:
 
 def analyse_run(run: RunDirectory) -> ReportContext:
     """Everything a stored run says, finished or not."""
-    plan = _stored_plan(run)
+    plan = stored_plan(run)
     trials = list(run.trials())
     if not trials:
         raise RunDirectoryError(f"{run.path}: holds no finished trial; there is nothing to report")
@@ -90,38 +100,52 @@ def analyse_run(run: RunDirectory) -> ReportContext:
 
 
 def _run_trials(
-    spec: Spec, plan: Plan, target: Target, run: RunDirectory, observer: Observer
+    spec: Spec,
+    plan: Plan,
+    target: Target,
+    run: RunDirectory,
+    observer: Observer,
+    earlier: Earlier,
 ) -> None:
     """Block after block, until the question is answered or the blocks are used up."""
     observer.preparing("opening the server")
     facts = target.open()
+    earlier.refuse_other_server(describe_environment(facts, target.kind))
     held = spec.file.settings.postgres
     for arm in plan.arms:
         target.check_settings({**held, **arm.levels})
     observer.preparing(f"building {spec.workload.name} at scale {spec.file.workload.scale}")
     target.prepare(lambda connection: _build(spec, connection), held)
-    run.write_json("environment.json", describe_environment(target.facts(), target.kind))
+    environment = describe_environment(target.facts(), target.kind)
+    run.write_json("environment.json", earlier.continued(environment))
 
     trials = TrialContext(spec, plan, target, facts, observer, run.output_folder)
     measures: list[TrialMeasures] = []
     for block in range(1, plan.max_blocks + 1):
         for trial in plan.block(block):
+            if trial.number in earlier.finished:
+                measures.append(measure_trial(run.trial(trial.number)))
+                continue
             record = run_trial(trial, trials)
             run.write_trial(record)
             measures.append(measure_trial(run.trial(trial.number)))
             observer.trial_ended(trial, measures[-1].whole.values.get("tps"))
-        if block >= plan.min_blocks and _answered(plan, analyse(spec.question, plan, measures)):
+        if answered(plan, block, measures):
             return
 
 
-def _answered(plan: Plan, analysis: Analysis) -> bool:
-    """A run of one arm has no question to leave open."""
-    return not plan.factors or analysis.decided()
+def answered(plan: Plan, block: int, measures: list[TrialMeasures]) -> bool:
+    """Whether a run ends with this block; one of a single arm has no question to leave open."""
+    if block < plan.min_blocks:
+        return False
+    return not plan.factors or analyse(plan.question, plan, measures).decided()
 
 
 def _build(spec: Spec, connection: Connection) -> None:
-    for statements in spec.workload.building_sql(spec.file.workload.scale):
-        connection.execute(statements.encode())
+    built = spec.workload.building_sql(spec.file.workload.scale)
+    for file, statements in zip(("schema.sql", "data.sql"), built, strict=True):
+        with told_as_target_error(f"building {spec.workload.name}: {file}"):
+            connection.execute(statements.encode())
 
 
 def _target_of(spec: Spec, run: RunDirectory) -> Target:
@@ -141,7 +165,8 @@ def _store_design(run: RunDirectory, spec: Spec, plan: Plan) -> None:
     run.write_json("plan.json", plan_to_json(plan))
 
 
-def _stored_plan(run: RunDirectory) -> Plan:
+def stored_plan(run: RunDirectory) -> Plan:
+    """The plan a run was made with."""
     try:
         return plan_from_json(run.read_json("plan.json"))
     except ValueError as error:
