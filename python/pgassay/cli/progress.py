@@ -127,8 +127,9 @@ class RunProgress:
             return
         each = self._spent_s / self._done if self._done else plan.trial_s
         arms = len(plan.arms)
+        done = max(self._done, trial.number - 1)  # a resumed run has trials of before
         left = [
-            max(0.0, (max(blocks, trial.block) * arms - self._done) * each - into_trial_s)
+            max(0.0, (max(blocks, trial.block) * arms - done) * each - into_trial_s)
             for blocks in self._bounds(plan)
         ]
         self._bar.update(self._task, least_s=left[0], most_s=left[1])

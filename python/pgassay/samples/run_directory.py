@@ -132,11 +132,13 @@ class RunDirectory:
         """One finished trial."""
         return StoredTrial(self.path / "trials" / f"{number:04d}")
 
+    def finished(self) -> list[int]:
+        """Numbers of the finished trials, in their order."""
+        return sorted(int(f.name) for f in (self.path / "trials").iterdir() if f.name.isdigit())
+
     def trials(self) -> Iterator[StoredTrial]:
         """The finished trials by their numbers; those run again come last."""
-        folders = [f for f in (self.path / "trials").iterdir() if f.name.isdigit()]
-        for folder in sorted(folders, key=lambda folder: int(folder.name)):
-            yield StoredTrial(folder)
+        return (self.trial(number) for number in self.finished())
 
 
 class StoredTrial:
