@@ -106,7 +106,7 @@ def test_a_failure_that_aborts_pgbenchs_client_ends_the_load_where_that_is_asked
     assert f"was aborted: {path}:2: ERROR 22012: division by zero" in done.stderr
     assert done.stdout == ""
     pgbench = filled.cluster.installation.program("pgbench")
-    theirs = [pgbench, *run, "-h", "127.0.0.1", "-p", str(filled.port), "-U", "lab", "lab"]
+    theirs = [str(pgbench), *run, "-h", "127.0.0.1", "-p", str(filled.port), "-U", "lab", "lab"]
     told = subprocess.run(
         theirs, capture_output=True, text=True, timeout=60, env=os.environ | {"PGPASSWORD": SECRET}
     )
