@@ -8,6 +8,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from pgassay.plan.steps import Step
+from pgassay.spec.slices import SlicesTable
+from pgassay.spec.workload import Scenario
+from pgassay.target.protocol import ConnectionParameters
+from pgassay.trials.load import LoadRequest, open_load, run_load
 from support.command import pgassay, shop_workload
 from support.servers import SECRET, LabServer
 
@@ -102,3 +107,34 @@ def assert_the_report_has_both(run: Path, totals: dict[str, int], crossing: int)
     told = pgassay("report", run, "--format", "md", "--out", run / "report.md")
     assert told.returncode == 0, told.stderr
     assert "## Variants of the load’s slices" in (run / "report.md").read_text()
+
+
+def test_a_prepared_statement_is_planned_anew_in_each_slice(lab_server: LabServer) -> None:
+    with lab_server.admin() as session:
+        session.execute("DROP TABLE IF EXISTS public.found")
+        session.execute("CREATE TABLE public.found AS SELECT i FROM generate_series(1, 20000) AS i")
+        session.execute("CREATE UNIQUE INDEX ON public.found (i)")
+        session.execute("ANALYZE public.found")
+    scans = ("enable_indexscan", "enable_bitmapscan", "enable_indexonlyscan")
+    by_hand = {"name": "by hand", "settings": dict.fromkeys(scans, False)}
+    slices = SlicesTable.model_validate(
+        {"length": "250ms", "variants": [{"name": "by index"}, by_hand]}
+    )
+    # Random keys, and far more executions than the five after which a plan is kept.
+    script = "\\set i random(1, 20000)\nSELECT i FROM public.found WHERE i = :i;"
+    request = LoadRequest(
+        scenarios=[Scenario("find", "find.sql", script, 1.0)],
+        steps=[Step(1, 1.5, measured=True)],
+        variables={},
+        seed=1,
+        slices=slices,
+    )
+    host = lab_server.cluster.parameters("lab").host
+    at = ConnectionParameters(host, lab_server.port, "postgres", "lab")
+    result = run_load(open_load(request, at), lambda _: None)
+    assert result["failed"] == 0
+    halves: dict[str, list[float]] = {"by index": [], "by hand": []}
+    for found in result["slices"]:
+        halves[found["variant"]].append(found["latency_ms"]["p50"])
+    # Reading all rows takes twenty times as long, whatever the machine.
+    assert max(halves["by index"]) * 3 < min(halves["by hand"]), halves

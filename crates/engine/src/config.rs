@@ -62,6 +62,12 @@ pub struct Configuration {
     pub statements: bool,
     #[serde(default)]
     pub log: Option<Log>,
+    /// Whether a failure for which pgbench would abort a client ends the load.
+    #[serde(default)]
+    pub exit_on_abort: bool,
+    /// Whether every failure is told on standard error.
+    #[serde(default)]
+    pub verbose_errors: bool,
 }
 
 fn one() -> u32 {

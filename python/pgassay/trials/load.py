@@ -64,6 +64,8 @@ class LoadRequest:
     allow_shell: bool | None = None
     transport: str | None = None
     slices: SlicesTable | None = None
+    exit_on_abort: bool | None = None
+    verbose_errors: bool | None = None
 
     def configuration(self, connection: ConnectionParameters) -> str:
         """The JSON that the engine reads."""
@@ -100,6 +102,8 @@ class LoadRequest:
                 "log": _present(asdict(self.log)) if self.log else None,
                 "allow_shell": self.allow_shell,
                 "transport": self.transport,
+                "exit_on_abort": self.exit_on_abort,
+                "verbose_errors": self.verbose_errors,
                 "slices": engine_slices(self.slices) if self.slices else None,
             }
         )

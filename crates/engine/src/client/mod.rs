@@ -5,6 +5,7 @@
 //! of a transaction that succeeds.
 
 mod capture;
+mod complaint;
 mod ending;
 mod interpreter;
 mod pace;
@@ -217,6 +218,8 @@ impl Client {
             };
             let problem = || format!("connection lost: {problem}");
             self.end_failed(Failure::Connection, problem, bench);
+        } else {
+            self.abort(&Failure::Connection, problem, bench);
         }
         bench.board.leave(self.number);
         if bench.pace.reconnect == Reconnect::Never {
@@ -263,7 +266,8 @@ impl Client {
         }
         let failure = Failure::Sqlstate(sqlstate(fields));
         // Only a message that may be reported is worth taking apart.
-        let parsed = bench.recorder.wants_message() || self.state != State::Waiting;
+        let is_told = bench.recorder.wants_message() || bench.pace.tells_failures();
+        let parsed = is_told || self.state != State::Waiting;
         self.failure = Some((failure, parsed.then(|| server_error(fields)).flatten()));
     }
 
@@ -300,11 +304,15 @@ impl Client {
                 if let Some(number) = self.interpreter.asked(bench.program) {
                     bench.recorder.statement_failed(number, retries);
                 }
+                let problem = || error.map_or_else(|| failure.name(), |error| error.to_string());
                 if retries {
+                    if bench.pace.tells_failures() {
+                        let problem = self.placed(problem, bench);
+                        self.complain(&problem, true, bench);
+                    }
                     self.retry(bench, output);
                     return Ok(());
                 }
-                let problem = || error.map_or_else(|| failure.name(), |error| error.to_string());
                 self.end_failed(failure, problem, bench);
                 self.settle(bench, output);
             }
