@@ -292,11 +292,20 @@ def test_with_an_existing_server_of_this_host_its_host_is_varied_and_put_back(
 
 
 @pytest.mark.usefixtures("own_base")
-def test_a_knob_that_cannot_be_set_ends_the_run_before_its_first_trial(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("knob", "word"),
+    [
+        ("vm.no_such_knob", "vm.no_such_knob: this host has no /proc/sys/vm/no_such_knob"),
+        ("kernel.version", "/proc/sys/kernel/version may not be written"),
+    ],
+)
+def test_a_knob_that_cannot_be_set_ends_the_run_before_its_first_trial(
+    tmp_path: Path, knob: str, word: str
+) -> None:
     spec = tmp_path / "lab.toml"
     text = SPEC.format(step="1s", blocks=2)
-    spec.write_text(text.replace('"vm.vfs_cache_pressure" = 91', '"vm.no_such_knob" = 1'))
+    spec.write_text(text.replace('"vm.vfs_cache_pressure" = 91', f'"{knob}" = 1'))
     done = pgassay("run", spec, "--out", tmp_path / "run")
     assert done.returncode == 1
-    assert "vm.no_such_knob: this host has no /proc/sys/vm/no_such_knob" in done.stderr
+    assert word in done.stderr
     assert not (tmp_path / "run").exists()

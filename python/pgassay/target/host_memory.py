@@ -1,7 +1,7 @@
 """What is changed on this host now, for whoever comes after a run that was killed.
 
-Enters: knobs about to be written. Leaves: a file in /run that says what was found, and a lock that
-dies with its owner. Never: outlives a boot: neither do the values of the knobs.
+Enters: knobs about to be written. Leaves: a file that says what was found, and a lock that dies
+with its owner. Never: believed after a boot, which the values of the knobs do not outlive either.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def remember(written: Sequence[Written]) -> None:
             return
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         aside = path.with_name(f".{path.name}.{os.getpid()}")
-        aside.write_text(json.dumps([asdict(one) for one in written]), "utf-8")
+        kept = {"host": host_identity(), "written": [asdict(one) for one in written]}
+        aside.write_text(json.dumps(kept), "utf-8")
         aside.replace(path)
     except OSError as error:
         raise SetupError(
@@ -63,8 +64,10 @@ def remembered() -> list[Written]:
     try:
         if _file().stat().st_uid != os.geteuid():
             return []
-        entries = json.loads(_file().read_text("utf-8"))
-        return [Written(**{**entry, "ours": tuple(entry["ours"])}) for entry in entries]
+        kept = json.loads(_file().read_text("utf-8"))
+        if kept["host"] != host_identity():
+            return []
+        return [Written(**{**one, "ours": tuple(one["ours"])}) for one in kept["written"]]
     except (OSError, ValueError, TypeError, KeyError):
         return []
 
@@ -95,4 +98,4 @@ def locked() -> Iterator[None]:
 def _file() -> Path:
     if os.geteuid() == 0:
         return Path("/run/pgassay") / NAME
-    return platformdirs.user_runtime_path("pgassay") / NAME
+    return platformdirs.user_cache_path("pgassay") / NAME
