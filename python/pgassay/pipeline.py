@@ -131,6 +131,7 @@ def _target_of(spec: Spec, run: RunDirectory) -> Target:
         bin=None if table.bin is None else path_from(table.bin, spec.folder),
         dsn=table.dsn,
         allow_changes=table.allow_changes,
+        accept=table.accept,
         journal=run.journal(),
     )
 

@@ -130,6 +130,11 @@ def test_units_and_lists_are_read_as_users_write_them() -> None:
         ("[target]\nversion = 17", "target.version: 17 is not one of 16 or 18"),
         ("[target]\nversion = 18\ndsn = ''", "version and dsn exclude each other"),
         ("[target]\nallow_changes = true", "allow_changes belongs to an existing server"),
+        ("[target]\naccept = ['slots']", "accept belongs to an existing server; give dsn too"),
+        (
+            "[target]\ndsn = 'host=h'\naccept = ['slots', 'replica']",
+            "target.accept: there is no sign 'replica'; did you mean replicas?",
+        ),
         ("[target]\ndsn = 'postgres://u:p@h/d'", "a password has no place here"),
         ("[target]\ndsn = 'host=h password=p'", "a password has no place here"),
         ("[target]\ndsn = 'postgresql://u@h/d?password=p'", "a password has no place here"),

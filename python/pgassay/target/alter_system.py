@@ -66,29 +66,6 @@ class SystemSettings:
         self._journal = journal
         self._touched: dict[str, Touched] = {}
 
-    def check(self, session: Connection, settings: Mapping[str, str]) -> None:
-        """Refuse what ALTER SYSTEM and a reload could not bring about. Changes nothing."""
-        known = read_settings(session)
-        newer = session.info.server_version >= 150000
-        question = statement("may_change_15" if newer else "may_change_13")
-        for name, value in settings.items():
-            setting = check_value(known, name, value)
-            as_found(session, name, setting)
-            row = session.execute(question, (name,)).fetchone()
-            may_alter, may_reload = row or (False, False)
-            user = session.info.user
-            if not may_alter:
-                grant = f"GRANT ALTER SYSTEM ON PARAMETER {name} TO {user}, or " if newer else ""
-                raise SettingRejected(
-                    name, f"{name}: {user} may not ALTER SYSTEM; {grant}connect as a superuser"
-                )
-            if not may_reload:
-                raise SettingRejected(
-                    name,
-                    f"{name}: {user} may not reload the configuration; "
-                    f"GRANT EXECUTE ON FUNCTION pg_reload_conf() TO {user}",
-                )
-
     def apply(self, wanted: Mapping[str, str]) -> list[str]:
         """Make exactly `wanted` differ from how the server was found; notes on odd read-backs."""
         before = {name: t.ours for name, t in self._touched.items() if t.ours is not None}
@@ -194,6 +171,30 @@ class SystemSettings:
         while touched.changes:
             self._journal.undone(touched.changes[-1].id)
             touched.changes.pop()
+
+
+def refuse_unchangeable(session: Connection, settings: Mapping[str, str]) -> None:
+    """Refuse what ALTER SYSTEM and a reload could not bring about. Changes nothing."""
+    known = read_settings(session)
+    newer = session.info.server_version >= 150000
+    question = statement("may_change_15" if newer else "may_change_13")
+    for name, value in settings.items():
+        setting = check_value(known, name, value)
+        as_found(session, name, setting)
+        row = session.execute(question, (name,)).fetchone()
+        may_alter, may_reload = row or (False, False)
+        user = session.info.user
+        if not may_alter:
+            grant = f"GRANT ALTER SYSTEM ON PARAMETER {name} TO {user}, or " if newer else ""
+            raise SettingRejected(
+                name, f"{name}: {user} may not ALTER SYSTEM; {grant}connect as a superuser"
+            )
+        if not may_reload:
+            raise SettingRejected(
+                name,
+                f"{name}: {user} may not reload the configuration; "
+                f"GRANT EXECUTE ON FUNCTION pg_reload_conf() TO {user}",
+            )
 
 
 def refuse_unreachable(name: str, setting: Setting) -> None:

@@ -1,8 +1,9 @@
 """An existing server, reached through libpq.
 
-Enters: a connection string, and whether settings may change. Leaves: the workload's data in a
-schema of its own, settings changed with a journalled undo; after `close`, the server as found.
-Never: restarts it, touches another schema, or runs beside another pgassay run.
+Enters: a connection string, whether settings may change, signs of production that are accepted.
+Leaves: the workload's data in a schema of its own, settings changed with a journalled undo; after
+`close`, the server as found. Never: restarts it, touches another schema, or runs beside another
+pgassay run.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import LiteralString
@@ -19,7 +20,7 @@ import psycopg
 
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.target import run_lock
-from pgassay.target.alter_system import SystemSettings
+from pgassay.target.alter_system import SystemSettings, refuse_unchangeable
 from pgassay.target.installation import OLDEST_MAJOR
 from pgassay.target.protocol import (
     Connection,
@@ -37,6 +38,7 @@ from pgassay.target.session import (
     told_as_target_error,
 )
 from pgassay.target.settings import read_settings, show
+from pgassay.target.signs import look_for_signs, refuse_signs
 from pgassay.target.statements import statement
 
 SEARCH_PATH = f"-c search_path={SCHEMA},public"
@@ -48,10 +50,18 @@ class ExistingTarget:
     logs_as_we_read = False
     kind: LiteralString = "existing"
 
-    def __init__(self, dsn: str, journal: Journal, *, allow_changes: bool = False) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        journal: Journal,
+        *,
+        allow_changes: bool = False,
+        accept: Collection[str] = (),
+    ) -> None:
         self._dsn = dsn
         self._journal = journal
         self._allow_changes = allow_changes
+        self._accept = frozenset(accept)
         self._parameters: ConnectionParameters | None = None
         self._control: Connection | None = None
         self._settings: SystemSettings | None = None
@@ -69,18 +79,14 @@ class ExistingTarget:
         self._settings = SystemSettings(self._parameters, self._journal)
         self._control = connect(self._parameters)
         with told_as_target_error("looking at the server"):
-            row = self._control.execute(statement("server")).fetchone()
-        if row is None or row[0] < OLDEST_MAJOR * 10000:
-            raise TargetError(
-                f"PostgreSQL {row[1] if row else '?'}: pgassay works with {OLDEST_MAJOR} and later"
-            )
-        if row[3]:
-            raise TargetError(
-                f"{self._parameters.label} is a standby, where no data can be made; "
-                "name its primary"
-            )
+            reason = unfit(self._control, self._parameters.label)
+        if reason is not None:
+            raise TargetError(reason)
         run_lock.take(self._control)
         refuse_foreign(self._control)
+        with told_as_target_error("looking for signs of production"):
+            signs = look_for_signs(self._control, self._accept)
+        refuse_signs(signs, self._parameters.label)
         return self.facts()
 
     def prepare(self, build: Callable[[Connection], None], held: Mapping[str, str]) -> None:
@@ -106,7 +112,7 @@ class ExistingTarget:
                 f"settings change only with target.allow_changes = true (asked for: {names})"
             )
         with told_as_target_error("checking settings"), self.connect() as session:
-            self._opened()[1].check(session, settings)
+            refuse_unchangeable(session, settings)
 
     def reset(self, settings: Mapping[str, str]) -> ResetReport:
         if not self._prepared:
@@ -199,6 +205,17 @@ class ExistingTarget:
             self._control.close()
         self._control = connect(parameters)
         run_lock.take(self._control)
+
+
+def unfit(session: Connection, label: str) -> str | None:
+    """Why no experiment can be run on a server, whatever the user accepts."""
+    row = session.execute(statement("server")).fetchone()
+    if row is None or row[0] < OLDEST_MAJOR * 10000:
+        found = row[1] if row else "?"
+        return f"PostgreSQL {found}: pgassay works with {OLDEST_MAJOR} and later"
+    if row[3]:
+        return f"{label} is a standby, where no data can be made; name its primary"
+    return None
 
 
 def is_local(host: str, backend_pid: int) -> bool:
