@@ -138,7 +138,7 @@ def _target_of(spec: Spec, run: RunDirectory) -> Target:
 
 def _store_design(run: RunDirectory, spec: Spec, plan: Plan) -> None:
     run.write_text("spec.toml", spec.text)
-    run.write_json(WORKLOAD_COPY, workload_to_json(spec.workload))
+    run.write_json(WORKLOAD_COPY, workload_to_json(spec.workload), verbatim=True)
     run.write_json("plan.json", plan_to_json(plan))
 
 

@@ -135,6 +135,13 @@ def test_units_and_lists_are_read_as_users_write_them() -> None:
             "[target]\ndsn = 'host=h'\naccept = ['slots', 'replica']",
             "target.accept: there is no sign 'replica'; did you mean replicas?",
         ),
+        (
+            "[load]\ncommand = ['sh', '-c', 'PGPASSWORD=canary pgbench']",
+            "line 2 holds what looks like a password; use ~/.pgpass",
+        ),
+        ("[settings.postgres]\nprimary_conninfo = 'password=canary'", "line 2 holds what looks"),
+        ("# postgres://u:canary@h/d", "line 1 holds what looks like a password"),
+        ("[target]\ndsn = ['postgres://u:canary@h/d']", "['postgres://u:***@h/d'] given"),
         ("[target]\ndsn = 'postgres://u:p@h/d'", "a password has no place here"),
         ("[target]\ndsn = 'host=h password=p'", "a password has no place here"),
         ("[target]\ndsn = 'postgresql://u@h/d?password=p'", "a password has no place here"),

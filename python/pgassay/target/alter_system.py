@@ -17,6 +17,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import SettingRejected, TargetError
+from pgassay.spec.redaction import redacted
 from pgassay.target.protocol import (
     Change,
     Connection,
@@ -226,6 +227,12 @@ def as_found(session: Connection, name: str, setting: Setting | None) -> Touched
             name,
             f"{name}: its value comes from a file {session.info.user} may not see, so it could "
             f"not be put back; GRANT pg_read_all_settings TO {session.info.user}",
+        )
+    if written is not None and redacted(written) != written:
+        raise SettingRejected(
+            name,
+            f"{name}: its value in postgresql.auto.conf holds a password, which the journal would "
+            "have to keep; take it out there (passfile= instead), or leave this setting alone",
         )
     undo = reset(name) if written is None else assignment(name, written)
     return Touched(name, written, setting, undo)

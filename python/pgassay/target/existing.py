@@ -9,7 +9,6 @@ pgassay run.
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -31,6 +30,7 @@ from pgassay.target.protocol import (
     ServerFacts,
 )
 from pgassay.target.schema import SCHEMA, WorkloadSchema, refuse_foreign, settle
+from pgassay.target.server_paths import account_of, own_directory, own_readable_file
 from pgassay.target.session import (
     connect,
     one_line,
@@ -152,12 +152,14 @@ class ExistingTarget:
             if row is None:
                 raise TargetError("the server says nothing of itself")
             local = is_local(parameters.hostaddr or parameters.host, row[4])
+            owner = account_of(row[4]) if local else None
+            data = own_directory(row[2], owner)
             return ServerFacts(
                 version_num=row[0],
                 version=row[1],
-                data_directory=row[2],
+                data_directory=None if data is None else str(data),
                 is_local=local,
-                log_file=readable_log(session, row[2]) if local else None,
+                log_file=own_readable_file(reported_log(session), data, owner),
                 settings=read_settings(session),
             )
 
@@ -231,16 +233,13 @@ def is_local(host: str, backend_pid: int) -> bool:
         return False
 
 
-def readable_log(session: Connection, data_directory: str | None) -> Path | None:
-    """The server's log file, where we may know and read it."""
+def reported_log(session: Connection) -> str | None:
+    """The server's log file by its own word, where we may ask."""
     try:
         row = session.execute("SELECT pg_current_logfile('stderr')").fetchone()
     except psycopg.Error:
         return None
-    if row is None or row[0] is None:
-        return None
-    path = Path(data_directory or "/nonexistent") / row[0]
-    return path if os.access(path, os.R_OK) else None
+    return None if row is None else row[0]
 
 
 def not_restored(

@@ -125,6 +125,7 @@ class CommandLoad:
                 log=self._request.output / LOG,
                 limit_s=load.time_limit,
                 watch=look,
+                secret=self._connection.password,
             )
         end_ns = _core.now_ns()
         commits.finish()

@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from pgassay import __version__
+from pgassay.spec.redaction import hides, redacted
 from pgassay.target.protocol import ServerFacts
 
 SCHEMA = "pgassay.environment/1"
-_SECRET = re.compile(
-    r"conninfo|password|passphrase|_command$|secret|^ssl_(key|cert|ca|crl)|krb_server_keyfile"
-)
 
 
 def describe_environment(facts: ServerFacts, kind: str) -> dict[str, Any]:
@@ -41,7 +39,7 @@ def describe_environment(facts: ServerFacts, kind: str) -> dict[str, Any]:
 
 def _changed_settings(facts: ServerFacts) -> dict[str, str]:
     return {
-        name: "(set)" if _SECRET.search(name) else _with_unit(setting.value, setting.unit)
+        name: "(set)" if hides(name) else redacted(_with_unit(setting.value, setting.unit))
         for name, setting in sorted(facts.settings.items())
         if setting.source not in ("default", "client", "override", "session")
         and setting.value != setting.boot_val
