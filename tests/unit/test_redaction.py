@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgassay.spec.redaction import hides, redacted, redacted_value, secret_line
+from pgassay.spec.redaction import hides, is_secret, redacted, redacted_value, secret_line
 
 CANARY = "canary-7f3a"
 
@@ -74,5 +74,13 @@ def test_settings_that_may_hold_a_secret_are_known_by_name() -> None:
         "krb_server_keyfile", "my.api_key", "pgx.auth_token", "app.password",
     ):  # fmt: skip
         assert hides(name), name
-    for name in ("password_encryption", "work_mem", "archive_mode", "ssl", "ssl_ciphers"):
+        assert is_secret(name) == ("." in name), name
+    for name in (
+        "password_encryption",
+        "md5_password_warnings",
+        "work_mem",
+        "archive_mode",
+        "ssl",
+        "ssl_ciphers",
+    ):
         assert not hides(name), name

@@ -140,6 +140,7 @@ def test_units_and_lists_are_read_as_users_write_them() -> None:
             "line 2 holds what looks like a password; use ~/.pgpass",
         ),
         ("[settings.postgres]\nprimary_conninfo = 'password=canary'", "line 2 holds what looks"),
+        ("[settings.postgres]\n'my.api_key' = 'canary'", "its value is a secret"),
         ("# postgres://u:canary@h/d", "line 1 holds what looks like a password"),
         ("[target]\ndsn = ['postgres://u:canary@h/d']", "['postgres://u:***@h/d'] given"),
         ("[target]\ndsn = 'postgres://u:p@h/d'", "a password has no place here"),

@@ -16,18 +16,23 @@ SHORTEST_KNOWN = 4
 """A password shorter than this is part of too many words to be taken out of text by value."""
 
 
-def _read() -> tuple[re.Pattern[str], tuple[re.Pattern[str], ...]]:
-    table = tomllib.loads((files("pgassay.spec") / "redaction.toml").read_text("utf-8"))
-    settings = re.compile("|".join(table["settings"]), re.IGNORECASE)
-    return settings, tuple(re.compile(pattern, re.IGNORECASE) for pattern in table["text"])
+def _any_of(patterns: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
 
 
-_SETTINGS, _TEXT = _read()
+_TABLE = tomllib.loads((files("pgassay.spec") / "redaction.toml").read_text("utf-8"))
+_MAY_HOLD, _ARE_SECRETS = _any_of(_TABLE["may_hold"]), _any_of(_TABLE["are_secrets"])
+_TEXT = tuple(re.compile(pattern, re.IGNORECASE) for pattern in _TABLE["text"])
 
 
 def hides(setting: str) -> bool:
     """Whether a setting's value may hold a secret, whatever it looks like."""
-    return _SETTINGS.search(setting) is not None
+    return _MAY_HOLD.search(setting) is not None or is_secret(setting)
+
+
+def is_secret(setting: str) -> bool:
+    """Whether a setting's value is a secret itself."""
+    return _ARE_SECRETS.search(setting) is not None
 
 
 def redacted(text: str, *known: str | None) -> str:

@@ -17,7 +17,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import SettingRejected, TargetError
-from pgassay.spec.redaction import redacted
+from pgassay.spec.redaction import is_secret, redacted
 from pgassay.target.protocol import (
     Change,
     Connection,
@@ -228,7 +228,7 @@ def as_found(session: Connection, name: str, setting: Setting | None) -> Touched
             f"{name}: its value comes from a file {session.info.user} may not see, so it could "
             f"not be put back; GRANT pg_read_all_settings TO {session.info.user}",
         )
-    if written is not None and redacted(written) != written:
+    if written is not None and (is_secret(name) or redacted(written) != written):
         raise SettingRejected(
             name,
             f"{name}: its value in postgresql.auto.conf holds a password, which the journal would "
