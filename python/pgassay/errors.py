@@ -10,6 +10,7 @@ Never: a traceback for the user; `cli.main` prints the message and exits with `e
     ├── TargetError                 1   the server under test
     │   ├── ConnectionRefused       1
     │   ├── SettingRejected         1
+    │   ├── ServesSomebody          1   signs of production, not accepted by name
     │   └── RestoreFailed           5
     └── TrialError                  2   a trial failed; finished ones are kept
         └── StorageFull             2   the disk of the run directory is full
@@ -83,6 +84,15 @@ class SettingRejected(TargetError):
     def __init__(self, setting: str, message: str, *, sqlstate: str | None = None) -> None:
         self.setting = setting
         super().__init__(message, sqlstate=sqlstate)
+
+
+class ServesSomebody(TargetError):
+    """An existing server shows signs of production; nothing has been done to it."""
+
+    def __init__(self, message: str, *, excerpt: str) -> None:
+        self.excerpt = excerpt
+        """One line for each sign."""
+        super().__init__(message)
 
 
 class RestoreFailed(TargetError):

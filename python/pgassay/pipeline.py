@@ -170,6 +170,7 @@ def _target_of(spec: Spec, run: RunDirectory, place: Place | None) -> Target:
         bin=None if table.bin is None else path_from(table.bin, spec.folder),
         dsn=table.dsn,
         allow_changes=table.allow_changes,
+        accept=table.accept,
         journal=run.journal(),
         place=place,
     )
@@ -177,7 +178,7 @@ def _target_of(spec: Spec, run: RunDirectory, place: Place | None) -> Target:
 
 def _store_design(run: RunDirectory, spec: Spec, plan: Plan) -> None:
     run.write_text("spec.toml", spec.text)
-    run.write_json(WORKLOAD_COPY, workload_to_json(spec.workload))
+    run.write_json(WORKLOAD_COPY, workload_to_json(spec.workload), verbatim=True)
     run.write_json("plan.json", plan_to_json(plan))
 
 

@@ -15,16 +15,13 @@ from pathlib import Path
 import pytest
 
 from pgassay.target.account import Account, server_account
-from pgassay.target.cluster import Cluster
 from pgassay.target.installation import Installation
-from pgassay.target.readable_copy import runnable_by
-from pgassay.target.workspace import make_workspace, new_name
 from support.servers import (
     INSTALLATIONS,
     LabServer,
     RecordingJournal,
     installation_named,
-    started_on_a_free_port,
+    running_lab_server,
 )
 
 
@@ -78,20 +75,5 @@ def journal() -> RecordingJournal:
 def lab_server(
     server_installation: Installation, account: Account, servers_base: Path
 ) -> Iterator[LabServer]:
-    installation = runnable_by(server_installation, account)
-    cluster = Cluster(installation, make_workspace(account, servers_base, new_name()))
-    try:
-        cluster.create()
-        rules = "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
-        account.require(["tee", cluster.workspace.data / "pg_hba.conf"], text=rules, limit_s=10)
-        server = LabServer(cluster, started_on_a_free_port(cluster))
-        with server.admin("postgres") as session:
-            session.execute("SET password_encryption = 'scram-sha-256'")
-            session.execute("CREATE ROLE lab LOGIN SUPERUSER PASSWORD 's3cret word'")
-            session.execute("CREATE ROLE plain LOGIN PASSWORD 's3cret word'")
-            session.execute("CREATE DATABASE lab OWNER plain")
-            session.execute("CREATE DATABASE other")
+    with running_lab_server(server_installation, account, servers_base) as server:
         yield server
-    finally:
-        cluster.stop(gently=False)
-        cluster.workspace.remove()

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,11 +18,14 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgassay.errors import SetupError
+from pgassay.target.account import Account
 from pgassay.target.cluster import Cluster
 from pgassay.target.installation import Installation, embedded_installation, installation_at
 from pgassay.target.postmaster import StartError
 from pgassay.target.protocol import Change, Connection, ConnectionParameters
+from pgassay.target.readable_copy import runnable_by
 from pgassay.target.session import connect
+from pgassay.target.workspace import make_workspace, new_name
 
 DEBIAN = Path("/usr/lib/postgresql/15/bin")
 INSTALLATIONS = ("embedded-18", "embedded-16", "debian-15")
@@ -85,15 +89,46 @@ class LabServer:
         return connect(ConnectionParameters(parameters.host, self.port, "postgres", dbname))
 
 
+@contextmanager
+def running_lab_server(
+    installation: Installation, account: Account, base: Path, lines: str = ""
+) -> Iterator[LabServer]:
+    """A lab server; `lines` go into its configuration."""
+    installation = runnable_by(installation, account)
+    cluster = Cluster(installation, make_workspace(account, base, new_name()))
+    try:
+        cluster.create()
+        rules = (
+            "local all all trust\nlocal replication all trust\n"
+            "host all all 127.0.0.1/32 scram-sha-256\n"
+        )
+        account.require(["tee", cluster.workspace.data / "pg_hba.conf"], text=rules, limit_s=10)
+        configure(cluster, lines)
+        server = LabServer(cluster, started_on_a_free_port(cluster))
+        with server.admin("postgres") as session:
+            session.execute("SET password_encryption = 'scram-sha-256'")
+            session.execute("CREATE ROLE lab LOGIN SUPERUSER PASSWORD 's3cret word'")
+            session.execute("CREATE ROLE plain LOGIN PASSWORD 's3cret word'")
+            session.execute("CREATE DATABASE lab OWNER plain")
+            session.execute("CREATE DATABASE other")
+        yield server
+    finally:
+        cluster.stop(gently=False)
+        cluster.workspace.remove()
+
+
+def configure(cluster: Cluster, lines: str) -> None:
+    """More lines for its next start; postgresql.auto.conf is the tests' to fill."""
+    path = cluster.workspace.data / "pgassay.conf"
+    cluster.workspace.account.require(["tee", "-a", path], text=lines, limit_s=10)
+
+
 def started_on_a_free_port(cluster: Cluster, addresses: str = "127.0.0.1") -> int:
     for attempt in range(5):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port: int = probe.getsockname()[1]
-        # postgresql.auto.conf is the tests' to fill, so the port goes into the base file.
-        lines = f"listen_addresses = '{addresses}'\nport = {port}\nfsync = off\n"
-        path = cluster.workspace.data / "pgassay.conf"
-        cluster.workspace.account.require(["tee", "-a", path], text=lines, limit_s=10)
+        configure(cluster, f"listen_addresses = '{addresses}'\nport = {port}\nfsync = off\n")
         try:
             cluster.start()
         except StartError:

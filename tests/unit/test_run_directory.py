@@ -47,6 +47,19 @@ def test_only_the_owner_may_read_a_run(tmp_path: Path) -> None:
         assert path.stat().st_mode & 0o077 == 0, path
 
 
+@pytest.mark.parametrize("umask", [0o000, 0o277])
+def test_modes_do_not_hang_on_the_umask(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+        run.journal().record(Change("1", "setting", "SET", "RESET"))
+        run.output_folder(9)
+    finally:
+        os.umask(before)
+    for path in [run.path, *run.path.rglob("*")]:
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+
+
 def test_a_folder_with_anything_in_it_is_not_taken(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("keep me")
     with pytest.raises(RunDirectoryError, match="exists already; name another with --out"):

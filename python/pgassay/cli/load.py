@@ -29,6 +29,7 @@ from pgassay.cli.load_report import load_object, print_load
 from pgassay.cli.pgbench_command import PgbenchCommand
 from pgassay.cli.search import DEFAULT_PROBE_S, run_search, search_choices
 from pgassay.errors import ExitCode, SpecError
+from pgassay.spec.redaction import redacted_value
 from pgassay.spec.scripts import BUILTINS, builtin_script
 from pgassay.target.pgbench_scale import pgbench_scale
 from pgassay.target.pgbench_vacuum import vacuum_pgbench_tables
@@ -118,7 +119,7 @@ def load(
         open_load(request, parameters), reporter(progress, with_timestamp=progress_timestamp)
     )
     if as_json:
-        typer.echo(json.dumps(load_object(result, request)))
+        typer.echo(json.dumps(redacted_value(load_object(result, request))))
     else:
         print_load(result, request, failures_detailed=failures_detailed)
     if result["lost_connections"] or not result["transactions"]:

@@ -20,6 +20,7 @@ from typer.exceptions import Abort, TyperException
 from pgassay import __version__
 from pgassay.cli import demo, doctor, init, listing, load, plan, recover, report, run, schema, show
 from pgassay.errors import ExitCode, PgassayError
+from pgassay.spec.redaction import redacted
 
 app = typer.Typer(
     name="pgassay",
@@ -78,7 +79,7 @@ def _run() -> int:
         return ExitCode.USAGE
     except Exception as error:
         if os.environ.get("PGASSAY_DEBUG"):
-            traceback.print_exc()
+            print(redacted(traceback.format_exc()), file=sys.stderr)
         return _fail(
             f"an error of pgassay itself: {type(error).__name__}: {error};"
             " PGASSAY_DEBUG=1 shows where, please report it",
@@ -91,9 +92,9 @@ def _run() -> int:
 
 def _fail(message: str, code: ExitCode, excerpt: str = "") -> ExitCode:
     with suppress(OSError):  # the terminal may be gone
-        print(f"pgassay: {' '.join(message.split())}", file=sys.stderr)
+        print(f"pgassay: {redacted(' '.join(message.split()))}", file=sys.stderr)
         if excerpt:
-            print(excerpt, file=sys.stderr)
+            print(redacted(excerpt), file=sys.stderr)
     return code
 
 

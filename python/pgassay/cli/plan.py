@@ -1,7 +1,7 @@
 """`pgassay plan SPEC`: what a run would do, without doing it.
 
 Enters: an experiment file. Leaves: arms, order, changes, time and risks on stdout.
-Never: touches a server, or changes anything of the host.
+Never: changes anything, of the host neither; an existing server is looked at, if it can be reached.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import typer
 from rich.table import Table
 
 from pgassay.cli.console import out, plain
+from pgassay.cli.plan_changes import ahead_to_json, look_ahead, print_ahead
 from pgassay.cli.progress import clock
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
@@ -43,10 +44,12 @@ def plan(
     check_load(checked)
     placement = resolve_placement(checked.file.placement)
     drawn = make_plan(checked)
+    ahead = look_ahead(checked, drawn)
     if as_json:
-        typer.echo(json.dumps(plan_to_json(drawn)))
+        typer.echo(json.dumps({**plan_to_json(drawn), **ahead_to_json(ahead)}))
     else:
         _print(checked, drawn, placement)
+        print_ahead(ahead)
 
 
 def _print(spec: Spec, drawn: Plan, placement: Placement) -> None:

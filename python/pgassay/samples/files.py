@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pgassay.errors import RunDirectoryError, StorageFull
 
+OWNER_ONLY = 0o600
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -22,8 +23,9 @@ def write_whole(path: Path, content: bytes) -> None:
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     with clear_errors(path):
         try:
-            descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY)
             with os.fdopen(descriptor, "wb") as file:
+                os.fchmod(descriptor, OWNER_ONLY)  # whatever the umask, and whoever left it there
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -32,6 +34,13 @@ def write_whole(path: Path, content: bytes) -> None:
         except BaseException:
             aside.unlink(missing_ok=True)
             raise
+
+
+def make_directory(path: Path, *, parents: bool = False, exist_ok: bool = False) -> None:
+    """A directory of its owner's, whatever the umask; one that was there keeps its mode."""
+    if not (exist_ok and path.is_dir()):
+        path.mkdir(mode=0o700, parents=parents)
+        path.chmod(0o700)
 
 
 def sync_directory(path: Path) -> None:

@@ -15,7 +15,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 from pgassay.errors import PgassayError
-from pgassay.samples.files import clear_errors
+from pgassay.samples.files import OWNER_ONLY, clear_errors
 from pgassay.target.protocol import Change
 
 _FIELDS = tuple(field.name for field in fields(Change))
@@ -45,8 +45,9 @@ class FileJournal:
         # A line cut short by a crash must not swallow this one, so each begins afresh.
         line = "\n" + json.dumps({"at": time.time(), **entry}, ensure_ascii=False) + "\n"
         with clear_errors(self._path):
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, OWNER_ONLY)
             try:
+                os.fchmod(descriptor, OWNER_ONLY)
                 rest = line.encode()
                 while rest:  # a disk that is nearly full takes a part and complains the next time
                     rest = rest[os.write(descriptor, rest) :]

@@ -24,9 +24,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.files import clear_errors, sync_directory, write_whole
+from pgassay.samples.files import clear_errors, make_directory, sync_directory, write_whole
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
 from pgassay.samples.schemas import TABLES
+from pgassay.spec.redaction import redacted_value
 from pgassay.trials.record import Columns, TrialRecord, Validity
 
 RUNS_FOLDER = "pgassay-runs"
@@ -56,8 +57,8 @@ class RunDirectory:
         with clear_errors(path):
             if path.exists() and (not path.is_dir() or any(path.iterdir())):
                 raise RunDirectoryError(f"{path}: exists already; name another with --out")
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            (path / "trials").mkdir(mode=0o700)
+            make_directory(path, parents=True, exist_ok=True)
+            make_directory(path / "trials")
         return cls(path)
 
     @classmethod
@@ -76,9 +77,9 @@ class RunDirectory:
         write_whole(self.path / name, text.encode())
         return self.path / name
 
-    def write_json(self, name: str, value: Mapping[str, Any]) -> None:
-        """A JSON file in the run's top folder."""
-        write_whole(self.path / name, _json(value))
+    def write_json(self, name: str, value: Mapping[str, Any], *, verbatim: bool = False) -> None:
+        """A JSON file in the run's top folder; secrets are taken out unless it must be verbatim."""
+        write_whole(self.path / name, _json(value if verbatim else redacted_value(dict(value))))
 
     def read_text(self, name: str) -> str:
         """A text file of the run's top folder."""
@@ -105,10 +106,10 @@ class RunDirectory:
         aside = final.with_name(f".{final.name}.part")
         with clear_errors(final):
             try:
-                aside.mkdir(mode=0o700)
+                make_directory(aside)
                 for name, table in _tables(record).items():
                     write_whole(aside / f"{name}.parquet", _parquet(table))
-                write_whole(aside / "trial.json", _json(_summary(record)))
+                write_whole(aside / "trial.json", _json(redacted_value(_summary(record))))
                 for file in record.kept:
                     shutil.move(file, aside / file.name)
                 aside.rename(final)
@@ -122,7 +123,7 @@ class RunDirectory:
         """An empty folder for what a trial's load writes; it stays where the trial fails."""
         folder = self._output(number)
         with clear_errors(folder):
-            folder.mkdir(mode=0o700)
+            make_directory(folder)
         return folder.resolve()
 
     def _output(self, number: int) -> Path:

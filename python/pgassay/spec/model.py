@@ -9,13 +9,16 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from pgassay.spec.host_knobs import DottedNames
 from pgassay.spec.load_table import LoadTable
 from pgassay.spec.passwords import refuse_password
 from pgassay.spec.placement import PlacementTable
+from pgassay.spec.signs import SIGNS, refuse_unknown_signs
 from pgassay.spec.values import SettingValue, Share, Table
+
+_ACCEPTABLE = {"type": "array", "items": {"enum": list(SIGNS)}}
 
 
 def _dsn(value: Any) -> Any:
@@ -32,10 +35,19 @@ class TargetTable(Table):
     dsn: str | None = Field(None, description="an existing server: a libpq connection string")
     allow_changes: bool = Field(False, description="existing server: settings may be changed")
     allow_host_changes: bool = Field(False, description="knobs of this host may be changed")
+    accept: Annotated[tuple[str, ...], Field(strict=False), WithJsonSchema(_ACCEPTABLE)] = Field(
+        (), description="existing server: signs of production that may be there"
+    )
 
     _no_password = model_validator(mode="before")(
         lambda table: {**table, "dsn": _dsn(table["dsn"])} if "dsn" in table else table
     )
+
+    @field_validator("accept")
+    @classmethod
+    def _known(cls, accept: tuple[str, ...]) -> tuple[str, ...]:
+        refuse_unknown_signs(accept)
+        return accept
 
     @model_validator(mode="after")
     def _one_of(self) -> TargetTable:
@@ -44,6 +56,8 @@ class TargetTable(Table):
             raise ValueError(f"{' and '.join(given)} exclude each other; keep one")
         if self.allow_changes and self.dsn is None:
             raise ValueError("allow_changes belongs to an existing server; give dsn too")
+        if self.accept and self.dsn is None:
+            raise ValueError("accept belongs to an existing server; give dsn too")
         return self
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from pgassay.errors import SpecError
 from pgassay.spec.host_knobs import check_knob, check_together, equal_levels
 from pgassay.spec.model import ExperimentFile
+from pgassay.spec.redaction import secret_line
 from pgassay.spec.settings import CATALOGUED, catalogue, check_setting
 from pgassay.spec.slices import check_slices
 from pgassay.spec.tables import read_table
@@ -75,6 +76,7 @@ def parse_spec(
 ) -> Spec:
     """Check an experiment's text; `beside` is the folder its relative paths start from."""
     file = read_table(ExperimentFile, text, source)
+    _refuse_secrets(text, source)
     try:
         _check_settings(file)
         _check_knobs(file)
@@ -89,6 +91,17 @@ def parse_spec(
     return Spec(
         file=file, workload=workload, seed=drawn, text=text, source=source, folder=beside.resolve()
     )
+
+
+def _refuse_secrets(text: str, source: str) -> None:
+    """The file is stored with every run, and words of a command are seen by all users."""
+    line = secret_line(text)
+    if line is not None:
+        raise SpecError(
+            f"line {line} holds what looks like a password; use ~/.pgpass, PGPASSWORD or a"
+            " service, which a command of yours is told as PGPASSFILE",
+            file=source,
+        )
 
 
 def _check_weights(file: ExperimentFile, workload: Workload, source: str) -> None:

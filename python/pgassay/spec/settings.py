@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from pgassay.errors import SpecError
+from pgassay.spec.redaction import is_secret
 from pgassay.spec.suggest import did_you_mean
 from pgassay.spec.units import to_base
 
@@ -53,6 +54,8 @@ def check_setting(key: str, name: str, value: str, major: int | None) -> None:
     """Raise SpecError (without a file) where `name = value` cannot be right on that version."""
     if name.lower() in CANNOT_VARY:
         raise SpecError(f"cannot be set here: {CANNOT_VARY[name.lower()]}", key=key)
+    if is_secret(name):
+        raise SpecError("its value is a secret, which would be stored with the run", key=key)
     if "\n" in value or "\0" in value:
         raise SpecError("a value is one line of text", key=key)
     if "." in name:

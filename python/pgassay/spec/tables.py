@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pgassay.errors import SpecError
+from pgassay.spec.redaction import redacted
 from pgassay.spec.suggest import did_you_mean
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -42,7 +43,7 @@ def read_table(model: type[Model], text: str, file: str) -> Model:
         first = _worst(details)
         more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
         key = ".".join(str(part) for part in first["loc"]) or None
-        raise SpecError(_in_words(model, first) + more, file=file, key=key) from None
+        raise SpecError(redacted(_in_words(model, first)) + more, file=file, key=key) from None
 
 
 def _worst(details: list[ErrorDetails]) -> ErrorDetails:

@@ -17,6 +17,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import SettingRejected, TargetError
+from pgassay.spec.redaction import is_secret, redacted
 from pgassay.target.protocol import (
     Change,
     Connection,
@@ -65,29 +66,6 @@ class SystemSettings:
         self._parameters = parameters
         self._journal = journal
         self._touched: dict[str, Touched] = {}
-
-    def check(self, session: Connection, settings: Mapping[str, str]) -> None:
-        """Refuse what ALTER SYSTEM and a reload could not bring about. Changes nothing."""
-        known = read_settings(session)
-        newer = session.info.server_version >= 150000
-        question = statement("may_change_15" if newer else "may_change_13")
-        for name, value in settings.items():
-            setting = check_value(known, name, value)
-            as_found(session, name, setting)
-            row = session.execute(question, (name,)).fetchone()
-            may_alter, may_reload = row or (False, False)
-            user = session.info.user
-            if not may_alter:
-                grant = f"GRANT ALTER SYSTEM ON PARAMETER {name} TO {user}, or " if newer else ""
-                raise SettingRejected(
-                    name, f"{name}: {user} may not ALTER SYSTEM; {grant}connect as a superuser"
-                )
-            if not may_reload:
-                raise SettingRejected(
-                    name,
-                    f"{name}: {user} may not reload the configuration; "
-                    f"GRANT EXECUTE ON FUNCTION pg_reload_conf() TO {user}",
-                )
 
     def apply(self, wanted: Mapping[str, str]) -> list[str]:
         """Make exactly `wanted` differ from how the server was found; notes on odd read-backs."""
@@ -196,6 +174,30 @@ class SystemSettings:
             touched.changes.pop()
 
 
+def refuse_unchangeable(session: Connection, settings: Mapping[str, str]) -> None:
+    """Refuse what ALTER SYSTEM and a reload could not bring about. Changes nothing."""
+    known = read_settings(session)
+    newer = session.info.server_version >= 150000
+    question = statement("may_change_15" if newer else "may_change_13")
+    for name, value in settings.items():
+        setting = check_value(known, name, value)
+        as_found(session, name, setting)
+        row = session.execute(question, (name,)).fetchone()
+        may_alter, may_reload = row or (False, False)
+        user = session.info.user
+        if not may_alter:
+            grant = f"GRANT ALTER SYSTEM ON PARAMETER {name} TO {user}, or " if newer else ""
+            raise SettingRejected(
+                name, f"{name}: {user} may not ALTER SYSTEM; {grant}connect as a superuser"
+            )
+        if not may_reload:
+            raise SettingRejected(
+                name,
+                f"{name}: {user} may not reload the configuration; "
+                f"GRANT EXECUTE ON FUNCTION pg_reload_conf() TO {user}",
+            )
+
+
 def refuse_unreachable(name: str, setting: Setting) -> None:
     """Refuse a setting that a reload does not bring to new sessions."""
     if setting.context is Context.POSTMASTER:
@@ -225,6 +227,12 @@ def as_found(session: Connection, name: str, setting: Setting | None) -> Touched
             name,
             f"{name}: its value comes from a file {session.info.user} may not see, so it could "
             f"not be put back; GRANT pg_read_all_settings TO {session.info.user}",
+        )
+    if written is not None and (is_secret(name) or redacted(written) != written):
+        raise SettingRejected(
+            name,
+            f"{name}: its value in postgresql.auto.conf holds a password, which the journal would "
+            "have to keep; take it out there (passfile= instead), or leave this setting alone",
         )
     undo = reset(name) if written is None else assignment(name, written)
     return Touched(name, written, setting, undo)

@@ -1,16 +1,16 @@
 """An existing server, reached through libpq.
 
-Enters: a connection string, and whether settings may change. Leaves: the workload's data in a
-schema of its own, settings changed with a journalled undo; after `close`, the server as found.
-Never: restarts it, touches another schema, or runs beside another pgassay run.
+Enters: a connection string, whether settings may change, signs of production that are accepted.
+Leaves: the workload's data in a schema of its own, settings changed with a journalled undo; after
+`close`, the server as found. Never: restarts it, touches another schema, or runs beside another
+pgassay run.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import LiteralString
@@ -19,7 +19,7 @@ import psycopg
 
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.target import run_lock
-from pgassay.target.alter_system import SystemSettings
+from pgassay.target.alter_system import SystemSettings, refuse_unchangeable
 from pgassay.target.host_knobs import HostKnobs
 from pgassay.target.installation import OLDEST_MAJOR
 from pgassay.target.protocol import (
@@ -32,6 +32,7 @@ from pgassay.target.protocol import (
     ServerFacts,
 )
 from pgassay.target.schema import SCHEMA, WorkloadSchema, refuse_foreign, settle
+from pgassay.target.server_paths import account_of, own_directory, own_readable_file
 from pgassay.target.session import (
     connect,
     one_line,
@@ -39,6 +40,7 @@ from pgassay.target.session import (
     told_as_target_error,
 )
 from pgassay.target.settings import read_settings, show
+from pgassay.target.signs import look_for_signs, refuse_signs
 from pgassay.target.statements import statement
 
 SEARCH_PATH = f"-c search_path={SCHEMA},public"
@@ -50,10 +52,18 @@ class ExistingTarget:
     logs_as_we_read = False
     kind: LiteralString = "existing"
 
-    def __init__(self, dsn: str, journal: Journal, *, allow_changes: bool = False) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        journal: Journal,
+        *,
+        allow_changes: bool = False,
+        accept: Collection[str] = (),
+    ) -> None:
         self._dsn = dsn
         self._journal = journal
         self._allow_changes = allow_changes
+        self._accept = frozenset(accept)
         self._parameters: ConnectionParameters | None = None
         self._control: Connection | None = None
         self._settings: SystemSettings | None = None
@@ -74,18 +84,14 @@ class ExistingTarget:
         self._settings = SystemSettings(self._parameters, self._journal)
         self._control = connect(self._parameters)
         with told_as_target_error("looking at the server"):
-            row = self._control.execute(statement("server")).fetchone()
-        if row is None or row[0] < OLDEST_MAJOR * 10000:
-            raise TargetError(
-                f"PostgreSQL {row[1] if row else '?'}: pgassay works with {OLDEST_MAJOR} and later"
-            )
-        if row[3]:
-            raise TargetError(
-                f"{self._parameters.label} is a standby, where no data can be made; "
-                "name its primary"
-            )
+            reason = unfit(self._control, self._parameters.label)
+        if reason is not None:
+            raise TargetError(reason)
         run_lock.take(self._control)
         refuse_foreign(self._control)
+        with told_as_target_error("looking for signs of production"):
+            signs = look_for_signs(self._control, self._accept)
+        refuse_signs(signs, self._parameters.label)
         return self.facts()
 
     def prepare(
@@ -118,7 +124,7 @@ class ExistingTarget:
                 f"settings change only with target.allow_changes = true (asked for: {names})"
             )
         with told_as_target_error("checking settings"), self.connect() as session:
-            self._opened()[1].check(session, settings)
+            refuse_unchangeable(session, settings)
 
     def check_host(self, knobs: Mapping[str, str]) -> None:
         if not knobs:
@@ -175,12 +181,14 @@ class ExistingTarget:
             if row is None:
                 raise TargetError("the server says nothing of itself")
             local = is_local(parameters.hostaddr or parameters.host, row[4])
+            owner = account_of(row[4]) if local else None
+            data = own_directory(row[2], owner)
             return ServerFacts(
                 version_num=row[0],
                 version=row[1],
-                data_directory=row[2],
+                data_directory=None if data is None else str(data),
                 is_local=local,
-                log_file=readable_log(session, row[2]) if local else None,
+                log_file=own_readable_file(reported_log(session), data, owner),
                 settings=read_settings(session),
             )
 
@@ -236,6 +244,17 @@ class ExistingTarget:
         run_lock.take(self._control)
 
 
+def unfit(session: Connection, label: str) -> str | None:
+    """Why no experiment can be run on a server, whatever the user accepts."""
+    row = session.execute(statement("server")).fetchone()
+    if row is None or row[0] < OLDEST_MAJOR * 10000:
+        found = row[1] if row else "?"
+        return f"PostgreSQL {found}: pgassay works with {OLDEST_MAJOR} and later"
+    if row[3]:
+        return f"{label} is a standby, where no data can be made; name its primary"
+    return None
+
+
 def is_local(host: str, backend_pid: int) -> bool:
     """Whether the server shares this machine's /proc.
 
@@ -249,16 +268,13 @@ def is_local(host: str, backend_pid: int) -> bool:
         return False
 
 
-def readable_log(session: Connection, data_directory: str | None) -> Path | None:
-    """The server's log file, where we may know and read it."""
+def reported_log(session: Connection) -> str | None:
+    """The server's log file by its own word, where we may ask."""
     try:
         row = session.execute("SELECT pg_current_logfile('stderr')").fetchone()
     except psycopg.Error:
         return None
-    if row is None or row[0] is None:
-        return None
-    path = Path(data_directory or "/nonexistent") / row[0]
-    return path if os.access(path, os.R_OK) else None
+    return None if row is None else row[0]
 
 
 def not_restored(

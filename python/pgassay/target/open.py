@@ -5,6 +5,7 @@ Enters: its values. Leaves: a `Target`, not yet open. Never: starts or reaches a
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from pgassay.errors import SetupError
@@ -21,6 +22,7 @@ def make_target(
     bin: Path | None,  # noqa: A002 (the key users write)
     dsn: str | None,
     allow_changes: bool,
+    accept: Collection[str] = (),
     journal: Journal,
     place: Place | None = None,
 ) -> Target:
@@ -28,7 +30,7 @@ def make_target(
     if dsn is not None:
         if bin is not None or version is not None:
             raise SetupError("target: dsn names an existing server; leave out bin and version")
-        return ExistingTarget(dsn, journal, allow_changes=allow_changes)
+        return ExistingTarget(dsn, journal, allow_changes=allow_changes, accept=accept)
     if bin is None:
         return LocalTarget(embedded_installation(version), journal, kind="embedded", place=place)
     installation = installation_at(bin)

@@ -19,12 +19,24 @@ def take(session: Connection) -> None:
     row = session.execute("SELECT pg_try_advisory_lock(%s::int, %s::int)", KEYS).fetchone()
     got = bool(row and row[0])
     # Seen after ours is taken: of two that come at once, in two databases, neither misses both.
+    try:
+        refuse_other_runs(session)
+    except TargetError:
+        if got:
+            session.execute("SELECT pg_advisory_unlock(%s::int, %s::int)", KEYS)
+        raise
+    if not got:
+        raise _in_use("")
+
+
+def refuse_other_runs(session: Connection) -> None:
+    """Stop where a session other than this one holds the lock; takes nothing itself."""
     holder = session.execute(statement("other_runs"), KEYS).fetchone()
-    if got and holder is None:
-        return
-    if got:
-        session.execute("SELECT pg_advisory_unlock(%s::int, %s::int)", KEYS)
-    who = f" (process {holder[0]}, database {holder[1]}, user {holder[2]})" if holder else ""
-    raise TargetError(
+    if holder is not None:
+        raise _in_use(f" (process {holder[0]}, database {holder[1]}, user {holder[2]})")
+
+
+def _in_use(who: str) -> TargetError:
+    return TargetError(
         f"another pgassay run is using this server{who}; wait for it to end, or end it"
     )

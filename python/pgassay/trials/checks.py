@@ -16,7 +16,8 @@ from pgassay.target.account import server_account
 from pgassay.target.installation import embedded_installation
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.target.readable_copy import runnable_by
-from pgassay.target.session import connect, resolve
+from pgassay.target.session import connect, resolve, told_as_target_error
+from pgassay.target.signs import look_for_signs
 from pgassay.target.statements import statement
 from pgassay.trials.sampling import open_sampler
 
@@ -48,6 +49,8 @@ def check_server(dsn: str) -> list[Check]:
         parameters = resolve(dsn)
         with connect(parameters) as session:
             row = session.execute(statement("checkup")).fetchone()
+            with told_as_target_error("looking for signs of production"):
+                signs = look_for_signs(session)
     except PgassayError as error:
         return [Check("connection", "fail", str(error))]
     if row is None:
@@ -85,6 +88,15 @@ def check_server(dsn: str) -> list[Check]:
         )
     if standby:
         checks.append(Check("standby", "note", "the server is in recovery: read-only loads only"))
+    checks += [
+        Check(
+            f"in use: {sign.name}",
+            "note",
+            f"{sign.found}; {sign.why}",
+            f'a run stops here unless target.accept has "{sign.name}"',
+        )
+        for sign in signs
+    ]
     checks.append(_check_sampling(parameters, version_num))
     return checks
 

@@ -131,6 +131,7 @@ class CommandLoad:
                 limit_s=load.time_limit,
                 watch=look,
                 place=self._place,
+                secret=self._connection.password,
             )
         self.placed = ended.placed
         end_ns = _core.now_ns()

@@ -25,6 +25,7 @@ from typing import IO
 from psycopg.pq import Conninfo
 
 from pgassay.errors import SetupError, SpecError, TrialError
+from pgassay.spec.redaction import redacted
 from pgassay.target.placement import Place, confirm_place, run_in
 from pgassay.target.protocol import ConnectionParameters
 
@@ -118,23 +119,30 @@ def run_program(
     limit_s: float,
     watch: Callable[[float], None],
     place: Place | None = None,
+    secret: str | None = None,
 ) -> Ended:
-    """Run it in `folder` to its end; TrialError where it fails or outlasts `limit_s`."""
-    standard = log.with_name(f".{log.name}.out")
-    errors = log.with_name(f".{log.name}.err")
+    """Run it in `folder` to its end; TrialError where it fails or outlasts `limit_s`.
+
+    What it says is kept without the password it was told.
+    """
     before = _children_cpu_s()
-    try:
-        with standard.open("wb") as out, errors.open("wb") as err:
-            process, placed = _started(words, variables, folder, (out, err), named, place)
+    # Files without a name: what is killed here leaves nothing that was not looked through.
+    with (
+        tempfile.TemporaryFile(dir=log.parent) as standard,
+        tempfile.TemporaryFile(dir=log.parent) as errors,
+    ):
+        try:
+            process, placed = _started(words, variables, folder, (standard, errors), named, place)
             status = _supervised(process, limit_s, watch, named)
-        output = standard.read_text("utf-8", errors="replace")
-        if status != 0:
-            how = f"exit status {status}" if status > 0 else signal.Signals(-status).name
-            last = _last_line(errors) or _last_line(standard) or "it said nothing"
-            raise TrialError(f"{named}: {how}: {last}; all of its output is in {log}")
-        return Ended(output, _children_cpu_s() - before, placed)
-    finally:
-        _append(log, words, standard, errors)
+            output = _text(standard)
+            if status != 0:
+                how = f"exit status {status}" if status > 0 else signal.Signals(-status).name
+                last = _last_line(_text(errors)) or _last_line(output) or "it said nothing"
+                last = redacted(last, secret)
+                raise TrialError(f"{named}: {how}: {last}; all of its output is in {log}")
+            return Ended(output, _children_cpu_s() - before, placed)
+        finally:
+            _append(log, words, {"stdout": standard, "stderr": errors}, secret)
 
 
 def _started(
@@ -158,6 +166,7 @@ def _started(
             cwd=folder,
             env=dict(variables),
             start_new_session=True,
+            umask=0o077,
         )
         started.append(process)
         # Not reaped yet, so it can be asked even where it has ended.
@@ -213,17 +222,25 @@ def _children_cpu_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _last_line(path: Path) -> str:
-    lines = path.read_text("utf-8", errors="replace").splitlines()
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+def _text(stream: IO[bytes]) -> str:
+    stream.seek(0)
+    return stream.read().decode("utf-8", errors="replace")
 
 
-def _append(log: Path, words: Sequence[str], standard: Path, errors: Path) -> None:
-    with log.open("ab") as kept:
-        kept.write(f"$ {' '.join(words)}\n".encode())
-        for title, part in (("stdout", standard), ("stderr", errors)):
-            if part.exists():
-                kept.write(f"--- {title}\n".encode())
-                with part.open("rb") as source:
-                    shutil.copyfileobj(source, kept)
-                part.unlink()
+def _last_line(text: str) -> str:
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+
+
+def _append(
+    log: Path, words: Sequence[str], streams: Mapping[str, IO[bytes]], secret: str | None
+) -> None:
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(descriptor, "wb") as kept:
+        os.fchmod(descriptor, 0o600)
+        kept.write(f"$ {redacted(' '.join(words), secret)}\n".encode())
+        for title, stream in streams.items():
+            kept.write(f"--- {title}\n".encode())
+            stream.seek(0)
+            for line in stream:
+                text = line.decode("utf-8", errors="surrogateescape")
+                kept.write(redacted(text, secret).encode("utf-8", errors="surrogateescape"))

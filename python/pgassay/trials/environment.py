@@ -15,14 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from pgassay import __version__
+from pgassay.spec.redaction import hides, redacted
 from pgassay.target.placement import NOWHERE, Placement
 from pgassay.target.protocol import NOTHING, ServerFacts
 
 SCHEMA = "pgassay.environment/1"
-_SECRET = re.compile(
-    r"conninfo|password|passphrase|_command$|secret|token|credential|api_?key"
-    r"|^ssl_(key|cert|ca|crl)|krb_server_keyfile"
-)
 
 
 def describe_environment(
@@ -48,14 +45,9 @@ def describe_environment(
     }
 
 
-def holds_secret(setting: str) -> bool:
-    """Whether a setting of this name can hold one."""
-    return _SECRET.search(setting) is not None
-
-
 def _changed_settings(facts: ServerFacts) -> dict[str, str]:
     return {
-        name: "(set)" if holds_secret(name) else _with_unit(setting.value, setting.unit)
+        name: "(set)" if hides(name) else redacted(_with_unit(setting.value, setting.unit))
         for name, setting in sorted(facts.settings.items())
         if setting.source not in ("default", "client", "override", "session")
         and setting.value != setting.boot_val

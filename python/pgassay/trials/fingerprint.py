@@ -15,11 +15,11 @@ from typing import Any
 from psycopg.rows import dict_row
 
 from pgassay.errors import TargetError
+from pgassay.spec.redaction import hides
 from pgassay.target.protocol import ServerFacts, Target
 from pgassay.target.session import told_as_target_error
 from pgassay.target.settings import read_settings
 from pgassay.target.statements import statement
-from pgassay.trials.environment import holds_secret
 from pgassay.trials.host_state import HostState, host_state
 from pgassay.trials.processor_times import parent_of
 
@@ -73,7 +73,7 @@ def take_fingerprint(target: Target, facts: ServerFacts) -> Fingerprint:
     data = None if facts.data_directory is None else Path(facts.data_directory)
     return Fingerprint(
         **row,
-        settings={n: s.value for n, s in settings.items() if not holds_secret(n)},
+        settings={n: s.value for n, s in settings.items() if not hides(n)},
         clock_offset_ns=_clock_offset_ns(),
         host=host_state(data) if facts.is_local else None,
         postmaster=postmaster,

@@ -1,0 +1,77 @@
+"""What `pgassay plan` says of an existing server: signs of production and every change to come.
+
+Enters: a spec and its plan. Leaves: lines on stdout, or an object for `--json`.
+Never: changes anything, nor fails where the server cannot be reached: the plan stands without it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from pgassay.cli.console import out, plain
+from pgassay.errors import TargetError
+from pgassay.plan.model import Plan
+from pgassay.spec.parse import Spec
+from pgassay.target.preview import PlannedChange, Preview, preview_existing
+
+Ahead = Preview | str | None
+"""A preview; why there is none; None where the server is one of our own."""
+
+
+def look_ahead(spec: Spec, plan: Plan) -> Ahead:
+    """Look at the server that a spec names, if it names one."""
+    target = spec.file.target
+    if target.dsn is None:
+        return None
+    wanted = {name: [value] for name, value in spec.file.settings.postgres.items()}
+    for factor in plan.factors:
+        if factor.kind == "postgres":
+            wanted[factor.name] = list(factor.levels)
+    try:
+        return preview_existing(
+            target.dsn,
+            accept=target.accept,
+            settings=wanted,
+            building_sql=spec.workload.building_sql(spec.file.workload.scale),
+        )
+    except TargetError as error:
+        return str(error)
+
+
+def ahead_to_json(ahead: Ahead) -> dict[str, Any]:
+    """What the object of `plan --json` holds besides the plan."""
+    match ahead:
+        case None:
+            return {}
+        case str():
+            return {"server": None, "server_not_seen": ahead}
+        case Preview():
+            return {"server": asdict(ahead)}
+
+
+def print_ahead(ahead: Ahead) -> None:
+    """Every sign, every refusal, every change, a line each."""
+    if ahead is None:
+        return
+    if isinstance(ahead, str):
+        out.print(
+            f"[yellow]server:[/yellow] not seen, so its changes are not known: {plain(ahead)}"
+        )
+        return
+    out.print(f"server    {plain(ahead.server)}, PostgreSQL {plain(ahead.version)}")
+    for sign in ahead.signs:
+        if sign.name in ahead.accepted:
+            out.print(f"[yellow]sign:[/yellow] {plain(str(sign))}; accepted")
+        else:
+            stops = f'stops the run unless target.accept has "{sign.name}"'
+            out.print(f"[red]sign:[/red] {plain(str(sign))}; {plain(stops)}")
+    for refusal in ahead.refusals:
+        out.print(f"[red]stops:[/red] {plain(refusal)}")
+    print_changes(ahead.changes)
+
+
+def print_changes(changes: tuple[PlannedChange, ...]) -> None:
+    """What a run changes and takes back."""
+    for change in changes:
+        out.print(f"change    {plain(change.where)}: {plain(change.what)}; {change.takes}")

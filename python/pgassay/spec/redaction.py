@@ -1,0 +1,64 @@
+"""Secrets found by how they look, and taken out of whatever is shown or stored.
+
+Enters: text, values of JSON, names of settings. Leaves: the same without the secrets.
+Never: sees all secrets; those that are known by value are given to it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.resources import files
+from typing import Any
+
+HIDDEN = "***"
+SHORTEST_KNOWN = 4
+"""A password shorter than this is part of too many words to be taken out of text by value."""
+
+
+def _any_of(patterns: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+_TABLE = tomllib.loads((files("pgassay.spec") / "redaction.toml").read_text("utf-8"))
+_MAY_HOLD, _ARE_SECRETS = _any_of(_TABLE["may_hold"]), _any_of(_TABLE["are_secrets"])
+_TEXT = tuple(re.compile(pattern, re.IGNORECASE) for pattern in _TABLE["text"])
+
+
+def hides(setting: str) -> bool:
+    """Whether a setting's value may hold a secret, whatever it looks like."""
+    return _MAY_HOLD.search(setting) is not None or is_secret(setting)
+
+
+def is_secret(setting: str) -> bool:
+    """Whether a setting's value is a secret itself."""
+    return _ARE_SECRETS.search(setting) is not None
+
+
+def redacted(text: str, *known: str | None) -> str:
+    """Text without what looks like a password, and without the passwords that are known."""
+    for pattern in _TEXT:
+        text = pattern.sub(rf"\1{HIDDEN}", text)
+    for secret in known:
+        if secret and len(secret) >= SHORTEST_KNOWN:
+            text = text.replace(secret, HIDDEN)
+    return text
+
+
+def redacted_value(value: Any) -> Any:
+    """The same for every text in a value of JSON; keys stay."""
+    match value:
+        case str():
+            return redacted(value)
+        case dict():
+            return {key: redacted_value(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [redacted_value(inner) for inner in value]
+        case _:
+            return value
+
+
+def secret_line(text: str) -> int | None:
+    """The number of the first line that holds what looks like a password."""
+    found = [match.start() for pattern in _TEXT if (match := pattern.search(text))]
+    return text.count("\n", 0, min(found)) + 1 if found else None

@@ -1,0 +1,134 @@
+"""What a run would do to an existing server, seen without doing it.
+
+Enters: its connection string, accepted signs, settings, the workload's SQL. Leaves: a `Preview`:
+signs of production, everything that would stop the run, every change it would make.
+Never: changes anything; its session is read-only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pgassay.errors import TargetError
+from pgassay.target.alter_system import refuse_unchangeable
+from pgassay.target.existing import unfit
+from pgassay.target.protocol import Connection, Context
+from pgassay.target.run_lock import refuse_other_runs
+from pgassay.target.schema import SCHEMA, refuse_foreign
+from pgassay.target.session import connect, resolve, told_as_target_error
+from pgassay.target.settings import find, read_settings, show
+from pgassay.target.signs import Sign, look_for_signs
+
+_CREATES = re.compile(
+    r"\bCREATE\s+(?:OR\s+REPLACE\s+)?((?:[A-Z]+\s+){0,3}?)"
+    r"(TABLE|INDEX|SEQUENCE|VIEW|FUNCTION|PROCEDURE|EXTENSION|SCHEMA|TYPE|ROLE|DATABASE)\s+"
+    r'(?:CONCURRENTLY\s+)?(?:IF\s+NOT\s+EXISTS\s+)?("[^"]+"|[\w.]+)',
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class PlannedChange:
+    """One change that a run would make, and take back at its end."""
+
+    where: str
+    """Such as "server" or "host"."""
+    what: str
+    takes: str
+    """What it takes to be in force: such as "reload"."""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """An existing server before a run."""
+
+    server: str
+    version: str
+    signs: tuple[Sign, ...]
+    accepted: tuple[str, ...]
+    """Names of those among the signs that do not stop the run."""
+    refusals: tuple[str, ...]
+    """What else would stop it."""
+    changes: tuple[PlannedChange, ...]
+
+
+def preview_existing(
+    dsn: str,
+    *,
+    accept: Collection[str],
+    settings: Mapping[str, Sequence[str]],
+    building_sql: Sequence[str],
+) -> Preview:
+    """Look at the server as a run would, and say what that run would find and do."""
+    parameters = resolve(dsn)
+    with told_as_target_error("looking at the server"), connect(parameters) as session:
+        session.execute("SET default_transaction_read_only = on")
+        reason = unfit(session, parameters.label)
+        signs = tuple(look_for_signs(session))
+        return Preview(
+            server=parameters.label,
+            version=session.info.parameter_status("server_version") or "?",
+            signs=signs,
+            accepted=tuple(sign.name for sign in signs if sign.name in accept),
+            refusals=(
+                *([] if reason is None else [reason]),
+                *_refusals(session, settings),
+            ),
+            changes=(
+                *_setting_changes(session, settings),
+                *_data_changes(session, building_sql),
+            ),
+        )
+
+
+def _refusals(session: Connection, settings: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    for check in (refuse_other_runs, refuse_foreign):
+        try:
+            check(session)
+        except TargetError as error:
+            yield str(error)
+    for name, values in settings.items():
+        for value in values:
+            try:
+                refuse_unchangeable(session, {name: value})
+            except TargetError as error:
+                yield str(error)
+                break
+
+
+def _setting_changes(
+    session: Connection, settings: Mapping[str, Sequence[str]]
+) -> Iterator[PlannedChange]:
+    known = read_settings(session)
+    for name, values in settings.items():
+        setting = find(known, name)
+        if setting is None:
+            continue  # told as a refusal
+        now = show(session, [name])[name]
+        yield PlannedChange(
+            "server", f"{name}: {now} now, {' / '.join(values)} in the run", takes(setting.context)
+        )
+
+
+def _data_changes(session: Connection, building_sql: Sequence[str]) -> Iterator[PlannedChange]:
+    yield PlannedChange(
+        "server", f"CREATE SCHEMA {SCHEMA} in database {session.info.dbname}", "at once"
+    )
+    for text in building_sql:
+        for match in _CREATES.finditer(re.sub(r"--[^\n]*", "", text)):
+            kind = " ".join(f"{match[1]}{match[2]}".upper().split())
+            yield PlannedChange("server", f"CREATE {kind} {match[3]} in {SCHEMA}", "at once")
+    yield PlannedChange(
+        "server", "VACUUM (FREEZE, ANALYZE) of these tables and CHECKPOINT", "before every trial"
+    )
+
+
+def takes(context: Context) -> str:
+    """What brings a changed setting into force, as `pg_settings.context` says."""
+    if context.needs_restart:
+        return "restart"
+    if context in (Context.BACKEND, Context.SUPERUSER_BACKEND):
+        return "reload, new session"
+    return "reload"

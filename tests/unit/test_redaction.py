@@ -1,0 +1,86 @@
+"""Secrets are known by how they look, and everything else stays as it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgassay.spec.redaction import hides, is_secret, redacted, redacted_value, secret_line
+
+CANARY = "canary-7f3a"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"postgresql://u:{CANARY}@h/d",
+        f"jdbc:postgresql://h/d?user=x&password={CANARY}&ssl=1",
+        f"host=h password={CANARY} dbname=d",
+        f"host=h password='{CANARY} {CANARY}' dbname=d",
+        f"host=h password = 'it\\'s {CANARY}' dbname=d",
+        f"sslpassword={CANARY}",
+        f"PGPASSWORD={CANARY} pgbench -n",
+        f"ALTER SYSTEM SET primary_conninfo = 'host=h password=''a {CANARY}'' dbname=d'",
+        f"CREATE ROLE x LOGIN PASSWORD 'a''{CANARY}'",
+        f"OPTIONS (user 'x', password '{CANARY}')",
+        f"tool --password {CANARY} -n",
+        f'command = ["tool", "--password", "{CANARY}"]',
+        f'{{"user": "x", "password": "{CANARY}"}}',
+        f'{{"said": "{{\\"password\\": \\"{CANARY}\\"}}"}}',
+        f"app.db_password: {CANARY}",
+    ],
+)
+def test_a_password_is_taken_out_of_text(text: str) -> None:
+    found = redacted(text)
+    assert CANARY not in found
+    assert "***" in found
+    assert redacted(found) == found
+    assert secret_line(f"one\ntwo\n{text}") == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password authentication failed for user x; check the user and the password (PGPASSWORD)",
+        "in a URI write @ : / of a password as %40",
+        "password_encryption = 'scram-sha-256'",
+        "psql --password -c 'SELECT 1'",
+        "PGPASSWORD=$SECRET pgbench",
+        'PGPASSWORD="$(cat file)" pgbench',
+        "host=h password='' dbname=d",
+        "http://h:80/path@2",
+        "SELECT password::text FROM app",
+        "checkpoint_timeout = '15min'",
+        "postgresql://u@h:5432/d",
+    ],
+)
+def test_what_is_no_password_stays(text: str) -> None:
+    assert redacted(text) == text
+    assert secret_line(text) is None
+
+
+def test_a_known_password_is_taken_out_however_it_looks() -> None:
+    assert redacted(f"<{CANARY}>", CANARY, None) == "<***>"
+    assert redacted("a cat", "a") == "a cat"
+
+
+def test_values_of_json_are_looked_through_and_keep_their_shape() -> None:
+    value = {"a": [f"password={CANARY}", 1, None], "b": {"c": "plain"}, "d": 2.5}
+    assert redacted_value(value) == {"a": ["password=***", 1, None], "b": {"c": "plain"}, "d": 2.5}
+
+
+def test_settings_that_may_hold_a_secret_are_known_by_name() -> None:
+    for name in (
+        "primary_conninfo", "archive_command", "ssl_passphrase_command", "ssl_key_file",
+        "krb_server_keyfile", "my.api_key", "pgx.auth_token", "app.password",
+    ):  # fmt: skip
+        assert hides(name), name
+        assert is_secret(name) == ("." in name), name
+    for name in (
+        "password_encryption",
+        "md5_password_warnings",
+        "work_mem",
+        "archive_mode",
+        "ssl",
+        "ssl_ciphers",
+    ):
+        assert not hides(name), name
