@@ -208,3 +208,17 @@ def test_a_setting_that_holds_a_password_is_not_varied(server: LabServer) -> Non
         assert journal.changes == []
     finally:
         target.close()
+
+
+def test_plan_shows_no_value_that_may_hold_a_secret(tmp_path: Path, server: LabServer) -> None:
+    dsn, environment = told_by_variable(tmp_path, server)
+    spec = tmp_path / "lab.toml"
+    held = "[settings.postgres]\nprimary_conninfo = 'host=/elsewhere'\narchive_command = 'true'\n"
+    text = SPEC.format(dsn=dsn, load=ENGINE) + held
+    spec.write_text(text.replace("[workload]", "allow_changes = true\n[workload]"))
+    done = pgassay("plan", spec, **environment)
+    assert done.returncode == 0, done.stderr
+    assert "archive_command: (set) now, true in the run; reload" in done.stdout
+    assert "stops: primary_conninfo: its value in postgresql.auto.conf holds" in done.stdout
+    assert HELD not in done.stdout
+    assert HELD not in pgassay("plan", spec, "--json", **environment).stdout

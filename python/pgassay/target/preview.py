@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pgassay.errors import TargetError
+from pgassay.spec.redaction import hides, redacted
 from pgassay.target.alter_system import refuse_unchangeable
 from pgassay.target.existing import unfit
 from pgassay.target.protocol import Connection, Context
@@ -106,7 +107,7 @@ def _setting_changes(
         setting = find(known, name)
         if setting is None:
             continue  # told as a refusal
-        now = show(session, [name])[name]
+        now = "(set)" if hides(name) else redacted(show(session, [name])[name])
         yield PlannedChange(
             "server", f"{name}: {now} now, {' / '.join(values)} in the run", takes(setting.context)
         )

@@ -13,6 +13,7 @@ from pathlib import Path
 import psycopg
 
 from pgassay.errors import RestoreFailed, TargetError
+from pgassay.spec.redaction import redacted
 from pgassay.target import run_lock
 from pgassay.target.alter_system import RELOAD, reload, written_value
 from pgassay.target.existing import not_restored
@@ -101,8 +102,8 @@ def _undo(session: Connection, change: Change, settled: set[str]) -> str | None:
         return None
     if visible and written != change.value:
         return (
-            f"{change.setting} is {written or 'not set'} now, which this run did not write:"
-            f" left as it is; before the run: {change.undo}"
+            f"{change.setting} is {redacted(written or 'not set')} now, which this run did not"
+            f" write: left as it is; before the run: {change.undo}"
         )
     session.execute(change.undo.encode(), prepare=False)
     reload(session)
