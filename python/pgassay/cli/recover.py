@@ -34,7 +34,7 @@ def recover(run: Annotated[Path, typer.Argument(help="A run directory.")]) -> No
     spec = directory.path / "spec.toml"
     target = read_table(ExperimentFile, directory.read_text("spec.toml"), str(spec)).target
     left_alone = target_recover.recover(target.dsn, changes, directory.journal())
-    for change in reversed(changes):
-        out.print(f"settled: {plain(change.what)}")
+    for what in dict.fromkeys(change.what for change in reversed(changes)):
+        out.print(f"settled: {plain(what)}")
     for note in left_alone:
         out.print(f"[yellow]note:[/yellow] {plain(note)}")
