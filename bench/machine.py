@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,9 +56,22 @@ def busy_s() -> float:
 
 def process_tree_s(pid: int) -> float:
     """Processor time of a process, its children and those it has waited for."""
-    total = _times(pid, 4)
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split()
-    return total + sum(_times(int(child), 2) for child in children)
+    return _times(pid, 4) + sum(_times(child, 2) for child in children(pid))
+
+
+def children(pid: int) -> set[int]:
+    """Process numbers of the children."""
+    return set(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split()))
+
+
+def peak_memory_kb(pid: int) -> int:
+    """The most memory that the program has had so far; 0 once it has ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text("utf-8")
+    except OSError:
+        return 0
+    found = re.search(r"VmHWM:\s*(\d+) kB", status)
+    return int(found[1]) if found else 0
 
 
 def _times(pid: int, count: int) -> float:
@@ -67,6 +81,13 @@ def _times(pid: int, count: int) -> float:
         return 0.0
     fields = text.rpartition(")")[2].split()
     return sum(int(field) for field in fields[11 : 11 + count]) * _TICK_S
+
+
+def wait_until(holds: Callable[[], bool], limit_s: float = 10.0) -> None:
+    """Look again and again, but not for ever."""
+    deadline = time.monotonic() + limit_s
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.02)
 
 
 def wait_for_quiet(limit_s: float = 10.0, most: float = 0.10) -> None:

@@ -74,7 +74,10 @@ SPEED_NOTE = (
     " transaction per client (starting and connecting), for both programs alike. *wanted* are"
     " the CPU ratio at most and the throughput ratio at least."
 )
-PIN_NOTE = "The client is kept on one processor, the server on the others."
+PIN_NOTE = (
+    "The client is kept on one processor, the server on the others. On virtual machines a lighter"
+    " client can be the slower one here; docs/load.md says why."
+)
 
 
 def speed_section(parts: Sequence[Part], kind: str, title: str, note: str) -> list[str]:
@@ -132,7 +135,11 @@ def connections_section(parts: Sequence[Part]) -> list[str]:
         f"| program | kB per connection | s to open {many.shape.clients} connections |",
         "|---|---|---|",
     ]
-    note = "Peak memory with many connections less that with few, by their number."
+    note = (
+        "Peak memory with many connections less that with few, by their number. io_uring's is"
+        " mostly the pool of receive buffers, 16 kB each and at most 1024, however many"
+        " connections share it."
+    )
     return section("Connections", note, head, rows)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -149,19 +150,40 @@ def _run(server: Server, command: list[str], shape: Shape) -> tuple[str, dict[st
     load_average = machine.load_average()
     pinned = ["taskset", "-c", ",".join(map(str, shape.processors))] if shape.processors else []
     busy, served, began = machine.busy_s(), machine.process_tree_s(server.pid), time.monotonic()
-    with subprocess.Popen([*pinned, *command], stdout=subprocess.PIPE, text=True) as process:
-        output = process.stdout.read() if process.stdout else ""
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+    sessions = machine.children(server.pid)
+    with (
+        tempfile.TemporaryFile("w+") as said,
+        subprocess.Popen([*pinned, *command], stdout=said, text=True) as process,
+    ):
+        usage, memory_kb = _reap(process)
+        said.seek(0)
+        output = said.read()
     lasted = time.monotonic() - began
     if process.returncode != 0:
         raise RuntimeError(f"{command[0]} ended with {process.returncode}: {output[-500:]}")
-    time.sleep(0.2)  # the server's sessions end; only then is their time with the postmaster
+    # Only when a session has ended is its time with the postmaster.
+    machine.wait_until(lambda: machine.children(server.pid) <= sessions)
     cpu_s = usage.ru_utime + usage.ru_stime
     served = machine.process_tree_s(server.pid) - served
     return output, {
         "cpu_s": cpu_s,
-        "memory_kb": usage.ru_maxrss,
+        "memory_kb": memory_kb,
         "foreign_share": max(0.0, (machine.busy_s() - busy - served - cpu_s) / lasted),
         "load_average": load_average,
     }
+
+
+def _reap(process: subprocess.Popen[str]) -> tuple[resource.struct_rusage, int]:
+    """Wait for the end: what it used, and its peak memory in kB.
+
+    The kernel's own `ru_maxrss` would count the memory of this interpreter, which the process was
+    until it became another program.
+    """
+    memory_kb = 0
+    while True:
+        memory_kb = max(memory_kb, machine.peak_memory_kb(process.pid))
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return usage, memory_kb
+        time.sleep(0.05)

@@ -74,6 +74,8 @@ class Load:
          "statements": false,
          "log": {"prefix": "pgbench_log", "sampling_rate": 1.0, "aggregate_interval_s": null,
                  "failures_detailed": false},
+         "exit_on_abort": false,
+         "verbose_errors": false,
          "transport": "auto"}
 
     From `arrivals` on all may be left out; the values shown are then taken, and null for `slices`
@@ -119,8 +121,13 @@ class Load:
 
     `log` writes files as pgbench -l does, `prefix.PID` and `prefix.PID.N`, for measured steps.
 
-    `transport` is auto, io_uring or epoll. auto takes io_uring where this process may use it (Linux
-    6.1), else epoll. Encrypted connections, and those that may come to be on reconnecting, are
+    `exit_on_abort` ends the load without a result at the first failure for which pgbench would
+    abort a client: any but 40001 and 40P01. `verbose_errors` writes a line for each failure to
+    standard error.
+
+    `transport` is auto, io_uring or epoll. auto takes io_uring where this process may use it and
+    its waits are not counted as the host's iowait (Linux 6.15), else epoll; io_uring works from
+    Linux 6.1 on. Encrypted connections, and those that may come to be on reconnecting, are
     served by epoll; with them io_uring is an error of `connect`.
     """
 

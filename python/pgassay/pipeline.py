@@ -12,8 +12,9 @@ from pathlib import Path
 
 from pgassay import __version__
 from pgassay.analysis.analyse import analyse
+from pgassay.analysis.drift import drift_between
 from pgassay.analysis.measures import measure_trial
-from pgassay.analysis.model import Analysis, TrialMeasures
+from pgassay.analysis.model import TrialMeasures
 from pgassay.analysis.series import trial_series
 from pgassay.errors import RunDirectoryError
 from pgassay.findings.diagnose import find
@@ -23,6 +24,7 @@ from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
 from pgassay.report.machine import render_json
+from pgassay.samples.handover import left_to_do
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.parse import Spec
 from pgassay.spec.paths import path_from
@@ -30,11 +32,14 @@ from pgassay.spec.workload import WORKLOAD_COPY, workload_to_json
 from pgassay.target.open import make_target
 from pgassay.target.placement import Place, Placement, resolve_placement
 from pgassay.target.protocol import Connection, Target
+from pgassay.target.session import told_as_target_error
+from pgassay.trials.block import run_block
+from pgassay.trials.continuing import Earlier
 from pgassay.trials.environment import describe_environment
 from pgassay.trials.loads import check_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.restoring import restored
-from pgassay.trials.run import TrialContext, run_trial
+from pgassay.trials.run import TrialContext
 
 
 @dataclass(frozen=True)
@@ -55,9 +60,21 @@ def run_experiment(spec: Spec, run: RunDirectory, observer: Observer) -> Outcome
     for warning in placement.warnings:
         observer.warned(warning)
     _store_design(run, spec, plan)
+    return carry_out(spec, plan, run, observer, placement)
+
+
+def carry_out(
+    spec: Spec,
+    plan: Plan,
+    run: RunDirectory,
+    observer: Observer,
+    placement: Placement,
+    earlier: Earlier | None = None,
+) -> Outcome:
+    """Run what is still to be run of a plan, and report on all of it."""
     target = _target_of(spec, run, placement.server)
-    with restored(target, observer):
-        _run_trials(spec, plan, target, run, observer, placement)
+    with restored(target, observer, lambda: left_to_do(run.path)):
+        _run_trials(spec, plan, target, run, observer, placement, earlier or Earlier())
     observer.preparing("writing the report")
     return report_run(run)
 
@@ -72,11 +89,13 @@ def report_run(run: RunDirectory) -> Outcome:
 
 def analyse_run(run: RunDirectory) -> ReportContext:
     """Everything a stored run says, finished or not."""
-    plan = _stored_plan(run)
+    plan = stored_plan(run)
     trials = list(run.trials())
     if not trials:
         raise RunDirectoryError(f"{run.path}: holds no finished trial; there is nothing to report")
-    analysis = analyse(plan.question, plan, [measure_trial(trial) for trial in trials])
+    valid = [trial for trial in trials if trial.validity().valid]
+    measures = [measure_trial(trial) for trial in trials]
+    analysis = analyse(plan.question, plan, measures, drift_between(valid))
     return ReportContext(
         run_name=run.path.resolve().name,
         question=analysis.question,
@@ -84,7 +103,7 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         plan=plan,
         analysis=analysis,
         findings=find(analysis),
-        series=trial_series(trials),
+        series=trial_series(valid),
         environment=run.read_json("environment.json") if run.has("environment.json") else {},
         command=shlex.join(
             ["pgassay", "run", str(run.path / "spec.toml"), "--seed", str(plan.seed)]
@@ -100,41 +119,48 @@ def _run_trials(
     run: RunDirectory,
     observer: Observer,
     placement: Placement,
+    earlier: Earlier,
 ) -> None:
     """Block after block, until the question is answered or the blocks are used up."""
     observer.preparing("opening the server")
     facts = target.open()
+    earlier.refuse_other_server(describe_environment(facts, target.kind))
     held, held_host = spec.file.settings.postgres, spec.file.settings.host
     for arm in plan.arms:
         target.check_settings({**held, **arm.server_levels})
         target.check_host({**held_host, **arm.host_levels})
     observer.preparing(f"building {spec.workload.name} at scale {spec.file.workload.scale}")
     target.prepare(lambda connection: _build(spec, connection), held, held_host)
-    run.write_json(
-        "environment.json",
-        describe_environment(target.facts(), target.kind, target.host_as_found(), placement),
+    environment = describe_environment(
+        target.facts(), target.kind, target.host_as_found(), placement
     )
+    run.write_json("environment.json", earlier.continued(environment))
 
     trials = TrialContext(spec, plan, target, facts, observer, run.output_folder, placement)
     measures: list[TrialMeasures] = []
     for block in range(1, plan.max_blocks + 1):
-        for trial in plan.block(block):
-            record = run_trial(trial, trials)
-            run.write_trial(record)
+        for trial, record in run_block(block, trials, earlier.finished):
+            if record is not None:
+                run.write_trial(record)
             measures.append(measure_trial(run.trial(trial.number)))
-            observer.trial_ended(trial, measures[-1].whole.values.get("tps"))
-        if block >= plan.min_blocks and _answered(plan, analyse(spec.question, plan, measures)):
+            if record is not None:
+                observer.trial_ended(trial, measures[-1].whole.values.get("tps"))
+        if answered(plan, block, measures):
             return
 
 
-def _answered(plan: Plan, analysis: Analysis) -> bool:
-    """A run of one arm has no question to leave open."""
-    return not plan.factors or analysis.decided()
+def answered(plan: Plan, block: int, measures: list[TrialMeasures]) -> bool:
+    """Whether a run ends with this block; one of a single arm has no question to leave open."""
+    if block < plan.min_blocks:
+        return False
+    return not plan.factors or analyse(plan.question, plan, measures).decided()
 
 
 def _build(spec: Spec, connection: Connection) -> None:
-    for statements in spec.workload.building_sql(spec.file.workload.scale):
-        connection.execute(statements.encode())
+    built = spec.workload.building_sql(spec.file.workload.scale)
+    for file, statements in zip(("schema.sql", "data.sql"), built, strict=True):
+        with told_as_target_error(f"building {spec.workload.name}: {file}"):
+            connection.execute(statements.encode())
 
 
 def _target_of(spec: Spec, run: RunDirectory, place: Place | None) -> Target:
@@ -155,7 +181,8 @@ def _store_design(run: RunDirectory, spec: Spec, plan: Plan) -> None:
     run.write_json("plan.json", plan_to_json(plan))
 
 
-def _stored_plan(run: RunDirectory) -> Plan:
+def stored_plan(run: RunDirectory) -> Plan:
+    """The plan a run was made with."""
     try:
         return plan_from_json(run.read_json("plan.json"))
     except ValueError as error:

@@ -60,6 +60,16 @@ def own_base(servers_base: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def empty_base(servers_base: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The same, with nothing else in it: what is there afterwards was left by the test's runs."""
+    base = Path(tempfile.mkdtemp(prefix="own-", dir=servers_base))
+    base.chmod(0o711)
+    monkeypatch.setenv("PGASSAY_DATA", str(base))
+    yield base
+    shutil.rmtree(base)
+
+
+@pytest.fixture
 def journal() -> RecordingJournal:
     return RecordingJournal()
 

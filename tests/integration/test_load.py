@@ -93,3 +93,35 @@ def test_what_can_not_be_shown_ends_with_status_four(filled: LabServer) -> None:
     )  # fmt: skip
     assert done.returncode == 4
     assert "could it be shown to" in done.stdout
+
+
+def test_a_failure_that_aborts_pgbenchs_client_ends_the_load_where_that_is_asked_for(
+    filled: LabServer, tmp_path: Path
+) -> None:
+    path = tmp_path / "wrong.sql"
+    path.write_text("SELECT 1;\nSELECT 1/0;\n")
+    run = ("-n", "-f", str(path), "-c", "2", "-T", "600", "--exit-on-abort")
+    done = pgassay(filled, "load", *run)
+    assert done.returncode == 2
+    assert f"was aborted: {path}:2: ERROR 22012: division by zero" in done.stderr
+    assert done.stdout == ""
+    pgbench = filled.cluster.installation.program("pgbench")
+    theirs = [str(pgbench), *run, "-h", "127.0.0.1", "-p", str(filled.port), "-U", "lab", "lab"]
+    told = subprocess.run(
+        theirs, capture_output=True, text=True, timeout=60, env=os.environ | {"PGPASSWORD": SECRET}
+    )
+    if "unrecognized option" not in told.stderr:  # before PostgreSQL 18
+        assert told.returncode == 2
+
+
+def test_every_failure_can_be_told_with_its_try(filled: LabServer, tmp_path: Path) -> None:
+    path = tmp_path / "clash.sql"
+    path.write_text("DO $$ BEGIN RAISE SQLSTATE '40001' USING MESSAGE = 'clash'; END $$;\n")
+    shared = ("-n", "-f", str(path), "-t", "1", "--max-tries", "2", "--verbose-errors")
+    done = pgassay(filled, "load", *shared)
+    first, second = (line for line in done.stderr.splitlines() if line.startswith("client 0: "))
+    error = f"client 0: {path}:1: ERROR 40001: clash; "
+    assert first == f"{error}repeats the transaction (try 1/2)"
+    assert second == f"{error}ends the failed transaction (try 2/2)"
+    timed = pgassay(filled, "load", *shared, "-L", "60000")
+    assert "% of the maximum time of tries was used)" in timed.stderr

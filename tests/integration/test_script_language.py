@@ -292,6 +292,29 @@ def test_a_client_goes_on_after_a_failure_wherever_it_came(lab: Lab) -> None:
         assert lab.got() == ["1", "3", "5"], fails
 
 
+def test_a_copy_for_which_there_is_no_data_fails_and_takes_no_connection_with_it(lab: Lab) -> None:
+    copy, end = "COPY got (v) FROM STDIN;", "\\endpipeline"
+    for mode, lines in (
+        ("simple", [copy]),
+        ("extended", [copy]),
+        ("prepared", ["\\startpipeline", copy, end]),
+        ("extended", ["\\startpipeline", "SELECT 1;", copy, "\\syncpipeline", end]),
+        ("prepared", ["\\startpipeline", copy, "\\sleep 20 ms", "SELECT 1;", end]),
+    ):
+        script = "\n".join(lines)
+        assert lab.by_pgbench(script, mode).startswith("pgbench: error: COPY is not supported")
+        result = lab.by_us(script, mode, transactions=3)
+        told = (result["failed"], result["lost_connections"], result["first_error"]["sqlstate"])
+        assert told == (3, 0, "57014"), lines
+    # The server takes what follows for data and closes the session; pgbench's as well as ours.
+    script = "\n".join(["\\startpipeline", copy, "SELECT 1;", end])
+    complaint = "unexpected message type 0x42 during COPY from stdin"
+    result = lab.by_us(script, "prepared", transactions=3)
+    assert (result["failed"], result["lost_connections"]) == (1, 1)
+    assert complaint in result["first_error"]["message"]
+    assert lab.got() == []
+
+
 def test_a_statement_that_cannot_be_prepared_at_first_is_prepared_when_it_can(lab: Lab) -> None:
     for begin, end in (("", ""), ("\\startpipeline\n", "\n\\endpipeline")):
         script = (

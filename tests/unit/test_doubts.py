@@ -47,3 +47,21 @@ def test_a_load_as_asked_for_raises_no_doubt() -> None:
 def test_what_makes_a_load_doubtful_is_told(found: dict[str, Any], words: str) -> None:
     (doubt,) = load_doubts(found, STEPS, 1)
     assert words in doubt
+
+
+def a_slice(transactions: int, crossing: int, edge_lag_ms: float) -> dict[str, Any]:
+    return {
+        "transactions": transactions,
+        "failed": 0,
+        "crossing": crossing,
+        "edge_lag_ms": edge_lag_ms,
+    }
+
+
+def test_slices_that_lose_their_long_transactions_or_begin_late_are_doubtful() -> None:
+    one_late = [a_slice(100, 2, 0.1), a_slice(100, 2, 40.0), a_slice(100, 2, 1.0)]
+    assert load_doubts(result(slices=one_late), STEPS, 1) == []
+    (doubt,) = load_doubts(result(slices=[a_slice(80, 20, 1.0)]), STEPS, 1)
+    assert "20 of 100 transactions crossed an edge" in doubt
+    (doubt,) = load_doubts(result(slices=[a_slice(80, 0, 7.25)] * 3), STEPS, 1)
+    assert "met 7.2 ms late" in doubt

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from browser.reports import HOSTILE_SPEC, NO_FACTORS, STEPS, synthetic_context
-from pgassay.analysis.model import Doubt
+from pgassay.analysis.model import Doubt, VariantSummary
 from pgassay.findings.diagnose import find
 from pgassay.findings.model import FindingKind
 from pgassay.report.context import ReportContext
+from pgassay.report.html import render_html
 from pgassay.report.machine import render_json
 from pgassay.report.markdown import render_markdown
 from pgassay.report.tables import ABSENT, evidence, probability, trial_rows, verdict_rows
@@ -40,6 +41,26 @@ def test_markdown_tables_have_a_cell_for_every_column(spec_text: str, tmp_path: 
     for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
         assert len({row.count("|") for row in table.splitlines()}) == 1
         assert table.count("\n") > 2
+
+
+def test_variants_of_slices_are_described_arm_by_arm(better: ReportContext) -> None:
+    def variant(arm: str, name: str, latency_ms: float | None) -> VariantSummary:
+        return VariantSummary(arm, name, 6, 48, 12_345, 7, 4321.0, latency_ms)
+
+    variants = (
+        variant("a2", "on <b>", 1.5),
+        variant("a1", "on <b>", 2.5),
+        variant("a1", "o", None),
+    )
+    context = replace(better, analysis=replace(better.analysis, variants=variants))
+    text = render_markdown(context)
+    rows = re.findall(r"^\| max_wal_size = (\w+) \| (\S+).*\| 7 \| 48 \|$", text, re.MULTILINE)
+    assert [arm for arm, _ in rows] == ["32MB", "32MB", "4GB"]
+    assert f"| {ABSENT} | 12\u202f345 | 7 | 48 |" in text
+    page = render_html(context)
+    assert page.count("on &lt;b&gt;") == 2
+    assert json.loads(render_json(context))["variants"][0]["transactions"] == 12_345
+    assert 'id="slices"' not in render_html(better)
 
 
 def test_markdown_keeps_hostile_names_as_text(tmp_path: Path) -> None:

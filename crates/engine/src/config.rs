@@ -62,6 +62,12 @@ pub struct Configuration {
     pub statements: bool,
     #[serde(default)]
     pub log: Option<Log>,
+    /// Whether a failure for which pgbench would abort a client ends the load.
+    #[serde(default)]
+    pub exit_on_abort: bool,
+    /// Whether every failure is told on standard error.
+    #[serde(default)]
+    pub verbose_errors: bool,
 }
 
 fn one() -> u32 {
@@ -115,10 +121,27 @@ pub enum Setting {
 
 impl Configuration {
     pub fn parse(json: &str) -> Result<Configuration, EngineError> {
-        let configuration: Configuration = serde_json::from_str(json)?;
+        let mut deserializer = serde_json::Deserializer::from_str(json);
+        let configuration: Configuration =
+            serde_path_to_error::deserialize(&mut deserializer).map_err(misfit)?;
+        deserializer.end()?;
         configuration.validate()?;
         Ok(configuration)
     }
+}
+
+/// A key that is not known, or whose value is of another kind: its path and one line.
+fn misfit(error: serde_path_to_error::Error<serde_json::Error>) -> EngineError {
+    let path = error.path().to_string();
+    let error = error.into_inner();
+    if !error.is_data() {
+        return EngineError::Json(error);
+    }
+    let text = error.to_string();
+    // The text is written by a program on one line, so that the place in it says nothing.
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let problem = text.strip_suffix(&place).unwrap_or(&text);
+    EngineError::configuration(path, problem)
 }
 
 #[cfg(test)]
@@ -218,7 +241,45 @@ pub mod tests {
         ] {
             assert_eq!(problem(pointer, value), expected);
         }
-        assert!(problem("/protocol", json!("fast")).contains("unknown variant `fast`"));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_by_the_path_of_its_key() {
+        for (pointer, value, expected) in [
+            (
+                "/protocol",
+                json!("fast"),
+                "protocol: unknown variant `fast`, expected one of `simple`, `extended`, `prepared`",
+            ),
+            (
+                "/steps/1/clients",
+                json!("many"),
+                "steps[1].clients: invalid type: string \"many\", expected usize",
+            ),
+            (
+                "/connection/port",
+                json!(70_000),
+                "connection.port: invalid value: integer `70000`, expected u16",
+            ),
+            (
+                "/scenarios/0",
+                json!({"name": "a", "file": "a", "weight": 1}),
+                "scenarios[0]: missing field `script`",
+            ),
+            (
+                "/steps/0",
+                json!({"clients": 1, "measured": true, "duratoin_s": 1}),
+                "steps[0].duratoin_s: unknown field `duratoin_s`, expected one of `clients`, `duration_s`, `measured`, `rate`",
+            ),
+        ] {
+            assert_eq!(problem(pointer, value), expected);
+        }
+        for text in ["", "{", "{} {}", "no"] {
+            let error = Configuration::parse(text).unwrap_err().to_string();
+            let is_told = error.starts_with("the load configuration is not valid JSON: ")
+                || error.contains("missing field");
+            assert!(is_told, "{text}: {error}");
+        }
     }
 
     #[test]
@@ -226,6 +287,10 @@ pub mod tests {
         let mut json = example();
         json["stepz"] = json!(1);
         let error = Configuration::parse(&json.to_string()).unwrap_err();
-        assert!(error.to_string().contains("unknown field `stepz`"));
+        let error = error.to_string();
+        assert!(
+            error.starts_with("stepz: unknown field `stepz`, expected one of `connection`"),
+            "{error}"
+        );
     }
 }

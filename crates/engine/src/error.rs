@@ -12,7 +12,7 @@ pub enum EngineError {
     #[error("{key}: {problem}")]
     Configuration { key: String, problem: String },
 
-    #[error("the load configuration is not valid JSON of the expected form: {0}")]
+    #[error("the load configuration is not valid JSON: {0}")]
     Json(#[from] serde_json::Error),
 
     #[error("{file}:{line}:{column}: {problem}")]

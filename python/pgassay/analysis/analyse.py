@@ -20,14 +20,22 @@ from pgassay.analysis.model import (
     IntervalKind,
     TrialMeasures,
 )
+from pgassay.analysis.variants import summarise_variants
 from pgassay.plan.model import Plan
 
 _MANY_TRIALS = 6
 
 
-def analyse(question: str, plan: Plan, trials: Sequence[TrialMeasures]) -> Analysis:
-    """Compare every level with its factor's baseline, on every metric, whole and by step."""
+def analyse(
+    question: str, plan: Plan, finished: Sequence[TrialMeasures], drift: Sequence[Doubt] = ()
+) -> Analysis:
+    """Compare every level with its factor's baseline, on every metric, whole and by step.
+
+    Invalid trials are in no figure; a block that lacks one is incomplete.
+    """
     rule = _rule(plan)
+    trials = sorted((t for t in finished if not t.invalid), key=_place)
+    invalid = sorted((t for t in finished if t.invalid), key=_place)
     comparisons = tuple(_comparisons(plan, trials, rule))
     complete = _complete_blocks(plan, trials)
     return Analysis(
@@ -39,9 +47,20 @@ def analyse(question: str, plan: Plan, trials: Sequence[TrialMeasures]) -> Analy
         blocks=complete,
         arms=tuple(_arm_summary(plan, trials)),
         trials=tuple(trials),
+        invalid_trials=tuple(invalid),
         comparisons=comparisons,
-        warnings=tuple(_warnings(plan, trials, comparisons, complete)),
+        variants=summarise_variants(trials),
+        warnings=(
+            *_of_invalid(invalid, trials),
+            *drift,
+            *_warnings(plan, trials, comparisons, complete),
+        ),
     )
+
+
+def _place(trial: TrialMeasures) -> tuple[int, int]:
+    """In the order they ran: a trial run again has a high number and belongs to its block."""
+    return trial.block, trial.position
 
 
 def _rule(plan: Plan) -> Rule:
@@ -106,6 +125,23 @@ def _of_trials(trials: Sequence[TrialMeasures]) -> list[Doubt]:
     ]
 
 
+def _of_invalid(invalid: Sequence[TrialMeasures], trials: Sequence[TrialMeasures]) -> list[Doubt]:
+    """Each invalid trial with its reasons, and what became of its second run."""
+    instead = {t.repeats: t.number for t in trials if t.repeats is not None}
+    in_vain = {t.repeats: t.number for t in invalid if t.repeats is not None}
+    found = []
+    for trial in invalid:
+        text = f"trial {trial.number} does not count: {'; '.join(trial.invalid)}"
+        if trial.number in instead:
+            text += f"; trial {instead[trial.number]} repeats it"
+        elif trial.number in in_vain:
+            text += f"; it was run again as trial {in_vain[trial.number]}, also in vain"
+        elif trial.repeats is None:
+            text += "; no trial took its place"
+        found.append(Doubt("invalid-trial", text))
+    return found
+
+
 def _named(numbers: Sequence[int], of: int) -> str:
     if len(numbers) == of > 1:
         return f"all {of} trials"
@@ -124,8 +160,9 @@ def _warnings(
     found += _of_trials(trials)
     left_over = len(trials) - complete * len(plan.arms)
     if plan.factors and left_over > 0:
+        trials_are = "trials are" if left_over > 1 else "trial is"
         found.append(
-            Doubt("incomplete-block", f"{left_over} trials of an unfinished block are left out")
+            Doubt("incomplete-block", f"{left_over} {trials_are} of an incomplete block: left out")
         )
     primary = [c for c in comparisons if c.metric == plan.metric]
     if plan.factors and complete and not primary:

@@ -18,6 +18,7 @@ from pgassay.analysis.counters import CounterSeries
 from pgassay.analysis.histograms import Histogram
 from pgassay.analysis.metrics import WAIT_CLASSES
 from pgassay.analysis.model import Doubt, StepMeasures, TrialMeasures
+from pgassay.analysis.variants import measure_variants
 from pgassay.analysis.wait_profile import WaitProfile
 from pgassay.samples.run_directory import StoredTrial
 
@@ -48,6 +49,9 @@ def measure_trial(trial: StoredTrial) -> TrialMeasures:
         whole=whole,
         steps=measured,
         warnings=tuple(_warnings(summary, whole)),
+        variants=measure_variants(summary["load"].get("slices", ())),
+        invalid=trial.validity().reasons,
+        repeats=summary.get("repeats"),
     )
 
 

@@ -54,6 +54,35 @@ class StepMeasures:
 
 
 @dataclass(frozen=True)
+class VariantMeasures:
+    """All slices of one variant in a trial."""
+
+    variant: str
+    slices: int
+    seconds: float
+    transactions: int
+    """That began and ended in one slice; `tps` and `latency_mean_ms` are of these."""
+    crossing: int
+    """That ended in a slice and had begun before it, failed ones among them."""
+    tps: float
+    latency_mean_ms: float | None
+
+
+@dataclass(frozen=True)
+class VariantSummary:
+    """One variant in one arm: sums over its trials, and means of the trials' values."""
+
+    arm: str
+    variant: str
+    trials: int
+    slices: int
+    transactions: int
+    crossing: int
+    tps: float
+    latency_mean_ms: float | None
+
+
+@dataclass(frozen=True)
 class TrialMeasures:
     """One trial, reduced to what is compared."""
 
@@ -64,6 +93,11 @@ class TrialMeasures:
     whole: StepMeasures
     steps: tuple[StepMeasures, ...]
     warnings: tuple[Doubt, ...]
+    variants: tuple[VariantMeasures, ...] = ()
+    invalid: tuple[str, ...] = ()
+    """Why it does not count; nothing where it does."""
+    repeats: int | None = None
+    """The number of the invalid trial that this one was run for."""
 
     def at(self, level: float | None) -> StepMeasures | None:
         """The step at this level; None for the whole trial."""
@@ -135,8 +169,12 @@ class Analysis:
     blocks: int
     arms: tuple[ArmSummary, ...]
     trials: tuple[TrialMeasures, ...]
+    """Those that count."""
+    invalid_trials: tuple[TrialMeasures, ...]
     comparisons: tuple[Comparison, ...]
     warnings: tuple[Doubt, ...]
+    variants: tuple[VariantSummary, ...] = ()
+    """Described, not compared: nothing is said of how sure a difference is."""
 
     def verdicts(self) -> tuple[Comparison, ...]:
         """The comparisons of the primary metric."""

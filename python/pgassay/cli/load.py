@@ -72,6 +72,8 @@ def load(
     progress_timestamp: o.ProgressTimestamp = False,
     report_per_command: o.PerCommand = False,
     failures_detailed: o.FailuresDetailed = False,
+    exit_on_abort: o.ExitOnAbort = False,
+    verbose_errors: o.VerboseErrors = False,
     log: o.Log = False,
     log_prefix: o.LogPrefix = None,
     sampling_rate: o.SamplingRate = None,

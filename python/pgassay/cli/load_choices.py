@@ -66,6 +66,8 @@ class LoadChoices:
     progress_timestamp: bool = False
     report_per_command: bool = False
     failures_detailed: bool = False
+    exit_on_abort: bool = False
+    verbose_errors: bool = False
     log: bool = False
     log_prefix: str | None = None
     sampling_rate: float | None = None
@@ -122,6 +124,8 @@ def request_of(choices: LoadChoices, scenarios: Sequence[Scenario]) -> LoadReque
         statements=True if choices.report_per_command else None,
         log=_log(choices),
         allow_shell=True if choices.allow_shell else None,
+        exit_on_abort=True if choices.exit_on_abort else None,
+        verbose_errors=True if choices.verbose_errors else None,
         transport=_among("--transport", choices.transport, ("auto", "io_uring", "epoll")),
     )
 
@@ -135,6 +139,8 @@ def _refuse_contradictions(choices: LoadChoices) -> None:
         raise SpecError("--arrivals belongs to -R; add it")
     if choices.max_tries == 0 and choices.duration is None and choices.latency_limit is None:
         raise SpecError("--max-tries 0 needs an end by -T or -L")
+    if choices.exit_on_abort and choices.reconnect in ("on-loss", "on_loss"):
+        raise SpecError("--exit-on-abort and --reconnect on-loss exclude each other; keep one")
     if choices.steps is not None and choices.clients != 1:
         raise SpecError("--steps names the clients; drop -c")
     if choices.shuffle and choices.steps is None and not _has_steps(choices.rate):

@@ -84,6 +84,12 @@ PerCommand = Annotated[
 FailuresDetailed = Annotated[
     bool, typer.Option("--failures-detailed", help="Failures by their kind.")
 ]
+ExitOnAbort = Annotated[
+    bool, typer.Option("--exit-on-abort", help="Stop all at a failure that is no retryable one.")
+]
+VerboseErrors = Annotated[
+    bool, typer.Option("--verbose-errors", help="A line on stderr for each failure and retry.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Log = Annotated[
     bool, typer.Option("-l", "--log", help="Write pgbench's log.", rich_help_panel=_LOG)

@@ -109,7 +109,7 @@ class RunProgress:
     def trial_ended(self, trial: PlannedTrial, tps: float | None) -> None:
         """A trial is over and stored."""
         took = time.monotonic() - self._began
-        self._done += 1
+        self._done += trial.repeats is None
         self._spent_s += took
         shown = "no tps" if tps is None else f"{tps:>9,.0f} tps"
         err.print(
@@ -127,8 +127,9 @@ class RunProgress:
             return
         each = self._spent_s / self._done if self._done else plan.trial_s
         arms = len(plan.arms)
+        done = max(self._done, trial.number - 1)  # a resumed run has trials of before
         left = [
-            max(0.0, (max(blocks, trial.block) * arms - self._done) * each - into_trial_s)
+            max(0.0, (max(blocks, trial.block) * arms - done) * each - into_trial_s)
             for blocks in self._bounds(plan)
         ]
         self._bar.update(self._task, least_s=left[0], most_s=left[1])

@@ -12,11 +12,9 @@ from typing import Annotated
 import typer
 
 from pgassay.cli.console import out, plain
-from pgassay.samples.journal import JOURNAL, open_changes
+from pgassay.resume import undo_what_is_left
+from pgassay.samples.handover import held
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.spec.model import ExperimentFile
-from pgassay.spec.tables import read_table
-from pgassay.target import recover as target_recover
 
 
 def register(app: typer.Typer) -> None:
@@ -27,13 +25,10 @@ def register(app: typer.Typer) -> None:
 def recover(run: Annotated[Path, typer.Argument(help="A run directory.")]) -> None:
     """Undo what a run that died had left changed."""
     directory = RunDirectory.open(run)
-    changes = open_changes(directory.path / JOURNAL)
+    with held(directory.path):
+        changes, left_alone = undo_what_is_left(directory)
     if not changes:
         out.print("nothing to undo")
-        return
-    spec = directory.path / "spec.toml"
-    target = read_table(ExperimentFile, directory.read_text("spec.toml"), str(spec)).target
-    left_alone = target_recover.recover(target.dsn, changes, directory.journal())
     for what in dict.fromkeys(change.what for change in reversed(changes)):
         out.print(f"settled: {plain(what)}")
     for note in left_alone:

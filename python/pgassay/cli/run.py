@@ -7,7 +7,8 @@ Never: leaves the target changed, also when interrupted.
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
@@ -17,10 +18,17 @@ import typer
 from pgassay.cli.console import err
 from pgassay.cli.progress import RunProgress
 from pgassay.cli.summary import print_summary
+from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
 from pgassay.pipeline import Outcome, run_experiment
 from pgassay.report.contract import run_object
+from pgassay.resume import resume as resume_run
+from pgassay.samples.handover import held, left_to_do
+from pgassay.samples.journal import JOURNAL, open_changes
 from pgassay.samples.run_directory import RunDirectory, default_run_path
 from pgassay.spec.parse import Spec, load_spec
+
+REFUSALS = (SpecError, SetupError, RunDirectoryError)
+"""What ends a resumption before it has done anything."""
 
 
 def register(app: typer.Typer) -> None:
@@ -29,16 +37,32 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    spec: Annotated[Path, typer.Argument(help="The experiment file.")],
+    spec: Annotated[
+        Path, typer.Argument(help="The experiment file; with --resume, the run directory.")
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", help="Run directory to make [pgassay-runs/…].")
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Overrules the file's design.seed.")
     ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that broke off, at its next trial.")
+    ] = False,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option("--accept", help="With --resume: a difference of the server to accept."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Run the experiment of a file and report."""
+    if resume:
+        if seed is not None:
+            raise SetupError("--resume keeps the plan of the run, and so its seed; drop --seed")
+        conclude(go_on(spec, out, accept or []), as_json=as_json)
+        return
+    if accept:
+        raise SetupError("--accept belongs to --resume; drop it")
     checked = load_spec(spec, seed)
     conclude(follow(checked, out or default_run_path(spec.stem)), as_json=as_json)
 
@@ -46,12 +70,38 @@ def run(
 def follow(spec: Spec, path: Path) -> Outcome:
     """Run with progress on stderr; say what is kept when it ends early."""
     run = RunDirectory.create(path)
+    with held(run.path), _kept_is_told(run), RunProgress() as progress:
+        return run_experiment(spec, run, progress)
+
+
+def go_on(given: Path, out: Path | None, accept: Sequence[str]) -> Outcome:
+    """Resume the run of a directory; an experiment file beside --out must be the run's own."""
+    path = out or given
+    spec_path = None if path.is_dir() and path == given else given
+    if not path.is_dir() and (path.parent / "plan.json").is_file():
+        path = path.parent  # the run's own spec.toml
+    elif not path.is_dir():
+        raise RunDirectoryError(
+            f"{path}: is not a run directory; write pgassay run --resume RUN with the folder that"
+            " holds plan.json"
+        )
+    run = RunDirectory.open(path)
+    with held(run.path), _kept_is_told(run, REFUSALS), RunProgress() as progress:
+        return resume_run(run, spec_path, accept, progress)
+
+
+@contextmanager
+def _kept_is_told(
+    run: RunDirectory, untouched: tuple[type[PgassayError], ...] = ()
+) -> Iterator[None]:
+    """Say what a run has when it ends early; after an `untouched` error there is nothing new."""
     try:
-        with RunProgress() as progress:
-            return run_experiment(spec, run, progress)
+        yield
+    except untouched:
+        raise
     except BaseException:
         with suppress(OSError):
-            if not run.discard_if_empty():
+            if untouched or not run.discard_if_empty():
                 _say_what_is_kept(run)
         raise
 
@@ -61,8 +111,11 @@ def _say_what_is_kept(run: RunDirectory) -> None:
     where = quote(str(run.path))
     if kept:
         err.print(f"{kept} finished trials are kept; pgassay report {where}", markup=False)
+        err.print(f"pgassay run --resume {where} goes on at the next trial", markup=False)
     else:
         err.print(f"what was seen so far is in {where}", markup=False)
+    if open_changes(run.path / JOURNAL):
+        err.print(left_to_do(run.path), markup=False)
 
 
 def conclude(outcome: Outcome, *, as_json: bool) -> None:

@@ -7,7 +7,7 @@ Never: draws, measures or reads anything.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pgassay.plan.steps import Step, shuffled
 
@@ -56,6 +56,8 @@ class PlannedTrial:
     block: int
     position: int
     arm: str
+    repeats: int | None = None
+    """The number of an invalid trial that is run again."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,14 @@ class Plan:
     def block(self, number: int) -> tuple[PlannedTrial, ...]:
         """The trials of one block, in their order."""
         return tuple(trial for trial in self.trials if trial.block == number)
+
+    def again(self, trial: PlannedTrial, position: int) -> PlannedTrial:
+        """The same trial once more, at this position of its block.
+
+        Its number lies beyond all planned ones and follows from the first's alone.
+        """
+        number = self.trials[-1].number + trial.number
+        return replace(trial, number=number, position=position, repeats=trial.number)
 
     @property
     def step_unit(self) -> str:

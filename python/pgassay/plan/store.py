@@ -7,7 +7,7 @@ Never: draws anything anew; a stored plan is what was drawn.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial
@@ -48,3 +48,9 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
     if any(trial.arm not in known for trial in plan.trials):
         raise ValueError("a trial names an arm that is not there")
     return plan
+
+
+def same_design(one: Plan, other: Plan) -> bool:
+    """Whether two plans are of one experiment; estimates and warnings may have been reworded."""
+    first, second = (replace(plan, trial_s=0.0, warnings=()) for plan in (one, other))
+    return first == second

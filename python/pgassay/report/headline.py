@@ -89,6 +89,8 @@ def _headline(finding: Finding) -> Headline:
 
 
 def _nothing(context: ReportContext) -> str:
+    if context.analysis.invalid_trials and not context.analysis.trials:
+        return "No trial counts, so nothing can be said; the warnings tell why."
     if not context.analysis.trials:
         return "No trial has finished, so nothing can be said."
     return "No complete block has a value to compare, so nothing can be said."

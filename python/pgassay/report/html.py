@@ -59,6 +59,7 @@ def render_html(context: ReportContext) -> str:
             trial_columns=tables.trial_columns(context),
             trials=tables.trial_rows(context),
             arm_rows=tables.arm_rows(context),
+            variants=tables.variant_rows(context),
             comparisons=tables.all_rows(context),
             warnings=tables.warning_groups(context),
             sections=environment_sections(context.environment),

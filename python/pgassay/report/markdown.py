@@ -34,6 +34,7 @@ def render_markdown(context: ReportContext) -> str:
             patterns=tables.pattern_sentences(context),
             differences=tables.difference_rows(context),
             arm_rows=tables.arm_rows(context),
+            variants=tables.variant_rows(context),
             warnings=tables.warning_groups(context),
             sections=environment_sections(context.environment),
             fence=_fence(context.spec_text + context.command),

@@ -52,6 +52,19 @@ class TrialRow:
 
 
 @dataclass(frozen=True)
+class VariantRow:
+    """One variant of the load's slices in one arm."""
+
+    arm: str
+    variant: str
+    tps: str
+    latency: str
+    transactions: str
+    crossing: str
+    slices: str
+
+
+@dataclass(frozen=True)
 class WarningGroup:
     """All warnings of one kind."""
 
@@ -120,7 +133,8 @@ def trial_columns(context: ReportContext) -> tuple[Metric, ...]:
 
 
 def trial_rows(context: ReportContext) -> tuple[TrialRow, ...]:
-    """All trials."""
+    """All trials, also those that do not count."""
+    analysis = context.analysis
     labels = {arm.id: arm.label for arm in context.plan.arms}
     columns = trial_columns(context)
     return tuple(
@@ -132,9 +146,14 @@ def trial_rows(context: ReportContext) -> tuple[TrialRow, ...]:
             arm_id=trial.arm,
             values=tuple(measured(trial.whole.values.get(m.name), m) for m in columns),
             checkpoints=_checkpoints(trial),
-            warnings=tuple(warning.text for warning in trial.warnings),
+            warnings=(
+                *(f"does not count: {reason}" for reason in trial.invalid),
+                *(warning.text for warning in trial.warnings),
+            ),
         )
-        for trial in context.analysis.trials
+        for trial in sorted(
+            (*analysis.trials, *analysis.invalid_trials), key=lambda t: (t.block, t.position)
+        )
     )
 
 
@@ -150,6 +169,25 @@ def arm_rows(context: ReportContext) -> tuple[tuple[str, tuple[str, ...]], ...]:
         (metric.title, tuple(measured(arm.means.get(metric.name), metric) for arm in arms))
         for metric in METRICS.values()
         if any(metric.name in arm.means for arm in arms)
+    )
+
+
+def variant_rows(context: ReportContext) -> tuple[VariantRow, ...]:
+    """The variants of each arm, in the order of the plan's arms."""
+    labels = {arm.id: arm.label for arm in context.plan.arms}
+    order = list(labels)
+    found = sorted(context.analysis.variants, key=lambda one: order.index(one.arm))
+    return tuple(
+        VariantRow(
+            arm=labels[one.arm],
+            variant=one.variant,
+            tps=measured(one.tps, METRICS["tps"]),
+            latency=measured(one.latency_mean_ms, METRICS["latency_mean"]),
+            transactions=f"{one.transactions:,}".replace(",", "\u202f"),
+            crossing=f"{one.crossing:,}".replace(",", "\u202f"),
+            slices=str(one.slices),
+        )
+        for one in found
     )
 
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 
+from pgassay.errors import PgassayError
 from pgassay.samples.files import clear_errors
 from pgassay.target.protocol import Change
 
@@ -31,8 +33,13 @@ class FileJournal:
         self._append({"event": "change", **asdict(change)})
 
     def undone(self, change_id: str) -> None:
-        """Note that a change has been undone."""
-        self._append({"event": "undone", "id": change_id})
+        """Note that a change has been undone, where the disk still takes it.
+
+        A full or read-only disk must not stop the undoing of the rest. Undoing a second time what
+        was undone already does no harm, so `recover` may find the change open.
+        """
+        with suppress(PgassayError):
+            self._append({"event": "undone", "id": change_id})
 
     def _append(self, entry: dict[str, str | None]) -> None:
         # A line cut short by a crash must not swallow this one, so each begins afresh.
@@ -40,7 +47,9 @@ class FileJournal:
         with clear_errors(self._path):
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             try:
-                os.write(descriptor, line.encode())
+                rest = line.encode()
+                while rest:  # a disk that is nearly full takes a part and complains the next time
+                    rest = rest[os.write(descriptor, rest) :]
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)

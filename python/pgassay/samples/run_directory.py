@@ -27,7 +27,7 @@ from pgassay.errors import RunDirectoryError
 from pgassay.samples.files import clear_errors, sync_directory, write_whole
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
 from pgassay.samples.schemas import TABLES
-from pgassay.trials.record import Columns, TrialRecord
+from pgassay.trials.record import Columns, TrialRecord, Validity
 
 RUNS_FOLDER = "pgassay-runs"
 """Where runs go when no --out is given, in the present folder."""
@@ -132,11 +132,13 @@ class RunDirectory:
         """One finished trial."""
         return StoredTrial(self.path / "trials" / f"{number:04d}")
 
+    def finished(self) -> list[int]:
+        """Numbers of the finished trials, in their order."""
+        return sorted(int(f.name) for f in (self.path / "trials").iterdir() if f.name.isdigit())
+
     def trials(self) -> Iterator[StoredTrial]:
-        """The finished trials, in the order they ran."""
-        folders = [f for f in (self.path / "trials").iterdir() if f.name.isdigit()]
-        for folder in sorted(folders, key=lambda folder: int(folder.name)):
-            yield StoredTrial(folder)
+        """The finished trials by their numbers; those run again come last."""
+        return (self.trial(number) for number in self.finished())
 
 
 class StoredTrial:
@@ -153,6 +155,10 @@ class StoredTrial:
         if missing:
             raise RunDirectoryError(f"{path}: is damaged: {min(missing)!r} is missing")
         return found
+
+    def validity(self) -> Validity:
+        """Whether it counts; a run of before validity was judged counts whole."""
+        return Validity(tuple(self.summary().get("validity", {}).get("reasons", ())))
 
     def table(self, name: str) -> pa.Table:
         """One of the Parquet files, by its name without the ending."""
@@ -184,6 +190,9 @@ def _summary(record: TrialRecord) -> dict[str, Any]:
         "placement": {part: dict(seen) for part, seen in record.placement.items() if seen},
         "checkpoints_from": record.checkpoints_from,
         "warnings": list(record.warnings),
+        "validity": {"valid": record.validity.valid, "reasons": list(record.validity.reasons)},
+        "repeats": record.repeats,
+        "fingerprint": dict(record.fingerprint),
     }
 
 

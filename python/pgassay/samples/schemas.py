@@ -25,6 +25,7 @@ LOAD = pa.schema(
         pa.field("latency_count", pa.list_(pa.int64()), nullable=False),
         # Runs made before these were measured read as null.
         pa.field("slice", pa.int32()),
+        pa.field("variant", _WORD),
         pa.field("error_sqlstate", pa.list_(pa.string())),
         pa.field("error_count", pa.list_(pa.int64())),
         pa.field("retried", pa.int64()),
@@ -41,7 +42,8 @@ LOAD = pa.schema(
     ]
 )
 """One row per interval × scenario; the lists are one HDR histogram's used buckets, of service
-and of response times. Transactions that cross the edge of a slice have a row without one."""
+and of response times. In a step with slices, transactions that cross an edge have a row of their
+own, without slice and variant."""
 
 WAITS = pa.schema(
     [

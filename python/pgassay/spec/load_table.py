@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from pgassay.spec.amounts import STAGE_FORM, Stage, amounts, is_stages, stages
+from pgassay.spec.slices import SlicesTable
 from pgassay.spec.think_time import ThinkTime, think_time
 from pgassay.spec.values import Duration, Table
 
@@ -20,7 +21,7 @@ Rate = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False, strict=False)]
 
 ENGINE_KEYS = (
     "threads", "protocol", "arrivals", "latency_limit", "pools", "think_time", "max_tries",
-    "reconnect", "interval", "transport", "allow_shell",
+    "reconnect", "interval", "transport", "allow_shell", "slices",
 )  # fmt: skip
 """What only pgassay's own engine understands; a program of the user's decides these itself."""
 COMMAND_KEYS = ("warmup_command", "throughput", "latency", "time_limit")
@@ -149,6 +150,7 @@ class LoadTable(Table):
         1, description="of a transaction that failed to serialize or deadlocked; 0 is no limit"
     )
     reconnect: Literal["never", "on_loss", "each_transaction"] = "never"
+    slices: SlicesTable | None = Field(None, description="variants that alternate inside a step")
     interval: Annotated[Duration, Field(ge=0.1, le=3600.0)] = Field(
         1.0, description="of the stored series"
     )
@@ -185,6 +187,8 @@ class LoadTable(Table):
             raise ValueError("two steps are at the same level and could not be told apart")
         if self.rate is None and "arrivals" in given:
             raise ValueError("arrivals belongs to a rate; give rate too")
+        if self.slices is not None and self.command is None:
+            self._check_slices(self.slices)
         if self.command is None:
             for key in COMMAND_KEYS:
                 if key in given:
@@ -197,6 +201,14 @@ class LoadTable(Table):
         if self.stages is not None:
             return [stage.amount for stage in self.stages]
         return list(self.rate or ()) if self.varies == "rate" else list(self.clients)
+
+    def _check_slices(self, slices: SlicesTable) -> None:
+        lengths = [stage.duration_s for stage in self.stages or ()] or [self.step]
+        if slices.round_s > min(lengths):
+            raise ValueError(
+                f"one round of the slices takes {slices.round_s:g} s and a step {min(lengths):g} s;"
+                " make slices shorter or steps longer, so that each step has every variant"
+            )
 
     def _check_command(self, given: set[str]) -> None:
         for key in ENGINE_KEYS:

@@ -14,6 +14,7 @@ from pgassay.errors import SpecError
 from pgassay.spec.host_knobs import check_knob, check_together, equal_levels
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.settings import CATALOGUED, catalogue, check_setting
+from pgassay.spec.slices import check_slices
 from pgassay.spec.tables import read_table
 from pgassay.spec.units import to_base
 from pgassay.spec.workload import WORKLOAD_COPY, Workload, load_workload, stored_workload
@@ -82,6 +83,7 @@ def parse_spec(
     if workload is None:
         workload = load_workload(file.workload.use, beside, file=source)
     _check_weights(file, workload, source)
+    _check_slices(file, workload, source)
     given = seed if seed is not None else file.design.seed
     drawn = secrets.randbelow(2**31) if given is None else given
     return Spec(
@@ -99,6 +101,16 @@ def _check_weights(file: ExperimentFile, workload: Workload, source: str) -> Non
             file=source,
             key="load.pools",
         )
+
+
+def _check_slices(file: ExperimentFile, workload: Workload, source: str) -> None:
+    if file.load.slices is None:
+        return
+    held = {*file.factors.postgres, *file.settings.postgres}
+    try:
+        check_slices(file.load.slices, workload, held, _known_major(file))
+    except SpecError as error:
+        raise SpecError(error.problem, file=source, key=error.key) from None
 
 
 def _check_settings(file: ExperimentFile) -> None:

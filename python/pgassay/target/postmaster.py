@@ -19,6 +19,8 @@ from pgassay.target.installation import Installation
 START_LIMIT_S = 120
 POLL_S = 0.02
 KILL_LIMIT_S = 10.0
+PROGRAMS = frozenset({b"initdb", b"pg_ctl", b"cp", b"rm", b"find", b"sync", b"tee", b"mkdir"})
+"""What an account is asked to run with a run's directory among its words."""
 _LEVEL = re.compile(r"\b(FATAL|PANIC|ERROR|LOG|HINT|DETAIL):\s+(.*)")
 
 
@@ -74,6 +76,27 @@ def end_servers(data: Path, *, gentle_s: float = 0.0) -> None:
         raise TargetError(
             f"the server in {data} cannot be ended: {working_in(data)} do not react to SIGKILL"
         )
+
+
+def end_programs(directory: Path, uid: int) -> None:
+    """End what a dead run had called and nobody ended: initdb, pg_ctl, cp and their like.
+
+    They name the directory, which no other run does; left alone they would go on filling it.
+    """
+    wanted = os.fsencode(directory)
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                if entry.stat().st_uid != uid:
+                    continue
+                words = Path(entry.path, "cmdline").read_bytes().split(b"\0")
+                program = os.path.basename(words[0])  # noqa: PTH119 (bytes)
+                if program in PROGRAMS and any(
+                    word == wanted or word.startswith(wanted + b"/") for word in words[1:]
+                ):
+                    _signal(int(entry.name), signal.SIGKILL)
+            except OSError:
+                continue
 
 
 def working_in(data: Path) -> list[int]:

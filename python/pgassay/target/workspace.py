@@ -27,7 +27,7 @@ import platformdirs
 
 from pgassay.errors import SetupError, TargetError
 from pgassay.target.account import Account, account_named
-from pgassay.target.postmaster import POLL_S, end_servers
+from pgassay.target.postmaster import POLL_S, end_programs, end_servers
 
 DATA_VARIABLE = "PGASSAY_DATA"
 ROOT_BASE = Path("/var/lib/pgassay")
@@ -165,6 +165,7 @@ def _sweep_one(owner_file: Path) -> list[Path]:
 
 def remove_directories(account: Account, directory: Path, socket_directory: Path) -> None:
     """End servers below `directory`, then remove both directories as the account."""
+    end_programs(directory, account.uid)
     end_servers(directory / "data")
     for path in (directory, socket_directory):
         if not path.is_symlink() and not path.exists():

@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from psycopg.pq import Conninfo
+
 from pgassay.errors import SetupError, SpecError, TrialError
 from pgassay.target.placement import Place, confirm_place, run_in
 from pgassay.target.protocol import ConnectionParameters
@@ -64,6 +66,21 @@ def expanded(words: Sequence[str], told: Mapping[str, str]) -> list[str]:
     return [_VARIABLE.sub(lambda match: told[match[1] or match[2]], word) for word in words]
 
 
+def _session_variables(connection: ConnectionParameters) -> dict[str, str]:
+    """What makes the program's sessions those of the load's kind: the server reached, its TLS."""
+    given = {
+        **connection.libpq,
+        "hostaddr": connection.hostaddr,
+        "sslmode": connection.sslmode,
+    }
+    named = {
+        option.keyword.decode(): option.envvar.decode()
+        for option in Conninfo.get_defaults()
+        if option.envvar
+    }
+    return {named[key]: value for key, value in given.items() if value and key in named}
+
+
 @contextmanager
 def environment(
     connection: ConnectionParameters, told: Mapping[str, str]
@@ -75,7 +92,7 @@ def environment(
         "PGPORT": str(connection.port),
         "PGUSER": connection.user,
         "PGDATABASE": connection.dbname,
-        "PGSSLMODE": connection.sslmode,
+        **_session_variables(connection),
         **told,
     }
     if connection.options:

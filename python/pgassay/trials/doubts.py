@@ -23,6 +23,12 @@ _RATE_SIGMAS = 4.0
 """Poisson arrivals miss their rate by chance; only what chance cannot explain is told."""
 
 
+_EDGE_MS = 5.0
+"""Within this, connections at rest are meant to meet the edge of a slice."""
+_CROSSING_SHARE = 0.1
+"""Of transactions that no variant counts; beyond it long ones are missing from the figures."""
+
+
 def load_doubts(result: Mapping[str, Any], steps: Sequence[Step], threads: int) -> list[str]:
     """The doubts, most serious first."""
     found = [
@@ -41,6 +47,25 @@ def load_doubts(result: Mapping[str, Any], steps: Sequence[Step], threads: int) 
         )
     if result.get("skipped"):
         found.append(f"{result['skipped']} transactions were skipped: they were hopelessly late")
+    return found + slice_doubts(result.get("slices", ()))
+
+
+def slice_doubts(slices: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What makes the figures of variants doubtful."""
+    found = []
+    own = sum(one["transactions"] + one["failed"] for one in slices)
+    crossing = sum(one["crossing"] for one in slices)
+    if crossing > _CROSSING_SHARE * (own + crossing):
+        found.append(
+            f"{crossing} of {own + crossing} transactions crossed an edge of slices and count for"
+            " no variant, the long ones most likely; make load.slices.length longer"
+        )
+    late = sorted(one["edge_lag_ms"] for one in slices)
+    if late and late[len(late) // 2] > _EDGE_MS:
+        found.append(
+            f"half of the edges of slices were met {late[len(late) // 2]:.1f} ms late or later by a"
+            " connection at rest; the client has too little CPU"
+        )
     return found
 
 

@@ -20,7 +20,8 @@ from pgassay.target.protocol import NOTHING, ServerFacts
 
 SCHEMA = "pgassay.environment/1"
 _SECRET = re.compile(
-    r"conninfo|password|passphrase|_command$|secret|^ssl_(key|cert|ca|crl)|krb_server_keyfile"
+    r"conninfo|password|passphrase|_command$|secret|token|credential|api_?key"
+    r"|^ssl_(key|cert|ca|crl)|krb_server_keyfile"
 )
 
 
@@ -47,9 +48,14 @@ def describe_environment(
     }
 
 
+def holds_secret(setting: str) -> bool:
+    """Whether a setting of this name can hold one."""
+    return _SECRET.search(setting) is not None
+
+
 def _changed_settings(facts: ServerFacts) -> dict[str, str]:
     return {
-        name: "(set)" if _SECRET.search(name) else _with_unit(setting.value, setting.unit)
+        name: "(set)" if holds_secret(name) else _with_unit(setting.value, setting.unit)
         for name, setting in sorted(facts.settings.items())
         if setting.source not in ("default", "client", "override", "session")
         and setting.value != setting.boot_val

@@ -14,11 +14,13 @@ from typing import Any
 from pgassay import _core
 from pgassay.errors import ConnectionRefused, SpecError, TrialError
 from pgassay.plan.steps import Step
+from pgassay.spec.slices import SlicesTable
 from pgassay.spec.think_time import ThinkTime
 from pgassay.spec.workload import Scenario, Workload
 from pgassay.target.placement import Place, confirm_place, run_in, threads
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.trials.record import Columns
+from pgassay.trials.slices import engine_slices
 
 APPLICATION_NAME = "pgassay"
 _POLL_S = 0.2
@@ -61,6 +63,9 @@ class LoadRequest:
     log: LogRequest | None = None
     allow_shell: bool | None = None
     transport: str | None = None
+    slices: SlicesTable | None = None
+    exit_on_abort: bool | None = None
+    verbose_errors: bool | None = None
 
     def configuration(self, connection: ConnectionParameters) -> str:
         """The JSON that the engine reads."""
@@ -97,6 +102,9 @@ class LoadRequest:
                 "log": _present(asdict(self.log)) if self.log else None,
                 "allow_shell": self.allow_shell,
                 "transport": self.transport,
+                "exit_on_abort": self.exit_on_abort,
+                "verbose_errors": self.verbose_errors,
+                "slices": engine_slices(self.slices) if self.slices else None,
             }
         )
 

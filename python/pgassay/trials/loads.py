@@ -25,6 +25,7 @@ from pgassay.trials.load import (
     start_in,
 )
 from pgassay.trials.record import Columns
+from pgassay.trials.slices import with_variants
 
 
 def check_load(spec: Spec) -> None:
@@ -73,6 +74,7 @@ class EngineLoad:
         self.placed: Mapping[str, str] = {}
         self.native: _core.Load | None = None
         self._load = self.native = open_load(request, connection)
+        self._result: dict[str, Any] = {}
 
     def run(
         self, watch: Callable[[Mapping[str, Any]], None], own_transactions: Callable[[], int]
@@ -82,13 +84,14 @@ class EngineLoad:
             asked = self._request.steps[step["index"]].rate
             if asked is not None:
                 step.setdefault("rate", asked)
+        self._result = result
         return result
 
     def _start(self) -> None:
         self.placed = start_in(self._load, self._place)
 
     def intervals(self) -> Columns:
-        return interval_columns(self._load)
+        return with_variants(interval_columns(self._load), self._result)
 
 
 def open_trial_load(
@@ -142,4 +145,5 @@ def engine_request(trial: PlannedTrial, spec: Spec, plan: Plan) -> LoadRequest:
         reconnect=load.reconnect if "reconnect" in given else None,
         allow_shell=True if load.allow_shell else None,
         transport=load.transport if "transport" in given else None,
+        slices=load.slices,
     )

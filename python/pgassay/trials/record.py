@@ -32,6 +32,18 @@ class Checkpoint:
 
 
 @dataclass(frozen=True)
+class Validity:
+    """Whether a trial measured what it was meant to."""
+
+    reasons: tuple[str, ...] = ()
+    """What speaks against it; nothing where it counts."""
+
+    @property
+    def valid(self) -> bool:
+        return not self.reasons
+
+
+@dataclass(frozen=True)
 class TrialRecord:
     """One trial: what was asked, what was set, what was measured."""
 
@@ -56,3 +68,8 @@ class TrialRecord:
     """Files to move into the trial's folder."""
     placement: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Server, client, sampler → CPUs and niceness as read back; empty where none was asked for."""
+    validity: Validity = Validity()
+    repeats: int | None = None
+    """The number of the invalid trial that this one was run for."""
+    fingerprint: Mapping[str, Any] = field(default_factory=dict)
+    """`before`, `after` and `processors`, for trial.json."""

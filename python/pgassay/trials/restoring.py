@@ -1,16 +1,18 @@
 """The target is put back, whatever happens.
 
 Enters: a target about to be opened. Leaves: the same target, closed and restored.
-Never: lets an impatient second Ctrl-C break the restoring off half-way.
+Never: lets an impatient second Ctrl-C break the restoring off half-way; it is told what is left
+to do and how. A third one gives up, with the same words.
 """
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from pgassay.errors import RestoreFailed
 from pgassay.target.protocol import Target
 from pgassay.trials.observer import Observer
 
@@ -18,26 +20,37 @@ HELD_OFF = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def restored(target: Target, observer: Observer) -> Iterator[None]:
+def restored(target: Target, observer: Observer, left_to_do: Callable[[], str]) -> Iterator[None]:
     """Close the target on the way out, with the user's signals held off meanwhile."""
     try:
         yield
     finally:
-        with _signals_held_off(observer):
+        with _signals_held_off(observer, left_to_do):
             with suppress(OSError):
                 observer.preparing("restoring the server")
-            target.close()
+            try:
+                target.close()
+            except KeyboardInterrupt:
+                raise RestoreFailed(f"stopped while restoring; {left_to_do()}") from None
 
 
 @contextmanager
-def _signals_held_off(observer: Observer) -> Iterator[None]:
+def _signals_held_off(observer: Observer, left_to_do: Callable[[], str]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    told = False
 
-    def wait(*_: object) -> None:
+    def wait(number: int, *_: object) -> None:
+        nonlocal told
+        # A lost terminal may send several signals; only a person's Ctrl-C may give up.
+        if told and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        told = told or number == signal.SIGINT
         with suppress(OSError):  # the terminal may be gone
-            observer.warned("the server is being restored; a moment")
+            observer.warned(
+                f"the server is being restored; {left_to_do()}; Ctrl-C once more leaves it so"
+            )
 
     before = {number: signal.signal(number, wait) for number in HELD_OFF}
     try:

@@ -22,9 +22,11 @@ from pgassay.target.placement import NOWHERE, Placement
 from pgassay.target.protocol import ServerFacts, Target
 from pgassay.trials.checkpoint_log import LogTail, checkpoints_in_counters, checkpoints_in_log
 from pgassay.trials.doubts import load_doubts
+from pgassay.trials.guards import Limits, doubts_among, validity_of
 from pgassay.trials.loads import open_trial_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.record import Columns, TrialRecord
+from pgassay.trials.sameness import SamenessWatch
 from pgassay.trials.sampling import open_sampler, transactions_of
 
 _FAILED_AT_MOST = 0.5
@@ -43,6 +45,8 @@ class TrialContext:
     output: Callable[[int], Path]
     """Makes the folder that a trial's own files are put in."""
     placement: Placement = NOWHERE
+    limits: Limits | None = None
+    """Of the guards; None for those that ship."""
 
 
 def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
@@ -65,6 +69,7 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     load = open_trial_load(
         trial, context.spec, plan, target.parameters(), context.output, place.client
     )
+    watch = SamenessWatch(target, context.facts, context.limits)
     sampler, sampler_placed = open_sampler(
         target.parameters(),
         context.facts.version_num,
@@ -73,12 +78,16 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
         place=place.sampler,
     )
     try:
-        result = load.run(context.observer.loading, lambda: transactions_of(sampler))
+        with watch.processors_counted():
+            result = load.run(context.observer.loading, lambda: transactions_of(sampler))
     finally:
         sampler.stop()
     counters: Columns = sampler.take_counters()
+    waits: Columns = sampler.take_waits()
     text = log.text()
+    checkpoints = checkpoints_in_counters(counters) if text is None else checkpoints_in_log(text)
     _refuse_broken(trial, result)
+    remarks = watch.remarks(context.spec, arm, result, waits, checkpoints)
     return TrialRecord(
         number=trial.number,
         block=trial.block,
@@ -90,14 +99,17 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
         reset=asdict(reset),
         load=result,
         sampler_cost=json.loads(sampler.cost()),
-        warnings=(*_doubts(result, trial, context), *sampler.warnings(), *reset.notes),
+        warnings=(
+            *_doubts(result, trial, context),
+            *doubts_among(remarks),
+            *sampler.warnings(),
+            *reset.notes,
+        ),
         intervals=load.intervals(),
-        waits=sampler.take_waits(),
+        waits=waits,
         counters=counters,
         host=sampler.take_host(),
-        checkpoints=(
-            checkpoints_in_counters(counters) if text is None else checkpoints_in_log(text)
-        ),
+        checkpoints=checkpoints,
         checkpoints_from="counters" if text is None else "log",
         kept=load.kept,
         placement={
@@ -105,6 +117,9 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
             "client": load.placed,
             "sampler": sampler_placed,
         },
+        validity=validity_of(remarks),
+        repeats=trial.repeats,
+        fingerprint=watch.described(),
     )
 
 

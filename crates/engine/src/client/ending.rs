@@ -92,11 +92,20 @@ impl Client {
         bench: &mut Bench<'_>,
     ) {
         let now_ns = clock::now_ns();
-        let (interpreter, program) = (&self.interpreter, bench.program);
-        let message = || format!("{}: {}", interpreter.place(program), problem());
-        bench
-            .recorder
-            .failure(now_ns, &self.attempt, failure, message);
+        if bench.pace.tells_failures() {
+            let message = self.placed(problem, bench);
+            self.complain(&message, false, bench);
+            self.abort(&failure, &message, bench);
+            bench
+                .recorder
+                .failure(now_ns, &self.attempt, failure, || message);
+        } else {
+            let (interpreter, program) = (&self.interpreter, bench.program);
+            let message = || format!("{}: {}", interpreter.place(program), problem());
+            bench
+                .recorder
+                .failure(now_ns, &self.attempt, failure, message);
+        }
         self.done += 1;
         let fate = match failure {
             Failure::Sqlstate(code) if code == *b"40001" => Fate::Serialization,

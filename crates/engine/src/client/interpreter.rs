@@ -4,12 +4,11 @@
 //! send, and why it stopped. Never: knows of connections, schedules or counts, or looks at a
 //! clock.
 
-use std::collections::VecDeque;
-
 use super::capture::Results;
 use super::pause::duration_ns;
+use super::questions::Questions;
 use super::shell;
-use crate::messages::{Mode, PIPELINE_ROLLBACK, ROLLBACK, Request, SYNC};
+use crate::messages::{COPY_REFUSAL, Mode, PIPELINE_ROLLBACK, ROLLBACK, Request, SYNC};
 use crate::program::{Operation, Program, Work};
 use crate::random::Random;
 use crate::script::{Capture, Content, Context, Expression, Fault, Value, Variables};
@@ -44,11 +43,7 @@ pub struct Interpreter {
     /// The operation of the scenario under way or, while none is, the next.
     operation: usize,
     in_pipeline: bool,
-    /// Messages that the server answers with ReadyForQuery: sent so far, and answered.
-    syncs_sent: u64,
-    syncs_seen: u64,
-    /// Statements that the server was told to prepare, with the sync that this came before.
-    parses: VecDeque<(u64, usize)>,
+    questions: Questions,
     results: Results,
     /// Whether variables take the results of the statement under way.
     wants_rows: bool,
@@ -66,9 +61,7 @@ impl Interpreter {
             scenario: 0,
             operation: 0,
             in_pipeline: false,
-            syncs_sent: 0,
-            syncs_seen: 0,
-            parses: VecDeque::new(),
+            questions: Questions::default(),
             results: Results::default(),
             wants_rows: false,
             beginning: None,
@@ -78,11 +71,9 @@ impl Interpreter {
     /// On another session from now on, with these statements prepared.
     pub fn move_session(&mut self, prepared: Vec<bool>) {
         self.prepared = prepared;
-        // What the old session has not answered nobody will.
         self.in_pipeline = false;
         self.wants_rows = false;
-        self.syncs_seen = self.syncs_sent;
-        self.parses.clear();
+        self.questions.forget();
     }
 
     /// The scenario that was begun last.
@@ -150,7 +141,7 @@ impl Interpreter {
 
     /// The server has prepared a statement.
     pub fn parsed(&mut self) {
-        if let Some((_, number)) = self.parses.pop_front()
+        if let Some(number) = self.questions.parsed()
             && let Some(prepared) = self.prepared.get_mut(number)
         {
             *prepared = true;
@@ -173,6 +164,7 @@ impl Interpreter {
 
     /// One result has ended.
     pub fn result_ended(&mut self, program: &Program) {
+        self.questions.complete();
         if self.wants_rows
             && let Some(capture) = self.capture(program)
         {
@@ -183,17 +175,19 @@ impl Interpreter {
 
     /// The server is ready; true once it has answered all that was sent.
     pub fn ready(&mut self) -> bool {
-        // More answers than questions would be the server's mistake, which must not do harm.
-        self.syncs_seen = (self.syncs_seen + 1).min(self.syncs_sent);
-        // What an error made the server skip is not prepared.
-        while self
-            .parses
-            .front()
-            .is_some_and(|(sync, _)| *sync < self.syncs_seen)
-        {
-            self.parses.pop_front();
+        self.questions.ready()
+    }
+
+    /// The server waits for data of a COPY, of which there is none: the statement fails. Where
+    /// another follows it in a pipeline the server takes that one for data and closes the session.
+    pub fn refuse_copy(&mut self, is_extended: bool, output: &mut Vec<u8>) {
+        if self.questions.are_more() {
+            return;
         }
-        self.syncs_seen == self.syncs_sent
+        output.extend_from_slice(COPY_REFUSAL);
+        if is_extended && self.questions.passed_over() {
+            self.sync(output);
+        }
     }
 
     /// All that was sent has succeeded; the next `run` begins behind it.
@@ -213,10 +207,11 @@ impl Interpreter {
     pub fn roll_back(&mut self, output: &mut Vec<u8>) {
         if std::mem::take(&mut self.in_pipeline) {
             output.extend_from_slice(PIPELINE_ROLLBACK);
+            self.questions.pipe();
             self.sync(output);
         }
         output.extend_from_slice(ROLLBACK);
-        self.syncs_sent += 1;
+        self.questions.sync();
     }
 
     /// A failed statement was the last of what was sent.
@@ -233,6 +228,9 @@ impl Interpreter {
     /// Whether what was sent last ended with a Sync of ours, not a Query.
     #[must_use]
     pub fn is_extended(&self, program: &Program) -> bool {
+        if self.in_pipeline {
+            return true;
+        }
         let work = self.current(program).map(|operation| &operation.work);
         matches!(work, Some(Work::Send { request, .. }) if request.is_extended())
     }
@@ -327,19 +325,20 @@ impl Interpreter {
         };
         request.write(&self.variables, mode, output)?;
         if !is_prepared && request.preparation().is_some() {
-            self.parses.push_back((self.syncs_sent, number));
+            self.questions.parse(number);
         }
         if self.in_pipeline {
+            self.questions.pipe();
             return Ok(Next::Operation);
         }
-        self.syncs_sent += 1;
+        self.questions.sync();
         self.wants_rows = capture.is_some();
         Ok(Next::Answer)
     }
 
     fn sync(&mut self, output: &mut Vec<u8>) {
         output.extend_from_slice(SYNC);
-        self.syncs_sent += 1;
+        self.questions.sync();
     }
 
     fn evaluate(

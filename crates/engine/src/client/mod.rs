@@ -5,10 +5,12 @@
 //! of a transaction that succeeds.
 
 mod capture;
+mod complaint;
 mod ending;
 mod interpreter;
 mod pace;
 mod pause;
+mod questions;
 mod session;
 mod shell;
 
@@ -18,7 +20,7 @@ use pgassay_session::board::Board;
 use pgassay_session::{CancelKey, ServerError, clock};
 
 use crate::config::{Reconnect, Seat};
-use crate::messages::{COPY_REFUSAL, Malformed, Message, Reader, SYNC, server_error, sqlstate};
+use crate::messages::{Malformed, Message, Reader, server_error, sqlstate};
 use crate::program::Program;
 use crate::random::{Purpose, Random};
 use crate::record::{Attempt, Failure, Recorder};
@@ -189,15 +191,10 @@ impl Client {
                 Message::Row(body) => self.interpreter.row(body),
                 Message::Complete => self.interpreter.result_ended(bench.program),
                 Message::Error(fields) => self.failed(fields, bench),
-                // Nobody knows which of the messages under way the server still reads.
-                Message::CopyIn if self.interpreter.in_pipeline() => return Err(Malformed),
                 Message::CopyIn => {
-                    output.extend_from_slice(COPY_REFUSAL);
-                    let is_waiting = self.state == State::Waiting;
-                    if is_waiting && self.interpreter.is_extended(bench.program) {
-                        // The server ignored the first Sync, being about to read data.
-                        output.extend_from_slice(SYNC);
-                    }
+                    let in_script = matches!(self.state, State::Waiting | State::Sleeping);
+                    let is_extended = in_script && self.interpreter.is_extended(bench.program);
+                    self.interpreter.refuse_copy(is_extended, output);
                 }
             }
         }
@@ -221,6 +218,8 @@ impl Client {
             };
             let problem = || format!("connection lost: {problem}");
             self.end_failed(Failure::Connection, problem, bench);
+        } else {
+            self.abort(&Failure::Connection, problem, bench);
         }
         bench.board.leave(self.number);
         if bench.pace.reconnect == Reconnect::Never {
@@ -267,7 +266,8 @@ impl Client {
         }
         let failure = Failure::Sqlstate(sqlstate(fields));
         // Only a message that may be reported is worth taking apart.
-        let parsed = bench.recorder.wants_message() || self.state != State::Waiting;
+        let is_told = bench.recorder.wants_message() || bench.pace.tells_failures();
+        let parsed = is_told || self.state != State::Waiting;
         self.failure = Some((failure, parsed.then(|| server_error(fields)).flatten()));
     }
 
@@ -304,11 +304,15 @@ impl Client {
                 if let Some(number) = self.interpreter.asked(bench.program) {
                     bench.recorder.statement_failed(number, retries);
                 }
+                let problem = || error.map_or_else(|| failure.name(), |error| error.to_string());
                 if retries {
+                    if bench.pace.tells_failures() {
+                        let problem = self.placed(problem, bench);
+                        self.complain(&problem, true, bench);
+                    }
                     self.retry(bench, output);
                     return Ok(());
                 }
-                let problem = || error.map_or_else(|| failure.name(), |error| error.to_string());
                 self.end_failed(failure, problem, bench);
                 self.settle(bench, output);
             }

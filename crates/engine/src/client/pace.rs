@@ -24,6 +24,8 @@ pub struct Pace<'p> {
     pub log: Option<Log>,
     pub max_tries: u32,
     pub reconnect: Reconnect,
+    pub exit_on_abort: bool,
+    pub verbose_errors: bool,
     pools: Pools,
     think_time: ThinkTime,
     think_time_ns: f64,
@@ -50,6 +52,8 @@ impl<'p> Pace<'p> {
             log,
             max_tries: configuration.max_tries,
             reconnect: configuration.reconnect,
+            exit_on_abort: configuration.exit_on_abort,
+            verbose_errors: configuration.verbose_errors,
             pools: configuration.pools,
             think_time: configuration.think_time,
             think_time_ns: configuration.think_time_s * 1e9,
@@ -57,6 +61,12 @@ impl<'p> Pace<'p> {
             wanted: Vec::new(),
             fatal: None,
         }
+    }
+
+    /// Whether more is done with a failure than to count it.
+    #[must_use]
+    pub fn tells_failures(&self) -> bool {
+        self.exit_on_abort || self.verbose_errors
     }
 }
 

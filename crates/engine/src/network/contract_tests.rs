@@ -235,6 +235,42 @@ fn a_goodbye_before_removal_is_still_heard<N: Network>(network: &mut N) {
     assert_eq!(heard, b"bye");
 }
 
+/// As at the end of a load, where a reply and the goodbye may fall into one turn.
+fn a_goodbye_behind_another_message_of_the_same_turn_is_still_heard<N: Network>(network: &mut N) {
+    let mut echo = Echo::default();
+    for round in 1..=50 {
+        let mut peer = pair(network, 0);
+        network.send(0, b"word");
+        network.send(0, b"bye");
+        network.remove(0);
+        // The token serves another at once.
+        let mut next = pair(network, 0);
+        next.write_all(b"x").unwrap();
+        wait_until(network, &mut echo, |echo| echo.received == round);
+        network.wait(Duration::ZERO, &mut echo).unwrap();
+        let mut heard = Vec::new();
+        peer.read_to_end(&mut heard).unwrap();
+        assert_eq!(heard, b"wordbye");
+        network.remove(0);
+    }
+    assert_eq!(echo.ends, [0; 0]);
+}
+
+fn a_goodbye_behind_what_the_socket_does_not_take_holds_nothing_up<N: Network>(network: &mut N) {
+    let stuck = pair(network, 0);
+    network.send(0, &vec![0; 2_000_000]);
+    network.send(0, b"bye");
+    network.remove(0);
+    let mut lively = pair(network, 0);
+    lively.write_all(b"x").unwrap();
+    let mut echo = Echo::default();
+    wait_until(network, &mut echo, |echo| echo.received == 1);
+    network.wait(Duration::ZERO, &mut echo).unwrap();
+    lively.read_exact(&mut [0; 1]).unwrap();
+    drop(stuck);
+    assert_eq!(echo.ends, [0; 0]);
+}
+
 fn a_wait_without_events_ends_in_time<N: Network>(network: &mut N) {
     let _peer = pair(network, 0);
     let mut echo = Echo::default();
@@ -288,6 +324,8 @@ contract! {
     a_removed_connection_is_silent_and_its_token_free
     a_token_whose_peer_has_closed_serves_another_connection
     a_goodbye_before_removal_is_still_heard
+    a_goodbye_behind_another_message_of_the_same_turn_is_still_heard
+    a_goodbye_behind_what_the_socket_does_not_take_holds_nothing_up
     a_wait_without_events_ends_in_time
     an_end_with_everything_under_way_is_clean
 }

@@ -11,7 +11,7 @@ use crate::error::EngineError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
-    /// io_uring where it may be used, else epoll.
+    /// io_uring where it may be used and its waits are not counted as I/O (Linux 6.15), else epoll.
     #[default]
     Auto,
     IoUring,
@@ -29,9 +29,12 @@ impl Transport {
     pub fn choose(self) -> Result<Backend, EngineError> {
         match (self, Uring::probe) {
             (Transport::Epoll, _) => Ok(Backend::Epoll),
-            (Transport::Auto, probe) => Ok(probe().map_or(Backend::Epoll, |()| Backend::Uring)),
+            (Transport::Auto, probe) => Ok(match probe() {
+                Ok(true) => Backend::Uring,
+                Ok(false) | Err(_) => Backend::Epoll,
+            }),
             (Transport::IoUring, probe) => match probe() {
-                Ok(()) => Ok(Backend::Uring),
+                Ok(_) => Ok(Backend::Uring),
                 Err(error) => Err(EngineError::configuration(
                     "transport",
                     format!(

@@ -64,9 +64,10 @@ impl Uring {
         })
     }
 
-    /// Whether this process may use it: the error says why not.
-    pub fn probe() -> io::Result<()> {
-        Uring::new(1).map(drop)
+    /// Whether this process may use it, and then whether the host's figures stay honest: the
+    /// error says why not.
+    pub fn probe() -> io::Result<bool> {
+        Uring::new(1).map(|uring| uring.ring.waits_honestly())
     }
 
     fn transmit(&mut self, index: usize, bytes: &[u8]) {
@@ -94,11 +95,15 @@ impl Uring {
             if slot.is_sending || !slot.has_queued() {
                 continue;
             }
-            if slot.is_free(self.turn) {
-                let fd = slot.fd();
-                self.ring.send(index, fd, slot.next_output(self.turn));
-            } else {
+            if !slot.is_free(self.turn) {
                 self.late.push(index);
+                continue;
+            }
+            let fd = slot.fd();
+            self.ring.send(index, fd, slot.next_output(self.turn));
+            if slot.is_leaving {
+                self.ring.submit();
+                slot.shut_down();
             }
         }
     }
@@ -125,6 +130,9 @@ impl Uring {
         };
         slot.is_sending = false;
         if slot.is_leaving {
+            // What was queued behind it has lost its place.
+            slot.drop_queued();
+            slot.shut_down();
             return;
         }
         let taken = match usize::try_from(result) {
@@ -281,7 +289,10 @@ impl Network for Uring {
         self.ring.submit();
         if let Some(Some(slot)) = self.slots.get_mut(index) {
             slot.is_leaving = true;
-            slot.shut_down();
+            // One that is queued behind another message goes out when that is known to be out.
+            if slot.is_sending || !slot.has_queued() {
+                slot.shut_down();
+            }
             self.leaving.push(index);
         }
     }
@@ -332,7 +343,9 @@ impl Drop for Uring {
                 unsafe { ManuallyDrop::drop(&mut self.buffers) };
                 return;
             }
-            if self.turn(1, Some(LAST_WAIT), &mut Nobody).is_err() {
+            // Last words that are still to be sent need no completion first.
+            let want = usize::from(self.late.is_empty());
+            if self.turn(want, Some(LAST_WAIT), &mut Nobody).is_err() {
                 break;
             }
         }

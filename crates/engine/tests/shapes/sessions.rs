@@ -62,6 +62,24 @@ fn tries_end_and_other_errors_are_not_tried_again() {
 }
 
 #[test]
+fn a_load_can_end_with_the_first_client_that_pgbench_would_abort() {
+    let server = FakeServer::start();
+    let mut configuration = configuration(&server, "fail 40001;", json!([step(2, 0.3, true)]));
+    configuration["exit_on_abort"] = json!(true);
+    assert!(number(&result(&finished(&configuration)), "/failed") > 2.0);
+    for (script, problem) in [
+        ("delay 1;\nfail 23505;", "s.sql:2: ERROR 23505: as asked"),
+        ("delay 1;\n\\set x 1 / 0", "s.sql:2: division by zero"),
+    ] {
+        configuration["scenarios"][0]["script"] = json!(script);
+        configuration["steps"] = json!([step(2, 600.0, true)]);
+        let error = finished(&configuration).outcome().unwrap_err().to_string();
+        assert!(error.contains(" was aborted: "), "{error}");
+        assert!(error.contains(problem), "{error}");
+    }
+}
+
+#[test]
 fn lost_connections_are_opened_again_and_the_outage_is_told() {
     for transport in TRANSPORTS {
         lost_and_opened_again(transport);

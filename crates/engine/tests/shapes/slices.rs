@@ -1,10 +1,61 @@
 //! Variants that alternate inside a step.
 
-use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
 
 use super::open_step;
 use crate::fake::FakeServer;
 use crate::fake::run::{configuration, finished, number, result, step};
+
+/// How close an edge is met by a connection at rest, apart from what the machine adds.
+const EDGE_MS: f64 = 5.0;
+
+/// A thread beside the load that does nothing but sleep: how late it wakes is the machine's doing.
+struct Sleeper {
+    is_over: Arc<AtomicBool>,
+    thread: JoinHandle<f64>,
+}
+
+impl Sleeper {
+    fn start() -> Sleeper {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let until = Arc::clone(&is_over);
+        let thread = thread::spawn(move || {
+            let mut latest_ms = 0.0f64;
+            while !until.load(Ordering::Relaxed) {
+                let begin = Instant::now();
+                thread::sleep(Duration::from_millis(1));
+                latest_ms = latest_ms.max(begin.elapsed().as_secs_f64() * 1e3 - 1.0);
+            }
+            latest_ms
+        });
+        Sleeper { is_over, thread }
+    }
+
+    fn latest_ms(self) -> f64 {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap()
+    }
+}
+
+/// The engine's own clock says how late connections that were at rest met each edge. Half of the
+/// edges are in time: one may fall on a moment in which only the engine had no CPU.
+fn assert_edges_are_met(slices: &[Value], machine_ms: f64) {
+    let mut lags: Vec<f64> = slices
+        .iter()
+        .map(|slice| number(slice, "/edge_lag_ms"))
+        .collect();
+    lags.sort_by(f64::total_cmp);
+    let median = lags[lags.len() / 2];
+    assert!(
+        median <= EDGE_MS + machine_ms,
+        "{lags:?}, the machine {machine_ms}"
+    );
+}
 
 #[test]
 fn slices_alternate_and_their_sums_are_the_whole() {
@@ -15,7 +66,9 @@ fn slices_alternate_and_their_sums_are_the_whole() {
         "variants": [{"name": "a", "sql": ["SET x = 1", "SET y = 1"], "scenarios": null},
             {"name": "b", "sql": ["SET x = 2"], "scenarios": null}],
         "schedule": [[0, 0.25], [1, 0.3]]});
+    let sleeper = Sleeper::start();
     let load = finished(&configuration);
+    let machine_ms = sleeper.latest_ms();
     let result = result(&load);
     let slices = result["slices"].as_array().unwrap();
     let variants: Vec<_> = slices.iter().map(|slice| &slice["variant"]).collect();
@@ -29,10 +82,7 @@ fn slices_alternate_and_their_sums_are_the_whole() {
     let total = result["transactions"].as_u64().unwrap();
     assert_eq!(sum("transactions") + sum("crossing"), total);
     assert!(sum("transactions") > 200 && sum("crossing") >= 3, "{total}");
-    for slice in slices {
-        // Who waited for the next arrival would be 125 ms late in the mean.
-        assert!(slice["edge_lag_ms"].as_f64().unwrap() <= 60.0, "{slice}");
-    }
+    assert_edges_are_met(slices, machine_ms);
     assert_eq!(slices[0]["end_ns"], slices[1]["start_ns"]);
     // Each of the three connections runs the SQL of each slice once.
     assert_eq!(
@@ -61,19 +111,19 @@ fn an_edge_is_met_by_connections_that_wait_for_an_arrival() {
     configuration["slices"] = json!({
         "variants": [{"name": "a", "sql": ["SET x = 1"]}, {"name": "b", "sql": ["SET x = 2"]}],
         "schedule": [[0, 0.25], [1, 0.25]]});
-    let result = result(&finished(&configuration));
+    let sleeper = Sleeper::start();
+    let load = finished(&configuration);
+    let machine_ms = sleeper.latest_ms();
+    let result = result(&load);
     let slices = result["slices"].as_array().unwrap();
-    let mut lags: Vec<f64> = slices
-        .iter()
-        .map(|slice| number(slice, "/edge_lag_ms"))
-        .collect();
-    // Who waited for the next arrival would be 125 ms late in the mean; one of three may meet a
-    // machine that is busy with something else.
-    lags.sort_by(f64::total_cmp);
+    assert_eq!(slices.len(), 3);
     assert!(
-        lags.len() == 3 && lags[1] <= 60.0 && lags[0] > 0.0,
-        "{lags:?}"
+        slices
+            .iter()
+            .all(|slice| number(slice, "/edge_lag_ms") > 0.0)
     );
+    // Who waited for the next arrival would be 125 ms late in the mean.
+    assert_edges_are_met(slices, machine_ms);
     assert_eq!(
         ["SET x = 1", "SET x = 2"].map(|sql| server.count(sql)),
         [4, 2]

@@ -25,12 +25,14 @@ def trial_order_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> go.
     trials = [t for t in analysis.trials if t.arm in styles and _value(t, metric.name) is not None]
     if not trials:
         return None
+    # Numbers have gaps: a trial run again lies beyond the plan's last.
+    places = {trial.number: place for place, trial in enumerate(trials, start=1)}
     figure = new_figure(_HEIGHT_PX)
     for arm, style in styles.items():
         own = [trial for trial in trials if trial.arm == arm]
         values = [trial.whole.values[metric.name] for trial in own]
         figure.add_scatter(
-            x=[trial.number for trial in own],
+            x=[places[trial.number] for trial in own],
             y=[round(value, 6) for value in values],
             mode="lines+markers",
             line={"color": translucent(style.colour, 0.35), "width": 1.2},
@@ -43,7 +45,7 @@ def trial_order_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> go.
             ],
             hovertemplate="%{customdata}<extra></extra>",
         )
-    middles = _shade_blocks(figure, trials)
+    middles = _shade_blocks(figure, trials, places)
     every = 1 + len(middles) // 16
     shown = list(middles.items())[::every]
     figure.update_layout(
@@ -52,7 +54,7 @@ def trial_order_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> go.
             tickvals=[middle for _, middle in shown],
             ticktext=[str(block) for block, _ in shown],
             showgrid=False,
-            range=[trials[0].number - 0.6, trials[-1].number + 0.6],
+            range=[0.4, len(trials) + 0.6],
         ),
         yaxis=axis(f"{metric.title.lower()}{f', {metric.unit}' if metric.unit else ''}"),
     )
@@ -64,11 +66,13 @@ def _value(trial: TrialMeasures, metric: str) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _shade_blocks(figure: go.Figure, trials: Sequence[TrialMeasures]) -> dict[int, float]:
+def _shade_blocks(
+    figure: go.Figure, trials: Sequence[TrialMeasures], places: Mapping[int, int]
+) -> dict[int, float]:
     """Shades every other block; returns block → the middle of it on the axis."""
     numbers: dict[int, list[int]] = {}
     for trial in trials:
-        numbers.setdefault(trial.block, []).append(trial.number)
+        numbers.setdefault(trial.block, []).append(places[trial.number])
     for block, own in numbers.items():
         if block % 2 and len(numbers) > 1:
             figure.add_vrect(

@@ -29,8 +29,16 @@ const ALARM: u64 = 2;
 const KIND: u64 = 3;
 const KIND_BITS: u32 = 2;
 
+/// Flags of `io_uring_enter`: run what is due and wait; a wait with a limit; a wait that is none
+/// for I/O.
+const GETEVENTS: u32 = 1;
+const EXT_ARG: u32 = 1 << 3;
+const NO_IOWAIT: u32 = 1 << 7;
+
 pub struct Ring {
     ring: IoUring,
+    /// Flags of every wait.
+    wait: u32,
     /// Where the kernel reads the time of the alarm when that is submitted.
     alarm_time: Box<Timespec>,
     /// Why nothing can be submitted any more; told by the next `enter`.
@@ -63,11 +71,22 @@ impl Ring {
             .setup_submit_all()
             .setup_cqsize(u32::try_from(completions).map_err(io::Error::other)?)
             .build(BATCH)?;
+        let mut wait = GETEVENTS;
+        if ring.params().is_feature_no_iowait() {
+            wait |= NO_IOWAIT;
+        }
         Ok(Ring {
             ring,
+            wait,
             alarm_time: Box::default(),
             failure: None,
         })
+    }
+
+    /// Whether the kernel can tell a wait for answers from a wait for a disk. Else every moment in
+    /// which clients have nothing to do is iowait and I/O pressure of the host.
+    pub fn waits_honestly(&self) -> bool {
+        self.wait & NO_IOWAIT != 0
     }
 
     pub fn submitter(&self) -> Submitter<'_> {
@@ -132,12 +151,16 @@ impl Ring {
         if let Some(error) = self.failure.take() {
             return Err(error);
         }
+        let queued = self.ring.submission().len() as u32;
+        let want = want as u32;
         let submitter = self.ring.submitter();
+        // SAFETY: the argument is of the kind that the flags name; what is queued is as `push` says.
         let result = match limit {
-            None => submitter.submit_and_wait(want),
+            None => unsafe { submitter.enter::<()>(queued, want, self.wait, None) },
             Some(limit) => {
                 let limit = Timespec::from(limit);
-                submitter.submit_with_args(want, &SubmitArgs::new().timespec(&limit))
+                let arguments = SubmitArgs::new().timespec(&limit);
+                unsafe { submitter.enter(queued, want, self.wait | EXT_ARG, Some(&arguments)) }
             }
         };
         match result {

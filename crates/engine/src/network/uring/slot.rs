@@ -89,6 +89,10 @@ impl Slot {
         &self.output
     }
 
+    pub fn drop_queued(&mut self) {
+        self.queued.clear();
+    }
+
     #[must_use]
     pub fn has_queued(&self) -> bool {
         !self.queued.is_empty()

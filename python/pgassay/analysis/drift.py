@@ -1,0 +1,53 @@
+"""What was not the same in all trials of an arm.
+
+Enters: the stored trials that count. Leaves: a doubt for each thing that differs.
+Never: looks at results, or at what the arms differ in: only trials of one arm are compared.
+
+What changed inside a trial is a guard's business (trials/guards.py); this is about what changed
+between two of them, when nobody looked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pgassay.analysis.model import Doubt
+from pgassay.samples.run_directory import StoredTrial
+
+_MOST_TOLD = 5
+
+
+def drift_between(trials: Sequence[StoredTrial]) -> list[Doubt]:
+    """One doubt per setting, kernel setting or version; a long list is cut."""
+    first: dict[str, tuple[int, Mapping[str, str]]] = {}
+    found: dict[str, str] = {}
+    for trial in trials:
+        summary = trial.summary()
+        constants = _constants(summary)
+        number, known = first.setdefault(summary["arm"], (summary["number"], constants))
+        for name in sorted(known.keys() & constants.keys()):
+            if known[name] != constants[name]:
+                found.setdefault(
+                    name,
+                    f"{name} was not the same in all trials of an arm:"
+                    f" {known[name]} in trial {number}, {constants[name]}"
+                    f" in trial {summary['number']}",
+                )
+    doubts = [Doubt("drift", text) for text in list(found.values())[:_MOST_TOLD]]
+    if len(found) > _MOST_TOLD:
+        doubts.append(Doubt("drift", f"{len(found) - _MOST_TOLD} more were not the same"))
+    return doubts
+
+
+def _constants(summary: Mapping[str, Any]) -> dict[str, str]:
+    """As the trial found them; a run made before fingerprints were taken has none."""
+    before = summary.get("fingerprint", {}).get("before")
+    if before is None:
+        return {}
+    host = before.get("host") or {}
+    return {
+        "the server's version": before["version"],
+        **before["settings"],
+        **host.get("knobs", {}),
+    }

@@ -1,0 +1,148 @@
+"""The `[load.slices]` table: variants that alternate inside every measured step.
+
+Enters: the table tomllib made; the experiment file and workload it belongs to. Leaves: a frozen
+`SlicesTable`, or an error that names its key. Never: writes SQL, or knows when a slice begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from pgassay.errors import SpecError
+from pgassay.spec.settings import CATALOGUED, catalogue, check_setting
+from pgassay.spec.suggest import did_you_mean
+from pgassay.spec.units import duration_s
+from pgassay.spec.values import SettingValue, Table
+
+if TYPE_CHECKING:
+    from pgassay.spec.workload import Workload
+
+SHORTEST_S = 0.25
+LONGEST_S = 86_400.0
+_OF_A_SESSION = frozenset({"user", "superuser"})
+_FIXED = {
+    "postmaster": "changes only by a restart of the server",
+    "sighup": "changes for the whole server",
+    "backend": "is fixed when a session begins",
+    "superuser-backend": "is fixed when a session begins",
+}
+"""Contexts of pg_settings in which one session cannot change a setting, and why."""
+_OF_A_TRANSACTION = ("transaction_isolation", "transaction_read_only", "transaction_deferrable")
+
+
+def _length(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError("write the length of a slice as a duration such as '500ms'")
+    seconds = duration_s(value)
+    if not SHORTEST_S <= seconds <= LONGEST_S:
+        raise ValueError(f"{value!r} will not do for a slice; write 250ms to 1d")
+    return seconds
+
+
+Length = Annotated[
+    float,
+    BeforeValidator(_length),
+    WithJsonSchema({"type": ["string", "number"], "description": "seconds, or '500ms', '2s'"}),
+]
+Names = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
+
+
+class VariantTable(Table):
+    """What is different in one kind of slice."""
+
+    name: Annotated[str, Field(min_length=1, max_length=60)]
+    settings: dict[str, SettingValue] = Field(
+        default_factory=dict, description="of every session, while a slice of this variant runs"
+    )
+    sql: Annotated[tuple[str, ...], Field(strict=False)] = Field(
+        (), description="statements that every session runs when such a slice begins"
+    )
+    scenarios: Names | None = Field(None, description="those that may run; left out, all")
+    length: Length | None = Field(None, description="of its slices, where it is another")
+
+
+class SlicesTable(Table):
+    """Variants that alternate inside every measured step."""
+
+    length: Length = Field(1.0, description="of a slice")
+    variants: Annotated[tuple[VariantTable, ...], Field(strict=False, min_length=2)]
+    schedule: Names | None = Field(
+        None, description="names of variants, over and over in a step; left out, as they are listed"
+    )
+
+    @property
+    def turns(self) -> tuple[str, ...]:
+        """The names of one round, in order."""
+        return self.schedule or tuple(variant.name for variant in self.variants)
+
+    def length_of(self, name: str) -> float:
+        """Seconds of a slice of this variant."""
+        own = next(variant.length for variant in self.variants if variant.name == name)
+        return self.length if own is None else own
+
+    @property
+    def round_s(self) -> float:
+        """Seconds until every variant has had its turns."""
+        return sum(self.length_of(name) for name in self.turns)
+
+    @model_validator(mode="after")
+    def _names_agree(self) -> SlicesTable:
+        names = [variant.name for variant in self.variants]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"two variants are named {twice!r}; name them apart")
+        for name in self.schedule or ():
+            if name not in names:
+                raise ValueError(
+                    f"schedule: no variant is named {name!r}{did_you_mean(name, names)}"
+                )
+        idle = next((name for name in names if name not in self.turns), None)
+        if idle is not None:
+            raise ValueError(f"the schedule never runs {idle!r}; add it, or drop the variant")
+        return self
+
+
+def check_slices(
+    slices: SlicesTable, workload: Workload, held: Collection[str], major: int | None
+) -> None:
+    """What only the whole file tells; raises SpecError without a file. `held` are the settings
+    that the experiment itself sets."""
+    weights = {scenario.name: scenario.weight for scenario in workload.scenarios}
+    for number, variant in enumerate(slices.variants):
+        key = f"load.slices.variants.{number}"
+        for name, value in variant.settings.items():
+            own = f"{key}.settings.{name}"
+            check_setting(own, name, value, major)
+            _refuse_other_than_session(own, name, major)
+            if name in held:
+                raise SpecError(
+                    "is also set by the experiment, as a factor or in [settings.postgres];"
+                    " keep one of the two",
+                    key=own,
+                )
+        for statement in variant.sql:
+            if "\0" in statement or not statement.strip():
+                raise SpecError("a statement is SQL text", key=f"{key}.sql")
+        for name in variant.scenarios or ():
+            if name not in weights:
+                raise SpecError(
+                    f"{workload.name} has no scenario {name!r}{did_you_mean(name, list(weights))}",
+                    key=f"{key}.scenarios",
+                )
+
+
+def _refuse_other_than_session(key: str, name: str, major: int | None) -> None:
+    if name in _OF_A_TRANSACTION:
+        raise SpecError(f"belongs to one transaction; use default_{name}", key=key)
+    versions = (major,) if major in CATALOGUED else CATALOGUED
+    entries = [catalogue(version)[name] for version in versions if name in catalogue(version)]
+    contexts = [entry["context"] for entry in entries]
+    if contexts and _OF_A_SESSION.isdisjoint(contexts):
+        raise SpecError(
+            f"{_FIXED[contexts[0]]}, so slices cannot alternate it; make it a factor:"
+            f" [factors.postgres] {name} = [...]",
+            key=key,
+        )

@@ -1,0 +1,1 @@
+SELECT pg_catalog.set_config({name}, {value}, false)

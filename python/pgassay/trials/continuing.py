@@ -1,0 +1,101 @@
+"""A run that goes on where another process broke off.
+
+Enters: what the run directory holds of the first part, and the environment of now. Leaves: the
+environment with a note that the run was resumed, or a SetupError that names what differs.
+Never: opens a server or a run directory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from pgassay.errors import SetupError
+from pgassay.trials.record import Validity
+
+_HOST = ("kernel", "architecture", "cpu", "cpus", "memory_bytes")
+_NAMED_BY_THE_RUN = ("unix_socket_directories",)
+"""Settings in which an owned server carries the name of its own directory."""
+_ABSENT = "not set"
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What there is of a run already; of a new one, nothing."""
+
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    """environment.json; empty where the run broke off before its server was ready."""
+    finished: Mapping[int, Validity] = field(default_factory=dict)
+    """The trials that are stored, by number, and whether they count."""
+    accepted: frozenset[str] = frozenset()
+    """Names of differences the user takes as they are."""
+    resumed: bool = False
+
+    def refuse_other_server(self, now: Mapping[str, Any]) -> None:
+        """Before anything is built: whether this is another kind or version altogether."""
+        self._refuse(dict(_kinds(self.environment, now)))
+
+    def continued(self, now: Mapping[str, Any]) -> dict[str, Any]:
+        """The environment to store: that of the beginning, with a note where it was resumed."""
+        if not self.resumed:
+            return dict(now)
+        found = dict(differences(self.environment, now))
+        self._refuse(found)
+        note = {
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "after_trials": len(self.finished),
+            **({"accepted": sorted(found)} if found else {}),
+        }
+        began = self.environment or now
+        return {**began, "resumed": [*began.get("resumed", []), note]}
+
+    def _refuse(self, found: Mapping[str, tuple[str, str]]) -> None:
+        refused = {name: pair for name, pair in found.items() if name not in self.accepted}
+        if refused:
+            told = "; ".join(f"{name} was {a}, is {b}" for name, (a, b) in refused.items())
+            names = " ".join(f"--accept {name}" for name in refused)
+            raise SetupError(
+                f"the server is not as it was when the run began: {told}; put it back, or go on"
+                f" all the same with {names}"
+            )
+
+
+def differences(
+    before: Mapping[str, Any], now: Mapping[str, Any]
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    """(name, (before, now)) of all that would make later trials unlike the earlier ones."""
+    if not before:
+        return
+    yield from _kinds(before, now)
+    owned = before.get("target") != "existing"
+    was, is_now = (_part(one, "server").get("settings", {}) for one in (before, now))
+    for name in sorted({*was, *is_now}):
+        pair = (str(was.get(name, _ABSENT)), str(is_now.get(name, _ABSENT)))
+        if pair[0] != pair[1] and not (owned and name in _NAMED_BY_THE_RUN):
+            yield name, pair
+    host, host_now = _part(before, "host"), _part(now, "host")
+    for name in _HOST:
+        pair = (str(host.get(name)), str(host_now.get(name)))
+        if name in host and name in host_now and pair[0] != pair[1]:
+            yield f"host.{name}", pair
+
+
+def _kinds(
+    before: Mapping[str, Any], now: Mapping[str, Any]
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    if not before:
+        return
+    kinds = {
+        "target": (before.get("target"), now.get("target")),
+        "version": (_part(before, "server").get("version"), _part(now, "server").get("version")),
+    }
+    for name, (was, is_now) in kinds.items():
+        if was != is_now:
+            yield name, (str(was), str(is_now))
+
+
+def _part(environment: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = environment.get(name)
+    return found if isinstance(found, Mapping) else {}

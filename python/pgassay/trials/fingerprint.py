@@ -1,0 +1,91 @@
+"""What should be the same when a trial ends as when it began.
+
+Enters: an opened target. Leaves: a `Fingerprint` of the server, its settings and its host.
+Never: judges what it sees (guards.py does), and never keeps a setting that can hold a secret.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from psycopg.rows import dict_row
+
+from pgassay.errors import TargetError
+from pgassay.target.protocol import ServerFacts, Target
+from pgassay.target.session import told_as_target_error
+from pgassay.target.settings import read_settings
+from pgassay.target.statements import statement
+from pgassay.trials.environment import holds_secret
+from pgassay.trials.host_state import HostState, host_state
+from pgassay.trials.processor_times import parent_of
+
+_CLOCK_READINGS = 5
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """One look at everything a trial takes for granted."""
+
+    version: str
+    started_at_s: float
+    settings: Mapping[str, str]
+    database_bytes: int
+    foreign_sessions: int
+    """Client sessions, in any database, that are not pgassay's own."""
+    foreign_active: int
+    foreign_maintenance: int
+    """Those of them that run VACUUM or ANALYZE."""
+    autovacuum_workers: int
+    base_backups: int
+    replicas: str
+    clock_offset_ns: int
+    """Wall clock less monotonic clock: it moves when the clock is set, and only then."""
+    host: HostState | None
+    """None where the server is elsewhere."""
+    postmaster: int | None
+    """Its process id here."""
+
+    def described(self) -> dict[str, Any]:
+        """For trial.json."""
+        return {**asdict(self), "settings": dict(self.settings)}
+
+    def described_after(self, before: Fingerprint) -> dict[str, Any]:
+        """For trial.json: as above, with only those settings that have changed."""
+        changed = {n: v for n, v in self.settings.items() if before.settings.get(n) != v}
+        return {**self.described(), "settings": changed}
+
+
+def take_fingerprint(target: Target, facts: ServerFacts) -> Fingerprint:
+    """A look at the server, in one transaction of one session, and at its host."""
+    with told_as_target_error("looking at the server"), target.connect() as session:
+        # One transaction: a program of the user's is judged by the commits of its database.
+        with session.transaction():
+            settings = read_settings(session)
+            with session.cursor(row_factory=dict_row) as cursor:
+                row = cursor.execute(statement("fingerprint")).fetchone()
+        if row is None:
+            raise TargetError("the server says nothing of itself")
+        postmaster = parent_of(row.pop("pid")) if facts.is_local else None
+    data = None if facts.data_directory is None else Path(facts.data_directory)
+    return Fingerprint(
+        **row,
+        settings={n: s.value for n, s in settings.items() if not holds_secret(n)},
+        clock_offset_ns=_clock_offset_ns(),
+        host=host_state(data) if facts.is_local else None,
+        postmaster=postmaster,
+    )
+
+
+def _clock_offset_ns() -> int:
+    """The reading least held up between its two clocks."""
+    readings = []
+    for _ in range(_CLOCK_READINGS):
+        began = time.monotonic_ns()
+        wall = time.time_ns()
+        ended = time.monotonic_ns()
+        readings.append((ended - began, wall - (began + ended) // 2))
+    return min(readings)[1]

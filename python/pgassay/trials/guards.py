@@ -1,0 +1,230 @@
+"""Whether a trial measured what it was meant to.
+
+Enters: its two fingerprints, what became of the processors, its samples. Leaves: one `Remark` per
+guard that found something: a doubt, which is told, or one that makes the trial invalid.
+Never: changes a figure. Thresholds and texts are in guards.toml, reasons in docs/methods.md.
+
+Doubts about the load itself (the client's CPU, missed rates, failures) are in doubts.py.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from pgassay.trials.fingerprint import Fingerprint
+from pgassay.trials.processor_times import ProcessorSplit
+from pgassay.trials.record import Checkpoint, Validity
+
+Limits = Mapping[str, Mapping[str, Any]]
+Grade = Literal["doubt", "invalid"]
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What one guard found."""
+
+    guard: str
+    grade: Grade
+    text: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that the guards look at."""
+
+    before: Fingerprint
+    after: Fingerprint
+    processors: ProcessorSplit | None
+    foreign_load: float | None
+    """Foreign sessions at work, on average over the measured time; None where unknown."""
+    checkpoints: Sequence[Checkpoint]
+    """Those that started in the measured time."""
+    scripts: Sequence[str] | None
+    """Of the load; None for a program of the user's, which may do anything."""
+    settings: Collection[str]
+    """Names of those that the experiment sets."""
+    awaits_outages: bool = False
+
+
+@cache
+def shipped_limits() -> Limits:
+    """The thresholds of guards.toml."""
+    return tomllib.loads((files(__package__) / "guards.toml").read_text("utf-8"))
+
+
+def judge(evidence: Evidence, limits: Limits | None = None) -> list[Remark]:
+    """What all guards say, in their order."""
+    used = shipped_limits() if limits is None else limits
+    return [remark for guard in _GUARDS if (remark := guard(evidence, used)) is not None]
+
+
+def doubts_among(remarks: Sequence[Remark]) -> list[str]:
+    """The texts of those that leave the trial valid."""
+    return [remark.text for remark in remarks if remark.grade == "doubt"]
+
+
+def validity_of(remarks: Sequence[Remark]) -> Validity:
+    """Whether the trial counts, and what speaks against it."""
+    return Validity(tuple(remark.text for remark in remarks if remark.grade == "invalid"))
+
+
+def _settings(evidence: Evidence, limits: Limits) -> Remark | None:
+    changes = _changes(evidence.before.settings, evidence.after.settings)
+    return _found("settings", limits, changes=changes) if changes else None
+
+
+def _restart(evidence: Evidence, limits: Limits) -> Remark | None:
+    if evidence.before.started_at_s == evidence.after.started_at_s:
+        return None
+    return _found("restart-awaited" if evidence.awaits_outages else "restart", limits)
+
+
+def _version(evidence: Evidence, limits: Limits) -> Remark | None:
+    before, after = evidence.before.version, evidence.after.version
+    return None if before == after else _found("version", limits, changes=f"{before} → {after}")
+
+
+def _host_knobs(evidence: Evidence, limits: Limits) -> Remark | None:
+    before, after = evidence.before.host, evidence.after.host
+    if before is None or after is None:
+        return None
+    changes = _changes(before.knobs, after.knobs)
+    return _found("host-knobs", limits, changes=changes) if changes else None
+
+
+def _replicas(evidence: Evidence, limits: Limits) -> Remark | None:
+    before, after = evidence.before.replicas, evidence.after.replicas
+    if before == after:
+        return None
+    return _found("replicas", limits, changes=f"{before or 'none'} → {after or 'none'}")
+
+
+def _base_backup(evidence: Evidence, limits: Limits) -> Remark | None:
+    seen = evidence.before.base_backups or evidence.after.base_backups
+    return _found("base-backup", limits) if seen else None
+
+
+def _maintenance(evidence: Evidence, limits: Limits) -> Remark | None:
+    seen = evidence.before.foreign_maintenance or evidence.after.foreign_maintenance
+    return _found("maintenance", limits) if seen else None
+
+
+def _autovacuum(evidence: Evidence, limits: Limits) -> Remark | None:
+    return _found("autovacuum", limits) if evidence.before.autovacuum_workers else None
+
+
+def _forced_checkpoint(evidence: Evidence, limits: Limits) -> Remark | None:
+    if not any("force" in checkpoint.cause for checkpoint in evidence.checkpoints):
+        return None
+    own = re.compile(limits["forced-checkpoint"]["own_words"])
+    if evidence.scripts is None or any(own.search(script) for script in evidence.scripts):
+        return _found("forced-checkpoint-perhaps-own", limits)
+    return _found("forced-checkpoint", limits)
+
+
+def _wal_checkpoint(evidence: Evidence, limits: Limits) -> Remark | None:
+    """Only where the experiment is about timed checkpoints."""
+    if "checkpoint_timeout" not in evidence.settings or "max_wal_size" in evidence.settings:
+        return None
+    causes = {checkpoint.cause for checkpoint in evidence.checkpoints}
+    return _found("wal-checkpoint", limits) if causes & {"wal", "requested"} else None
+
+
+def _foreign_sessions(evidence: Evidence, limits: Limits) -> Remark | None:
+    load, before = evidence.foreign_load, evidence.before.foreign_active
+    if load is None:
+        seen = max(before, evidence.after.foreign_active)
+        return _graded("foreign-sessions", seen, limits, drift=0.0)
+    return _graded("foreign-sessions", load, limits, drift=load - before)
+
+
+def _foreign_cpu(evidence: Evidence, limits: Limits) -> Remark | None:
+    split = evidence.processors
+    if split is None or split.all_s <= 0:
+        return None
+    return _graded("foreign-cpu", split.foreign_user_s / split.all_s, limits)
+
+
+def _steal(evidence: Evidence, limits: Limits) -> Remark | None:
+    split = evidence.processors
+    if split is None or split.all_s <= 0:
+        return None
+    return _graded("steal", split.steal_s / split.all_s, limits)
+
+
+def _throttled(evidence: Evidence, limits: Limits) -> Remark | None:
+    before, after = evidence.before.host, evidence.after.host
+    if before is None or after is None or before.throttled is None or after.throttled is None:
+        return None
+    return _found("throttled", limits) if after.throttled > before.throttled else None
+
+
+def _disk(evidence: Evidence, limits: Limits) -> Remark | None:
+    hosts = (evidence.before.host, evidence.after.host)
+    used = [host.disk_used for host in hosts if host is not None and host.disk_used is not None]
+    return _graded("disk", max(used), limits) if used else None
+
+
+def _clock_step(evidence: Evidence, limits: Limits) -> Remark | None:
+    step_s = abs(evidence.after.clock_offset_ns - evidence.before.clock_offset_ns) / 1e9
+    return _graded("clock-step", step_s, limits)
+
+
+_GUARDS: tuple[Callable[[Evidence, Limits], Remark | None], ...] = (
+    _settings,
+    _restart,
+    _version,
+    _host_knobs,
+    _replicas,
+    _base_backup,
+    _maintenance,
+    _autovacuum,
+    _forced_checkpoint,
+    _wal_checkpoint,
+    _foreign_sessions,
+    _foreign_cpu,
+    _steal,
+    _throttled,
+    _disk,
+    _clock_step,
+)
+
+
+def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """Such as `vm.swappiness 60 → 1`; the first few."""
+    changed = [n for n in sorted({*before, *after}) if before.get(n) != after.get(n)]
+    named = [
+        f"{name} {before.get(name, 'absent')} → {after.get(name, 'absent')}"
+        for name in changed[:_MOST_NAMED]
+    ]
+    more = len(changed) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more else "")
+
+
+def _found(name: str, limits: Limits, **words: str) -> Remark:
+    limit = limits[name]
+    return Remark(name, limit["is"], limit["text"].format(**words))
+
+
+def _graded(
+    name: str, value: float, limits: Limits, *, drift: float | None = None
+) -> Remark | None:
+    """`value` against the limit of a doubt, `drift` against that of an invalid trial."""
+    limit = limits[name]
+    grades: tuple[tuple[Grade, float], ...] = (
+        ("invalid", value if drift is None else drift),
+        ("doubt", value),
+    )
+    for grade, measured in grades:
+        if grade in limit and measured > limit[grade]:
+            passed = limit[grade]
+            text = limit["text"].format(limit=passed, percent=100 * passed)
+            return Remark(name, grade, text)
+    return None

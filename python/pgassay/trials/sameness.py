@@ -1,0 +1,72 @@
+"""What is taken for granted in a trial, held against what was found when it was over.
+
+Enters: an opened target, reset for a trial; later what the trial has seen. Leaves: the guards'
+remarks, and both fingerprints for trial.json. Never: does any work while the load is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+from pgassay.plan.model import Arm
+from pgassay.spec.parse import Spec
+from pgassay.target.protocol import ServerFacts, Target
+from pgassay.trials.fingerprint import take_fingerprint
+from pgassay.trials.foreign_sessions import foreign_load, measured_window
+from pgassay.trials.guards import Evidence, Limits, Remark, judge, shipped_limits
+from pgassay.trials.processor_times import ProcessorSplit, processor_times, split_between
+from pgassay.trials.record import Checkpoint, Columns
+
+
+class SamenessWatch:
+    """Two looks at a target with a trial's load between them; the first is taken here."""
+
+    def __init__(self, target: Target, facts: ServerFacts, limits: Limits | None = None) -> None:
+        self._target, self._facts = target, facts
+        self._limits = shipped_limits() if limits is None else limits
+        self._before = self._after = take_fingerprint(target, facts)
+        self._processors: ProcessorSplit | None = None
+
+    @contextmanager
+    def processors_counted(self) -> Iterator[None]:
+        """Around the load: whose the processors' time was."""
+        began = processor_times(self._before.postmaster)
+        yield
+        self._processors = split_between(began, processor_times(self._before.postmaster))
+
+    def remarks(
+        self,
+        spec: Spec,
+        arm: Arm,
+        result: Mapping[str, Any],
+        waits: Columns,
+        checkpoints: Sequence[Checkpoint],
+    ) -> list[Remark]:
+        """The second look, and what the guards say to the trial."""
+        self._after = take_fingerprint(self._target, self._facts)
+        window = measured_window(result["steps"])
+        fewest = self._limits["foreign-sessions"]["fewest_samples"]
+        is_engine = spec.file.load.command is None
+        evidence = Evidence(
+            before=self._before,
+            after=self._after,
+            processors=self._processors,
+            foreign_load=foreign_load(waits, window, fewest) if is_engine else None,
+            checkpoints=[c for c in checkpoints if window[0] <= c.started_ns < window[1]],
+            scripts=[s.script for s in spec.workload.scenarios] if is_engine else None,
+            settings={*spec.file.settings.postgres, *arm.server_levels},
+            awaits_outages=bool(result.get("outages")),
+        )
+        return judge(evidence, self._limits)
+
+    def described(self) -> dict[str, Any]:
+        """For trial.json; after the trial only what has changed of the settings."""
+        return {
+            "before": self._before.described(),
+            "after": self._after.described_after(self._before),
+            "processors": self._processors
+            and {name: round(seconds, 3) for name, seconds in asdict(self._processors).items()},
+        }

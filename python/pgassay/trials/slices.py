@@ -1,0 +1,57 @@
+"""The variants of `[load.slices]` as the engine takes them, and as a trial's rows name them.
+
+Enters: a `SlicesTable`; a finished load's result and columns. Leaves: the engine's `slices`
+object; the columns with the variant of each row. Never: lets a setting of one variant last into
+the slices of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from psycopg import sql
+
+from pgassay.spec.slices import SlicesTable, VariantTable
+from pgassay.target.statements import statement
+from pgassay.trials.record import Columns
+
+
+def engine_slices(slices: SlicesTable) -> dict[str, Any]:
+    """The object that the engine reads."""
+    varied = sorted({name for variant in slices.variants for name in variant.settings})
+    numbers = {variant.name: number for number, variant in enumerate(slices.variants)}
+    return {
+        "variants": [
+            {
+                "name": variant.name,
+                "sql": _statements(variant, varied),
+                "scenarios": None if variant.scenarios is None else list(variant.scenarios),
+            }
+            for variant in slices.variants
+        ],
+        "schedule": [[numbers[name], slices.length_of(name)] for name in slices.turns],
+    }
+
+
+def _statements(variant: VariantTable, varied: Sequence[str]) -> list[str]:
+    """What any variant sets, each sets or resets (by NULL); then plans are made anew: a generic
+    plan of a prepared statement would outlast the setting it was made under."""
+    settings = [
+        sql.SQL(statement("slice_setting").decode().strip())
+        .format(name=sql.Literal(name), value=sql.Literal(variant.settings.get(name)))
+        .as_string(None)
+        for name in varied
+    ]
+    plans = [statement("slice_plans").decode().strip()] if varied else []
+    return [*settings, *plans, *variant.sql]
+
+
+def with_variants(columns: Columns, result: Mapping[str, Any]) -> Columns:
+    """The interval columns with the name of each row's variant; none where a row has no slice,
+    as those of transactions that cross an edge."""
+    names = [found["variant"] for found in result.get("slices", ())]
+    if not names:
+        return columns
+    of_rows = [None if number is None else names[number] for number in columns["slice"]]
+    return {**columns, "variant": of_rows}

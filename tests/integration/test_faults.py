@@ -1,0 +1,323 @@
+"""Faults of servers and disks in a run: the target as found, trials kept, one clear line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from pgassay.target.installation import Installation
+from support.broken_runs import (
+    LOAD,
+    WatchedRun,
+    assert_no_server_left,
+    assert_nothing_open,
+    postmaster_below,
+    prints_of,
+    spec_file,
+    watched,
+)
+from support.command import pgassay, shop_workload
+from support.servers import SECRET, LabServer, installation_named, is_root, wait_until
+
+
+@pytest.fixture(scope="module")
+def server_installation() -> Installation:
+    return installation_named("embedded-18")
+
+
+@pytest.fixture
+def no_server_left(empty_base: Path) -> Iterator[Path]:
+    yield empty_base
+    assert_no_server_left(empty_base)
+
+
+@pytest.fixture
+def found(lab_server: LabServer) -> Iterator[Path]:
+    """postgresql.auto.conf of a server that the test must leave as it was."""
+    path = lab_server.cluster.workspace.data / "postgresql.auto.conf"
+    with lab_server.admin() as session:
+        session.execute("ALTER SYSTEM SET work_mem = '6MB'")
+        session.execute("SELECT pg_reload_conf()")
+    before = path.read_bytes()
+    yield path
+    with lab_server.admin() as session:
+        here = session.execute("SELECT to_regnamespace('pgassay')").fetchone()
+    assert (path.read_bytes(), here) == (before, (None,))
+
+
+def existing(server: LabServer) -> str:
+    return (
+        f"[target]\ndsn = 'host=127.0.0.1 port={server.port} user=lab dbname=lab'\n"
+        "allow_changes = true"
+    )
+
+
+def last_line(text: str) -> str:
+    return text.strip().splitlines()[-1].strip()
+
+
+def in_the_second_trial(tool: WatchedRun) -> dict[str, str]:
+    """Wait for the load of a later trial; digests of the trials before it."""
+    tool.wait_for(lambda: len(tool.finished()) >= 1, "a finished trial")
+    tool.forget()
+    tool.wait_for(lambda: tool.says(LOAD), "a load")
+    return prints_of(tool.run, tool.finished())
+
+
+def assert_kept(run: Path, kept: dict[str, str]) -> None:
+    assert kept
+    assert prints_of(run, sorted({name.split("/")[1] for name in kept})) == kept
+    assert_nothing_open(run)
+
+
+@contextmanager
+def small_disk(folder: Path, size: str, *, mode: str = "0700") -> Iterator[Path]:
+    """A file system of its own, which can be filled and made read-only."""
+    if not is_root():
+        pytest.skip("a small disk can only be mounted by root")
+    folder.mkdir()
+    options = f"size={size},mode={mode}"
+    command = ["mount", "-t", "tmpfs", "-o", options, "pgassay-test", str(folder)]
+    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"mounting is not allowed here: {mounted.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def remount(folder: Path, how: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,{how}", str(folder)], check=True)
+
+
+def test_a_postmaster_killed_in_a_trial_ends_the_run_which_can_be_resumed(
+    tmp_path: Path, no_server_left: Path
+) -> None:
+    run = tmp_path / "run"
+    with watched(run, spec_file(tmp_path, step="2s")) as tool:
+        kept = in_the_second_trial(tool)
+        os.kill(postmaster_below(no_server_left), signal.SIGKILL)
+        assert tool.end() == 2
+    assert "pgassay: trial 2: " in tool.text
+    assert f"pgassay run --resume {run} goes on" in tool.text
+    assert "Traceback" not in tool.text
+    assert_kept(run, kept)
+    assert_no_server_left(no_server_left)
+    done = pgassay("run", "--resume", run, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["trials"] == 4
+    assert_kept(run, kept)
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [
+        (
+            'shared_preload_libraries = ["", "not_there"]',
+            'could not access file "not_there": No such file or directory',
+        ),
+        ('shared_buffers = ["16MB", "900GB"]', "could not map anonymous shared memory"),
+    ],
+)
+def test_a_setting_that_keeps_the_server_down_is_told_in_the_servers_own_words(
+    tmp_path: Path, no_server_left: Path, factor: str, words: str
+) -> None:
+    run = tmp_path / "run"
+    done = pgassay("run", spec_file(tmp_path, factor=factor), "--out", run)
+    assert done.returncode == 2, done.stderr
+    assert last_line(done.stderr).startswith("pgassay: trial ")
+    assert factor.split(" ")[0] in last_line(done.stderr)
+    assert words in last_line(done.stderr)
+    if run.exists():  # the arm that does start came first
+        assert_nothing_open(run)
+
+
+@pytest.mark.parametrize("size", ["30m", "52m", "72m", "100m"])
+def test_a_full_disk_of_the_server_ends_the_run_and_frees_the_disk(
+    tmp_path: Path, empty_base: Path, monkeypatch: pytest.MonkeyPatch, size: str
+) -> None:
+    """In initdb, while building, at the snapshot, or with the WAL of a trial."""
+    run = tmp_path / "run"
+    with small_disk(empty_base / "disk", size, mode="0711") as disk:
+        monkeypatch.setenv("PGASSAY_DATA", str(disk))
+        factor = 'max_wal_size = ["1GB", "2GB"]'
+        done = pgassay("run", spec_file(tmp_path, factor=factor, step="20s"), "--out", run)
+        assert done.returncode in (1, 2), done.stderr
+        assert "No space left on device" in last_line(done.stderr)
+        assert "an error of pgassay itself" not in done.stderr
+        assert [path.name for path in disk.iterdir() if path.name.startswith("run-")] == []
+    if run.exists():
+        assert_nothing_open(run)
+
+
+def test_a_workload_the_server_refuses_is_told_with_its_file(
+    tmp_path: Path, no_server_left: Path
+) -> None:
+    folder = shop_workload(tmp_path, "SELECT 1;\n")
+    (folder / "data.sql").write_text("INSERT INTO itme VALUES (1);")
+    spec = tmp_path / "shop.toml"
+    spec.write_text("[workload]\nuse = 'shop'\n")
+    done = pgassay("run", spec, "--out", tmp_path / "run")
+    assert done.returncode == 1
+    assert last_line(done.stderr) == (
+        'pgassay: building shop: data.sql: relation "itme" does not exist'
+    )
+    del no_server_left
+
+
+def test_a_run_directory_that_fills_up_does_not_keep_the_server_from_being_restored(
+    tmp_path: Path, lab_server: LabServer, found: Path
+) -> None:
+    with small_disk(tmp_path / "disk", "1m") as disk:
+        run = disk / "run"
+        spec = spec_file(tmp_path, target=existing(lab_server), step="1.5s")
+        with watched(run, spec, PGPASSWORD=SECRET) as tool:
+            kept = in_the_second_trial(tool)
+            fill(disk / "filler")
+            assert tool.end() == 2
+        assert "the disk is full; free some space" in tool.text
+        assert prints_of(run, tool.finished()) == kept
+        (disk / "filler").unlink()
+        assert pgassay("recover", run, PGPASSWORD=SECRET).returncode == 0
+        assert_kept(run, kept)
+    del found
+
+
+def fill(path: Path) -> None:
+    with path.open("wb", buffering=0) as file, suppress(OSError):
+        while file.write(bytes(512)):
+            pass
+
+
+@pytest.mark.parametrize("kind", ["owned", "existing"])
+def test_a_run_directory_that_becomes_read_only_ends_the_run_and_restores_the_server(
+    tmp_path: Path, lab_server: LabServer, found: Path, no_server_left: Path, kind: str
+) -> None:
+    with small_disk(tmp_path / "disk", "50m") as disk:
+        run = disk / "run"
+        target = existing(lab_server) if kind == "existing" else ""
+        spec = spec_file(tmp_path, target=target, step="1.5s")
+        with watched(run, spec, PGPASSWORD=SECRET) as tool:
+            kept = in_the_second_trial(tool)
+            remount(disk, "ro")
+            assert tool.end() in (1, 2)
+        assert "cannot be written: Read-only file system" in tool.text
+        assert "Traceback" not in tool.text
+        assert_no_server_left(no_server_left)
+        remount(disk, "rw")
+        done = pgassay("run", "--resume", run, "--json", PGPASSWORD=SECRET)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["trials"] == 4
+        assert_kept(run, kept)
+    del found
+
+
+def test_a_read_only_disk_is_refused_before_anything_is_touched(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "1m") as disk:
+        remount(disk, "ro")
+        done = pgassay("run", spec_file(tmp_path), "--out", disk / "run")
+    assert done.returncode == 1
+    assert "cannot be written: Read-only file system" in last_line(done.stderr)
+
+
+@pytest.mark.usefixtures("found", "empty_base")
+def test_lost_connections_end_the_run_and_the_server_is_restored(
+    tmp_path: Path, lab_server: LabServer
+) -> None:
+    run = tmp_path / "run"
+    spec = spec_file(tmp_path, target=existing(lab_server), step="2s")
+    with watched(run, spec, PGPASSWORD=SECRET) as tool:
+        kept = in_the_second_trial(tool)
+        with lab_server.admin() as session:
+            session.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE usename = 'lab' AND pid <> pg_backend_pid()"
+            )
+        assert tool.end() == 2
+    assert "connections were lost" in tool.text
+    assert_kept(run, kept)
+
+
+@pytest.mark.usefixtures("found", "empty_base")
+def test_a_server_that_stays_away_is_restored_by_recover_when_it_is_back(
+    tmp_path: Path, lab_server: LabServer
+) -> None:
+    run = tmp_path / "run"
+    spec = spec_file(tmp_path, target=existing(lab_server), step="2s")
+    with watched(run, spec, PGPASSWORD=SECRET) as tool:
+        kept = in_the_second_trial(tool)
+        lab_server.cluster.stop(gently=False)
+        status = tool.end()
+    lab_server.cluster.start()
+    assert status == 5
+    assert "is not as it was found" in tool.text
+    assert "ALTER SYSTEM SET \"work_mem\" = '6MB'" in tool.text
+    assert f"pgassay recover {run} does it" in tool.text
+    assert pgassay("recover", run, PGPASSWORD=SECRET).returncode == 0
+    assert_kept(run, kept)
+
+
+@pytest.mark.usefixtures("found", "empty_base")
+def test_a_second_run_against_a_server_is_refused_while_the_first_lives_and_no_longer(
+    tmp_path: Path, lab_server: LabServer
+) -> None:
+    run, second = tmp_path / "run", tmp_path / "second"
+    spec = spec_file(tmp_path, target=existing(lab_server), step="4s")
+    with watched(run, spec, PGPASSWORD=SECRET) as tool:
+        tool.wait_for(lambda: tool.says("warm-up, "), "a load")
+        refused = pgassay("run", spec, "--out", second, PGPASSWORD=SECRET)
+        assert refused.returncode == 1
+        assert "another pgassay run is using this server" in last_line(refused.stderr)
+        assert not second.exists()
+        for command in (["recover"], ["run", "--resume"]):
+            alive = pgassay(*command, run, PGPASSWORD=SECRET)
+            assert alive.returncode == 1
+            assert "its run is alive; wait for it to end" in last_line(alive.stderr)
+        tool.kill()
+    assert pgassay("recover", run, PGPASSWORD=SECRET).returncode == 0
+
+
+@pytest.mark.usefixtures("found", "empty_base")
+@pytest.mark.parametrize("presses", [2, 3])
+def test_ctrl_c_twice_says_what_is_left_and_how_and_a_third_one_leaves_it_to_recover(
+    tmp_path: Path, lab_server: LabServer, presses: int
+) -> None:
+    run = tmp_path / "run"
+    spec = spec_file(tmp_path, target=existing(lab_server), step="4s")
+    left = f"left to undo: schema pgassay of database lab; pgassay recover {run} does it"
+    with watched(run, spec, PGPASSWORD=SECRET) as tool, lab_server.admin() as other:
+        in_the_second_trial(tool)
+        with other.transaction():
+            # The schema cannot be dropped while somebody reads one of its tables.
+            other.execute("LOCK TABLE pgassay.account IN ACCESS SHARE MODE")
+            tool.interrupt()
+            tool.wait_for(lambda: tool.says("restoring the server"), "restoring")
+            wait_until(lambda: waits_for_a_lock(lab_server), "the DROP SCHEMA")
+            tool.interrupt()
+            tool.wait_for(lambda: left in tool.text, "what is left to do")
+            assert tool.process.poll() is None
+            if presses == 3:
+                tool.interrupt()
+                assert tool.end() == 5
+        assert tool.end() == (130 if presses == 2 else 5)
+    if presses == 3:
+        assert f"stopped while restoring; {left}" in tool.text
+        assert pgassay("recover", run, PGPASSWORD=SECRET).returncode == 0
+    assert_nothing_open(run)
+
+
+def waits_for_a_lock(server: LabServer) -> bool:
+    with server.admin() as session:
+        row = session.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'DROP SCHEMA%'"
+            " AND wait_event_type = 'Lock'"
+        ).fetchone()
+    return row == (1,)

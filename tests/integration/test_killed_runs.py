@@ -1,0 +1,203 @@
+"""SIGKILL to the tool at every phase: the target comes back as found, finished trials are kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pgassay.target.installation import Installation
+from support.broken_runs import (
+    LOAD,
+    WARM_UP,
+    WatchedRun,
+    assert_no_server_left,
+    assert_nothing_open,
+    prints_of,
+    spec_file,
+    watched,
+)
+from support.command import pgassay
+from support.servers import SECRET, LabServer, installation_named
+
+Phase = Callable[[WatchedRun, Path], None]
+
+
+@pytest.fixture(scope="module")
+def server_installation() -> Installation:
+    """One PostgreSQL is enough for what the tool does about its own death."""
+    return installation_named("embedded-18")
+
+
+def after_a_trial(tool: WatchedRun) -> None:
+    tool.wait_for(lambda: len(tool.finished()) >= 1, "a finished trial")
+    tool.forget()
+
+
+def when_said(pattern: str, *, later: bool = False) -> Phase:
+    def wait(tool: WatchedRun, base: Path) -> None:
+        if later:
+            after_a_trial(tool)
+        tool.wait_for(lambda: tool.says(pattern), pattern)
+
+    return wait
+
+
+def when_there(pattern: str) -> Phase:
+    """A file or directory of the owned server."""
+
+    def wait(tool: WatchedRun, base: Path) -> None:
+        tool.wait_for(lambda: any(base.glob(pattern)), pattern)
+
+    return wait
+
+
+def when_journaled(words: str) -> Phase:
+    def wait(tool: WatchedRun, base: Path) -> None:
+        journal = tool.run / "journal.jsonl"
+        tool.wait_for(lambda: journal.is_file() and words in journal.read_text(), words)
+
+    return wait
+
+
+def when_storing(tool: WatchedRun, base: Path) -> None:
+    after_a_trial(tool)
+    tool.wait_for(lambda: any((tool.run / "trials").glob(".*.part")), "a trial being stored")
+
+
+def when_starting_with_other_settings(tool: WatchedRun, base: Path) -> None:
+    def data() -> Path:
+        return next(base.glob("run-*")) / "data"
+
+    def configured() -> bool:
+        try:
+            thawed = data().stat().st_ino != before
+            return thawed and "work_mem" in (data() / "postgresql.auto.conf").read_text()
+        except OSError:
+            return False
+
+    tool.wait_for(lambda: tool.says("warm-up, "), "the first load")
+    before = data().stat().st_ino
+    after_a_trial(tool)
+    tool.wait_for(configured, "the next arm's settings")
+
+
+OWNED: dict[str, Phase] = {
+    "opening": when_journaled("directory of an owned server"),
+    "making the cluster": when_there("run-*/data/global"),
+    "building": when_said("building bank-write"),
+    "freezing": when_there("run-*/snapshot/base"),
+    "resetting": when_said(r"trial 2 .* reset", later=True),
+    "starting with other settings": when_starting_with_other_settings,
+    "warm-up": when_said(WARM_UP, later=True),
+    "load": when_said(LOAD, later=True),
+    "storing": when_storing,
+    "restoring": when_said("restoring the server"),
+    "analysing": when_said("writing the report"),
+}
+EXISTING: dict[str, Phase] = {
+    "opening": when_said("opening the server"),
+    "changing a held setting": when_journaled("setting maintenance_work_mem"),
+    "building": when_journaled("schema pgassay"),
+    "resetting": when_said(r"trial 2 .* reset", later=True),
+    "changing a setting": when_journaled("setting work_mem"),
+    "warm-up": when_said(WARM_UP, later=True),
+    "load": when_said(LOAD, later=True),
+    "storing": when_storing,
+    "restoring": when_said("restoring the server"),
+    "analysing": when_said("writing the report"),
+}
+WITH_TRIALS = {"resetting", "starting with other settings", "warm-up", "load", "storing"}
+
+
+def killed(tool: WatchedRun, base: Path, phase: str, wait: Phase) -> dict[str, str]:
+    """Digests of the trials that were finished when the tool died in this phase."""
+    wait(tool, base)
+    tool.kill()
+    kept = tool.finished()
+    assert bool(kept) or phase not in WITH_TRIALS
+    return prints_of(tool.run, kept)
+
+
+def assert_resumed_to_the_end(run: Path, kept: dict[str, str], **environment: str) -> None:
+    """`--resume` ends with every trial, those of before untouched, and says when it went on."""
+    done = pgassay("run", "--resume", run, "--json", **environment)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["trials"] == 4
+    trials = {name.split("/")[1] for name in kept}
+    assert prints_of(run, sorted(trials)) == kept
+    assert sorted(path.name for path in (run / "trials").iterdir()) == [
+        "0001", "0002", "0003", "0004",
+    ]  # fmt: skip
+    notes = json.loads((run / "environment.json").read_text()).get("resumed", [])
+    assert [note["after_trials"] for note in notes] == ([len(trials)] if len(trials) < 4 else [])
+    assert ("resumed" in (run / "report.html").read_text()) == bool(notes)
+    assert_nothing_open(run)
+    again = pgassay("run", "--resume", run, "--json", **environment)
+    assert again.returncode == 0
+    assert "is finished; there is nothing to resume" in again.stderr
+    assert json.loads(again.stdout) == json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("then", ["recover", "resume"])
+@pytest.mark.parametrize("phase", OWNED)
+def test_an_owned_server_survives_the_death_of_the_tool(
+    tmp_path: Path, empty_base: Path, phase: str, then: str
+) -> None:
+    run = tmp_path / "run"
+    with watched(run, spec_file(tmp_path)) as tool:
+        kept = killed(tool, empty_base, phase, OWNED[phase])
+    if then == "recover":
+        done = pgassay("recover", run)
+        assert done.returncode == 0, done.stderr
+        assert prints_of(run, tool.finished()) == kept
+        assert_nothing_open(run)
+        assert "nothing to undo" in pgassay("recover", run).stdout
+    else:
+        assert_resumed_to_the_end(run, kept)
+    assert_no_server_left(empty_base)
+
+
+@pytest.fixture
+def found(lab_server: LabServer) -> Iterator[Path]:
+    """postgresql.auto.conf with a line of somebody else's for the setting that is varied."""
+    path = lab_server.cluster.workspace.data / "postgresql.auto.conf"
+    with lab_server.admin() as session:
+        session.execute("ALTER SYSTEM SET log_min_duration_statement = '10min'")
+        session.execute("ALTER SYSTEM SET work_mem = '6MB'")
+        session.execute("SELECT pg_reload_conf()")
+    before = path.read_bytes()
+    yield path
+    with lab_server.admin() as session:
+        here = session.execute("SELECT to_regnamespace('pgassay')").fetchone()
+        in_force = session.execute("SHOW work_mem").fetchone()
+    assert path.read_bytes() == before
+    assert (here, in_force) == ((None,), ("6MB",))
+
+
+def lab_target(server: LabServer) -> str:
+    return (
+        f"[target]\ndsn = 'host=127.0.0.1 port={server.port} user=lab dbname=lab'\n"
+        "allow_changes = true\n[settings.postgres]\nmaintenance_work_mem = '32MB'"
+    )
+
+
+@pytest.mark.usefixtures("found")
+@pytest.mark.parametrize("then", ["recover", "resume"])
+@pytest.mark.parametrize("phase", EXISTING)
+def test_an_existing_server_is_as_it_was_after_the_death_of_the_tool(
+    tmp_path: Path, lab_server: LabServer, empty_base: Path, phase: str, then: str
+) -> None:
+    run = tmp_path / "run"
+    spec = spec_file(tmp_path, target=lab_target(lab_server))
+    with watched(run, spec, PGPASSWORD=SECRET) as tool:
+        kept = killed(tool, empty_base, phase, EXISTING[phase])
+    if then == "recover":
+        done = pgassay("recover", run, PGPASSWORD=SECRET)
+        assert done.returncode == 0, done.stderr
+        assert prints_of(run, tool.finished()) == kept
+        assert_nothing_open(run)
+    else:
+        assert_resumed_to_the_end(run, kept, PGPASSWORD=SECRET)

@@ -1,0 +1,73 @@
+"""Ten thousand connections from one process, each of which has its transactions."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pgassay import _core
+from pgassay.target.protocol import ConnectionParameters
+from support import silent_server
+
+CONNECTIONS = 10_000
+PORT = 5432
+LIMIT_S = 120.0
+
+
+@pytest.fixture
+def listening() -> Iterator[ConnectionParameters]:
+    with tempfile.TemporaryDirectory(prefix="pgassay-") as folder:
+        command = [sys.executable, silent_server.__file__, str(Path(folder) / f".s.PGSQL.{PORT}")]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as server:
+            assert server.stdout is not None
+            assert server.stdout.readline() == "listening\n"
+            yield ConnectionParameters(host=folder, port=PORT, user="nobody", dbname="none")
+            assert server.stdin is not None
+            server.stdin.close()
+
+
+@pytest.mark.parametrize("transport", ["io_uring", "epoll"])
+def test_ten_thousand_connections_run_their_transactions_in_one_process(
+    listening: ConnectionParameters, transport: str
+) -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and most < CONNECTIONS + 1000:
+        pytest.skip(f"only {most} open files are allowed here; raise the hard limit (ulimit -Hn)")
+    load = _core.Load(
+        json.dumps(
+            {
+                "connection": listening.for_core(),
+                "application_name": "many",
+                "scenarios": [
+                    {"name": "one", "file": "one.sql", "script": "SELECT 1;\n", "weight": 1}
+                ],
+                "steps": [{"clients": CONNECTIONS, "duration_s": None, "measured": True}],
+                "transactions_per_client": 3,
+                "protocol": "simple",
+                "threads": 2,
+                "transport": transport,
+                "seed": 1,
+                "interval_s": 1.0,
+                "variables": {},
+            }
+        )
+    )
+    load.connect()
+    load.start()
+    assert load.wait(LIMIT_S)
+    result = json.loads(load.result())
+
+    assert result["backend"] == transport
+    assert result["transactions"] == 3 * CONNECTIONS
+    assert result["failed"] == 0
+    assert result["lost_connections"] == 0
+    assert result["connections"] == {"count": CONNECTIONS, "min_tx": 3, "max_tx": 3}

@@ -1,0 +1,179 @@
+"""Runs that are broken off at a chosen moment, and what must be true afterwards.
+
+Enters: a spec, conditions to wait for. Leaves: a tool on a terminal of its own whose progress can
+be read, prints of what is on disk. Never: sleeps for luck.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from pgassay.samples.journal import open_changes
+
+SPEC = """
+question = "Does it survive?"
+[workload]
+use = "bank-write"
+{target}
+[factors.postgres]
+{factor}
+[load]
+clients = 2
+step = "{step}"
+warmup = "0.5s"
+[design]
+seed = 3
+min_blocks = {blocks}
+max_blocks = {blocks}
+"""
+DEFAULTS: dict[str, Any] = {
+    "target": "", "factor": 'work_mem = ["5MB", "9MB"]', "step": "0.8s", "blocks": 2,
+}  # fmt: skip
+LIMIT_S = 90.0
+POLL_S = 0.0005
+# Of a later trial, in one frame of the progress: the frames of the one before may come late.
+WARM_UP = r"trial [2-9] (?:(?!trial).)*warm-up, 2 clients"
+LOAD = r"trial [2-9] (?:(?!trial|warm-up).)*\b2 clients, "
+_STEERING = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def spec_file(folder: Path, **changes: Any) -> Path:
+    path = folder / "lab.toml"
+    path.write_text(SPEC.format(**DEFAULTS | changes))
+    return path
+
+
+class WatchedRun:
+    """`pgassay run …` on a terminal, so that its live progress tells the phase it is in."""
+
+    def __init__(self, run: Path, *arguments: str | Path, **environment: str) -> None:
+        self.run = run
+        self._text = ""
+        self._seen = 0
+        master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "pgassay", "run", *map(str, arguments)],
+            stdout=subprocess.DEVNULL,
+            stderr=slave,
+            start_new_session=True,
+            env=os.environ | {"COLUMNS": "300", "TERM": "xterm"} | environment,
+        )
+        os.close(slave)
+        self._reader = threading.Thread(target=self._read, args=(master,), daemon=True)
+        self._reader.start()
+
+    def _read(self, master: int) -> None:
+        with os.fdopen(master, "rb", buffering=0) as terminal:
+            while True:
+                try:
+                    piece = terminal.read(65536)
+                except OSError:
+                    return  # the last writer is gone
+                if not piece:
+                    return
+                self._text += piece.decode("utf-8", "replace")
+
+    @property
+    def text(self) -> str:
+        """All it has said, as plain text."""
+        return _STEERING.sub("", self._text)
+
+    def forget(self) -> None:
+        """Let `says` look only at what is said from now on."""
+        self._seen = len(self._text)
+
+    def says(self, pattern: str) -> bool:
+        return re.search(pattern, _STEERING.sub("", self._text[self._seen :])) is not None
+
+    def finished(self) -> list[str]:
+        return sorted(path.name for path in (self.run / "trials").glob("[0-9]*"))
+
+    def wait_for(self, condition: Callable[[], bool], what: str) -> None:
+        end = time.monotonic() + LIMIT_S
+        while not condition():
+            if self.process.poll() is not None:
+                pytest.fail(f"it ended before {what}:\n{self.text}")
+            if time.monotonic() > end:
+                pytest.fail(f"not within {LIMIT_S:g} s: {what}\n{self.text}")
+            time.sleep(POLL_S)
+
+    def kill(self) -> None:
+        """SIGKILL to the tool's process and to nothing else."""
+        self.process.kill()
+        self.process.wait()
+
+    def interrupt(self) -> None:
+        """Ctrl-C: to the whole group, as a terminal does it."""
+        os.killpg(self.process.pid, signal.SIGINT)
+
+    def end(self) -> int:
+        """Its exit status, once all it said is read."""
+        status = self.process.wait(timeout=LIMIT_S)
+        self._reader.join(timeout=LIMIT_S)
+        return status
+
+
+@contextmanager
+def watched(run: Path, *arguments: str | Path, **environment: str) -> Iterator[WatchedRun]:
+    """`pgassay run ARGUMENTS --out RUN`, killed in any case."""
+    tool = WatchedRun(run, *arguments, "--out", run, **environment)
+    try:
+        yield tool
+    finally:
+        tool.kill()
+
+
+def prints_of(run: Path, trials: list[str]) -> dict[str, str]:
+    """A digest of every file of these trials."""
+    return {
+        str(path.relative_to(run)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for trial in trials
+        for path in sorted((run / "trials" / trial).iterdir())
+    }
+
+
+def assert_nothing_open(run: Path) -> None:
+    """The journal owes nothing, and no half-written file is shown as whole."""
+    assert open_changes(run / "journal.jsonl") == []
+    for trial in (run / "trials").glob("[0-9]*"):
+        assert (trial / "trial.json").is_file()
+        assert (trial / "load.parquet").is_file()
+
+
+def servers_below(base: Path) -> list[int]:
+    found = []
+    for process in psutil.process_iter(["name"]):
+        if process.info["name"] == "postgres":
+            try:
+                if str(process.cwd()).startswith(str(base)):
+                    found.append(process.pid)
+            except psutil.Error:
+                continue
+    return found
+
+
+def postmaster_below(base: Path) -> int:
+    """The one whose parent is none of them."""
+    pids = servers_below(base)
+    (found,) = [pid for pid in pids if psutil.Process(pid).ppid() not in pids]
+    return found
+
+
+def assert_no_server_left(base: Path) -> None:
+    assert servers_below(base) == []
+    assert [path.name for path in base.iterdir() if path.name.startswith("run-")] == []

@@ -1,0 +1,186 @@
+"""Every guard, on values: what it lets pass, what it doubts, what it throws out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pgassay.trials.fingerprint import Fingerprint
+from pgassay.trials.foreign_sessions import foreign_load, measured_window
+from pgassay.trials.guards import (
+    Evidence,
+    doubts_among,
+    judge,
+    shipped_limits,
+    validity_of,
+)
+from pgassay.trials.host_state import HostState
+from pgassay.trials.processor_times import ProcessorSplit
+from pgassay.trials.record import Checkpoint, Columns
+
+HOST = HostState(knobs={"vm.swappiness": "60"}, throttled=3, frequency_mhz=2400.0, disk_used=0.5)
+CALM = Fingerprint(
+    version="18.4",
+    started_at_s=1000.5,
+    settings={"work_mem": "4096", "fsync": "on"},
+    database_bytes=10**9,
+    foreign_sessions=0,
+    foreign_active=0,
+    foreign_maintenance=0,
+    autovacuum_workers=0,
+    base_backups=0,
+    replicas="",
+    clock_offset_ns=10**18,
+    host=HOST,
+    postmaster=1,
+)
+BUSY = ProcessorSplit(
+    all_s=100.0, busy_s=60.0, server_s=40.0, client_s=18.0, foreign_user_s=1.0, steal_s=1.0
+)
+QUIET = Evidence(
+    before=CALM,
+    after=replace(CALM, database_bytes=2 * 10**9),
+    processors=BUSY,
+    foreign_load=0.0,
+    checkpoints=[Checkpoint(1, 2, "time"), Checkpoint(3, 4, "wal")],
+    scripts=["UPDATE t SET a = 1;"],
+    settings={"work_mem"},
+)
+
+
+def grades(evidence: Evidence) -> dict[str, str]:
+    return {remark.guard: remark.grade for remark in judge(evidence)}
+
+
+def afterwards(**changes: Any) -> Evidence:
+    return replace(QUIET, after=replace(CALM, **changes))
+
+
+def beforehand(**changes: Any) -> Evidence:
+    return replace(QUIET, before=replace(CALM, **changes))
+
+
+def host_afterwards(**changes: Any) -> Evidence:
+    return afterwards(host=replace(HOST, **changes))
+
+
+def forced(scripts: list[str] | None) -> Evidence:
+    return replace(QUIET, checkpoints=[Checkpoint(1, 2, "immediate force wait")], scripts=scripts)
+
+
+def test_a_quiet_trial_leaves_nothing_to_say_though_its_data_has_grown() -> None:
+    assert judge(QUIET) == []
+    assert validity_of([]).valid
+
+
+@pytest.mark.parametrize(
+    ("evidence", "found"),
+    [
+        (afterwards(settings={"work_mem": "8192", "fsync": "on"}), {"settings": "invalid"}),
+        (afterwards(settings={"work_mem": "4096"}), {"settings": "invalid"}),
+        (afterwards(started_at_s=2000.5), {"restart": "invalid"}),
+        (
+            replace(afterwards(started_at_s=2000.5), awaits_outages=True),
+            {"restart-awaited": "doubt"},
+        ),
+        (afterwards(version="18.5"), {"version": "invalid"}),
+        (host_afterwards(knobs={"vm.swappiness": "1"}), {"host-knobs": "invalid"}),
+        (afterwards(replicas="standby1 sync"), {"replicas": "invalid"}),
+        (beforehand(base_backups=1), {"base-backup": "invalid"}),
+        (afterwards(base_backups=1), {"base-backup": "invalid"}),
+        (beforehand(foreign_maintenance=1), {"maintenance": "invalid"}),
+        (afterwards(foreign_maintenance=1), {"maintenance": "invalid"}),
+        (beforehand(autovacuum_workers=1), {"autovacuum": "doubt"}),
+        (afterwards(autovacuum_workers=1), {}),
+        (forced(["SELECT 1;"]), {"forced-checkpoint": "invalid"}),
+        (forced(["SELECT 1;", "CHECKPOINT;"]), {"forced-checkpoint-perhaps-own": "doubt"}),
+        (forced(None), {"forced-checkpoint-perhaps-own": "doubt"}),
+        (replace(QUIET, settings={"checkpoint_timeout"}), {"wal-checkpoint": "doubt"}),
+        (replace(QUIET, settings={"checkpoint_timeout", "max_wal_size"}), {}),
+        (replace(QUIET, foreign_load=0.01), {}),
+        (replace(QUIET, foreign_load=0.1), {"foreign-sessions": "doubt"}),
+        (replace(QUIET, foreign_load=0.9), {"foreign-sessions": "invalid"}),
+        (replace(QUIET, foreign_load=None), {}),
+        (replace(beforehand(foreign_active=1), foreign_load=0.9), {"foreign-sessions": "doubt"}),
+        (replace(beforehand(foreign_active=1), foreign_load=None), {"foreign-sessions": "doubt"}),
+        (replace(QUIET, processors=replace(BUSY, foreign_user_s=6.0)), {"foreign-cpu": "doubt"}),
+        (replace(QUIET, processors=replace(BUSY, foreign_user_s=90.0)), {"foreign-cpu": "doubt"}),
+        (replace(QUIET, processors=replace(BUSY, steal_s=40.0)), {"steal": "invalid"}),
+        (replace(QUIET, processors=None), {}),
+        (host_afterwards(throttled=4), {"throttled": "doubt"}),
+        (host_afterwards(throttled=None), {}),
+        (host_afterwards(disk_used=0.93), {"disk": "doubt"}),
+        (host_afterwards(disk_used=0.985), {"disk": "invalid"}),
+        (host_afterwards(disk_used=None), {}),
+        (afterwards(host=None), {}),
+        (afterwards(clock_offset_ns=10**18 + 10**7), {}),
+        (afterwards(clock_offset_ns=10**18 - 10**8), {"clock-step": "doubt"}),
+        (afterwards(clock_offset_ns=10**18 + 2 * 10**9), {"clock-step": "invalid"}),
+    ],
+)  # fmt: skip
+def test_each_guard_finds_what_it_is_for_and_nothing_else(
+    evidence: Evidence, found: Mapping[str, str]
+) -> None:
+    assert grades(evidence) == found
+
+
+def test_what_changed_is_named_with_its_values_and_a_long_list_is_cut() -> None:
+    (remark,) = judge(afterwards(settings={"work_mem": "8192", "fsync": "on"}))
+    assert remark.text == "a setting changed in the trial: work_mem 4096 → 8192"
+    many = {f"s{number}": "on" for number in range(6)}
+    (remark,) = judge(afterwards(settings={**CALM.settings, **many}))
+    assert remark.text.endswith("s0 absent → on, s1 absent → on, s2 absent → on and 3 more")
+
+
+def test_doubts_leave_a_trial_valid_and_the_rest_does_not() -> None:
+    remarks = judge(replace(host_afterwards(disk_used=0.93, throttled=4), foreign_load=2.0))
+    validity = validity_of(remarks)
+    assert not validity.valid
+    assert len(validity.reasons) == 1
+    assert validity.reasons[0].endswith("more than 0.5 on average")
+    assert len(doubts_among(remarks)) == 2
+    assert validity_of([r for r in remarks if r.grade == "doubt"]).valid
+
+
+def test_thresholds_can_be_others() -> None:
+    strict = {**shipped_limits(), "disk": {**shipped_limits()["disk"], "doubt": 0.4}}
+    (remark,) = judge(QUIET, strict)
+    assert (remark.guard, remark.grade) == ("disk", "doubt")
+    assert "more than 40 % full" in remark.text
+
+
+def samples(*rows: tuple[int, int | None, str | None, str | None, str | None]) -> Columns:
+    names = ("tick_ns", "pid", "backend_type", "state", "scenario")
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+
+
+def test_foreign_sessions_are_those_never_seen_in_a_scenario() -> None:
+    client = "client backend"
+    rows = []
+    for tick in range(10):
+        rows += [
+            (tick, 1, client, "active", "pay" if tick % 2 else None),  # ours, at times between two
+            (tick, 2, client, "active", None),
+            (tick, 3, client, "idle in transaction", None),
+            (tick, 4, "checkpointer", None, None),
+            (tick, None, None, None, None),
+        ]
+    rows.append((9, 5, client, "active", None))  # seen once: ours, perhaps
+    assert foreign_load(samples(*rows), (0, 10), 5) == 1.0
+    assert foreign_load(samples(*rows), (0, 4), 5) is None, "too few samples to say"
+    late = [row for row in rows if row[1] != 2 or row[0] >= 6]
+    assert foreign_load(samples(*late), (0, 10), 5) == 0.4
+    assert foreign_load(samples(*late), (0, 6), 5) == 0.0, "not in the measured time"
+
+
+def test_the_measured_window_leaves_out_the_warm_up() -> None:
+    steps = [
+        {"measured": False, "start_ns": 0, "end_ns": 5},
+        {"measured": True, "start_ns": 5, "end_ns": 8},
+        {"measured": True, "start_ns": 8, "end_ns": 9},
+    ]
+    assert measured_window(steps) == (5, 9)
+    assert measured_window(steps[:1]) == (0, 0)
