@@ -54,7 +54,7 @@ class Outcome:
 def run_experiment(spec: Spec, run: RunDirectory, observer: Observer) -> Outcome:
     """Answer the spec's question; finished trials survive whatever goes wrong."""
     check_load(spec)
-    placement = resolve_placement(spec.file.placement)
+    placement = resolve_placement(spec.file.placement, spec.file.settings.host)
     plan = make_plan(spec)
     observer.planned(plan)
     for warning in placement.warnings:

@@ -46,7 +46,7 @@ def resume(
     plan = stored_plan(run)
     spec = _same_spec(run, plan, spec_path)
     check_load(spec)
-    placement = resolve_placement(spec.file.placement)
+    placement = resolve_placement(spec.file.placement, spec.file.settings.host)
     _, left_alone = undo_what_is_left(run)
     for note in left_alone:
         observer.warned(note)

@@ -240,7 +240,8 @@ def test_an_experiment_varies_a_knob_and_leaves_the_host_as_it_was(
         assert trial["reset"]["host"] == knobs
         assert list(trial["reset"]["settings"]) == ["synchronous_commit"]
     environment = json.loads((run / "environment.json").read_text())
-    assert environment["host"]["as found"] == {PRESSURE: host_as_it_was[PRESSURE]}
+    found = {name: host_as_it_was[name] for name in (SWAP, PRESSURE)}
+    assert environment["host"]["as found"] == found
     assert "vm.swappiness = 41" in pgassay("show", run).stdout
     assert "vm.swappiness = 41" in pgassay("report", run, "--format", "md").stdout
 

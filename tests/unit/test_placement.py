@@ -65,6 +65,16 @@ def test_server_and_client_on_one_cpu_is_a_risk_that_the_plan_tells(tmp_path: Pa
     assert f"server and client share CPU {own}" in " ".join(shown.stdout.split())
 
 
+def test_niceness_between_sessions_that_the_host_groups_is_doubted_unless_it_is_told_not_to() -> (
+    None
+):
+    grouping = "kernel.sched_autogroup_enabled"
+    nice = table("server_nice = 3")
+    (doubt,) = resolve_placement(nice, {grouping: "1"}).warnings
+    assert grouping in doubt
+    assert resolve_placement(nice, {grouping: "0"}).warnings == ()
+
+
 def test_threads_and_processes_are_in_their_place_from_the_start() -> None:
     place = Place(frozenset({max(os.sched_getaffinity(0))}), nice=os.nice(0) + 2)
     before, niceness = os.sched_getaffinity(0), os.getpriority(os.PRIO_PROCESS, 0)

@@ -42,7 +42,7 @@ def plan(
     """Show what a run would do: arms, order, changes, time and risks."""
     checked = load_spec(spec, seed)
     check_load(checked)
-    placement = resolve_placement(checked.file.placement)
+    placement = resolve_placement(checked.file.placement, checked.file.settings.host)
     drawn = make_plan(checked)
     ahead = look_ahead(checked, drawn)
     if as_json:

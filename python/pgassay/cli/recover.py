@@ -29,7 +29,7 @@ def recover(run: Annotated[Path, typer.Argument(help="A run directory.")]) -> No
         changes, left_alone = undo_what_is_left(directory)
     if not changes:
         out.print("nothing to undo")
-    for change in reversed(changes):
-        out.print(f"settled: {plain(change.what)}")
+    for what in dict.fromkeys(change.what for change in reversed(changes)):
+        out.print(f"settled: {plain(what)}")
     for note in left_alone:
         out.print(f"[yellow]note:[/yellow] {plain(note)}")

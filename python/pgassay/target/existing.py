@@ -69,7 +69,7 @@ class ExistingTarget:
         self._settings: SystemSettings | None = None
         self._schema = WorkloadSchema(journal)
         self._host = HostKnobs(journal)
-        self._data_directory: Path | None = None
+        self._seen: ServerFacts | None = None
         self._held: dict[str, str] = {}
         self._held_host: dict[str, str] = {}
         self._prepared = False
@@ -129,13 +129,13 @@ class ExistingTarget:
     def check_host(self, knobs: Mapping[str, str]) -> None:
         if not knobs:
             return
-        facts = self.facts()
-        if not facts.is_local:
+        if self._seen is None:
+            self._seen = self.facts()
+        if not self._seen.is_local:
             raise TargetError(
                 f"{next(iter(knobs))}: the server is not on this host, whose knobs alone can be "
                 "set; run pgassay there, or leave out [factors.host] and [settings.host]"
             )
-        self._data_directory = Path(facts.data_directory) if facts.data_directory else None
         self._host.check(knobs, self._data_directory)
 
     def reset(self, settings: Mapping[str, str], host: Mapping[str, str] = NOTHING) -> ResetReport:
@@ -231,6 +231,11 @@ class ExistingTarget:
     def _apply(self, wanted: Mapping[str, str]) -> list[str]:
         with told_as_target_error("changing settings"):
             return self._opened()[1].apply(wanted)
+
+    @property
+    def _data_directory(self) -> Path | None:
+        where = self._seen.data_directory if self._seen else None
+        return Path(where) if where else None
 
     def _alive(self) -> None:
         """The control session holds the lock; where it broke, the lock must be taken again."""

@@ -36,6 +36,8 @@ class HostKnobs:
         self._written: dict[str, Written] = {}
         self._changes: dict[str, list[str]] = {}
         self._lock = -1
+        self.found: dict[str, str] = {}
+        """What the knobs were when they were first looked at."""
         self.notes: list[str] = []
         """On what a killed run had left, and could not be undone."""
 
@@ -47,7 +49,9 @@ class HostKnobs:
             self._lock = take_lock()
             self.notes = settle_left_over()
         for name, value in wanted.items():
-            find_knob(name, data_directory).check(value)
+            knob = find_knob(name, data_directory)
+            knob.check(value)
+            self.found.setdefault(name, knob.read())
 
     def apply(self, wanted: Mapping[str, str], data_directory: Path | None) -> dict[str, str]:
         """Bring the knobs to these values; each as read back."""
@@ -66,11 +70,6 @@ class HostKnobs:
                 )
         return shown
 
-    @property
-    def found(self) -> dict[str, str]:
-        """What was found of each knob that is changed now."""
-        return {written.name: written.found for written in self._written.values()}
-
     def restore(self) -> None:
         """Put everything back and let go of the lock; RestoreFailed where that is not possible."""
         try:
@@ -85,7 +84,7 @@ class HostKnobs:
         settled = settle(list(self._written.values()))
         left = {**settled.theirs, **settled.failed}
         for path in [path for path in self._written if path not in left]:
-            for change_id in self._changes.pop(path):
+            for change_id in self._changes.pop(path, []):
                 self._journal.undone(change_id)
             del self._written[path]
         remember(list(self._written.values()))

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from pgassay.errors import SpecError, TargetError
 from pgassay.spec.placement import PlacementTable, as_list, cpus_in, node_in
+from pgassay.target.host_files import SYSCTL
+from pgassay.target.protocol import NOTHING
 
 ONLINE = Path("/sys/devices/system/cpu/online")
 NODES = Path("/sys/devices/system/node")
-AUTOGROUP = Path("/proc/sys/kernel/sched_autogroup_enabled")
+AUTOGROUP = "kernel.sched_autogroup_enabled"
 PARTS = ("server", "client", "sampler")
 Result = TypeVar("Result")
 
@@ -54,8 +56,11 @@ class Placement:
 NOWHERE = Placement()
 
 
-def resolve_placement(table: PlacementTable) -> Placement:
-    """The table on this host; SpecError where it has no such CPU or may not place there."""
+def resolve_placement(table: PlacementTable, held: Mapping[str, str] = NOTHING) -> Placement:
+    """The table on this host; SpecError where it has no such CPU or may not place there.
+
+    `held` are knobs of the host that the experiment sets.
+    """
     server, client, sampler = (_place(table, part) for part in PARTS)
     warnings = []
     if server and client and server.cpus and client.cpus and server.cpus & client.cpus:
@@ -64,10 +69,10 @@ def resolve_placement(table: PlacementTable) -> Placement:
             "other, which the result will show; give them CPUs of their own"
         )
     nice = any(place is not None and place.nice is not None for place in (server, client, sampler))
-    if nice and _text(AUTOGROUP) == "1":
+    if nice and held.get(AUTOGROUP, _text(SYSCTL / AUTOGROUP.replace(".", "/"))) == "1":
         warnings.append(
             "niceness counts only among processes of one session while the host groups sessions; "
-            'hold "kernel.sched_autogroup_enabled" = 0 in [settings.host]'
+            f'hold "{AUTOGROUP}" = 0 in [settings.host]'
         )
     return Placement(server, client, sampler, tuple(warnings))
 

@@ -226,7 +226,7 @@ class Target(Protocol):
         ...
 
     def host_as_found(self) -> Mapping[str, str]:
-        """What was found of each knob of the host that is changed now."""
+        """What each knob of the host was when it was checked."""
         ...
 
     def parameters(self) -> ConnectionParameters:

@@ -28,7 +28,7 @@ def describe_environment(
     host_as_found: Mapping[str, str] = NOTHING,
     placement: Placement = NOWHERE,
 ) -> dict[str, Any]:
-    """The object of environment.json; `host_as_found` are knobs that are held otherwise now."""
+    """The object of environment.json; `host_as_found` are the knobs that the run changes."""
     found = {"as found": dict(host_as_found)} if host_as_found else {}
     return {
         "schema": SCHEMA,
