@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from support.broken_runs import (
     assert_nothing_open,
     postmaster_below,
     prints_of,
+    servers_below,
     spec_file,
     watched,
 )
@@ -117,6 +119,17 @@ def test_a_postmaster_killed_in_a_trial_ends_the_run_which_can_be_resumed(
     assert_kept(run, kept)
 
 
+def test_a_backend_that_is_killed_is_told_in_the_words_of_the_servers_log(
+    tmp_path: Path, no_server_left: Path
+) -> None:
+    with watched(tmp_path / "run", spec_file(tmp_path, step="2s")) as tool:
+        in_the_second_trial(tool)
+        backends = set(servers_below(no_server_left)) - {postmaster_below(no_server_left)}
+        os.kill(max(backends), signal.SIGKILL)
+        assert tool.end() == 2
+    assert re.search(r"the server's log says: .*was terminated by signal 9: Killed", tool.text)
+
+
 @pytest.mark.parametrize(
     ("factor", "words"),
     [
@@ -140,17 +153,25 @@ def test_a_setting_that_keeps_the_server_down_is_told_in_the_servers_own_words(
         assert_nothing_open(run)
 
 
-@pytest.mark.parametrize("size", ["30m", "52m", "72m", "100m"])
+@pytest.mark.parametrize(
+    ("size", "where"),
+    [
+        ("30m", "initdb failed: "),
+        ("60m", "building bank-write: data.sql: "),
+        ("100m", "could not be copied: "),
+        ("175m", "trial 1: 2 of 2 connections were lost"),
+    ],
+)
 def test_a_full_disk_of_the_server_ends_the_run_and_frees_the_disk(
-    tmp_path: Path, empty_base: Path, monkeypatch: pytest.MonkeyPatch, size: str
+    tmp_path: Path, empty_base: Path, monkeypatch: pytest.MonkeyPatch, size: str, where: str
 ) -> None:
-    """In initdb, while building, at the snapshot, or with the WAL of a trial."""
     run = tmp_path / "run"
     with small_disk(empty_base / "disk", size, mode="0711") as disk:
         monkeypatch.setenv("PGASSAY_DATA", str(disk))
         factor = 'max_wal_size = ["1GB", "2GB"]'
-        done = pgassay("run", spec_file(tmp_path, factor=factor, step="20s"), "--out", run)
-        assert done.returncode in (1, 2), done.stderr
+        done = pgassay("run", spec_file(tmp_path, factor=factor, step="50s"), "--out", run)
+        assert done.returncode == (2 if where.startswith("trial") else 1), done.stderr
+        assert where in last_line(done.stderr)
         assert "No space left on device" in last_line(done.stderr)
         assert "an error of pgassay itself" not in done.stderr
         assert [path.name for path in disk.iterdir() if path.name.startswith("run-")] == []

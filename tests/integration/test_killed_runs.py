@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from pgassay.target.installation import Installation
+from pgassay.target.postmaster import end_programs
 from support.broken_runs import (
     LOAD,
     WARM_UP,
@@ -20,7 +24,7 @@ from support.broken_runs import (
     watched,
 )
 from support.command import pgassay
-from support.servers import SECRET, LabServer, installation_named
+from support.servers import SECRET, LabServer, installation_named, wait_until
 
 Phase = Callable[[WatchedRun, Path], None]
 
@@ -135,10 +139,6 @@ def assert_resumed_to_the_end(run: Path, kept: dict[str, str], **environment: st
     assert [note["after_trials"] for note in notes] == ([len(trials)] if len(trials) < 4 else [])
     assert ("resumed" in (run / "report.html").read_text()) == bool(notes)
     assert_nothing_open(run)
-    again = pgassay("run", "--resume", run, "--json", **environment)
-    assert again.returncode == 0
-    assert "is finished; there is nothing to resume" in again.stderr
-    assert json.loads(again.stdout) == json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("then", ["recover", "resume"])
@@ -158,6 +158,23 @@ def test_an_owned_server_survives_the_death_of_the_tool(
     else:
         assert_resumed_to_the_end(run, kept)
     assert_no_server_left(empty_base)
+
+
+def test_what_a_dead_run_had_called_is_ended_and_what_others_call_is_not(tmp_path: Path) -> None:
+    ours, theirs = tmp_path / "run-1", tmp_path / "run-12"
+    for folder in (ours, theirs):
+        folder.mkdir()
+    commands = [subprocess.Popen(["tee", f / "log"], stdin=subprocess.PIPE) for f in (ours, theirs)]
+    try:
+        for folder in (ours, theirs):
+            wait_until((folder / "log").exists, "the program")
+        end_programs(ours, os.geteuid())
+        assert commands[0].wait(timeout=20) == -signal.SIGKILL
+        assert commands[1].poll() is None
+    finally:
+        for command in commands:
+            command.kill()
+            command.communicate()
 
 
 @pytest.fixture

@@ -61,6 +61,12 @@ def test_the_experiment_file_may_be_named_and_must_be_the_same(
     assert json.loads(done.stdout)["trials"] == 4
     assert prints_of(run, ["0001"]) == kept
     assert "resumed" in json.loads((run / "analysis.json").read_text())["environment"]
+    files = {path: path.stat().st_mtime_ns for path in run.rglob("*")}
+    again = pgassay("run", "--resume", run, "--json")
+    assert again.returncode == 0
+    assert "is finished; there is nothing to resume" in again.stderr
+    assert json.loads(again.stdout) == json.loads(done.stdout)
+    assert {path: path.stat().st_mtime_ns for path in run.rglob("*")} == files
 
 
 def test_a_spec_that_was_edited_in_the_run_is_refused(run: Path) -> None:

@@ -156,6 +156,7 @@ def _sweep_one(owner_file: Path) -> list[Path]:
             account = account_named(owner["account"])
             if account is None:
                 return []
+            end_programs(directory, account.uid)
             remove_directories(account, directory, Path(owner["socket"]))
         owner_file.unlink()
         return [directory]
@@ -165,7 +166,6 @@ def _sweep_one(owner_file: Path) -> list[Path]:
 
 def remove_directories(account: Account, directory: Path, socket_directory: Path) -> None:
     """End servers below `directory`, then remove both directories as the account."""
-    end_programs(directory, account.uid)
     end_servers(directory / "data")
     for path in (directory, socket_directory):
         if not path.is_symlink() and not path.exists():

@@ -19,6 +19,7 @@ from pgassay.errors import TargetError, TrialError
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.spec.parse import Spec
 from pgassay.target.placement import NOWHERE, Placement
+from pgassay.target.postmaster import crash
 from pgassay.target.protocol import ServerFacts, Target
 from pgassay.trials.checkpoint_log import LogTail, checkpoints_in_counters, checkpoints_in_log
 from pgassay.trials.doubts import load_doubts
@@ -86,7 +87,7 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     waits: Columns = sampler.take_waits()
     text = log.text()
     checkpoints = checkpoints_in_counters(counters) if text is None else checkpoints_in_log(text)
-    _refuse_broken(trial, result)
+    _refuse_broken(trial, result, text or "")
     remarks = watch.remarks(context.spec, arm, result, waits, checkpoints)
     return TrialRecord(
         number=trial.number,
@@ -123,7 +124,7 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     )
 
 
-def _refuse_broken(trial: PlannedTrial, result: Mapping[str, Any]) -> None:
+def _refuse_broken(trial: PlannedTrial, result: Mapping[str, Any], log: str) -> None:
     """A trial whose server went away, or that failed more than it did, is no observation."""
     done, failed, lost = (result[name] for name in ("transactions", "failed", "lost_connections"))
     if lost and not result.get("outages"):
@@ -141,7 +142,9 @@ def _refuse_broken(trial: PlannedTrial, result: Mapping[str, Any]) -> None:
         if first
         else "no error was seen; is a step long enough for one transaction?"
     )
-    raise TrialError(f"trial {trial.number}: {what}; {reason}")
+    ended = crash(log)
+    told = f"; the server's log says: {ended}" if ended else ""
+    raise TrialError(f"trial {trial.number}: {what}; {reason}{told}")
 
 
 def _doubts(result: Mapping[str, Any], trial: PlannedTrial, context: TrialContext) -> list[str]:
