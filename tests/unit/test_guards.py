@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pgassay.errors import SetupError
 from pgassay.trials.fingerprint import Fingerprint
 from pgassay.trials.foreign_sessions import foreign_load, measured_window
 from pgassay.trials.guards import (
     Evidence,
     doubts_among,
     judge,
-    shipped_limits,
     validity_of,
 )
 from pgassay.trials.host_state import HostState
 from pgassay.trials.processor_times import ProcessorSplit
 from pgassay.trials.record import Checkpoint, Columns
+from pgassay.trials.thresholds import VARIABLE, overlaid, own_limits
 
 HOST = HostState(knobs={"vm.swappiness": "60"}, throttled=3, frequency_mhz=2400.0, disk_used=0.5)
 CALM = Fingerprint(
@@ -145,11 +147,39 @@ def test_doubts_leave_a_trial_valid_and_the_rest_does_not() -> None:
     assert validity_of([r for r in remarks if r.grade == "doubt"]).valid
 
 
-def test_thresholds_can_be_others() -> None:
-    strict = {**shipped_limits(), "disk": {**shipped_limits()["disk"], "doubt": 0.4}}
-    (remark,) = judge(QUIET, strict)
-    assert (remark.guard, remark.grade) == ("disk", "doubt")
-    assert "more than 40 % full" in remark.text
+def test_thresholds_of_a_users_own_lie_over_those_that_ship(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert own_limits() == {}
+    file = tmp_path / "mine.toml"
+    file.write_text("[disk]\ndoubt = 0.4\n[restart]\nis = 'doubt'\n")
+    monkeypatch.setenv(VARIABLE, str(file))
+    remarks = judge(afterwards(started_at_s=2000.5), overlaid(own_limits()))
+    assert [(r.guard, r.grade) for r in remarks] == [("restart", "doubt"), ("disk", "doubt")]
+    assert "more than 40 % full" in remarks[1].text
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[disc]\ndoubt = 1\n", "[disc] is no guard; known are settings, "),
+        ("[disk]\ndoubt = 'a lot'\n", "disk.doubt: only doubt and invalid can be set, each a num"),
+        ("[disk]\nis = 'doubt'\n", "disk.is: only doubt and invalid can be set"),
+        ("[restart]\nis = 'fine'\n", 'restart.is: only is = "doubt" or is = "invalid"'),
+        ("disk", "cannot be used: "),
+    ],
+)
+def test_a_file_of_thresholds_that_cannot_be_used_is_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, told: str
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(text)
+    monkeypatch.setenv(VARIABLE, str(file))
+    with pytest.raises(SetupError) as refused:
+        own_limits()
+    assert str(refused.value).startswith(f"PGASSAY_GUARDS: {file}: ")
+    assert told in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 def samples(*rows: tuple[int, int | None, str | None, str | None, str | None]) -> Columns:

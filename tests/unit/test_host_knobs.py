@@ -18,6 +18,13 @@ from pgassay.target.protocol import Change
 from support.command import pgassay
 from support.servers import RecordingJournal
 
+
+@pytest.fixture(autouse=True)
+def lock_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host's real lock may be held by a test or a run beside us."""
+    monkeypatch.setattr(host_memory, "LOCKED", tmp_path)
+
+
 ALLOWED = "[target]\nallow_host_changes = true\n"
 
 

@@ -141,7 +141,8 @@ def with_fingerprint(run: RunDirectory, number: int, settings: dict[str, str]) -
 def test_what_differs_between_trials_of_one_arm_is_told_once(tmp_path: Path) -> None:
     run, _, plan = synthetic_run(tmp_path / "run")
     for trial in plan.trials:
-        with_fingerprint(run, trial.number, {"max_wal_size": trial.arm, "fsync": "on"})
+        settings = {"max_wal_size": trial.arm, "hba_file": f"/run/{trial.number}/pg_hba.conf"}
+        with_fingerprint(run, trial.number, settings)
     texts = told(analyse_run(run).analysis, "drift")
     (text,) = texts
     assert text.startswith("vm.swappiness was not the same in all trials of an arm: 60 in trial ")

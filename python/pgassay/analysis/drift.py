@@ -9,6 +9,7 @@ between two of them, when nobody looked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from pgassay.analysis.model import Doubt
 from pgassay.samples.run_directory import StoredTrial
 
 _MOST_TOLD = 5
+_WHERE = re.compile(r"(_directory|_directories|_file)$")
+"""Settings that say where a server lies; an owned one lies elsewhere when a run goes on."""
 
 
 def drift_between(trials: Sequence[StoredTrial]) -> list[Doubt]:
@@ -48,6 +51,6 @@ def _constants(summary: Mapping[str, Any]) -> dict[str, str]:
     host = before.get("host") or {}
     return {
         "the server's version": before["version"],
-        **before["settings"],
+        **{name: v for name, v in before["settings"].items() if not _WHERE.search(name)},
         **host.get("knobs", {}),
     }

@@ -10,18 +10,15 @@ Doubts about the load itself (the client's CPU, missed rates, failures) are in d
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
 from pgassay.trials.fingerprint import Fingerprint
 from pgassay.trials.processor_times import ProcessorSplit
 from pgassay.trials.record import Checkpoint, Validity
+from pgassay.trials.thresholds import Limits, shipped_limits
 
-Limits = Mapping[str, Mapping[str, Any]]
 Grade = Literal["doubt", "invalid"]
 _MOST_NAMED = 3
 
@@ -51,12 +48,6 @@ class Evidence:
     settings: Collection[str]
     """Names of those that the experiment sets."""
     awaits_outages: bool = False
-
-
-@cache
-def shipped_limits() -> Limits:
-    """The thresholds of guards.toml."""
-    return tomllib.loads((files(__package__) / "guards.toml").read_text("utf-8"))
 
 
 def judge(evidence: Evidence, limits: Limits | None = None) -> list[Remark]:

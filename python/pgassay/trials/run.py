@@ -23,12 +23,13 @@ from pgassay.target.postmaster import crash
 from pgassay.target.protocol import ServerFacts, Target
 from pgassay.trials.checkpoint_log import LogTail, checkpoints_in_counters, checkpoints_in_log
 from pgassay.trials.doubts import load_doubts
-from pgassay.trials.guards import Limits, doubts_among, validity_of
+from pgassay.trials.guards import doubts_among, validity_of
 from pgassay.trials.loads import open_trial_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.record import Columns, TrialRecord
 from pgassay.trials.sameness import SamenessWatch
 from pgassay.trials.sampling import open_sampler, transactions_of
+from pgassay.trials.thresholds import own_limits
 
 _FAILED_AT_MOST = 0.5
 """Share of transactions that may fail before a trial measures failures, not the load."""
@@ -46,8 +47,6 @@ class TrialContext:
     output: Callable[[int], Path]
     """Makes the folder that a trial's own files are put in."""
     placement: Placement = NOWHERE
-    limits: Limits | None = None
-    """Of the guards; None for those that ship."""
 
 
 def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
@@ -70,7 +69,7 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     load = open_trial_load(
         trial, context.spec, plan, target.parameters(), context.output, place.client
     )
-    watch = SamenessWatch(target, context.facts, context.limits)
+    watch = SamenessWatch(target, context.facts, own_limits())
     sampler, sampler_placed = open_sampler(
         target.parameters(),
         context.facts.version_num,

@@ -16,17 +16,18 @@ from pgassay.spec.parse import Spec
 from pgassay.target.protocol import ServerFacts, Target
 from pgassay.trials.fingerprint import take_fingerprint
 from pgassay.trials.foreign_sessions import foreign_load, measured_window
-from pgassay.trials.guards import Evidence, Limits, Remark, judge, shipped_limits
+from pgassay.trials.guards import Evidence, Remark, judge
 from pgassay.trials.processor_times import ProcessorSplit, processor_times, split_between
 from pgassay.trials.record import Checkpoint, Columns
+from pgassay.trials.thresholds import Limits, overlaid
 
 
 class SamenessWatch:
     """Two looks at a target with a trial's load between them; the first is taken here."""
 
-    def __init__(self, target: Target, facts: ServerFacts, limits: Limits | None = None) -> None:
+    def __init__(self, target: Target, facts: ServerFacts, own_limits: Limits) -> None:
         self._target, self._facts = target, facts
-        self._limits = shipped_limits() if limits is None else limits
+        self._own_limits, self._limits = own_limits, overlaid(own_limits)
         self._before = self._after = take_fingerprint(target, facts)
         self._processors: ProcessorSplit | None = None
 
@@ -67,6 +68,7 @@ class SamenessWatch:
         return {
             "before": self._before.described(),
             "after": self._after.described_after(self._before),
+            "own_thresholds": {guard: dict(limit) for guard, limit in self._own_limits.items()},
             "processors": self._processors
             and {name: round(seconds, 3) for name, seconds in asdict(self._processors).items()},
         }
