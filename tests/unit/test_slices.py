@@ -63,6 +63,17 @@ def test_variants_alternate_as_written_and_reset_what_others_set() -> None:
     assert engine_request(plan.trials[0], spec, plan).slices == slices
 
 
+def test_sessions_plan_anew_only_where_something_may_have_changed() -> None:
+    def sql(second: str) -> list[list[str]]:
+        variants = f"variants = [{{name = 'a'}}, {{name = 'b', {second}}}]"
+        slices = parsed(sliced(variants)).file.load.slices
+        assert slices is not None
+        return [variant["sql"] for variant in engine_slices(slices)["variants"]]
+
+    assert sql("sql = ['SET jit = on']") == [["DISCARD PLANS"], ["DISCARD PLANS", "SET jit = on"]]
+    assert sql("length = '2s'") == [[], []]
+
+
 def test_a_variant_may_have_scripts_of_its_own(tmp_path: Path) -> None:
     folder = shop_workload(tmp_path, "SELECT 1;")
     rest = f'[workload]\nuse = "{folder}"'

@@ -20,12 +20,13 @@ from pgassay.trials.record import Columns
 def engine_slices(slices: SlicesTable) -> dict[str, Any]:
     """The object that the engine reads."""
     varied = sorted({name for variant in slices.variants for name in variant.settings})
+    changes = bool(varied) or any(variant.sql for variant in slices.variants)
     numbers = {variant.name: number for number, variant in enumerate(slices.variants)}
     return {
         "variants": [
             {
                 "name": variant.name,
-                "sql": _statements(variant, varied),
+                "sql": _statements(variant, varied) if changes else [],
                 "scenarios": None if variant.scenarios is None else list(variant.scenarios),
             }
             for variant in slices.variants
@@ -43,8 +44,8 @@ def _statements(variant: VariantTable, varied: Sequence[str]) -> list[str]:
         .as_string(None)
         for name in varied
     ]
-    plans = [statement("slice_plans").decode().strip()] if varied else []
-    return [*settings, *plans, *variant.sql]
+    plans = statement("slice_plans").decode().strip()
+    return [*settings, plans, *variant.sql]
 
 
 def with_variants(columns: Columns, result: Mapping[str, Any]) -> Columns:
