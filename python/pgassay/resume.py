@@ -37,6 +37,7 @@ from pgassay.trials.continuing import Earlier
 from pgassay.trials.loads import check_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.record import Validity
+from pgassay.trials.thresholds import check_thresholds
 
 
 def resume(
@@ -46,6 +47,7 @@ def resume(
     plan = stored_plan(run)
     spec = _same_spec(run, plan, spec_path)
     check_load(spec)
+    check_thresholds()
     placement = resolve_placement(spec.file.placement, spec.file.settings.host)
     _, left_alone = undo_what_is_left(run)
     for note in left_alone:
