@@ -277,6 +277,32 @@ def test_a_killed_experiment_is_undone_by_recover_and_a_second_one_meanwhile_is_
 
 
 @pytest.mark.usefixtures("own_base")
+def test_a_killed_experiment_that_is_resumed_finds_and_leaves_the_host_as_it_was(
+    tmp_path: Path, host_as_it_was: dict[str, str]
+) -> None:
+    spec, run = tmp_path / "lab.toml", tmp_path / "run"
+    spec.write_text(SPEC.format(step="1s", blocks=2))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pgassay", "run", str(spec), "--out", str(run)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        wait_until(lambda: (run / "trials" / "0001" / "trial.json").is_file(), "a finished trial")
+    finally:
+        process.kill()
+        process.wait(20)
+    assert now(PRESSURE) == "91"
+    resumed = pgassay("run", "--resume", run, "--json")
+    assert resumed.returncode == 0, resumed.stderr
+    assert json.loads(resumed.stdout)["trials"] == 8
+    assert {name: now(name) for name in USED} == host_as_it_was
+    environment = json.loads((run / "environment.json").read_text())
+    assert environment["host"]["as found"][PRESSURE] == host_as_it_was[PRESSURE]
+
+
+@pytest.mark.usefixtures("own_base")
 def test_with_an_existing_server_of_this_host_its_host_is_varied_and_put_back(
     tmp_path: Path, lab_server: LabServer, host_as_it_was: dict[str, str]
 ) -> None:
