@@ -150,6 +150,7 @@ def test_doubts_leave_a_trial_valid_and_the_rest_does_not() -> None:
 def test_thresholds_of_a_users_own_lie_over_those_that_ship(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
     assert own_limits() == {}
     file = tmp_path / "mine.toml"
     file.write_text("[disk]\ndoubt = 0.4\n[restart]\nis = 'doubt'\n")

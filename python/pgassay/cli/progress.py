@@ -78,7 +78,8 @@ class RunProgress:
 
     def preparing(self, what: str) -> None:
         """A stretch of work outside the trials."""
-        self._bar.update(self._task, description=plain(what), total=None, now="")
+        # Drawn at once: a phase shorter than a frame shows too.
+        self._bar.update(self._task, description=plain(what), total=None, now="", refresh=True)
         if not self._live:
             err.print(plain(what))
 
@@ -93,6 +94,7 @@ class RunProgress:
             total=sum(step.duration_s for step in plan.steps),
             completed=0,
             now="reset",
+            refresh=True,
         )
         self._show_time_left(0.0)
 
