@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,7 +24,7 @@ STUB = Path(_core.__file__).parent / "_core.pyi"
     [
         (["run"], "Missing argument 'spec'"),
         (["run", "absent.toml"], "absent.toml: there is no such file"),
-        (["rnu"], "No such command 'rnu'"),
+        (["rnu"], "No such command 'rnu'. Did you mean 'run'?"),
         (["report", "/"], "is not a run directory"),
         (["load", "-T", "1", "-t", "1"], "-t and -T exclude each other; keep one"),
         (["load", "--no-such-flag"], "No such option"),
@@ -94,6 +96,16 @@ def test_every_error_has_an_exit_code_and_help_names_every_command() -> None:
         "recover",
     ):
         assert f" {command} " in shown
+
+
+def test_a_load_does_not_wait_for_statistics_and_reports() -> None:
+    code = "import sys; import pgassay.cli.main; from pgassay.cli.commands import Commands;"
+    code += "Commands().get_command(None, 'load');"
+    code += "print(*sorted({'scipy', 'plotly', 'pyarrow', 'statsmodels'} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == ""
 
 
 def test_the_native_module_is_what_its_stub_says() -> None:
