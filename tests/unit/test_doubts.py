@@ -33,8 +33,8 @@ def test_a_load_as_asked_for_raises_no_doubt() -> None:
     ("found", "words"),
     [
         (result(9_000), "1000 transactions a second were asked for, 900.0 done"),
-        (result(client_cpu_s=9.5), "it, not the server, was the limit"),
-        (result(client_limited=True), "it, not the server, was the limit"),
+        (result(client_cpu_s=9.5), "was the limit, not the server"),
+        (result(client_limited=True), "was the limit, not the server"),
         (result(skipped=7), "7 transactions were skipped"),
         (result(lost_connections=2), "2 connections were lost"),
         (result(outages=[{}, {}]), "the server was away 2 times"),

@@ -15,8 +15,8 @@ from pgassay.plan.steps import Step
 _CLIENT_BOUND = 0.9
 """Share of its threads' time the engine may burn before it, not the server, is the limit."""
 CLIENT_LIMITED = (
-    "the load engine used all of its threads' CPU: it, not the server, was the limit;"
-    " raise load.threads (-j)"
+    "the load engine was the limit, not the server: its threads had no CPU left, or began"
+    " transactions late on idle connections; raise load.threads (-j), or give it more CPU"
 )
 _RATE_SLACK = 0.05
 _RATE_SIGMAS = 4.0

@@ -172,8 +172,13 @@ impl Connection {
     }
 
     fn serve(mut self) -> Option<()> {
-        // A start-up message, or a request to cancel.
-        let opening = self.body()?;
+        // A start-up message, or a request for TLS or to cancel.
+        let mut opening = self.body()?;
+        if opening == [4, 210, 22, 47] {
+            self.log.lock().unwrap().push("tls?".to_owned());
+            self.stream.write_all(b"N").ok()?;
+            opening = self.body()?;
+        }
         if let [4, 210, 22, 46, key @ ..] = opening.as_slice() {
             let key = key.iter().filter(|byte| **byte > 0);
             let key: Vec<String> = key.map(u8::to_string).collect();

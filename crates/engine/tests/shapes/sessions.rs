@@ -39,8 +39,8 @@ fn a_serialization_failure_is_tried_again_with_the_same_requests() {
         2
     );
     let of = |n: usize, key: &str| result["scenarios"][0]["statements"][n][key].clone();
-    assert_eq!((of(2, "retries"), of(2, "failures")), (json!(2), json!(0)));
-    assert_eq!(of(1, "command"), "run :x;");
+    assert_eq!((of(3, "retries"), of(3, "failures")), (json!(2), json!(0)));
+    assert_eq!(of(2, "command"), "run :x;");
 }
 
 #[test]
@@ -178,10 +178,13 @@ fn each_statement_is_measured_where_that_is_asked_for() {
         .iter()
         .map(|s| s["line"].as_u64().unwrap())
         .collect();
-    assert_eq!(lines, [1, 2, 4, 5]);
+    assert_eq!(lines, [1, 2, 3, 4, 5]);
+    assert_eq!(statements[2]["command"], "\\set x 1");
     let median = |n: usize| number(&statements[n], "/latency_ms/p50");
-    assert!((8.0..30.0).contains(&median(1)) && (2.0..20.0).contains(&median(2)));
-    let sum: f64 = (0..4)
+    // As long as the server took at least, and in the same order.
+    assert!(median(1) >= 8.0 && median(3) >= 2.0);
+    assert!(median(1) > median(3) && median(3) > median(2));
+    let sum: f64 = (0..5)
         .map(|n| number(&statements[n], "/latency_ms/mean"))
         .sum();
     assert!((sum / number(&result, "/latency_ms/mean") - 1.0).abs() < 0.2);
