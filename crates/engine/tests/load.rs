@@ -8,6 +8,7 @@
 )]
 
 mod fake;
+mod hostile;
 mod shapes;
 
 use std::time::{Duration, Instant};
