@@ -141,13 +141,13 @@ impl Outcome {
         }
         outcome.connections = connections.into_values().collect();
         outcome.outages = united(outages);
-        let commands = setup.program.commands.iter().zip(&tallies);
+        let commands = setup.program.commands.iter().zip(tallies);
         outcome.statements = commands
             .map(|(command, tally)| StatementOutcome {
                 scenario: command.scenario,
                 line: command.line,
                 command: command.text.clone(),
-                latency: Distribution::of(tally.total, &tally.latencies),
+                latency: Distribution::of(tally.total, tally.latencies),
                 failures: tally.failures,
                 retries: tally.retries,
             })

@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+import typer
 from rich.table import Table
 
 from pgassay.analysis.model import VariantMeasures
 from pgassay.analysis.variants import measure_variants
-from pgassay.cli.console import err, out, plain
+from pgassay.cli.console import err, one_line, out, plain
 from pgassay.trials.doubts import load_doubts
 from pgassay.trials.load import LoadRequest
 
@@ -145,21 +146,28 @@ def _print_mix(scenarios: list[Mapping[str, Any]], request: LoadRequest) -> None
 
 
 def _print_statements(scenario: Mapping[str, Any]) -> None:
+    """Set by hand: a script may have many thousands of commands, which a rich table takes
+    minutes to lay out."""
     statements = scenario.get("statements")
     if not statements:
         return
-    table = _table(f"{scenario['name']}, by command", "mean ms", "p99 ms", "failures", "retries")
+    rows = [
+        (f"{one_line(scenario['name'])}, by command", "mean ms", "p99 ms", "failures", "retries")
+    ]
     for statement in statements:
         latency = statement["latency_ms"]
-        command = " ".join(statement["command"].split())
-        table.add_row(
-            plain(f"{statement['line']:>4}  {command[:50]}"),
-            _number(latency["mean"]),
-            _number(latency.get("p99")),
-            str(statement["failures"]),
-            str(statement["retries"]),
+        rows.append(
+            (
+                f"{statement['line']:>4}  {one_line(statement['command'])[:50]}",
+                _number(latency["mean"]),
+                _number(latency.get("p99")),
+                str(statement["failures"]),
+                str(statement["retries"]),
+            )
         )
-    out.print(table)
+    wide = max(len(row[0]) for row in rows)
+    lines = (row[0].ljust(wide) + "".join(f"{cell:>11}" for cell in row[1:]) for row in rows)
+    typer.echo("\n".join(lines))
 
 
 def _print_failures(result: Mapping[str, Any], *, detailed: bool) -> None:

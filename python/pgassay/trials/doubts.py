@@ -39,7 +39,7 @@ def load_doubts(result: Mapping[str, Any], steps: Sequence[Step], threads: int) 
     if result["lost_connections"]:
         found.append(f"{result['lost_connections']} connections were lost")
     if result.get("outages"):
-        found.append(f"the server was away {len(result['outages'])} times; see outages")
+        found.append(_away(result["outages"]))
     if result["failed"]:
         first = result["first_error"]
         found.append(
@@ -48,6 +48,12 @@ def load_doubts(result: Mapping[str, Any], steps: Sequence[Step], threads: int) 
     if result.get("skipped"):
         found.append(f"{result['skipped']} transactions were skipped: they were hopelessly late")
     return found + slice_doubts(result.get("slices", ()))
+
+
+def _away(outages: Sequence[Mapping[str, Any]]) -> str:
+    seconds = sum(one["end_ns"] - one["start_ns"] for one in outages) / 1e9
+    times = "once" if len(outages) == 1 else f"{len(outages)} times"
+    return f"the server was away {times}, {seconds:.2f} s in all; see outages"
 
 
 def slice_doubts(slices: Sequence[Mapping[str, Any]]) -> list[str]:

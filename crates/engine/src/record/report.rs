@@ -80,7 +80,7 @@ pub struct StepReport {
 #[derive(Debug, Clone)]
 pub struct CommandTally {
     pub total: Total,
-    pub latencies: Histogram<u32>,
+    pub latencies: Histogram<u64>,
     pub failures: u64,
     pub retries: u64,
 }

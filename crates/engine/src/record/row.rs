@@ -21,8 +21,8 @@ pub fn histogram<C: hdrhistogram::Counter>() -> Result<Histogram<C>, CreationErr
     Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
 }
 
-/// For what there may be many thousands of: to 1 %, in 2 kB at first, more as values ask for it.
-pub fn growing_histogram() -> Result<Histogram<u32>, CreationError> {
+/// For what there may be many thousands of: to 1 %, in 3 kB at first, more as values ask for it.
+pub fn growing_histogram() -> Result<Histogram<u64>, CreationError> {
     let mut histogram = Histogram::new_with_bounds(LOWEST_NS, 2 * LOWEST_NS, 2)?;
     histogram.auto(true);
     Ok(histogram)
