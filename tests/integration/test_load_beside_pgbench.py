@@ -39,9 +39,7 @@ settings = { work_mem = "2MB" }
 """
 
 
-def both(
-    server: LabServer, folder: Path, *arguments: str
-) -> list[subprocess.CompletedProcess[str]]:
+def both(server: LabServer, *arguments: str | Path) -> list[subprocess.CompletedProcess[str]]:
     """pgbench, then pgassay, with the same words."""
     connection = {
         "PGHOST": "127.0.0.1", "PGPORT": str(server.port), "PGUSER": "lab",
@@ -54,7 +52,6 @@ def both(
             capture_output=True,
             text=True,
             timeout=120,
-            cwd=folder,
             env=os.environ | connection,
             check=False,
         )
@@ -64,7 +61,7 @@ def both(
 
 def test_r_lists_the_same_commands(lab_server: LabServer, tmp_path: Path) -> None:
     (tmp_path / "all.sql").write_text(SCRIPT)
-    told = both(lab_server, tmp_path, "-n", "-t", "5", "-r", "-M", "extended", "-f", "all.sql")
+    told = both(lab_server, "-n", "-t", "5", "-r", "-M", "extended", "-f", tmp_path / "all.sql")
     assert [done.returncode for done in told] == [0, 0], told
     theirs = re.findall(r"^ +[\d.]+ +\d+ (.*?) *$", told[0].stdout, re.MULTILINE)
     ours = re.findall(r"^ *\d+  (.*?)  +[\d.–]+ +[\d.–]+ +\d+ +\d+$", told[1].stdout, re.MULTILINE)
@@ -75,7 +72,7 @@ def test_r_lists_the_same_commands(lab_server: LabServer, tmp_path: Path) -> Non
 def test_progress_lines_say_the_same(lab_server: LabServer, tmp_path: Path) -> None:
     (tmp_path / "one.sql").write_text("SELECT 1;\n")
     load = ("-n", "-T", "2", "-P", "1", "-R", "50", "-L", "500", "--max-tries", "3")
-    for done in both(lab_server, tmp_path, *load, "-f", "one.sql"):
+    for done in both(lab_server, *load, "-f", tmp_path / "one.sql"):
         assert done.returncode == 0, done.stderr
         lines = [line for line in done.stderr.splitlines() if line.startswith("progress")]
         assert lines
@@ -86,16 +83,15 @@ def test_progress_lines_say_the_same(lab_server: LabServer, tmp_path: Path) -> N
 def test_aggregated_logs_have_the_same_columns(lab_server: LabServer, tmp_path: Path) -> None:
     (tmp_path / "one.sql").write_text("SELECT 1;\n")
     load = ("-n", "-T", "2", "-R", "50", "-L", "500", "--max-tries", "3", "--failures-detailed")
-    columns = []
-    for done in both(
-        lab_server, tmp_path, *load, "-l", "--aggregate-interval", "1", "-f", "one.sql"
-    ):
+    log = ("-l", "--log-prefix", tmp_path / "log", "--aggregate-interval", "1")
+    for done in both(lab_server, *load, *log, "-f", tmp_path / "one.sql"):
         assert done.returncode == 0, done.stderr
-        (log,) = tmp_path.glob("pgbench_log.*")
-        columns.append({len(line.split()) for line in log.read_text().splitlines()})
-        log.unlink()
-    assert columns[0] == columns[1]
-    assert len(columns[0]) == 1
+    theirs, ours = (
+        {len(line.split()) for line in path.read_text().splitlines()}
+        for path in sorted(tmp_path.glob("log.*"), key=lambda path: path.stat().st_mtime_ns)
+    )
+    assert ours == theirs
+    assert len(ours) == 1
 
 
 def test_weights_of_none_and_standard_input_are_taken(
@@ -103,9 +99,11 @@ def test_weights_of_none_and_standard_input_are_taken(
 ) -> None:
     (tmp_path / "one.sql").write_text("SELECT 1;\n")
     (tmp_path / "two.sql").write_text("SELECT 1 / 0;\n")
-    for done in both(lab_server, tmp_path, "-n", "-t", "9", "-f", "one.sql", "-f", "two.sql@0"):
+    for done in both(
+        lab_server, "-n", "-t", "9", "-f", tmp_path / "one.sql", "-f", f"{tmp_path}/two.sql@0"
+    ):
         assert done.returncode == 0, done.stderr
-    for done in both(lab_server, tmp_path, "-n", "-t", "1", "-f", "two.sql@0"):
+    for done in both(lab_server, "-n", "-t", "1", "-f", f"{tmp_path}/two.sql@0"):
         assert done.returncode == 1
         assert "weight" in done.stderr
 
@@ -113,8 +111,18 @@ def test_weights_of_none_and_standard_input_are_taken(
 def test_slices_of_a_file_are_told_per_variant(lab_server: LabServer, tmp_path: Path) -> None:
     (tmp_path / "one.sql").write_text("SELECT current_setting('work_mem');\n")
     (tmp_path / "slices.toml").write_text(SLICES)
-    load = ("-n", "-T", "1", "-c", "2", "-f", "one.sql", "--slices", "slices.toml")
-    done = both(lab_server, tmp_path, *load)[1]
+    load = (
+        "-n",
+        "-T",
+        "1",
+        "-c",
+        "2",
+        "-f",
+        tmp_path / "one.sql",
+        "--slices",
+        tmp_path / "slices.toml",
+    )
+    done = both(lab_server, *load)[1]
     assert done.returncode == 0, done.stderr
     rows = re.findall(r"^(as it was|little) +(\d+) +(\d+) ", done.stdout, re.MULTILINE)
     assert [(name, slices) for name, slices, _ in rows] == [("as it was", "2"), ("little", "2")]
