@@ -89,6 +89,7 @@ def load(
     slices: o.Slices = None,
     interval: o.Interval = None,
     transport: o.Transport = None,
+    busy_poll: o.BusyPoll = None,
     search: o.Search = None,
     over: o.Over = None,
     lowest: o.From = None,

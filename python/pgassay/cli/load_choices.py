@@ -24,6 +24,7 @@ from pgassay.spec.slices import SlicesTable, check_slices
 from pgassay.spec.slices_file import read_slices
 from pgassay.spec.think_time import think_time
 from pgassay.spec.units import duration_s
+from pgassay.spec.values import busy_poll_s
 from pgassay.spec.workload import Scenario, Workload
 from pgassay.trials.load import LoadRequest, LogRequest
 
@@ -85,6 +86,7 @@ class LoadChoices:
     slices: str | None = None
     interval: str | None = None
     transport: str | None = None
+    busy_poll: str | None = None
 
     @property
     def uses_builtin(self) -> bool:
@@ -134,6 +136,7 @@ def request_of(choices: LoadChoices, scenarios: Sequence[Scenario]) -> LoadReque
         verbose_errors=True if choices.verbose_errors else None,
         slices=_slices(choices, scenarios, steps),
         transport=_among("--transport", choices.transport, ("auto", "io_uring", "epoll")),
+        busy_poll_s=_read("--busy-poll", busy_poll_s, choices.busy_poll),
     )
 
 
