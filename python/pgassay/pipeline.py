@@ -29,6 +29,7 @@ from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.parse import Spec
 from pgassay.spec.paths import path_from
 from pgassay.spec.workload import WORKLOAD_COPY, workload_to_json
+from pgassay.target.access import access_of
 from pgassay.target.open import make_target
 from pgassay.target.placement import Place, Placement, resolve_placement
 from pgassay.target.protocol import Connection, Target
@@ -126,7 +127,7 @@ def _run_trials(
     """Block after block, until the question is answered or the blocks are used up."""
     observer.preparing("opening the server")
     facts = target.open()
-    earlier.refuse_other_server(describe_environment(facts, target.kind))
+    earlier.refuse_other_server(describe_environment(facts, target.kind, host=target.host()))
     held, held_host = spec.file.settings.postgres, spec.file.settings.host
     for arm in plan.arms:
         target.check_settings({**held, **arm.server_levels})
@@ -134,7 +135,7 @@ def _run_trials(
     observer.preparing(f"building {spec.workload.name} at scale {spec.file.workload.scale}")
     target.prepare(lambda connection: _build(spec, connection), held, held_host)
     environment = describe_environment(
-        target.facts(), target.kind, target.host_as_found(), placement
+        target.facts(), target.kind, target.host_as_found(), placement, target.host()
     )
     run.write_json("environment.json", earlier.continued(environment))
 
@@ -175,6 +176,7 @@ def _target_of(spec: Spec, run: RunDirectory, place: Place | None) -> Target:
         accept=table.accept,
         journal=run.journal(),
         place=place,
+        access=access_of(table, lambda text: path_from(text, spec.folder)),
     )
 
 
