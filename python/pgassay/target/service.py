@@ -76,10 +76,15 @@ class Service:
     def auto_conf(self) -> str:
         """postgresql.auto.conf as it is now."""
         try:
-            return self._host.read(self._file).decode("utf-8", "surrogateescape")
+            return self._host.read(self._file).decode("utf-8")
         except OSError as error:
             raise TargetError(
                 f"{self._file} of {self._host.label} cannot be read ({error.strerror})"
+            ) from None
+        except UnicodeDecodeError:
+            raise TargetError(
+                f"{self._file} of {self._host.label} is not UTF-8, so it could not be mended while "
+                "the server is down; take the line out with ALTER SYSTEM RESET"
             ) from None
 
     def start_with(self, values: Mapping[str, str | None]) -> None:
