@@ -11,7 +11,7 @@ from pgassay.target import host_memory
 from pgassay.target.host_files import find_knob
 from pgassay.target.host_knobs import HostKnobs, recover_host
 from pgassay.target.ssh_host import SshHost
-from support.servers import RecordingJournal
+from support.servers import RecordingJournal, wait_until
 from support.sshd import HOST, Sshd
 
 SWAP = "vm.swappiness"
@@ -21,6 +21,14 @@ def now() -> str:
     return find_knob(SWAP, None).read()
 
 
+def nobody_changes_knobs() -> bool:
+    try:
+        with host_memory.locked():
+            return True
+    except TargetError:
+        return False
+
+
 @pytest.fixture
 def host(ssh_config: Sshd) -> Iterator[SshHost]:
     """The way there; the knob is put back also where a test fails."""
@@ -28,8 +36,7 @@ def host(ssh_config: Sshd) -> Iterator[SshHost]:
     host = SshHost(HOST)
     try:
         find_knob(SWAP, None, host).check(before)
-        with host_memory.locked(host):
-            pass
+        wait_until(nobody_changes_knobs, "other tests are done with the knobs")
     except TargetError as error:
         host.close()
         pytest.skip(f"knobs of this host cannot be set: {error}")
