@@ -12,6 +12,8 @@ from pathlib import Path
 
 from pgassay import __version__
 from pgassay.analysis.analyse import analyse
+from pgassay.analysis.beyond import look_beyond
+from pgassay.analysis.course import read_course
 from pgassay.analysis.drift import drift_between
 from pgassay.analysis.measures import measure_trial
 from pgassay.analysis.model import TrialMeasures
@@ -98,7 +100,9 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         raise RunDirectoryError(f"{run.path}: holds no finished trial; there is nothing to report")
     valid = [trial for trial in trials if trial.validity().valid]
     measures = [measure_trial(trial) for trial in trials]
+    courses = [course for trial in valid if (course := read_course(trial)) is not None]
     analysis = analyse(plan.question, plan, measures, drift_between(valid))
+    analysis = look_beyond(analysis, plan, courses)
     return ReportContext(
         run_name=run.path.resolve().name,
         question=analysis.question,

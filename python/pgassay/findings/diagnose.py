@@ -14,6 +14,7 @@ from importlib.resources import files
 from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.observe import observe
 from pgassay.findings.wording import quantity, signed_percent, verdict_sentence
 
 _RULES = tomllib.loads((files(__package__) / "rules.toml").read_text("utf-8"))
@@ -21,7 +22,7 @@ _LIMITS = _RULES["thresholds"]
 
 
 def find(analysis: Analysis) -> tuple[Finding, ...]:
-    """All findings of an analysis: verdicts, explanations, warnings."""
+    """All findings of an analysis: verdicts, explanations, observations, warnings."""
     found = [
         Finding(
             FindingKind.VERDICT,
@@ -36,6 +37,7 @@ def find(analysis: Analysis) -> tuple[Finding, ...]:
             found += _explanations(verdict, analysis)
     if not analysis.verdicts():
         found += _single_arm(analysis)
+    found += observe(analysis)
     found += [Finding(FindingKind.WARNING, w.kind, w.text) for w in analysis.warnings]
     return tuple(_once(found))
 

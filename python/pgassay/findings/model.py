@@ -18,6 +18,8 @@ class FindingKind(StrEnum):
     """Answers the question."""
     EXPLANATION = "explanation"
     """A difference between the arms that goes with the verdict."""
+    OBSERVATION = "observation"
+    """Something else the run shows: by quantile, by load, around checkpoints, inside trials."""
     WARNING = "warning"
     """A doubt about the measurement."""
 

@@ -12,7 +12,7 @@ from pgassay.analysis.comparison import FEW_BLOCKS
 from pgassay.analysis.metrics import METRICS, Metric
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 
-_TEXTS = tomllib.loads((files(__package__) / "texts.toml").read_text("utf-8"))
+TEXTS = tomllib.loads((files(__package__) / "texts.toml").read_text("utf-8"))
 
 
 def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
@@ -20,7 +20,7 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
     metric = METRICS[comparison.metric]
     family, form = _template(comparison, metric)
     effect = comparison.effect_pct or 0.0
-    sentence: str = _TEXTS[family][form].format(
+    sentence: str = TEXTS[family][form].format(
         subject=f"{comparison.factor} = {comparison.level}",
         baseline=comparison.baseline,
         metric=metric.title.lower(),
@@ -56,6 +56,18 @@ def quantity(value: float, metric: Metric) -> str:
     unit = f" {metric.unit}" if metric.unit else ""
     number = f"{value:,.{metric.digits}f}".replace(",", "\u202f").replace("-", "\u2212")
     return f"{number}{unit}"
+
+
+def plain_number(value: float) -> str:
+    """To the digits that a reader can use: `3.4`, `12`, `1 200`."""
+    digits = 1 if abs(value) < 10 else 0
+    return f"{value:,.{digits}f}".replace(",", "\u202f").replace("-", "\u2212")
+
+
+def count(value: float) -> str:
+    """A number of things, to three digits that count."""
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}".replace(",", "\u202f").replace("-", "\u2212")
 
 
 def _template(comparison: Comparison, metric: Metric) -> tuple[str, str]:
