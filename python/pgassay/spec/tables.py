@@ -36,13 +36,20 @@ def read_table(model: type[Model], text: str, file: str) -> Model:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"not valid TOML: {error}", file=file) from None
+    return check_table(model, table, file)
+
+
+def check_table(
+    model: type[Model], table: dict[str, Any], file: str, *, under: str | None = None
+) -> Model:
+    """The same for what is no longer text; `under` is the key that errors are told at instead."""
     try:
         return model.model_validate(table)
     except ValidationError as error:
         details = error.errors(include_url=False)
         first = _worst(details)
         more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
-        key = ".".join(str(part) for part in first["loc"]) or None
+        key = under or ".".join(str(part) for part in first["loc"]) or None
         raise SpecError(redacted(_in_words(model, first)) + more, file=file, key=key) from None
 
 

@@ -26,9 +26,11 @@ from pgassay.target.protocol import (
     NOTHING,
     Connection,
     ConnectionParameters,
+    Ground,
     Journal,
     ResetLevel,
     ResetReport,
+    SchemaVariant,
     ServerFacts,
 )
 from pgassay.target.schema import SCHEMA, WorkloadSchema, refuse_foreign, settle
@@ -38,6 +40,7 @@ from pgassay.target.session import (
     one_line,
     resolve,
     told_as_target_error,
+    version_text,
 )
 from pgassay.target.settings import read_settings, show
 from pgassay.target.signs import look_for_signs, refuse_signs
@@ -115,6 +118,16 @@ class ExistingTarget:
             settle(session)
         self._prepared = True
 
+    def choose(self, ground: Ground) -> ServerFacts:
+        if self._seen is None:
+            self._seen = self.facts()
+        return self._seen
+
+    def vary(self, variant: SchemaVariant) -> None:
+        raise TargetError(
+            f"{variant.name}: variants of the schema are only for servers of pgassay's own"
+        )
+
     def check_settings(self, settings: Mapping[str, str]) -> None:
         if not settings:
             return
@@ -190,6 +203,7 @@ class ExistingTarget:
                 is_local=local,
                 log_file=own_readable_file(reported_log(session), data, owner),
                 settings=read_settings(session),
+                build=version_text(session),
             )
 
     def close(self) -> None:

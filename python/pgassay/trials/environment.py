@@ -21,6 +21,13 @@ from pgassay.target.protocol import NOTHING, ServerFacts
 
 SCHEMA = "pgassay.environment/1"
 
+_UNKNOWN_THERE = "no such setting"
+_OF_EACH_SERVER = (
+    "config_file", "data_directory", "external_pid_file", "hba_file", "ident_file",
+    "server_version", "server_version_num", "unix_socket_directories",
+)  # fmt: skip
+"""Settings in which two servers differ whatever they are."""
+
 
 def describe_environment(
     facts: ServerFacts,
@@ -35,14 +42,46 @@ def describe_environment(
         "pgassay": __version__,
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "target": kind,
-        "server": {
-            "version": f"PostgreSQL {facts.version}",
-            "version_num": facts.version_num,
-            "settings": _changed_settings(facts),
-        },
+        "server": _server(facts),
         "placement": placement.described(),
         "host": _host() | found if facts.is_local else {},
     }
+
+
+def describe_servers(servers: Mapping[str, ServerFacts]) -> dict[str, Any]:
+    """Each server where they are varied, by its level's name, and in which settings they differ."""
+    if len(servers) < 2:
+        return {}
+    return {
+        "servers": {name: _server(facts) for name, facts in servers.items()},
+        "settings_that_differ": _differing_settings(servers),
+    }
+
+
+def _server(facts: ServerFacts) -> dict[str, Any]:
+    return {
+        "version": f"PostgreSQL {facts.version}",
+        "version_num": facts.version_num,
+        **({"build": facts.build} if facts.build else {}),
+        "settings": _changed_settings(facts),
+    }
+
+
+def _differing_settings(servers: Mapping[str, ServerFacts]) -> dict[str, dict[str, str]]:
+    """Defaults move from version to version, and move results with them."""
+    found = {}
+    for name in sorted({name for facts in servers.values() for name in facts.settings}):
+        if hides(name) or name in _OF_EACH_SERVER:
+            continue
+        values = {
+            server: redacted(_with_unit(facts.settings[name].value, facts.settings[name].unit))
+            if name in facts.settings
+            else _UNKNOWN_THERE
+            for server, facts in servers.items()
+        }
+        if len(set(values.values())) > 1:
+            found[name] = values
+    return found
 
 
 def _changed_settings(facts: ServerFacts) -> dict[str, str]:

@@ -12,9 +12,11 @@ from typing import Any, Protocol
 
 from pgassay import _core
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.spec.arms import arms_of
 from pgassay.spec.parse import Spec
 from pgassay.target.placement import Place
 from pgassay.target.protocol import ConnectionParameters
+from pgassay.trials.client_side import as_the_client
 from pgassay.trials.command_load import CommandLoad, CommandRequest, check_command
 from pgassay.trials.load import (
     LoadRequest,
@@ -29,7 +31,12 @@ from pgassay.trials.slices import with_variants
 
 
 def check_load(spec: Spec) -> None:
-    """Refuse a load that cannot run, before anything is touched."""
+    """Refuse a load that cannot run in some arm, before anything is touched."""
+    for _, one in arms_of(spec):
+        _check_load(one)
+
+
+def _check_load(spec: Spec) -> None:
     if spec.file.load.command is not None:
         check_command(spec.file.load, spec.folder)
     else:
@@ -103,6 +110,7 @@ def open_trial_load(
     place: Place | None = None,
 ) -> TrialLoad:
     """The load of one trial; `output` makes the folder of a trial's own files."""
+    connection = as_the_client(connection, spec.file.load)
     if spec.file.load.command is None:
         return EngineLoad(engine_request(trial, spec, plan), connection, place)
     folder = output(trial.number)
