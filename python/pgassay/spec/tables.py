@@ -80,18 +80,22 @@ def _in_words(model: type[BaseModel], detail: ErrorDetails) -> str:
 def _keys_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
     """The keys that the table at `path` knows."""
     for part in path:
-        field = model.model_fields.get(str(part))
+        fields = {field.alias or name: field for name, field in model.model_fields.items()}
+        field = fields.get(str(part))
         if field is None:
             continue  # a name the user chose, such as a scenario's: the table below it counts
-        inner = [c for c in (field.annotation, *get_args(field.annotation)) if _is_table(c)]
-        if not inner:
+        inner = _table_in(field.annotation)
+        if inner is None:
             return []
-        model = inner[0]
+        model = inner
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _is_table(candidate: Any) -> bool:
-    return isinstance(candidate, type) and issubclass(candidate, BaseModel)
+def _table_in(annotation: Any) -> type[BaseModel] | None:
+    """The table that a field is, or that it holds by name or in a list."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for a in get_args(annotation) if (found := _table_in(a))), None)
 
 
 def _short(value: Any) -> str:

@@ -21,13 +21,6 @@ from pgassay.target.protocol import NOTHING, ServerFacts
 
 SCHEMA = "pgassay.environment/1"
 
-_UNKNOWN_THERE = "no such setting"
-_OF_EACH_SERVER = (
-    "config_file", "data_directory", "external_pid_file", "hba_file", "ident_file",
-    "server_version", "server_version_num", "unix_socket_directories",
-)  # fmt: skip
-"""Settings in which two servers differ whatever they are."""
-
 
 def describe_environment(
     facts: ServerFacts,
@@ -42,23 +35,14 @@ def describe_environment(
         "pgassay": __version__,
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "target": kind,
-        "server": _server(facts),
+        "server": describe_server(facts),
         "placement": placement.described(),
         "host": _host() | found if facts.is_local else {},
     }
 
 
-def describe_servers(servers: Mapping[str, ServerFacts]) -> dict[str, Any]:
-    """Each server where they are varied, by its level's name, and in which settings they differ."""
-    if len(servers) < 2:
-        return {}
-    return {
-        "servers": {name: _server(facts) for name, facts in servers.items()},
-        "settings_that_differ": _differing_settings(servers),
-    }
-
-
-def _server(facts: ServerFacts) -> dict[str, Any]:
+def describe_server(facts: ServerFacts) -> dict[str, Any]:
+    """One server: its version, and settings other than the defaults."""
     return {
         "version": f"PostgreSQL {facts.version}",
         "version_num": facts.version_num,
@@ -67,33 +51,17 @@ def _server(facts: ServerFacts) -> dict[str, Any]:
     }
 
 
-def _differing_settings(servers: Mapping[str, ServerFacts]) -> dict[str, dict[str, str]]:
-    """Defaults move from version to version, and move results with them."""
-    found = {}
-    for name in sorted({name for facts in servers.values() for name in facts.settings}):
-        if hides(name) or name in _OF_EACH_SERVER:
-            continue
-        values = {
-            server: redacted(_with_unit(facts.settings[name].value, facts.settings[name].unit))
-            if name in facts.settings
-            else _UNKNOWN_THERE
-            for server, facts in servers.items()
-        }
-        if len(set(values.values())) > 1:
-            found[name] = values
-    return found
-
-
 def _changed_settings(facts: ServerFacts) -> dict[str, str]:
     return {
-        name: "(set)" if hides(name) else redacted(_with_unit(setting.value, setting.unit))
+        name: "(set)" if hides(name) else redacted(with_unit(setting.value, setting.unit))
         for name, setting in sorted(facts.settings.items())
         if setting.source not in ("default", "client", "override", "session")
         and setting.value != setting.boot_val
     }
 
 
-def _with_unit(value: str, unit: str | None) -> str:
+def with_unit(value: str, unit: str | None) -> str:
+    """A value as pg_settings counts it, such as `16384 × 8kB`."""
     return f"{value} × {unit}" if unit and unit[0].isdigit() else f"{value}{unit or ''}"
 
 

@@ -53,7 +53,7 @@ def grounds_of(spec: Spec, plan: Plan) -> Grounds:
         built = one.workload.building_sql(scale)
         # Workloads over the same tables share the data, whatever they are called.
         name = known.setdefault(built, f"{one.workload.name} at scale {scale}")
-        data = "" if len(known) == 1 else name
+        data = "" if built == next(iter(known)) else name
         variant = _variant(spec, arm)
         base = Ground(server=_server(arm), data=data)
         datasets.setdefault(base, Dataset(name, *built))

@@ -16,9 +16,10 @@ from pgassay.target.placement import Placement
 from pgassay.target.protocol import Connection, ServerFacts, Target
 from pgassay.target.session import told_as_target_error
 from pgassay.trials.contents import contents_of, unlike
-from pgassay.trials.environment import describe_environment, describe_servers
+from pgassay.trials.environment import describe_environment
 from pgassay.trials.grounds import Dataset, Grounds
 from pgassay.trials.observer import Observer
+from pgassay.trials.server_differences import built_unlike, describe_servers
 
 
 def check_arms(spec: Spec, plan: Plan, target: Target, grounds: Grounds) -> None:
@@ -54,7 +55,10 @@ def prepare(
             began = time.monotonic()
             target.vary(variant)
             made_in[f"{variant.name}{where}"] = round(time.monotonic() - began, 3)
-    doubts = tuple(text for name, found in contents.items() for text in unlike(name, found))
+    doubts = (
+        *built_unlike(servers),
+        *(text for name, found in contents.items() for text in unlike(name, found)),
+    )
     for text in doubts:
         observer.warned(text)
     first = next(iter(servers.values()))

@@ -33,9 +33,11 @@ def servers_under_test(spec: Spec) -> dict[str, Installation]:
 def check_servers(spec: Spec) -> None:
     """Refuse a server that is not there, and a setting that one of the versions lacks."""
     held = spec.file.settings.postgres
-    settings = [(f"settings.postgres.{name}", name, (value,)) for name, value in held.items()]
-    for name, levels in spec.file.factors.postgres.items():
-        settings.append((f"factors.postgres.{name}", name, levels))
+    varied = spec.file.factors.postgres
+    settings: list[tuple[str, str, tuple[str, ...]]] = [
+        *((f"settings.postgres.{name}", name, (value,)) for name, value in held.items()),
+        *((f"factors.postgres.{name}", name, levels) for name, levels in varied.items()),
+    ]
     for installation in servers_under_test(spec).values():
         for key, name, values in settings:
             for value in values:
