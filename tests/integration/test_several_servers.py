@@ -16,7 +16,7 @@ from pgassay.trials.contents import contents_of, unlike
 from support.broken_runs import assert_no_server_left, postmaster_below
 from support.servers import DEBIAN, RecordingJournal, installation_named
 
-SERVERS = {"16": 16, "18": 18, "the distribution's": DEBIAN}
+SERVERS: dict[str, int | Path | None] = {"16": 16, "18": 18, "the distribution's": DEBIAN}
 HOSTILE = "index = b-tree / 'größe' \"x\""
 BTREE = SchemaVariant(HOSTILE, {"factors.schema, index": "CREATE INDEX ON account (branch)"})
 FIND = b"EXPLAIN SELECT * FROM account WHERE branch = 7"

@@ -139,6 +139,11 @@ def test_a_path_is_named_by_the_end_that_tells_it_apart(
         (EXISTING + "[factors.target]\nversion = [16, 18]", r"drop target\.dsn"),
         (EXISTING + "[factors.workload]\nscale = [1, 2]", "different data, which is only for"),
         (EXISTING + "[factors.workload]\nuse = ['bank', 'pgbench']", "different data, which"),
+        (EXISTING + "[factors.schema]\ni.a = ''\ni.b = 'SELECT 1'", "'b' needs what takes it back"),
+        (
+            "[target]\ndsn = 'host=/tmp'\n[factors.schema]\ni.a = ''\ni.b = 'SELECT 1'",
+            r"factors\.schema\.i: .* only with target\.allow_changes = true",
+        ),
         ("[factors.workload]\nuse = ['bank', 'bnak-read']", "neither a ready workload"),
         (
             "[factors.workload]\nuse = ['bank', 'bank-read']\n[workload]\nuse = 'bank'",

@@ -31,6 +31,8 @@ def _levels(spec: Spec) -> Iterator[tuple[str, str, str]]:
     for factor, variants in spec.variants.schema.items():
         for level, variant in variants.items():
             yield factor, level, variant.sql or "the schema as the workload makes it"
+            if variant.undo and spec.file.target.dsn is not None:
+                yield factor, level, f"undone by {variant.undo}"
     for scenario, scripts in spec.variants.scripts.items():
         for level, script in scripts.items():
             yield scenario, level, script.file if script else "the workload's own script"

@@ -6,12 +6,14 @@ Never: reaches a server; what only the server knows is checked when it is opened
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pgassay.errors import SpecError
 from pgassay.spec.arms import arms_of, check_client_levels
 from pgassay.spec.settings import check_setting
 from pgassay.spec.slices import refuse_other_than_session
+from pgassay.spec.variants import SchemaSql
 
 if TYPE_CHECKING:
     from pgassay.spec.parse import Spec
@@ -96,7 +98,24 @@ def _schema(spec: Spec) -> None:
                 raise SpecError(f"{seen[level.sql]!r} and {label!r} are the same level", key=key)
             seen[level.sql] = label
         if spec.file.target.dsn is not None:
-            raise SpecError(_OWN, key=key)
+            _can_be_undone(spec, key, levels)
+
+
+def _can_be_undone(spec: Spec, key: str, levels: Mapping[str, SchemaSql]) -> None:
+    """An existing server's data are not a copy that is thrown away."""
+    if not spec.file.target.allow_changes:
+        raise SpecError(
+            "changes the schema of an existing server, and runs SQL there only with"
+            " target.allow_changes = true",
+            key=key,
+        )
+    for label, level in levels.items():
+        if level.sql and not (level.undo or "").strip():
+            raise SpecError(
+                f"{label!r} needs what takes it back on an existing server; write"
+                f' {label} = {{ sql = "…", undo = "…" }}',
+                key=key,
+            )
 
 
 def _client_settings(spec: Spec, majors: tuple[int | None, ...]) -> None:

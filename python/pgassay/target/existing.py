@@ -34,6 +34,7 @@ from pgassay.target.protocol import (
     ServerFacts,
 )
 from pgassay.target.schema import SCHEMA, WorkloadSchema, refuse_foreign, settle
+from pgassay.target.schema_variants import SchemaVariants
 from pgassay.target.server_paths import account_of, own_directory, own_readable_file
 from pgassay.target.session import (
     connect,
@@ -71,6 +72,8 @@ class ExistingTarget:
         self._control: Connection | None = None
         self._settings: SystemSettings | None = None
         self._schema = WorkloadSchema(journal)
+        self._variants = SchemaVariants(journal)
+        self._variant = ""
         self._host = HostKnobs(journal)
         self._seen: ServerFacts | None = None
         self._held: dict[str, str] = {}
@@ -119,14 +122,16 @@ class ExistingTarget:
         self._prepared = True
 
     def choose(self, ground: Ground) -> ServerFacts:
+        self._variant = ground.schema
         if self._seen is None:
             self._seen = self.facts()
         return self._seen
 
     def vary(self, variant: SchemaVariant) -> None:
-        raise TargetError(
-            f"{variant.name}: variants of the schema are only for servers of pgassay's own"
-        )
+        if not self._allow_changes:
+            raise TargetError(f"{variant.name}: the schema varies only with allow_changes = true")
+        with connect(self.parameters(), statement_limit_s=0) as session:
+            self._variants.add(session, variant)
 
     def check_settings(self, settings: Mapping[str, str]) -> None:
         if not settings:
@@ -165,6 +170,7 @@ class ExistingTarget:
             told_as_target_error("settling the server before a trial"),
             connect(self.parameters(), statement_limit_s=0) as session,
         ):
+            self._variants.bring(session, self._variant)
             notes += settle(session)
             shown = show(session, wanted)
         return ResetReport(
@@ -223,6 +229,7 @@ class ExistingTarget:
         if schema.left and self._parameters is not None:
             try:
                 with connect(self._parameters, statement_limit_s=0) as session:
+                    self._variants.undo(session)
                     schema.drop(session)
             except (TargetError, psycopg.Error) as error:
                 problems.append(one_line(error))
@@ -230,7 +237,7 @@ class ExistingTarget:
         if self._control is not None:
             self._control.close()
             self._control = None
-        left = [*(settings.left if settings else []), *schema.left]
+        left = [*(settings.left if settings else []), *self._variants.left, *schema.left]
         if left:
             # Everything needed for another attempt is kept.
             raise RestoreFailed(not_restored(self._parameters, problems, left))

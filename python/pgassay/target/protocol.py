@@ -180,6 +180,8 @@ class SchemaVariant:
     name: str
     parts: Mapping[str, str]
     """What a part is called in errors → its statements."""
+    undo: Mapping[str, str] = field(default_factory=dict)
+    """What takes each part back, where the data are not a copy that is thrown away."""
 
 
 class ResetLevel(StrEnum):

@@ -76,4 +76,9 @@ def _variant(spec: Spec, arm: Arm) -> SchemaVariant | None:
     return SchemaVariant(
         ", ".join(chosen.values()),
         {f"factors.schema, {chosen[name]}": one.sql for name, one in found.items()},
+        {
+            f"factors.schema, undo of {chosen[name]}": one.undo
+            for name, one in found.items()
+            if one.undo is not None
+        },
     )
