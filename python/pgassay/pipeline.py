@@ -133,7 +133,7 @@ def _run_trials(
     facts = target.open()
     earlier.refuse_other_server(describe_environment(facts, target.kind))
     check_arms(spec, plan, target, grounds)
-    environment, doubts = prepare(spec, target, grounds, placement, observer)
+    environment, doubts = prepare(spec, plan, target, grounds, placement, observer)
     run.write_json("environment.json", earlier.continued(environment))
 
     trials = TrialContext(

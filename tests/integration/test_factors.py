@@ -41,12 +41,12 @@ def failed_in(trials: list[dict[str, Any]], level: str) -> set[bool]:
 @pytest.mark.usefixtures("own_base")
 def test_what_the_client_sets_is_there_in_its_arm_and_in_no_other(tmp_path: Path) -> None:
     seen = FAILS_WHERE.format("(SELECT count(*) FROM pg_prepared_statements) > 0")
-    seen += FAILS_WHERE.format("current_setting('search_path') = 'a b, c'")
+    seen += FAILS_WHERE.format("current_setting('search_path') = '\"a b\", c'")
     shop_workload(tmp_path, seen)
     _, trials = run_of(
         tmp_path,
         "[workload]\nuse = './shop'\n[factors.client]\nprotocol = ['simple', 'prepared']\n"
-        "[factors.client.settings]\nsearch_path = ['public', 'a b, c']\n",
+        "[factors.client.settings]\nsearch_path = ['public', '\"a b\", c']\n",
     )
     assert len(trials) == 8
     plain = [t for t in trials if t["levels"]["search_path"] == "public"]
@@ -54,6 +54,19 @@ def test_what_the_client_sets_is_there_in_its_arm_and_in_no_other(tmp_path: Path
     assert failed_in(plain, "simple") == {False}
     spaced = [t for t in trials if t not in plain]
     assert failed_in(spaced, "simple") == {True}
+
+
+@pytest.mark.usefixtures("own_base")
+def test_a_session_that_a_client_cannot_have_is_found_before_the_first_trial(
+    tmp_path: Path,
+) -> None:
+    spec = tmp_path / "lab.toml"
+    spec.write_text("[factors.client.settings]\nsearch_path = ['public', 'a b']\n" + LOAD + DESIGN)
+    done = pgassay("run", spec, "--out", tmp_path / "run")
+    assert done.returncode == 1, done.stderr
+    assert "search_path = a b: " in done.stderr
+    assert "invalid value for parameter" in done.stderr
+    assert "trial" not in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.usefixtures("own_base")

@@ -10,11 +10,14 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pgassay.errors import ConnectionRefused
 from pgassay.plan.model import Plan
+from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.parse import Spec
 from pgassay.target.placement import Placement
 from pgassay.target.protocol import Connection, ServerFacts, Target
-from pgassay.target.session import told_as_target_error
+from pgassay.target.session import connect, told_as_target_error
+from pgassay.trials.client_side import as_the_client
 from pgassay.trials.contents import contents_of, unlike
 from pgassay.trials.environment import describe_environment
 from pgassay.trials.grounds import Dataset, Grounds
@@ -32,7 +35,12 @@ def check_arms(spec: Spec, plan: Plan, target: Target, grounds: Grounds) -> None
 
 
 def prepare(
-    spec: Spec, target: Target, grounds: Grounds, placement: Placement, observer: Observer
+    spec: Spec,
+    plan: Plan,
+    target: Target,
+    grounds: Grounds,
+    placement: Placement,
+    observer: Observer,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Build and freeze all data and their variants; what environment.json says, and doubts that
     every trial of the run has."""
@@ -47,6 +55,7 @@ def prepare(
         observer.preparing(f"building {dataset.name}{where}")
         target.prepare(_builder(dataset), held, held_host)
         servers.setdefault(ground.server, target.facts())
+        _check_clients(spec, plan, target)
         if several_servers:
             observer.preparing(f"reading {dataset.name}{where}")
             contents.setdefault(dataset.name, {})[ground.server] = contents_of(target)
@@ -70,6 +79,23 @@ def prepare(
         **({"schema_made_in_s": made_in} if made_in else {}),
     }
     return told, doubts
+
+
+def _check_clients(spec: Spec, plan: Plan, target: Target) -> None:
+    """Refuse, before any trial, a session that some arm's client could not have here."""
+    seen = []
+    for arm in plan.arms:
+        load = spec_of_arm(spec, arm.by_kind).file.load
+        parameters = as_the_client(target.parameters(), load)
+        if parameters in seen or parameters == target.parameters():
+            continue
+        seen.append(parameters)
+        try:
+            connect(parameters).close()
+        except ConnectionRefused as error:
+            own = {**load.settings, **({"sslmode": load.sslmode} if load.sslmode else {})}
+            asked = ", ".join(f"{name} = {value}" for name, value in own.items())
+            raise ConnectionRefused(f"{asked}: {error}", sqlstate=error.sqlstate) from None
 
 
 def _builder(dataset: Dataset) -> Callable[[Connection], None]:
