@@ -76,7 +76,8 @@ class Load:
                  "failures_detailed": false},
          "exit_on_abort": false,
          "verbose_errors": false,
-         "transport": "auto"}
+         "transport": "auto",
+         "busy_poll_us": 0}
 
     From `arrivals` on all may be left out; the values shown are then taken, and null for `slices`
     and `log`. `protocol` is simple, extended or prepared; `interval_s` is 0.1 or more.
@@ -129,6 +130,9 @@ class Load:
     its waits are not counted as the host's iowait (Linux 6.15), else epoll; io_uring works from
     Linux 6.1 on. Encrypted connections, and those that may come to be on reconnecting, are
     served by epoll; with them io_uring is an error of `connect`.
+
+    With `busy_poll_us` a wait looks for answers so long before the thread sleeps, and others on
+    its processor go first. Waits that mostly end in vain look ever more rarely.
     """
 
     def __init__(self, configuration: str) -> None:
@@ -161,6 +165,7 @@ class Load:
             "schedule_lag_ms": {"mean", "max"}, "rate_asked", "backlog",
             "connect_ms": {"mean", "max"}, "initial_connect_ms",
             "outages": [{"start_ns", "end_ns", "connections"}], "client_limited": false,
+            "busy_poll_s": time spent looking for answers, which is not in client_cpu_s,
             "slices": [{"index", "variant", "step", "start_ns", "end_ns", "transactions",
                         "failed", "crossing", "tps", "latency_ms": {…}, "edge_lag_ms"}],
             "started_ns": …, "ended_ns": …, "backend": "epoll", "lost_connections": 0,
@@ -168,7 +173,7 @@ class Load:
             "steps": [{"index", "clients", "measured", "start_ns", "end_ns", "transactions",
                        "failed", "skipped", "late", "retried", "retries", "tps",
                        "latency_ms": {…}, "response_ms": {…}, "schedule_lag_ms", "rate_asked",
-                       "backlog", "client_cpu_s", "client_limited"}]
+                       "backlog", "client_cpu_s", "busy_poll_s", "client_limited"}]
 
         A scenario also has late, skipped, failed, retried, retries, response_ms,
         schedule_lag_ms, connect_ms, and with `statements`::

@@ -21,7 +21,7 @@ use crate::client::{Bench, Client, Pace};
 use crate::connect::open_clients;
 use crate::error::EngineError;
 use crate::log::Log;
-use crate::network::{Backend, Epoll, Network, Uring};
+use crate::network::{Backend, BusyPoll, Epoll, Network, Uring};
 use crate::outcome::{Ends, Outcome};
 use crate::progress::Shared;
 use crate::record::{Recorder, Report, Scope};
@@ -322,9 +322,15 @@ fn run_worker(
     // Timers are met within their resolution, not within the 50 µs that threads have at first.
     // Where that is refused they are a little later.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1000));
+    let poll = BusyPoll::new(setup.configuration.busy_poll());
     match backend {
-        Backend::Epoll => work(Epoll::new(), connections, bench, setup),
-        Backend::Uring => work(Uring::new(connections.len()), connections, bench, setup),
+        Backend::Epoll => work(Epoll::new(poll), connections, bench, setup),
+        Backend::Uring => work(
+            Uring::new(connections.len(), poll),
+            connections,
+            bench,
+            setup,
+        ),
     }
     .map_err(|error| error.to_string())
 }

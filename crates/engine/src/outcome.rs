@@ -53,8 +53,9 @@ pub struct ScenarioOutcome {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StepOutcome {
-    /// Of all threads.
+    /// Of all threads, without what was spent looking for answers.
     pub cpu_ns: i64,
+    pub polled_ns: i64,
     /// Of the worker that took most.
     pub busiest_ns: i64,
     pub own_lag: Total,
@@ -166,6 +167,7 @@ impl Outcome {
         }
         for (total, step) in self.steps.iter_mut().zip(&report.steps) {
             total.cpu_ns += step.cpu_ns + step.helper_cpu_ns;
+            total.polled_ns += step.polled_ns;
             total.busiest_ns = total.busiest_ns.max(step.cpu_ns);
             total.own_lag.merge(step.own_lag);
             total.backlog += step.dropped;

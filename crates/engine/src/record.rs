@@ -13,6 +13,7 @@ use std::sync::Arc;
 use hdrhistogram::errors::CreationError;
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::network::thread_polled_ns;
 use crate::progress::Shared;
 use crate::schedule::{Position, Schedule, Slice, Span};
 pub use attempt::{Attempt, Scope};
@@ -32,6 +33,7 @@ pub struct Recorder {
     tallies: Vec<Tally>,
     report: Report,
     cpu_mark_ns: i64,
+    polled_mark_ns: i64,
 }
 
 impl Recorder {
@@ -60,6 +62,7 @@ impl Recorder {
             worker,
             position: None,
             cpu_mark_ns: 0,
+            polled_mark_ns: 0,
         })
     }
 
@@ -145,10 +148,14 @@ impl Recorder {
     fn account_cpu(&mut self) {
         let now_ns = thread_cpu_ns();
         let spent_ns = now_ns - self.cpu_mark_ns;
+        let polled_ns = thread_polled_ns();
+        let looked_ns = polled_ns - self.polled_mark_ns;
         if let Some(step) = self.step_report() {
-            step.cpu_ns += spent_ns;
+            step.cpu_ns += (spent_ns - looked_ns).max(0);
+            step.polled_ns += looked_ns;
         }
         self.cpu_mark_ns = now_ns;
+        self.polled_mark_ns = polled_ns;
     }
 
     /// Closes the rows of the position under way.

@@ -88,6 +88,7 @@ def load(
     reconnect: o.Reconnect = None,
     interval: o.Interval = None,
     transport: o.Transport = None,
+    busy_poll: o.BusyPoll = None,
     search: o.Search = None,
     over: o.Over = None,
     lowest: o.From = None,

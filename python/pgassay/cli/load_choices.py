@@ -22,6 +22,7 @@ from pgassay.spec.amounts import amounts, is_stages, stages
 from pgassay.spec.scripts import builtin_script, read_script
 from pgassay.spec.think_time import think_time
 from pgassay.spec.units import duration_s
+from pgassay.spec.values import busy_poll_s
 from pgassay.spec.workload import Scenario
 from pgassay.trials.load import LoadRequest, LogRequest
 
@@ -81,6 +82,7 @@ class LoadChoices:
     reconnect: str | None = None
     interval: str | None = None
     transport: str | None = None
+    busy_poll: str | None = None
 
     @property
     def uses_builtin(self) -> bool:
@@ -127,6 +129,7 @@ def request_of(choices: LoadChoices, scenarios: Sequence[Scenario]) -> LoadReque
         exit_on_abort=True if choices.exit_on_abort else None,
         verbose_errors=True if choices.verbose_errors else None,
         transport=_among("--transport", choices.transport, ("auto", "io_uring", "epoll")),
+        busy_poll_s=_read("--busy-poll", busy_poll_s, choices.busy_poll),
     )
 
 

@@ -157,6 +157,14 @@ Transport = Annotated[
     str | None,
     typer.Option("--transport", help="auto, io_uring or epoll.", rich_help_panel=_SHAPE),
 ]
+BusyPoll = Annotated[
+    str | None,
+    typer.Option(
+        "--busy-poll",
+        help="A wait looks for answers so long before it sleeps: 50us [off].",
+        rich_help_panel=_SHAPE,
+    ),
+]
 
 # The search.
 Search = Annotated[

@@ -22,7 +22,7 @@ _ALWAYS = (
 )  # fmt: skip
 _WHERE_ASKED = (
     "response_ms", "late", "schedule_lag_ms", "rate_asked", "retried", "retries", "connect_ms",
-    "outages", "client_limited", "backlog",
+    "outages", "client_limited", "backlog", "busy_poll_s",
 )  # fmt: skip
 _LATENCIES = ("mean", "p50", "p95", "p99", "p999", "max")
 _FAILURES = {"40001": "serialization", "40P01": "deadlock"}
@@ -57,7 +57,7 @@ def print_load(result: Mapping[str, Any], request: LoadRequest, *, failures_deta
             out.print(f"{title:<13} mean {_number(found['mean'])}, max {_number(found['max'])} ms")
     out.print(
         f"per client    {connections['min_tx']} to {connections['max_tx']} transactions;"
-        f" client CPU {result['client_cpu_s']:.2f} s"
+        f" client CPU {result['client_cpu_s']:.2f} s{_polled(result)}"
     )
     if len(result["steps"]) > 1:
         _print_steps(result, request)
@@ -79,6 +79,11 @@ def _kept(result: Mapping[str, Any]) -> str:
     if result.get("retries"):
         found.append(f" ({result['retries']} retries)")
     return "".join(found)
+
+
+def _polled(result: Mapping[str, Any]) -> str:
+    polled_s = result.get("busy_poll_s")
+    return f" and {polled_s:.2f} s looking for answers" if polled_s else ""
 
 
 def _asked(result: Mapping[str, Any]) -> str:

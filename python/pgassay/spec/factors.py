@@ -20,7 +20,7 @@ EMBEDDED = (16, 18)
 """Major versions that come with pgassay."""
 STEPS = ("clients", "rate", "stages", "step", "warmup", "order")
 CLIENT_KEYS = (
-    "arrivals", "max_tries", "pools", "protocol", "reconnect", "sslmode", "think_time", "threads",
+    "arrivals", "busy_poll", "max_tries", "pools", "protocol", "reconnect", "sslmode", "think_time", "threads",
     "transport",
 )  # fmt: skip
 """Keys of `[load]` that can be levels."""
@@ -107,6 +107,7 @@ class ClientFactors(Table):
     reconnect: PlainLevels | None = None
     arrivals: PlainLevels | None = None
     transport: PlainLevels | None = None
+    busy_poll: PlainLevels | None = None
     sslmode: PlainLevels | None = None
     settings: dict[str, Levels] = Field(
         default_factory=dict, description="settings that each session of the load begins with"

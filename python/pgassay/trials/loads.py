@@ -13,8 +13,9 @@ from typing import Any, Protocol
 from pgassay import _core
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.spec.arms import arms_of
+from pgassay.spec.load_table import LoadTable
 from pgassay.spec.parse import Spec
-from pgassay.target.placement import Place
+from pgassay.target.placement import NOWHERE, Place, Placement
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.trials.client_side import as_the_client
 from pgassay.trials.command_load import CommandLoad, CommandRequest, check_command
@@ -28,6 +29,9 @@ from pgassay.trials.load import (
 )
 from pgassay.trials.record import Columns
 from pgassay.trials.slices import with_variants
+
+ALONE_BUSY_POLL_S = 50e-6
+"""Longer than a backend takes for a row by its key, shorter than one that waits for a disk."""
 
 
 def check_load(spec: Spec) -> None:
@@ -107,12 +111,13 @@ def open_trial_load(
     plan: Plan,
     connection: ConnectionParameters,
     output: Callable[[int], Path],
-    place: Place | None = None,
+    placement: Placement = NOWHERE,
 ) -> TrialLoad:
     """The load of one trial; `output` makes the folder of a trial's own files."""
     connection = as_the_client(connection, spec.file.load)
     if spec.file.load.command is None:
-        return EngineLoad(engine_request(trial, spec, plan), connection, place)
+        asked = engine_request(trial, spec, plan, placement)
+        return EngineLoad(asked, connection, placement.client)
     folder = output(trial.number)
     told = {
         "PGASSAY_SEED": str(plan.trial_seed(trial.block)),
@@ -129,10 +134,12 @@ def open_trial_load(
         output=folder,
         told=told,
     )
-    return CommandLoad(request, connection, place)
+    return CommandLoad(request, connection, placement.client)
 
 
-def engine_request(trial: PlannedTrial, spec: Spec, plan: Plan) -> LoadRequest:
+def engine_request(
+    trial: PlannedTrial, spec: Spec, plan: Plan, placement: Placement = NOWHERE
+) -> LoadRequest:
     """What one trial asks of the engine; only what the file's user wrote is passed on."""
     load = spec.file.load
     given = load.model_fields_set
@@ -153,5 +160,15 @@ def engine_request(trial: PlannedTrial, spec: Spec, plan: Plan) -> LoadRequest:
         reconnect=load.reconnect if "reconnect" in given else None,
         allow_shell=True if load.allow_shell else None,
         transport=load.transport if "transport" in given else None,
+        busy_poll_s=_busy_poll_s(load, placement),
         slices=load.slices,
     )
+
+
+def _busy_poll_s(load: LoadTable, placement: Placement) -> float | None:
+    """What the file says; else threads with CPUs of their own stay awake between answers."""
+    if load.busy_poll is not None:
+        return load.busy_poll
+    client = placement.client
+    cpus = client.cpus if client and placement.keeps_client_alone else None
+    return ALONE_BUSY_POLL_S if cpus and load.threads <= len(cpus) else None

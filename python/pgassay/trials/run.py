@@ -73,7 +73,7 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     reset = target.reset(arm.levels_of("postgres"), arm.levels_of("host"))
     log = LogTail(facts.log_file if target.logs_as_we_read else None)
     place = context.placement
-    load = open_trial_load(trial, spec, plan, target.parameters(), context.output, place.client)
+    load = open_trial_load(trial, spec, plan, target.parameters(), context.output, place)
     watch = SamenessWatch(target, facts, own_limits())
     sampler, sampler_placed = open_sampler(
         target.parameters(),

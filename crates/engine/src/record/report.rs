@@ -67,7 +67,9 @@ pub struct Report {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StepReport {
+    /// Without what was spent looking for answers.
     pub cpu_ns: i64,
+    pub polled_ns: i64,
     /// Of the threads that open sessions for the worker.
     pub helper_cpu_ns: i64,
     /// How late arrivals began that had an idle connection: the client's own doing.
