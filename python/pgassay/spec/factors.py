@@ -20,8 +20,8 @@ EMBEDDED = (16, 18)
 """Major versions that come with pgassay."""
 STEPS = ("clients", "rate", "stages", "step", "warmup", "order")
 CLIENT_KEYS = (
-    "arrivals", "busy_poll", "max_tries", "pools", "protocol", "reconnect", "sslmode", "think_time", "threads",
-    "transport",
+    "arrivals", "busy_poll", "max_tries", "pools", "protocol", "reconnect", "sslmode",
+    "think_time", "threads", "transport",
 )  # fmt: skip
 """Keys of `[load]` that can be levels."""
 
