@@ -35,20 +35,14 @@ def environment_sections(environment: Mapping[str, Any]) -> tuple[Section, ...]:
     """Server, its settings, host, then whatever else was recorded; empty ones left out."""
     server = environment.get("server")
     settings = server.get("settings") if isinstance(server, Mapping) else None
-    servers = environment.get("servers")
+    several = bool(environment.get("servers"))  # report/servers.py has them
     rest = {k: v for k, v in environment.items() if k not in _ELSEWHERE}
-    differing = environment.get("settings_that_differ")
-    of_some = environment.get("settings_of_some")
     found = (
-        Section("Servers", False, _builds(servers)) if servers
-        else Section("Server", False, _rows(server)),
+        Section("Server", False, () if several else _rows(server)),
         Section("Host", False, _rows(environment.get("host"))),
         Section("Run", False, _rows(rest)),
-        Section("Data", False, _tables(environment.get("data"))),
         Section("Server settings other than the defaults", True, _settings(settings)),
-        Section("Settings that differ between the servers", True, _settings(differing)),
-        Section("Settings that another of the servers lacks", False, _settings(of_some)),
-    )  # fmt: skip
+    )
     return tuple(section for section in found if section.rows)
 
 
@@ -67,37 +61,6 @@ def created_at(environment: Mapping[str, Any]) -> str:
     """Such as `2026-01-31 14:25:01 UTC`; empty where it is not known."""
     moment = str(environment.get("created_at") or "")
     return moment.replace("T", " ", 1).replace("+00:00", " UTC")
-
-
-def _builds(servers: Any) -> tuple[tuple[str, str], ...]:
-    """What each server says of itself, whole."""
-    if not isinstance(servers, Mapping):
-        return ()
-    return tuple(
-        (str(name), _text("", server.get("build") or server.get("version")))
-        for name, server in servers.items()
-        if isinstance(server, Mapping)
-    )
-
-
-def _tables(data: Any) -> tuple[tuple[str, str], ...]:
-    """Each table's rows and checksum, once where all servers have the same."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for dataset, servers in data.items() if isinstance(data, Mapping) else ():
-        for server, tables in servers.items():
-            for table, seen in tables.items():
-                text = f"{seen['rows']:,} rows".replace(",", "\u202f")
-                text += f", checksum {seen['checksum']}"
-                found.setdefault(f"{dataset}, {table}", {}).setdefault(text, []).append(server)
-    return tuple(
-        (
-            table,
-            f"{next(iter(texts))} on each server"
-            if len(texts) == 1
-            else "; ".join(f"{text} on {', '.join(where)}" for text, where in texts.items()),
-        )
-        for table, texts in found.items()
-    )
 
 
 def _settings(settings: Any) -> tuple[tuple[str, str], ...]:
