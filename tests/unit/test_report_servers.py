@@ -48,7 +48,7 @@ def test_each_server_has_a_column_and_rows_that_differ_their_checksums() -> None
 
 
 def test_a_servers_name_is_text_wherever_it_is_shown(tmp_path: Path) -> None:
-    context = replace(analyse_run(synthetic_run(tmp_path)), environment=ENVIRONMENT)
+    context = replace(analyse_run(synthetic_run(tmp_path)[0]), environment=ENVIRONMENT)
     page = render_html(context)
     assert "PostgreSQL 16.14 · PostgreSQL 18.4" in page
     assert "PostgreSQL 18.4 on x86_64, by gcc" in page
@@ -58,7 +58,7 @@ def test_a_servers_name_is_text_wherever_it_is_shown(tmp_path: Path) -> None:
 
 
 def test_a_measure_that_one_arm_lacks_is_told_and_not_compared(tmp_path: Path) -> None:
-    context = analyse_run(synthetic_run(tmp_path))
+    context = analyse_run(synthetic_run(tmp_path)[0])
     first = context.plan.arms[0]
     trials = [
         replace(t, whole=replace(t.whole, values=_without(t.whole.values, "wal_fpi_per_tx")))
