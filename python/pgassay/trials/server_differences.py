@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pgassay.spec.redaction import hides, redacted
-from pgassay.target.protocol import Context, ServerFacts
+from pgassay.target.protocol import ServerFacts
 from pgassay.trials.environment import describe_server, with_unit
 
 _OF_EACH_SERVER = frozenset({
@@ -18,6 +18,12 @@ _OF_EACH_SERVER = frozenset({
     "server_version", "server_version_num", "unix_socket_directories",
 })  # fmt: skip
 """Settings in which two servers differ whatever they are."""
+
+_BUILT_IN = (
+    "block_size", "data_checksums", "debug_assertions", "segment_size", "wal_block_size",
+    "wal_segment_size",
+)  # fmt: skip
+"""What the compiler or initdb fixed, and what costs time."""
 
 
 def describe_servers(servers: Mapping[str, ServerFacts]) -> dict[str, Any]:
@@ -40,14 +46,12 @@ def describe_servers(servers: Mapping[str, ServerFacts]) -> dict[str, Any]:
 def built_unlike(servers: Mapping[str, ServerFacts]) -> Iterator[str]:
     """What was fixed when the servers were compiled or their data directories made: no setting of
     the experiment can make it the same."""
-    if len(servers) < 2:
-        return
-    first = next(iter(servers.values()))
-    for name in _names(servers)[0]:
-        values = _values(name, servers)
-        if first.settings[name].context is Context.INTERNAL and len(set(values.values())) > 1:
-            told = ", ".join(f"{value} on {server}" for server, value in values.items())
-            yield f"{name} is {told}: part of what is measured between these servers"
+    for name in _BUILT_IN:
+        if all(name in facts.settings for facts in servers.values()):
+            values = _values(name, servers)
+            if len(set(values.values())) > 1:
+                told = ", ".join(f"{value} ({server})" for server, value in values.items())
+                yield f"{name}: {told}; part of what is measured between these servers"
 
 
 def _names(servers: Mapping[str, ServerFacts]) -> tuple[list[str], dict[str, list[str]]]:
