@@ -128,8 +128,8 @@ class Load:
 
     `transport` is auto, io_uring or epoll. auto takes io_uring where this process may use it and
     its waits are not counted as the host's iowait (Linux 6.15), else epoll; io_uring works from
-    Linux 6.1 on. Encrypted connections, and those that may come to be on reconnecting, are
-    served by epoll; with them io_uring is an error of `connect`.
+    Linux 6.1 on. Encrypted connections are served by epoll; with them io_uring is an error of
+    `connect`. Where all are plain under io_uring, those opened later are plain too.
 
     With `busy_poll_us` a wait looks for answers so long before the thread sleeps, and others on
     its processor go first. Waits that mostly end in vain look ever more rarely.
@@ -152,8 +152,11 @@ class Load:
     def progress(self) -> str:
         """JSON of totals so far, cheap enough to ask ten times a second.
 
-        ``{"elapsed_s", "step", "clients", "measured", "transactions", "failed", "tps"}``; `step`
-        is the index into `steps`, `tps` that of the latest whole interval.
+        ``{"elapsed_s", "step", "clients", "measured", "transactions", "failed", "skipped",
+        "retried", "retries", "latency_ms", "latency_ms2", "lag_ms", "tps"}``; `step` is the index
+        into `steps`, `tps` that of the latest whole interval. latency_ms is the sum over
+        successes from their intended start, latency_ms2 that of its squares, lag_ms of the part
+        before they began.
         """
     def result(self) -> str:
         """JSON, once ended. Warm-up steps are left out of everything but `steps`.
@@ -189,6 +192,8 @@ class Load:
         `client_limited` is true where a thread of the load was busy for more than 90 % of a
         measured step, or began arrivals late that had an idle connection.
 
+        `statements` has every command of the script, meta commands too, as pgbench -r; where none
+        ran to its end its latencies are null. They are kept to 1 %, the mean is exact.
         A statement in a pipeline has no latency of its own: `\\endpipeline` has one, of all that
         the pipeline was waited for, and its failures and retries.
 

@@ -149,6 +149,14 @@ Reconnect = Annotated[
         "--reconnect", help="never, on-loss or each-transaction (-C).", rich_help_panel=_SHAPE
     ),
 ]
+Slices = Annotated[
+    str | None,
+    typer.Option(
+        "--slices",
+        help="Variants that alternate: the [load.slices] of this TOML file.",
+        rich_help_panel=_SHAPE,
+    ),
+]
 Interval = Annotated[
     str | None,
     typer.Option("--interval", help="Of the series: 100ms and up [1s].", rich_help_panel=_SHAPE),

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.errors import SpecError
+from pgassay.spec.texts import text_of
 from pgassay.spec.variants import Variants, variants_from_json
-from pgassay.spec.workload import Workload, read_text, workload_from_json, workload_to_json
+from pgassay.spec.workload import Workload, workload_from_json, workload_to_json
 
 WORKLOAD_COPY = "workload.json"
 """Its name in the run's directory."""
@@ -29,7 +30,7 @@ def materials_to_json(workload: Workload, variants: Variants) -> dict[str, Any]:
 def stored_materials(path: Path) -> tuple[Workload, Variants]:
     """The workload of a workload.json, and its variants."""
     try:
-        stored = json.loads(read_text(path))
+        stored = json.loads(text_of(path))
         if stored.pop("schema") != _SCHEMA:
             raise SpecError(f"its schema is not {_SCHEMA}", file=str(path))
         variants = variants_from_json(stored.pop("variants", {}))

@@ -15,11 +15,11 @@ from pgassay.errors import SpecError
 from pgassay.spec.factors import FactorsTable, SchemaLevel
 from pgassay.spec.paths import path_from
 from pgassay.spec.redaction import secret_line
+from pgassay.spec.texts import text_of
 from pgassay.spec.workload import (
     Scenario,
     Workload,
     load_workload,
-    read_text,
     with_scale,
     workload_from_json,
 )
@@ -119,7 +119,7 @@ def _script(text: str, beside: Path, file: str, key: str) -> Script | None:
             file=file,
             key=key,
         )
-    return Script(text, read_text(path))
+    return Script(text, text_of(path))
 
 
 def _schema_sql(level: SchemaLevel, beside: Path, file: str, key: str) -> SchemaSql:
@@ -131,7 +131,7 @@ def _schema_sql(level: SchemaLevel, beside: Path, file: str, key: str) -> Schema
         path = path_from(text.strip(), beside)
         if not path.is_file():
             raise SpecError(f"there is no file {text.strip()!r}", file=file, key=key)
-        content = read_text(path)
+        content = text_of(path)
         line = secret_line(content)
         if line is not None:
             raise SpecError(

@@ -23,6 +23,7 @@ from pgassay.errors import SpecError
 from pgassay.spec.paths import path_from
 from pgassay.spec.suggest import did_you_mean
 from pgassay.spec.tables import read_table
+from pgassay.spec.texts import text_of
 
 _SCALE = re.compile(r"(?<!:):scale\b")
 _READY = Path(str(files("pgassay") / "workloads"))
@@ -90,7 +91,7 @@ def ready_workloads() -> dict[str, str]:
     """Names of the workloads that ship, with their titles."""
     found = {}
     for file in sorted(_READY.glob("*/workload.toml")):
-        table = read_table(WorkloadFile, file.read_text("utf-8"), str(file))
+        table = read_table(WorkloadFile, text_of(file), str(file))
         found[file.parent.name] = table.title
     return found
 
@@ -111,15 +112,15 @@ def load_workload(use: str, beside: Path, *, file: str, key: str = "workload.use
             key=key,
         )
     source = folder / "workload.toml"
-    table = read_table(WorkloadFile, read_text(source), str(source))
+    table = read_table(WorkloadFile, text_of(source), str(source))
     data = _data_folder(table, folder, source)
     return Workload(
         name=folder.resolve().name,
         title=table.title,
-        schema_sql=read_text(data / "schema.sql"),
-        data_sql=read_text(data / "data.sql"),
+        schema_sql=text_of(data / "schema.sql"),
+        data_sql=text_of(data / "data.sql"),
         scenarios=tuple(
-            Scenario(name, scenario.file, read_text(folder / scenario.file), scenario.weight)
+            Scenario(name, scenario.file, text_of(folder / scenario.file), scenario.weight)
             for name, scenario in table.scenarios.items()
         ),
     )
@@ -143,13 +144,3 @@ def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:
         if (candidate / "schema.sql").is_file():
             return candidate
     raise SpecError(f"{table.data!r} holds no schema.sql", file=str(source), key="data")
-
-
-def read_text(path: Path) -> str:
-    """A file of the user's, whole; raises SpecError."""
-    try:
-        return path.read_text("utf-8")
-    except OSError as error:
-        raise SpecError(f"cannot be read: {error.strerror}", file=str(path)) from None
-    except UnicodeDecodeError:
-        raise SpecError("is not UTF-8 text", file=str(path)) from None

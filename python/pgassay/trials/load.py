@@ -34,7 +34,7 @@ class LogRequest:
 
     prefix: str
     sampling_rate: float | None = None
-    aggregate_interval_s: float | None = None
+    aggregate_interval_s: int | None = None
     failures_detailed: bool | None = None
 
 
@@ -171,8 +171,12 @@ def run_load(
     """
     (start or load.start)()
     try:
-        while not load.wait(_POLL_S):
-            watch(json.loads(load.progress()))
+        pause_s = _POLL_S
+        while not load.wait(pause_s):
+            progress = json.loads(load.progress())
+            watch(progress)
+            # Seen at even times of the load's own clock, so that lines come when they are due.
+            pause_s = _POLL_S - progress["elapsed_s"] % _POLL_S
     except BaseException:
         load.stop()
         load.wait(_LAST_S)
