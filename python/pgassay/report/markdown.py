@@ -16,6 +16,7 @@ from pgassay.report import further_tables, tables
 from pgassay.report.context import ReportContext
 from pgassay.report.environment import environment_sections
 from pgassay.report.headline import facts, headlines
+from pgassay.report.servers import server_table
 
 _MARKUP = re.compile(r"([\\`*\[\]|~])|(?<!\w)(_)|(_)(?!\w)")
 
@@ -39,6 +40,7 @@ def render_markdown(context: ReportContext) -> str:
             variants=tables.variant_rows(context),
             warnings=tables.warning_groups(context),
             sections=environment_sections(context.environment),
+            servers=server_table(context.environment),
             fence=_fence(context.spec_text + context.command),
         )
     )
