@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from pgassay.analysis.logged import logged_in
 from pgassay.analysis.metrics import WAIT_CLASSES
 from pgassay.analysis.wait_profile import WaitProfile
 from pgassay.samples.run_directory import StoredTrial
@@ -37,6 +38,8 @@ class TrialSeries:
     """Wait class → average active sessions of each interval."""
     events: Mapping[str, float]
     """Wait event → average active sessions over the measured part."""
+    logged: Mapping[str, int] | None
+    """What the server's log tells of the measured part; None where no log was read."""
 
 
 def trial_series(trials: Sequence[StoredTrial]) -> tuple[TrialSeries, ...]:
@@ -91,6 +94,7 @@ def _series(trial: StoredTrial) -> TrialSeries:
             for wait_class in WAIT_CLASSES
         },
         events=waits.event_sessions(zero, end),
+        logged=logged_in(trial, zero, end) if summary.get("log") else None,
     )
 
 

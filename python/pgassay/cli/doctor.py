@@ -15,7 +15,8 @@ import typer
 from pgassay.cli.connection import Database, Host, Port, User, connection_string
 from pgassay.cli.console import out, plain
 from pgassay.errors import ExitCode
-from pgassay.trials.checks import Check, check_host, check_server
+from pgassay.trials.check import Check
+from pgassay.trials.checks import check_host, check_server
 
 _MARK = {"ok": "[green]ok  [/green]", "note": "[yellow]note[/yellow]", "fail": "[red]FAIL[/red]"}
 

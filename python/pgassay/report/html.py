@@ -28,6 +28,7 @@ from pgassay.report.charts.waits import class_rows, event_rows, waits_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.environment import created_at, environment_sections, server_version
 from pgassay.report.headline import facts, headlines, interval_words
+from pgassay.report.logged import logged_rows
 
 
 def render_html(context: ReportContext) -> str:
@@ -59,6 +60,7 @@ def render_html(context: ReportContext) -> str:
             trial_columns=tables.trial_columns(context),
             trials=tables.trial_rows(context),
             arm_rows=tables.arm_rows(context),
+            logged=logged_rows(context),
             variants=tables.variant_rows(context),
             comparisons=tables.all_rows(context),
             warnings=tables.warning_groups(context),

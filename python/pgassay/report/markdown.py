@@ -16,6 +16,7 @@ from pgassay.report import tables
 from pgassay.report.context import ReportContext
 from pgassay.report.environment import environment_sections
 from pgassay.report.headline import facts, headlines
+from pgassay.report.logged import logged_rows
 
 _MARKUP = re.compile(r"([\\`*\[\]|~])|(?<!\w)(_)|(_)(?!\w)")
 
@@ -34,6 +35,7 @@ def render_markdown(context: ReportContext) -> str:
             patterns=tables.pattern_sentences(context),
             differences=tables.difference_rows(context),
             arm_rows=tables.arm_rows(context),
+            logged=logged_rows(context),
             variants=tables.variant_rows(context),
             warnings=tables.warning_groups(context),
             sections=environment_sections(context.environment),

@@ -32,7 +32,7 @@ from pgassay.target.protocol import (
     ServerFacts,
 )
 from pgassay.target.schema import SCHEMA, WorkloadSchema, refuse_foreign, settle
-from pgassay.target.server_paths import account_of, own_directory, own_readable_file
+from pgassay.target.server_paths import account_of, own_directory
 from pgassay.target.session import (
     connect,
     one_line,
@@ -49,7 +49,6 @@ SEARCH_PATH = f"-c search_path={SCHEMA},public"
 class ExistingTarget:
     """A server that is not ours."""
 
-    logs_as_we_read = False
     kind: LiteralString = "existing"
 
     def __init__(
@@ -188,7 +187,7 @@ class ExistingTarget:
                 version=row[1],
                 data_directory=None if data is None else str(data),
                 is_local=local,
-                log_file=own_readable_file(reported_log(session), data, owner),
+                log_file=None,
                 settings=read_settings(session),
             )
 
@@ -271,15 +270,6 @@ def is_local(host: str, backend_pid: int) -> bool:
         return Path(f"/proc/{backend_pid}/comm").read_text().strip() == "postgres"
     except OSError:
         return False
-
-
-def reported_log(session: Connection) -> str | None:
-    """The server's log file by its own word, where we may ask."""
-    try:
-        row = session.execute("SELECT pg_current_logfile('stderr')").fetchone()
-    except psycopg.Error:
-        return None
-    return None if row is None else row[0]
 
 
 def not_restored(

@@ -24,11 +24,6 @@ PROGRAMS = frozenset({b"initdb", b"pg_ctl", b"cp", b"rm", b"find", b"sync", b"te
 _LEVEL = re.compile(r"\b(FATAL|PANIC|ERROR|LOG|HINT|DETAIL):\s+(.*)")
 
 
-_CRASH = re.compile(
-    r"((?:PANIC:\s+.*|(?<=LOG:  )[^\n]*\(PID \d+\) (?:was terminated by signal|exited with)[^\n]*))"
-)
-
-
 class StartError(TargetError):
     """The server did not come up; `words` is what it and its hints say, for naming the culprit."""
 
@@ -137,12 +132,6 @@ def failure(log: str) -> tuple[str, str]:
         reason = earlier[-1] if earlier else reason
     around = [text for level, text in lines[last:] if level in ("HINT", "DETAIL")]
     return reason, " ".join([reason, *around])
-
-
-def crash(log: str) -> str:
-    """The line of a running server's log that says why it went down; empty where it did not."""
-    found = _CRASH.search(log)
-    return found[1].strip() if found else ""
 
 
 def _parent(pid: int) -> int:
