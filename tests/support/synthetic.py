@@ -17,6 +17,7 @@ from pgassay.plan.store import plan_to_json
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.parse import Spec, parse_spec
 from pgassay.trials.record import Checkpoint, TrialRecord
+from pgassay.trials.server_log.events import LogEvent
 
 SPEC = """
 question = "Does a larger max_wal_size help a write-heavy bank?"
@@ -202,6 +203,11 @@ def _record(
             Checkpoint(zero + at * 10**9, zero + (at + 2) * 10**9, "wal", buffers=900)
             for at in ((1, 4, 7, 10) if first else ())
         ),
+        events=(
+            LogEvent(zero + 5 * 10**9, "autovacuum", "bench.public.t", figures={"pages_remain": 9}),
+            LogEvent(zero + 6 * 10**9, "error", severity="ERROR", sqlstate="40001", count=3),
+        ),
+        log={"where": "made up", "form": "jsonlog"},
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.histograms import with_latencies
+from pgassay.analysis.logged import logged_in
 from pgassay.analysis.metrics import WAIT_CLASSES
 from pgassay.analysis.wait_profile import WaitProfile
 from pgassay.samples.run_directory import StoredTrial
@@ -36,6 +37,8 @@ class TrialSeries:
     """Wait class → average active sessions of each interval."""
     events: Mapping[str, float]
     """Wait event → average active sessions over the measured part."""
+    logged: Mapping[str, int] | None
+    """What the server's log tells of the measured part; None where no log was read."""
 
 
 def trial_series(trials: Sequence[StoredTrial]) -> tuple[TrialSeries, ...]:
@@ -88,6 +91,7 @@ def _series(trial: StoredTrial) -> TrialSeries:
             for wait_class, found in zip(WAIT_CLASSES, by_interval.T, strict=True)
         },
         events=waits.event_sessions(zero, end),
+        logged=logged_in(trial, zero, end) if summary.get("log") else None,
     )
 
 

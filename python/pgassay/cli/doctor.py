@@ -17,7 +17,8 @@ from pgassay.cli.console import out, plain
 from pgassay.errors import ExitCode
 from pgassay.target.access import access_of
 from pgassay.trials.access_checks import check_access, target_table
-from pgassay.trials.checks import Check, check_host, check_server
+from pgassay.trials.check import Check
+from pgassay.trials.checks import check_host, check_server
 
 _MARK = {"ok": "[green]ok  [/green]", "note": "[yellow]note[/yellow]", "fail": "[red]FAIL[/red]"}
 

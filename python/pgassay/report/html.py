@@ -31,6 +31,7 @@ from pgassay.report.charts.waits import class_rows, event_rows, waits_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.environment import created_at, environment_sections, server_version
 from pgassay.report.headline import facts, headlines, interval_words
+from pgassay.report.logged import logged_rows
 from pgassay.report.servers import server_table
 
 
@@ -70,6 +71,7 @@ def render_html(context: ReportContext) -> str:
             checkpoint_rows=further_tables.checkpoint_rows(context),
             associations=further_tables.association_rows(context),
             courses=further_tables.course_rows(context),
+            logged=logged_rows(context),
             variants=tables.variant_rows(context),
             comparisons=tables.all_rows(context),
             warnings=tables.warning_groups(context),

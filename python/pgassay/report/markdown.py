@@ -16,6 +16,7 @@ from pgassay.report import further_tables, tables
 from pgassay.report.context import ReportContext
 from pgassay.report.environment import environment_sections
 from pgassay.report.headline import facts, headlines
+from pgassay.report.logged import logged_rows
 from pgassay.report.servers import server_table
 
 _MARKUP = re.compile(r"([\\`*\[\]|~])|(?<!\w)(_)|(_)(?!\w)")
@@ -37,6 +38,7 @@ def render_markdown(context: ReportContext) -> str:
             arm_rows=tables.arm_rows(context),
             observed=further_tables.sentences(context),
             load_rows=further_tables.load_rows(context),
+            logged=logged_rows(context),
             variants=tables.variant_rows(context),
             warnings=tables.warning_groups(context),
             sections=environment_sections(context.environment),

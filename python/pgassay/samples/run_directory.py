@@ -5,7 +5,7 @@ Never: interprets what it stores.
 
     RUN/  spec.toml  workload.json  plan.json  environment.json  journal.jsonl
           trials/0001/  trial.json  load.parquet  waits.parquet  postgres.parquet
-                        host.parquet  checkpoints.parquet  command.log
+                        host.parquet  checkpoints.parquet  events.parquet  command.log
                   output-0002/  what the load of an unfinished trial wrote
           analysis.json  report.html
 """
@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.files import clear_errors, make_directory, sync_directory, write_whole
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
-from pgassay.samples.schemas import TABLES
+from pgassay.samples.schemas import ADDED_LATER, TABLES
 from pgassay.spec.redaction import redacted_value
 from pgassay.trials.record import Columns, TrialRecord, Validity
 
@@ -164,6 +164,8 @@ class StoredTrial:
     def table(self, name: str) -> pa.Table:
         """One of the Parquet files, by its name without the ending."""
         path = self.folder / f"{name}.parquet"
+        if name in ADDED_LATER and not path.exists():
+            return TABLES[name].empty_table()
         try:
             needed = {field.name for field in TABLES[name] if not field.nullable}
             missing = needed - set(pq.read_schema(path).names)
@@ -190,6 +192,7 @@ def _summary(record: TrialRecord) -> dict[str, Any]:
         "sampler_cost": dict(record.sampler_cost),
         "placement": {part: dict(seen) for part, seen in record.placement.items() if seen},
         "checkpoints_from": record.checkpoints_from,
+        "log": dict(record.log),
         "warnings": list(record.warnings),
         "validity": {"valid": record.validity.valid, "reasons": list(record.validity.reasons)},
         "repeats": record.repeats,
@@ -210,6 +213,8 @@ def _tables(record: TrialRecord) -> dict[str, pa.Table]:
         for name, found in columns.items()
     }
     tables["checkpoints"] = pa.Table.from_pylist(checkpoints, schema=TABLES["checkpoints"])
+    events = [{**vars(event), "figures": list(event.figures.items())} for event in record.events]
+    tables["events"] = pa.Table.from_pylist(events, schema=TABLES["events"])
     return tables
 
 

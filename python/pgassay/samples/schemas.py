@@ -83,8 +83,37 @@ CHECKPOINTS = pa.schema(
         pa.field("total_s", pa.float64()),
         pa.field("distance_kb", pa.int64()),
         pa.field("estimate_kb", pa.int64()),
+        # Runs made before these were read from the log have null.
+        pa.field("restartpoint", pa.bool_()),
+        pa.field("buffers_percent", pa.float64()),
+        pa.field("slru_buffers", pa.int64()),
+        pa.field("files_added", pa.int64()),
+        pa.field("files_removed", pa.int64()),
+        pa.field("files_recycled", pa.int64()),
+        pa.field("sync_files", pa.int64()),
+        pa.field("sync_longest_s", pa.float64()),
+        pa.field("sync_average_s", pa.float64()),
+        pa.field("lsn", pa.int64()),
+        pa.field("redo_lsn", pa.int64()),
     ]
 )
+
+EVENTS = pa.schema(
+    [
+        pa.field("time_ns", pa.int64(), nullable=False),
+        pa.field("kind", _WORD, nullable=False),
+        pa.field("object", _WORD, nullable=False),
+        pa.field("severity", _WORD, nullable=False),
+        pa.field("sqlstate", _WORD),
+        pa.field("database", _WORD),
+        pa.field("backend_type", _WORD),
+        pa.field("pid", pa.int32()),
+        pa.field("count", pa.int64(), nullable=False),
+        pa.field("figures", pa.map_(pa.string(), pa.float64())),
+    ]
+)
+"""What the server's log tells besides checkpoints. Errors, statements, temporary files and lock
+waits are summed by the second: `count` of them, figures added up, the largest as NAME_max."""
 
 TABLES = {
     "load": LOAD,
@@ -92,5 +121,9 @@ TABLES = {
     "postgres": COUNTERS,
     "host": COUNTERS,
     "checkpoints": CHECKPOINTS,
+    "events": EVENTS,
 }
 """File name (without .parquet) → schema, for every file of a trial."""
+
+ADDED_LATER = frozenset({"events"})
+"""Tables that runs of before do not have; they read as empty."""

@@ -146,8 +146,12 @@ def base_configuration(socket_directory: Path) -> str:
         "log_destination": "stderr",
         "logging_collector": "off",
         "log_checkpoints": "on",
-        # Epoch with milliseconds: the reader of checkpoints needs no time zone.
-        "log_line_prefix": "%n [%p] ",
+        # Epoch with milliseconds: the reader of the log needs no time zone. Errors come with their
+        # SQLSTATE; %q tells a session's words from the server's own.
+        "log_line_prefix": "%n [%p] %e %b %q%u@%d ",
+        # Rare beside the load, and what explains a trial: a line for each.
+        "log_autovacuum_min_duration": "0",
+        "log_lock_waits": "on",
         "lc_messages": "C",
     }
     return "".join(f"{name} = {quoted(value)}\n" for name, value in settings.items())

@@ -39,7 +39,7 @@ from pgassay.target.protocol import (
 )
 from pgassay.target.schema import SCHEMA, WorkloadSchema, refuse_foreign, settle
 from pgassay.target.schema_variants import SchemaVariants
-from pgassay.target.server_paths import account_of, own_directory, own_readable_file
+from pgassay.target.server_paths import account_of, own_directory
 from pgassay.target.service import Service
 from pgassay.target.session import (
     connect,
@@ -58,7 +58,6 @@ SEARCH_PATH = f"-c search_path={SCHEMA},public"
 class ExistingTarget:
     """A server that is not ours."""
 
-    logs_as_we_read = False
     kind: LiteralString
 
     def __init__(
@@ -232,7 +231,7 @@ class ExistingTarget:
                 version=row[1],
                 data_directory=None if data is None else str(data),
                 is_local=local,
-                log_file=own_readable_file(self._log_of(session), data, owner),
+                log_file=None,
                 settings=read_settings(session),
                 build=version_text(session),
             )
@@ -276,11 +275,6 @@ class ExistingTarget:
         if self._settings is None:
             raise TargetError("the target is not open; call open first")
         return self._opened_at(), self._settings
-
-    def _log_of(self, session: Connection) -> str | None:
-        """The log by the server's word, or where its standard error was seen to go."""
-        seen = self._located.output if self._located is not None else None
-        return reported_log(session) or (None if seen is None else str(seen))
 
     def _find_service(self, session: Connection) -> Service | None:
         """Where the spec names a host or a service, see that it is this very server's."""
@@ -345,15 +339,6 @@ def is_local(host: str, backend_pid: int) -> bool:
         return Path(f"/proc/{backend_pid}/comm").read_text().strip() == "postgres"
     except OSError:
         return False
-
-
-def reported_log(session: Connection) -> str | None:
-    """The server's log file by its own word, where we may ask."""
-    try:
-        row = session.execute("SELECT pg_current_logfile('stderr')").fetchone()
-    except psycopg.Error:
-        return None
-    return None if row is None else row[0]
 
 
 def not_restored(

@@ -52,7 +52,6 @@ class LocalTarget:
     """An owned server, started and thrown away by us."""
 
     kind: LiteralString
-    logs_as_we_read = True
 
     def __init__(
         self,

@@ -25,11 +25,6 @@ PROGRAMS = frozenset({b"initdb", b"pg_ctl", b"cp", b"rm", b"find", b"sync", b"te
 _LEVEL = re.compile(r"\b(FATAL|PANIC|ERROR|LOG|HINT|DETAIL):\s+(.*)")
 
 
-_CRASH = re.compile(
-    r"((?:PANIC:\s+.*|(?<=LOG:  )[^\n]*\(PID \d+\) (?:was terminated by signal|exited with)[^\n]*))"
-)
-
-
 class StartError(TargetError):
     """The server did not come up; `words` is what it and its hints say, for naming the culprit."""
 
@@ -146,12 +141,6 @@ def blamed(words: str, settings: Mapping[str, str]) -> list[str]:
     by_name = [n for n in settings if re.search(rf"\b{re.escape(n.lower())}\b", said)]
     by_value = [name for name, value in settings.items() if f'"{value.lower()}"' in said]
     return by_name or by_value or list(settings)
-
-
-def crash(log: str) -> str:
-    """The line of a running server's log that says why it went down; empty where it did not."""
-    found = _CRASH.search(log)
-    return found[1].strip() if found else ""
 
 
 def _parent(pid: int) -> int:

@@ -130,6 +130,7 @@ class ServerFacts:
     data_directory: str | None
     is_local: bool
     log_file: Path | None
+    """Of a server we started; where another's is, trials/server_log/place.py finds out."""
     settings: Mapping[str, Setting]
     build: str = ""
     """`SELECT version()`: with compiler and platform."""
@@ -226,8 +227,6 @@ class Target(Protocol):
     """
 
     kind: LiteralString
-    logs_as_we_read: bool
-    """Whether the server's log has the form that trials/checkpoint_log.py reads."""
 
     def open(self) -> ServerFacts:
         """Start or reach the server, and look at it."""

@@ -27,8 +27,6 @@ from pgassay.target.protocol import (
 class SeveralTargets:
     """As many owned servers as an experiment has versions times sets of data."""
 
-    logs_as_we_read = True
-
     def __init__(
         self, makers: Mapping[str, Callable[[], LocalTarget]], kind: LiteralString
     ) -> None:

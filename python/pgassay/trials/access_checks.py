@@ -18,7 +18,7 @@ from pgassay.target.host import Host
 from pgassay.target.host_files import find_knob
 from pgassay.target.located import Located, locate
 from pgassay.target.session import connect, resolve, told_as_target_error
-from pgassay.trials.checks import Check
+from pgassay.trials.check import Check
 
 KNOB = "vm.swappiness"
 

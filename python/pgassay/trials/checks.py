@@ -6,9 +6,8 @@ Never: raises for what it finds, and never changes a server it did not start.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
 
 from pgassay import _core
 from pgassay.errors import PgassayError
@@ -19,19 +18,12 @@ from pgassay.target.readable_copy import runnable_by
 from pgassay.target.session import connect, resolve, told_as_target_error
 from pgassay.target.signs import look_for_signs
 from pgassay.target.statements import statement
+from pgassay.trials.check import Check
+from pgassay.trials.queries import Extension, extensions_in
 from pgassay.trials.sampling import open_sampler
+from pgassay.trials.source_checks import check_extensions, check_log
 
 _PROC = ("stat", "meminfo", "vmstat", "diskstats", "pressure/cpu")
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing looked at: what was found, and how to mend it."""
-
-    name: str
-    state: Literal["ok", "note", "fail"]
-    found: str
-    fix: str = ""
 
 
 def check_host() -> list[Check]:
@@ -51,6 +43,8 @@ def check_server(dsn: str) -> list[Check]:
             row = session.execute(statement("checkup")).fetchone()
             with told_as_target_error("looking for signs of production"):
                 signs = look_for_signs(session)
+                extensions = extensions_in(session)
+            log = check_log(session, parameters)
     except PgassayError as error:
         return [Check("connection", "fail", str(error))]
     if row is None:
@@ -84,7 +78,12 @@ def check_server(dsn: str) -> list[Check]:
         )  # fmt: skip
     if io_timing == "off":
         checks.append(
-            Check("I/O timing", "note", "track_io_timing is off: no read and write times")
+            Check(
+                "I/O timing",
+                "note",
+                "track_io_timing is off: no read and write times",
+                "ALTER SYSTEM SET track_io_timing = on; SELECT pg_reload_conf();",
+            )
         )
     if standby:
         checks.append(Check("standby", "note", "the server is in recovery: read-only loads only"))
@@ -97,7 +96,9 @@ def check_server(dsn: str) -> list[Check]:
         )
         for sign in signs
     ]
-    checks.append(_check_sampling(parameters, version_num))
+    checks += log
+    checks += check_extensions(version_num, extensions)
+    checks.append(_check_sampling(parameters, version_num, extensions))
     return checks
 
 
@@ -127,10 +128,14 @@ def _check_version(version_num: int) -> Check:
     return Check("supported version", "note", "below 14: WAL statistics are missing")
 
 
-def _check_sampling(parameters: ConnectionParameters, version_num: int) -> Check:
+def _check_sampling(
+    parameters: ConnectionParameters, version_num: int, extensions: Mapping[str, Extension]
+) -> Check:
     """Sample for a moment, as a trial would."""
     try:
-        sampler, _ = open_sampler(parameters, version_num, load=None, read_host=False)
+        sampler, _ = open_sampler(
+            parameters, version_num, load=None, read_host=False, extensions=extensions
+        )
     except PgassayError as error:
         return Check("sampling", "fail", str(error))
     sampler.stop()

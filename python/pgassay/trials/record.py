@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from pgassay.trials.server_log.events import LogEvent
+
 Columns = Mapping[str, list[Any]]
 """Column name → values, all of one length; the columns are those of pgassay._core."""
 
@@ -29,6 +31,19 @@ class Checkpoint:
     total_s: float | None = None
     distance_kb: int | None = None
     estimate_kb: int | None = None
+    restartpoint: bool = False
+    """A standby's checkpoint."""
+    buffers_percent: float | None = None
+    slru_buffers: int | None = None
+    files_added: int | None = None
+    files_removed: int | None = None
+    files_recycled: int | None = None
+    sync_files: int | None = None
+    sync_longest_s: float | None = None
+    sync_average_s: float | None = None
+    lsn: int | None = None
+    redo_lsn: int | None = None
+    """WAL positions, in bytes since its beginning."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +79,10 @@ class TrialRecord:
     host: Columns
     checkpoints: tuple[Checkpoint, ...]
     checkpoints_from: Literal["log", "counters"]
+    events: tuple[LogEvent, ...] = ()
+    """What else the server's log tells."""
+    log: Mapping[str, Any] = field(default_factory=dict)
+    """Where the log was read and how much of it; empty where it was not."""
     kept: tuple[Path, ...] = ()
     """Files to move into the trial's folder."""
     placement: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

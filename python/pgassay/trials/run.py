@@ -20,17 +20,24 @@ from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.parse import Spec
 from pgassay.target.placement import NOWHERE, Placement
-from pgassay.target.postmaster import crash
 from pgassay.target.protocol import Ground, ServerFacts, Target
-from pgassay.trials.checkpoint_log import LogTail, checkpoints_in_counters, checkpoints_in_log
+from pgassay.target.session import told_as_target_error
+from pgassay.trials.checkpoints import (
+    checkpoints_in_counters,
+    checkpoints_in_log,
+    other_events,
+)
 from pgassay.trials.doubts import load_doubts
 from pgassay.trials.grounds import Grounds
 from pgassay.trials.guards import doubts_among, validity_of
 from pgassay.trials.loads import open_trial_load
 from pgassay.trials.observer import Observer
+from pgassay.trials.queries import extensions_in
 from pgassay.trials.record import Columns, TrialRecord
 from pgassay.trials.sameness import SamenessWatch
 from pgassay.trials.sampling import open_sampler, transactions_of
+from pgassay.trials.server_log.reader import ServerLog
+from pgassay.trials.statement_statistics import StatementWatch, joined
 from pgassay.trials.thresholds import own_limits
 
 _FAILED_AT_MOST = 0.5
@@ -71,15 +78,20 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     context.observer.trial_began(trial, arm.label)
     facts = target.choose(ground)
     reset = target.reset(arm.levels_of("postgres"), arm.levels_of("host"))
-    log = LogTail(facts.log_file if target.logs_as_we_read else None)
+    parameters = target.parameters()
+    log = ServerLog(target.connect, parameters.hostaddr or parameters.host, facts.log_file)
     place = context.placement
-    load = open_trial_load(trial, spec, plan, target.parameters(), context.output, place)
+    load = open_trial_load(trial, spec, plan, parameters, context.output, place)
+    with told_as_target_error("looking for extensions"), target.connect() as session:
+        extensions = extensions_in(session)
+    statements = StatementWatch(target, facts.version_num, extensions)
     watch = SamenessWatch(target, facts, own_limits())
     sampler, sampler_placed = open_sampler(
         target.parameters(),
         facts.version_num,
         load=load.native,
         read_host=facts.is_local,
+        extensions=extensions,
         place=place.sampler,
     )
     try:
@@ -89,9 +101,11 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
         sampler.stop()
     counters: Columns = sampler.take_counters()
     waits: Columns = sampler.take_waits()
-    text = log.text()
-    checkpoints = checkpoints_in_counters(counters) if text is None else checkpoints_in_log(text)
-    _refuse_broken(trial, result, text or "")
+    logged = log.read()
+    told = logged.events if logged.has_checkpoints else None
+    checkpoints = checkpoints_in_counters(counters) if told is None else checkpoints_in_log(told)
+    _refuse_broken(trial, result, logged.crash)
+    counters = joined(counters, statements.counters())
     remarks = watch.remarks(spec, arm, result, waits, checkpoints)
     return TrialRecord(
         number=trial.number,
@@ -110,13 +124,17 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
             *doubts_among(remarks),
             *sampler.warnings(),
             *reset.notes,
+            *logged.notes,
+            *statements.notes,
         ),
         intervals=load.intervals(),
         waits=waits,
         counters=counters,
         host=sampler.take_host(),
         checkpoints=checkpoints,
-        checkpoints_from="counters" if text is None else "log",
+        checkpoints_from="counters" if told is None else "log",
+        events=other_events(logged.events or ()),
+        log=logged.described,
         kept=load.kept,
         placement={
             "server": reset.placement,
@@ -129,7 +147,7 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     )
 
 
-def _refuse_broken(trial: PlannedTrial, result: Mapping[str, Any], log: str) -> None:
+def _refuse_broken(trial: PlannedTrial, result: Mapping[str, Any], crash: str) -> None:
     """A trial whose server went away, or that failed more than it did, is no observation."""
     done, failed, lost = (result[name] for name in ("transactions", "failed", "lost_connections"))
     if lost and not result.get("outages"):
@@ -147,8 +165,7 @@ def _refuse_broken(trial: PlannedTrial, result: Mapping[str, Any], log: str) -> 
         if first
         else "no error was seen; is a step long enough for one transaction?"
     )
-    ended = crash(log)
-    told = f"; the server's log says: {ended}" if ended else ""
+    told = f"; the server's log says: {crash}" if crash else ""
     raise TrialError(f"trial {trial.number}: {what}; {reason}{told}")
 
 

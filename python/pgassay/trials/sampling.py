@@ -1,52 +1,24 @@
 """The samplers, asked for one server.
 
-Enters: a connection and the server's version. Leaves: a `_core.Sampler` set up for them.
-Never: reads a sample's content.
+Enters: a connection, the server's version, its extensions. Leaves: a `_core.Sampler` set up for
+them. Never: reads a sample's content, or asks for a view that the server is known to lack.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from collections.abc import Mapping
 
 from pgassay import _core
 from pgassay.errors import ConnectionRefused
 from pgassay.target.placement import Place, confirm_place, run_in, threads
 from pgassay.target.protocol import ConnectionParameters
+from pgassay.trials.queries import COUNTERS_EVERY_S, NO_EXTENSIONS, Extension, queries_for
 
 APPLICATION_NAME = "pgassay sampler"
 WAITS_EVERY_S = 0.1
-COUNTERS_EVERY_S = 1.0
 JITTER = 0.5
 _WAITS = "waits"
-
-
-@dataclass(frozen=True)
-class Query:
-    """One .sql file: what it reads, and the lowest server version it is for."""
-
-    name: str
-    floor: int
-    sql: str
-
-
-@cache
-def all_queries() -> tuple[Query, ...]:
-    """Every query file that ships; NAME_FLOOR.sql."""
-    found = []
-    for file in (files("pgassay") / "queries").iterdir():
-        match = re.fullmatch(r"(\w+)_(\d{6})\.sql", file.name)
-        if match:
-            found.append(Query(match[1], int(match[2]), file.read_text("utf-8")))
-    return tuple(sorted(found, key=lambda query: (query.name, query.floor)))
-
-
-def queries_for(version_num: int) -> dict[str, Query]:
-    """By name, the query with the highest floor that this server reaches."""
-    return {query.name: query for query in all_queries() if query.floor <= version_num}
 
 
 def open_sampler(
@@ -55,18 +27,22 @@ def open_sampler(
     *,
     load: _core.Load | None,
     read_host: bool,
+    extensions: Mapping[str, Extension] = NO_EXTENSIONS,
     place: Place | None = None,
 ) -> tuple[_core.Sampler, dict[str, str]]:
-    """A sampler at work: waits at 10 Hz, counters and host each second; where its threads run."""
+    """A sampler at work, and where its threads run.
+
+    Waits at 10 Hz, the host each second, counters each second or as seldom as their file says.
+    """
     queries = queries_for(version_num)
     configuration = {
         "connection": connection.for_core(),
         "application_name": APPLICATION_NAME,
         "waits": {"sql": queries[_WAITS].sql, "every_s": WAITS_EVERY_S, "jitter": JITTER},
         "counters": [
-            {"source": name, "sql": query.sql, "every_s": COUNTERS_EVERY_S}
+            {"source": name, "sql": sql, "every_s": query.every_s}
             for name, query in queries.items()
-            if name != _WAITS
+            if name != _WAITS and query.every_s and (sql := query.sql_with(extensions))
         ],
         "host": {"every_s": COUNTERS_EVERY_S, "proc": "/proc"} if read_host else None,
     }

@@ -1,0 +1,1 @@
+SELECT (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000000)::int8

@@ -1,0 +1,1 @@
+SELECT pg_catalog.set_config('TimeZone', pg_catalog.current_setting('log_timezone'), true)

@@ -1,0 +1,102 @@
+"""The queries that ship, and which of them a server can answer.
+
+Enters: the files of queries/, a server's version and extensions. Leaves: SQL.
+Never: puts anything into SQL but the name of an extension's schema, quoted by the server.
+
+A query's file is NAME_FLOOR.sql, for servers from that version on. Lines of its head say more:
+`-- Every: 10 s` (each second where nothing is said; `trial`: before and after one), and
+`-- Extension: NAME VERSION`, whose schema takes the place of {extension}.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+
+from pgassay.target.protocol import Connection
+from pgassay.target.statements import statement
+
+COUNTERS_EVERY_S = 1.0
+_NAME = re.compile(r"(\w+)_(\d{6})\.sql")
+_EVERY = re.compile(r"^-- Every: (?:(\d+) s|trial)\b", re.MULTILINE)
+_EXTENSION = re.compile(r"^-- Extension: (\w+) (\d+(?:\.\d+)*)\.?$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Extension:
+    """One that is installed in the database."""
+
+    schema: str
+    """Quoted."""
+    version: str
+
+
+NO_EXTENSIONS: Mapping[str, Extension] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Query:
+    """One .sql file."""
+
+    name: str
+    floor: int
+    """The lowest server version it is for."""
+    sql: str
+    every_s: float | None
+    """None: not by a clock."""
+    extension: str | None
+    extension_floor: str
+
+    def sql_with(self, extensions: Mapping[str, Extension]) -> str | None:
+        """Ready to run; None where the extension it needs is absent or too old."""
+        if self.extension is None:
+            return self.sql
+        found = extensions.get(self.extension)
+        if found is None or _numbers(found.version) < _numbers(self.extension_floor):
+            return None
+        return self.sql.replace("{extension}", found.schema)
+
+
+@cache
+def all_queries() -> tuple[Query, ...]:
+    """Every query file that ships."""
+    found = []
+    for file in (files("pgassay") / "queries").iterdir():
+        match = _NAME.fullmatch(file.name)
+        if match:
+            found.append(_read(match[1], int(match[2]), file.read_text("utf-8")))
+    return tuple(sorted(found, key=lambda query: (query.name, query.floor)))
+
+
+def queries_for(version_num: int) -> dict[str, Query]:
+    """By name, the query with the highest floor that this server reaches."""
+    return {query.name: query for query in all_queries() if query.floor <= version_num}
+
+
+def extensions_in(session: Connection) -> dict[str, Extension]:
+    """Those that are installed in this database."""
+    rows = session.execute(statement("extensions"), prepare=False).fetchall()
+    return {name: Extension(schema, version) for name, schema, version in rows}
+
+
+def _read(name: str, floor: int, text: str) -> Query:
+    every, extension = _EVERY.search(text), _EXTENSION.search(text)
+    every_s: float | None = COUNTERS_EVERY_S
+    if every is not None:
+        every_s = float(every[1]) if every[1] else None
+    return Query(
+        name=name,
+        floor=floor,
+        sql=text,
+        every_s=every_s,
+        extension=extension[1] if extension else None,
+        extension_floor=extension[2] if extension else "0",
+    )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version))

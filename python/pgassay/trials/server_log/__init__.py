@@ -1,0 +1,1 @@
+"""The server's log: found, followed, read in any of its forms, and told as events."""

@@ -1,0 +1,118 @@
+"""What happened on the server, as its log tells it.
+
+Enters: entries. Leaves: `LogEvent` values, those that come in masses summed by the second.
+Never: grows with the load: a server that logs every statement gives as many rows as seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pgassay.trials.server_log.entry import Entry
+from pgassay.trials.server_log.messages import Told, often_told, told
+
+_FAILURES = ("ERROR", "FATAL", "PANIC")
+_SECOND = 10**9
+MOST_EVENTS = 200_000
+
+
+@dataclass(frozen=True)
+class LogEvent:
+    """One event, or all of one kind in one second."""
+
+    time_ns: int
+    """By the clock of this machine; the first of them where `count` is more than one."""
+    kind: str
+    object: str = ""
+    severity: str = "LOG"
+    sqlstate: str | None = None
+    """Of an error, where the log's form or prefix (%e) has it."""
+    database: str | None = None
+    backend_type: str | None = None
+    pid: int | None = None
+    """None where several are summed."""
+    count: int = 1
+    figures: Mapping[str, float] = field(default_factory=dict)
+    """Figures of the message; summed, they are totals, with the largest as NAME_max."""
+
+
+_Key = tuple[int, str, str, str, str | None, str | None, str | None]
+
+
+class EventTally:
+    """Gathers events; `offset_ns` is what the server's clock is ahead of ours."""
+
+    def __init__(self, *, offset_ns: int = 0, since_ns: int = 0) -> None:
+        self._offset_ns, self._since_ns = offset_ns, since_ns
+        self._single: list[LogEvent] = []
+        self._summed: dict[_Key, LogEvent] = {}
+        self.entries = 0
+        self.without_time = 0
+        self.left_out = 0
+        """Events beyond the most that are kept."""
+
+    def add(self, entry: Entry) -> None:
+        """One entry, whatever it tells."""
+        self.entries += 1
+        failed = entry.severity in _FAILURES
+        found = Told("error") if failed else told(entry)
+        if found is None:
+            return
+        if entry.time_ns is None:
+            self.without_time += 1
+            return
+        at = entry.time_ns - self._offset_ns
+        if at < self._since_ns:
+            return
+        if len(self._single) + len(self._summed) >= MOST_EVENTS:
+            self.left_out += 1
+            return
+        event = LogEvent(
+            time_ns=at,
+            kind=found.kind,
+            object=found.object,
+            severity=entry.severity,
+            sqlstate=entry.sqlstate if failed else None,
+            database=entry.database,
+            backend_type=entry.backend_type,
+            pid=entry.pid,
+            figures=found.figures,
+        )
+        if failed or found.kind in often_told():
+            self._sum(event)
+        else:
+            self._single.append(event)
+
+    def events(self) -> tuple[LogEvent, ...]:
+        """All of them, in the order of their times."""
+        return tuple(sorted((*self._single, *self._summed.values()), key=lambda e: e.time_ns))
+
+    def _sum(self, event: LogEvent) -> None:
+        key = (
+            event.time_ns // _SECOND, event.kind, event.object, event.severity,
+            event.sqlstate, event.database, event.backend_type,
+        )  # fmt: skip
+        before = self._summed.get(key)
+        self._summed[key] = event if before is None else _both(before, event)
+
+
+def _both(before: LogEvent, event: LogEvent) -> LogEvent:
+    figures: dict[str, float] = dict(before.figures)
+    for name, value in event.figures.items():
+        figures[f"{name}_max"] = max(
+            before.figures.get(f"{name}_max", before.figures.get(name, value)), value
+        )
+        figures[name] = before.figures.get(name, 0.0) + value
+    return LogEvent(
+        time_ns=min(before.time_ns, event.time_ns),
+        kind=event.kind,
+        object=event.object,
+        severity=event.severity,
+        sqlstate=event.sqlstate,
+        database=event.database,
+        backend_type=event.backend_type,
+        pid=None,
+        count=before.count + event.count,
+        figures=figures,
+    )

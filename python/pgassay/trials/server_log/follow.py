@@ -1,0 +1,110 @@
+"""What a log gains from now on, across rotation.
+
+Enters: a way to the log's files. Leaves: pieces of them, in order, with a sign where a file ends.
+Never: reads more than its bound at a time, or a file that is not of this log.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from pgassay.trials.server_log.log_files import LogFiles, OpenFiles, Seen
+
+PIECE = 1 << 20
+MOST_AT_A_TIME = 32 << 20
+
+
+class LogFollower:
+    """Remembers how far each file was read; what there is at first is passed over."""
+
+    def __init__(
+        self,
+        files: LogFiles,
+        first: str,
+        *,
+        rotates_to: re.Pattern[str] | None,
+        truncates: bool,
+        most: int = MOST_AT_A_TIME,
+    ) -> None:
+        self._files, self._reading = files, first
+        self._rotates_to, self._truncates, self._most = rotates_to, truncates, most
+        with files.opened() as opened:
+            self._seen = dict(opened.listing())
+            if first not in self._seen:
+                self._seen[first] = Seen(_end_of(opened, first), 0)
+        self._read_to = {name: seen.size for name, seen in self._seen.items()}
+        self.passed_over = 0
+        """Bytes beyond the bound, left unread."""
+
+    def pieces(self) -> Iterator[bytes | None]:
+        """What was written since the last call; None after a file that is at its end.
+
+        Raises LogUnreadable.
+        """
+        left = self._most
+        with self._files.opened() as opened:
+            listing = opened.listing()
+            now = opened.current() or self._reading
+            names = self._to_read(listing, now)
+            for name in names:
+                position = self._begin_at(name, listing)
+                while left > 0:
+                    piece = opened.read(name, position, min(PIECE, left))
+                    if not piece:
+                        break
+                    position += len(piece)
+                    left -= len(piece)
+                    yield piece
+                size = listing[name].size if name in listing else position
+                if left <= 0 and size > position:
+                    self.passed_over += size - position
+                    position = size
+                    yield None
+                elif name != now:
+                    yield None
+                self._read_to[name] = position
+            self._seen, self._reading = dict(listing), now
+
+    def _to_read(self, listing: Mapping[str, Seen], now: str) -> list[str]:
+        """The file read last, those filled since, the present one."""
+        filled = [
+            name
+            for name, seen in listing.items()
+            if name not in (self._reading, now)
+            and self._rotates_to is not None
+            and self._rotates_to.fullmatch(name)
+            and self._seen.get(name) != seen
+        ]
+        filled.sort(key=lambda name: listing[name].modified_ns)
+        first = [self._reading] if self._reading in listing or not listing else []
+        return list(dict.fromkeys([*first, *filled, now]))
+
+    def _begin_at(self, name: str, listing: Mapping[str, Seen]) -> int:
+        position = self._read_to.get(name, 0)
+        if name in listing and listing[name].size < position:
+            return 0  # it was begun anew
+        if name != self._reading and self._truncates:
+            return 0  # a name that comes round again
+        return position
+
+
+def file_name_pattern(log_filename: str, ending: str) -> re.Pattern[str]:
+    """What log_filename gives at any time, for one form of the log."""
+    base = log_filename.removesuffix(".log") + ending if ending != ".log" else log_filename
+    parts = re.split(r"%[-_0^#]?[EO]?.", base)
+    return re.compile(".+?".join(map(re.escape, parts)))
+
+
+def _end_of(opened: OpenFiles, name: str) -> int:
+    """The size of a file that cannot be listed, by reading at ever larger offsets."""
+    low, high = 0, 1
+    while opened.read(name, high - 1, 1):
+        low, high = high, high * 2
+    while low < high:
+        middle = (low + high) // 2
+        if opened.read(name, middle, 1):
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,0 +1,64 @@
+"""A log in JSON, one object a line, as log_destination = jsonlog has it written (15 and later).
+
+Enters: bytes. Leaves: entries. Never: takes an object without its time and severity for one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from pgassay.trials.server_log.clock import LogClock
+from pgassay.trials.server_log.entry import Entry, decoded, severity_of
+from pgassay.trials.server_log.lines import LineBuffer
+
+
+class JsonForm:
+    """Reads lines of JSON."""
+
+    def __init__(self, clock: LogClock) -> None:
+        self.unread = 0
+        self._clock = clock
+        self._lines = LineBuffer()
+
+    def feed(self, data: bytes) -> Iterator[Entry]:
+        for line in self._lines.feed(data):
+            entry = self._entry(line)
+            if entry is not None:
+                yield entry
+            else:
+                self.unread += bool(line)
+        self.unread += self._lines.too_long
+        self._lines.too_long = 0
+
+    def finish(self) -> Iterator[Entry]:
+        self.unread += bool(self._lines.finish())
+        return iter(())
+
+    def _entry(self, line: bytes) -> Entry | None:
+        try:
+            found = json.loads(decoded(line))
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(found, dict):
+            return None
+        stamp, severity = _text(found, "timestamp"), severity_of(_text(found, "error_severity"))
+        if not stamp or severity is None:
+            return None
+        pid = found.get("pid")
+        return Entry(
+            time_ns=self._clock.stamp_ns(stamp),
+            pid=pid if type(pid) is int else None,
+            severity=severity,
+            sqlstate=_text(found, "state_code") or None,
+            message=_text(found, "message"),
+            database=_text(found, "dbname") or None,
+            backend_type=_text(found, "backend_type") or None,
+            of_session=bool(_text(found, "user") or _text(found, "dbname")),
+        )
+
+
+def _text(found: dict[str, Any], name: str) -> str:
+    value = found.get(name)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,142 @@
+"""The files of a log directory, here or on the server's host.
+
+Enters: a directory, or a session of the server. Leaves: names with sizes, and bytes.
+Never: reads a link, a pipe, or a file of another account than the server's.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import psycopg
+
+from pgassay.errors import TargetError
+from pgassay.target.protocol import Connection
+from pgassay.target.statements import statement
+
+
+class LogUnreadable(Exception):
+    """Why a log that could be read no longer can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file as a listing shows it."""
+
+    size: int
+    modified_ns: int
+
+
+class OpenFiles(Protocol):
+    """The directory, for the time of one reading."""
+
+    def listing(self) -> Mapping[str, Seen]:
+        """What there is."""
+        ...
+
+    def read(self, name: str, offset: int, length: int) -> bytes:
+        """At most `length` bytes; fewer at the end of the file."""
+        ...
+
+    def current(self) -> str | None:
+        """The file that is written to now, where the server says so."""
+        ...
+
+
+class LogFiles(Protocol):
+    """A way to the files; `opened` raises LogUnreadable."""
+
+    def opened(self) -> AbstractContextManager[OpenFiles]: ...
+
+
+class LocalFiles:
+    """On this machine, where the account we run under may read them."""
+
+    def __init__(self, directory: Path, owner: int, current: Callable[[], str | None]) -> None:
+        self._directory, self._owner, self._current = directory, owner, current
+
+    @contextmanager
+    def opened(self) -> Iterator[OpenFiles]:
+        yield self
+
+    def current(self) -> str | None:
+        return self._current()
+
+    def listing(self) -> Mapping[str, Seen]:
+        found = {}
+        try:
+            for entry in os.scandir(self._directory):
+                if entry.is_file(follow_symlinks=False):
+                    status = entry.stat(follow_symlinks=False)
+                    if status.st_uid == self._owner:
+                        found[entry.name] = Seen(status.st_size, status.st_mtime_ns)
+        except OSError as error:
+            raise LogUnreadable(f"{self._directory}: {error.strerror}") from None
+        return found
+
+    def read(self, name: str, offset: int, length: int) -> bytes:
+        # The directory is the server's, so a name may have become a link since it was listed.
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            file = os.open(self._directory / name, flags)
+        except OSError as error:
+            raise LogUnreadable(f"{self._directory / name}: {error.strerror}") from None
+        try:
+            status = os.fstat(file)
+            if not stat.S_ISREG(status.st_mode) or status.st_uid != self._owner:
+                raise LogUnreadable(f"{self._directory / name}: is not the server's own file")
+            return os.pread(file, length, offset)
+        finally:
+            os.close(file)
+
+
+class FilesOverSql:
+    """On the server's host, through a session that is opened for each reading."""
+
+    def __init__(
+        self, connect: Callable[[], Connection], directory: str, form: str, *, lists: bool
+    ) -> None:
+        self._connect, self._directory, self._form = connect, directory, form
+        self._lists = lists
+
+    @contextmanager
+    def opened(self) -> Iterator[OpenFiles]:
+        try:
+            with self._connect() as session:
+                yield _OverSession(session, self._directory, self._form, lists=self._lists)
+        except (psycopg.Error, TargetError) as error:
+            raise LogUnreadable(str(error).splitlines()[0]) from None
+
+
+class _OverSession:
+    def __init__(self, session: Connection, directory: str, form: str, *, lists: bool) -> None:
+        self._session, self._directory, self._form = session, directory, form
+        self._lists = lists
+
+    def current(self) -> str | None:
+        return current_file(self._session, self._form)
+
+    def listing(self) -> Mapping[str, Seen]:
+        if self._lists:
+            rows = self._session.execute(statement("log/list"), prepare=False).fetchall()
+            return {name: Seen(size, modified) for name, size, modified in rows}
+        return {}
+
+    def read(self, name: str, offset: int, length: int) -> bytes:
+        path = f"{self._directory}/{name}" if self._directory else name
+        row = self._session.execute(
+            statement("log/read"), (path, offset, length), prepare=False
+        ).fetchone()
+        return row[0] if row and row[0] else b""
+
+
+def current_file(session: Connection, form: str) -> str | None:
+    """The name, without its folder, of the file that one form of the log is written to."""
+    row = session.execute(statement("log/current_file"), (form,), prepare=False).fetchone()
+    return None if row is None or row[0] is None else row[0].rpartition("/")[2]

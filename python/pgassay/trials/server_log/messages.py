@@ -1,0 +1,145 @@
+"""Messages of the server, recognised by their words.
+
+Enters: entries. Leaves: for each that is known, its kind, its object and its figures.
+Never: keeps a text that a user can put data into; the patterns are in messages.toml.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pgassay.trials.server_log.entry import Entry
+
+_PLACE = re.compile(r"\{(\w*)(?::(\w))?\}")
+_CLASSES = {"n": r"\d+", "d": r"\d+(?:[.,]\d+)?", "w": r"\w+", "q": r".+?", "c": r"[a-z -]*"}
+_LSN = r"[0-9A-F]+/[0-9A-F]+"
+_WORDS_KEPT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one entry tells."""
+
+    kind: str
+    object: str = ""
+    """The table, the lock's mode, a checkpoint's causes; for a crash, the words of it."""
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Message:
+    kind: str
+    by_server: bool
+    keeps_words: bool
+    figures: tuple[tuple[str, re.Pattern[str]], ...]
+
+
+def told(entry: Entry) -> Told | None:
+    """What an entry of severity LOG tells; None where it is of no interest here."""
+    if entry.severity != "LOG":
+        return None
+    first = entry.message.split(None, 1)[0] if entry.message.strip() else ""
+    by_word, anything = _heads()
+    for head, message in (*by_word.get(first, ()), *anything):
+        match = head.match(entry.message)
+        if match is None:
+            continue
+        if message.by_server and entry.of_session:
+            return None
+        found = match.groupdict()
+        object_ = found.pop("object", None) or ""
+        if message.keeps_words:
+            object_ = entry.message.splitlines()[0][:_WORDS_KEPT]
+        numbers = {name: _number(text) for name, text in found.items() if text and name != "path"}
+        for name, pattern in message.figures:
+            figure = pattern.search(entry.message)
+            if figure is not None and figure.lastindex:
+                numbers[name] = _number(figure[figure.lastindex])
+        return Told(message.kind, object_, numbers)
+    return None
+
+
+@cache
+def often_told() -> frozenset[str]:
+    """Kinds that a busy server may write thousands of in a second."""
+    return frozenset(message["kind"] for message in _table() if message.get("often"))
+
+
+@cache
+def _table() -> list[dict[str, Any]]:
+    text = (files("pgassay.trials.server_log") / "messages.toml").read_text("utf-8")
+    table: list[dict[str, Any]] = tomllib.loads(text)["message"]
+    return table
+
+
+_Heads = list[tuple[re.Pattern[str], _Message]]
+
+
+@cache
+def _heads() -> tuple[Mapping[str, _Heads], _Heads]:
+    """First word of a message → patterns that begin with it; patterns that begin otherwise."""
+    figures = {message["kind"]: message.get("figures", {}) for message in _table()}
+    by_word: dict[str, _Heads] = {}
+    anything: _Heads = []
+    for message in _table():
+        own = figures[message.get("figures_of", message["kind"])]
+        made = _Message(
+            kind=message["kind"],
+            by_server=message.get("by") == "server",
+            keeps_words=message.get("keep_words", False),
+            figures=tuple((name, _figure(texts)) for name, texts in own.items()),
+        )
+        for head in message["heads"]:
+            word = head.split(None, 1)[0].removesuffix("$")
+            pattern = (re.compile(_pattern(head), re.ASCII), made)
+            if "{" in word:
+                anything.append(pattern)
+            else:
+                by_word.setdefault(word, []).append(pattern)
+    return by_word, anything
+
+
+def _figure(texts: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(_pattern(text) for text in texts), re.ASCII)
+
+
+def _pattern(text: str) -> str:
+    """A text of messages.toml as a pattern; a captured figure is its last group."""
+    pattern, position = "", 0
+    for match in _PLACE.finditer(text):
+        pattern += _literal(text[position : match.start()])
+        position = match.end()
+        name, kind = match[1], match[2]
+        if kind:
+            pattern += f"(?P<{name}>{_CLASSES[kind]})"
+        elif name in _CLASSES:
+            pattern += f"({_CLASSES[name]})"
+        elif name == "lsn":
+            pattern += f"({_LSN})"
+        elif name == "_":
+            pattern += r"\d+(?:\.\d+)?"
+        else:
+            pattern += r"[^\n]{1,300}?"
+    rest = text[position:]
+    return pattern + (_literal(rest[:-1]) + r"\Z" if rest.endswith("$") else _literal(rest))
+
+
+def _literal(text: str) -> str:
+    return re.escape(text).replace(r"\ ", r"\s+")
+
+
+def _number(text: str) -> float:
+    """A figure; a WAL position is its bytes since the beginning."""
+    if "/" in text:
+        high, _, low = text.partition("/")
+        return float((int(high, 16) << 32) | int(low, 16))
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return float("nan")

@@ -1,0 +1,182 @@
+"""A server's log, from a moment on.
+
+Enters: a way to sessions of the server. Leaves: events, and what there is to say of the log.
+Never: makes a run fail: a log that cannot be read is told with the line that would mend it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from pgassay.errors import TargetError
+from pgassay.target.protocol import Connection
+from pgassay.target.statements import statement
+from pgassay.trials.server_log.clock import LogClock
+from pgassay.trials.server_log.csv_form import CsvForm
+from pgassay.trials.server_log.entry import Form, knows_language
+from pgassay.trials.server_log.events import EventTally, LogEvent
+from pgassay.trials.server_log.follow import LogFollower
+from pgassay.trials.server_log.json_form import JsonForm
+from pgassay.trials.server_log.log_files import LogUnreadable
+from pgassay.trials.server_log.place import Missing, Place, find_place
+from pgassay.trials.server_log.prefix import line_pattern
+from pgassay.trials.server_log.stderr_form import StderrForm
+
+_CLOCK_READINGS = 5
+_ONE_CLOCK_NS = 1_000_000
+"""Two readings of one clock differ by less; then nothing is put down to the server's."""
+_COARSEST_NS = 2_000_000_000
+"""%t cuts a time down to its second."""
+
+
+@dataclass(frozen=True)
+class LogReading:
+    """What a log told of one stretch of time."""
+
+    events: tuple[LogEvent, ...] | None
+    """None where there was no log to read."""
+    has_checkpoints: bool
+    notes: tuple[str, ...] = ()
+    """What is missing and how to have it, one line each."""
+    described: dict[str, Any] = field(default_factory=dict)
+    """For trial.json: where it was read, in which form, how much of it."""
+
+    @property
+    def crash(self) -> str:
+        """The words of a process that ended by a signal; empty where none did."""
+        found = [event.object for event in self.events or () if event.kind == "crash"]
+        return found[0] if found else ""
+
+
+class ServerLog:
+    """Follows one server's log from the moment it is made."""
+
+    def __init__(
+        self,
+        connect: Callable[[], Connection],
+        host: str,
+        own_file: Path | None = None,
+    ) -> None:
+        self._notes: list[str] = []
+        self._since_ns = time.time_ns()
+        self._place: Place | None = None
+        self._follower: LogFollower | None = None
+        try:
+            with connect() as session:
+                found = find_place(session, connect, host, own_file)
+                if isinstance(found, Missing):
+                    self._notes.append(f"the server's log is not read: {found.reason}; {found.fix}")
+                    return
+                self._clock = log_clock(session)
+                self._offset_ns = clock_offset_ns(session)
+            self._follower = found.follow()
+            self._place = found
+        except (psycopg.Error, TargetError, LogUnreadable, OSError) as error:
+            self._notes.append(f"the server's log is not read: {str(error).splitlines()[0]}")
+            return
+        self._form = form_of(found, self._clock)
+        if not found.settings["checkpoints"]:
+            self._notes.append(
+                "log_checkpoints is off: checkpoints are known by the server's counters, to a "
+                "second; ALTER SYSTEM SET log_checkpoints = on; SELECT pg_reload_conf();"
+            )
+
+    def read(self, *, goes_on: bool = False) -> LogReading:
+        """Everything since the last reading; what is not yet whole waits where it `goes_on`."""
+        place, follower = self._place, self._follower
+        if place is None or follower is None:
+            return LogReading(None, has_checkpoints=False, notes=tuple(self._notes))
+        tally = EventTally(offset_ns=self._offset_ns, since_ns=self._since_ns - _COARSEST_NS)
+        notes = list(self._notes)
+        before, read = self._form.unread, 0
+        passed_over = follower.passed_over
+        try:
+            for piece in follower.pieces():
+                read += len(piece or b"")
+                for entry in self._form.finish() if piece is None else self._form.feed(piece):
+                    tally.add(entry)
+        except LogUnreadable as error:
+            notes.append(f"the server's log could not be read to its end: {error}")
+            return LogReading(None, has_checkpoints=False, notes=tuple(notes))
+        if not goes_on or not read:
+            # Nothing came for a while: what could have been going on is whole.
+            for entry in self._form.finish():
+                tally.add(entry)
+        described = {
+            "where": place.where,
+            "form": place.form,
+            "bytes": read,
+            "entries": tally.entries,
+            "unread_lines": self._form.unread - before,
+            "entries_without_time": tally.without_time,
+            "bytes_passed_over": follower.passed_over - passed_over,
+            "events_left_out": tally.left_out,
+            "clock_offset_ms": round(self._offset_ns / 1e6, 3),
+        }
+        notes += _remarks(described, place)
+        return LogReading(
+            tally.events(),
+            has_checkpoints=bool(place.settings["checkpoints"]),
+            notes=tuple(notes),
+            described=described,
+        )
+
+
+def form_of(place: Place, clock: LogClock) -> Form:
+    """The reader of a log's form."""
+    if place.form == "jsonlog":
+        return JsonForm(clock)
+    if place.form == "csvlog":
+        return CsvForm(clock)
+    pattern = line_pattern(place.settings["prefix"])
+    if pattern is None:
+        raise LogUnreadable("log_line_prefix has no time")
+    return StderrForm(pattern, clock)
+
+
+def log_clock(session: Connection) -> LogClock:
+    """What the abbreviations of log_timezone mean, asked of the server."""
+    with session.transaction():
+        session.execute(statement("log/use_log_timezone"), prepare=False)
+        rows = session.execute(statement("log/abbreviations"), prepare=False).fetchall()
+    return LogClock({name: east for name, east in rows if name})
+
+
+def clock_offset_ns(session: Connection) -> int:
+    """What the server's clock is ahead of ours, by the quickest of some answers."""
+    readings = []
+    for _ in range(_CLOCK_READINGS):
+        began = time.time_ns()
+        row = session.execute(statement("log/clock"), prepare=False).fetchone()
+        ended = time.time_ns()
+        if row is not None:
+            readings.append((ended - began, row[0] - (began + ended) // 2))
+    offset = min(readings)[1] if readings else 0
+    return offset if abs(offset) > _ONE_CLOCK_NS else 0
+
+
+def _remarks(described: dict[str, Any], place: Place) -> list[str]:
+    found = []
+    unread = described["unread_lines"]
+    if unread:
+        found.append(f"{unread} line{'s' if unread != 1 else ''} of the server's log made no sense")
+        language = place.settings["language"]
+        if not knows_language(language):
+            found.append(
+                f"lc_messages is {language}: messages are read in English and Russian; "
+                "ALTER SYSTEM SET lc_messages = 'C'; SELECT pg_reload_conf();"
+            )
+    if described["entries_without_time"]:
+        found.append("entries of the server's log have a time zone the server does not know")
+    if described["bytes_passed_over"]:
+        size = described["bytes_passed_over"] / 2**20
+        found.append(f"the server's log grew too fast: {size:.0f} MB of it were passed over")
+    if described["events_left_out"]:
+        found.append(f"{described['events_left_out']} events of the server's log were left out")
+    return found

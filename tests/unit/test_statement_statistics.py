@@ -1,0 +1,53 @@
+"""Statements are told by their differences, and what was reset or forgotten is not told."""
+
+from __future__ import annotations
+
+from pgassay.trials.queries import Extension, all_queries, queries_for
+from pgassay.trials.statement_statistics import OTHERS, changed
+
+
+def values(calls: float, ms: float) -> dict[str, float]:
+    return {"calls": calls, "exec_time_ms": ms}
+
+
+def test_statements_that_ran_have_both_readings() -> None:
+    columns = changed(
+        1, {"a": values(5, 50), "idle": values(3, 3)}, 9,
+        {"a": values(7, 80), "idle": values(3, 3), "new": values(2, 4)},
+    )  # fmt: skip
+    rows = list(zip(*columns.values(), strict=True))
+    assert (1, "statements", "a", "calls", 5.0) in rows
+    assert (9, "statements", "a", "exec_time_ms", 80.0) in rows
+    assert (1, "statements", "new", "calls", 0.0) in rows
+    assert "idle" not in columns["object"]
+
+
+def test_a_statement_that_went_backwards_is_left_out() -> None:
+    assert changed(1, {"a": values(5, 50)}, 9, {"a": values(6, 3)})["value"] == []
+
+
+def test_the_lesser_ones_are_one_row() -> None:
+    after = {str(n): values(1, n) for n in range(10)}
+    columns = changed(1, {}, 9, after, most=3)
+    assert set(columns["object"]) == {"9", "8", "7", OTHERS}
+    rows = list(zip(*columns.values(), strict=True))
+    assert (9, "statements", OTHERS, "exec_time_ms", float(sum(range(7)))) in rows
+    assert (9, "statements", OTHERS, "calls", 7.0) in rows
+
+
+def test_a_query_says_how_often_and_with_what_extension_it_runs() -> None:
+    queries = queries_for(180000)
+    assert queries["wal"].every_s == 1.0
+    assert queries["buffercache"].every_s == 10.0
+    assert queries["statements"].every_s is None
+    assert queries["statements"].extension_floor == "1.11"
+    assert all("{" not in query.sql for query in all_queries() if query.extension is None)
+
+
+def test_a_query_whose_extension_is_absent_or_too_old_is_not_asked() -> None:
+    query = queries_for(150000)["statements"]
+    assert query.sql_with({}) is None
+    assert query.sql_with({"pg_stat_statements": Extension("public", "1.7")}) is None
+    sql = query.sql_with({"pg_stat_statements": Extension('"My Schema"', "1.10")})
+    assert sql is not None
+    assert '"My Schema".pg_stat_statements(false)' in sql
