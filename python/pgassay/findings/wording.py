@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 from importlib.resources import files
 
-from pgassay.analysis.comparison import FEW_BLOCKS
+from pgassay.analysis.estimate import FEW_BLOCKS
 from pgassay.analysis.metrics import METRICS, Metric
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 
