@@ -48,6 +48,7 @@ bench: build
 
 validate: build
 	$(BIN)/python -m bench.false_positives
+	$(BIN)/python -m bench.factorial_errors
 
 format:
 	$(BIN)/ruff check --fix --quiet .

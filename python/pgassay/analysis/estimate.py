@@ -4,8 +4,8 @@ Enters: one number per complete block, the margin that matters. Leaves: a `Block
 Never: knows what the number is of; a level against its baseline, an interaction and a trend are
 judged alike, because each is one number per block.
 
-Sources: docs/methods.md. The t interval and the exact sign-flip test are over blocks (Fisher;
-scipy.stats.permutation_test), the sequential interval is Wang & Ramdas'.
+Sources: docs/methods.md. The t interval and the exact sign-flip test are over blocks (Fisher), the
+sequential interval is Wang & Ramdas'.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from pgassay.analysis.max_t import max_t_p
 from pgassay.analysis.model import IntervalKind
 from pgassay.analysis.sequential import critical_t, e_value
 
 Interval = tuple[float, float]
 
-EXACT_UP_TO = 16
-"""Blocks up to which all 2^n sign patterns are tried; above, 100 000 drawn ones."""
 FEW_BLOCKS = 4
 """Blocks below which spread is too little known to say how many more it takes."""
 _HORIZON = 1000
@@ -114,22 +113,8 @@ def sign_flip_p(differences: NDArray[np.float64]) -> float | None:
     Under no effect each block's difference is as likely with either sign, because the order of
     arms in it was drawn.
     """
-    n = len(differences)
-    if n < 2:
-        return None
-    if not np.any(differences):
-        return 1.0
-    from scipy import stats  # a second to load, which most commands can do without
-
-    result = stats.permutation_test(
-        (differences,),
-        np.mean,
-        permutation_type="samples",
-        n_resamples=np.inf if n <= EXACT_UP_TO else 100_000,
-        vectorized=True,
-        rng=np.random.default_rng(0),
-    )
-    return float(result.pvalue)
+    together = max_t_p(differences[:, None])
+    return None if together is None else together[0]
 
 
 def relative(ratio: bool, baseline_mean: float) -> Callable[[float], float | None]:

@@ -11,13 +11,14 @@ assumed.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.estimate import EXACT_UP_TO
-
-_DRAWN = 20_000
-"""Sign patterns where there are too many to try them all."""
+EXACT_UP_TO = 16
+"""Blocks up to which all 2^n sign patterns are tried; above, drawn ones."""
+_DRAWN = 100_000
 _AT_ONCE = 4096
 _TIES = 1e-9
 """Sums that are equal on paper differ by rounding."""
@@ -48,6 +49,7 @@ def max_t_p(differences: NDArray[np.float64]) -> list[float] | None:
     return [float(p) for p in found]
 
 
+@lru_cache(maxsize=2)
 def _signs(blocks: int) -> NDArray[np.float64]:
     """Every pattern up to a flip of all signs, which changes no size; or many drawn ones."""
     if blocks > EXACT_UP_TO:
