@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,24 @@ def test_scripts_take_weights_as_pgbench_does(tmp_path: Path) -> None:
     assert builtin_script("sel@0.5").name == "select-only"
     with pytest.raises(SpecError, match="weight"):
         read_script(f"{script}@0")
+
+
+def test_a_plan_of_several_factors_shows_design_aliases_plots_and_restarts(tmp_path: Path) -> None:
+    spec = tmp_path / "several.toml"
+    spec.write_text(
+        "[factors.postgres]\nshared_buffers = ['64MB', '1GB']\njit = ['on', 'off']\n"
+        "work_mem = ['4MB', '8MB']\n[design]\ncombinations = 'fraction'\nresolution = 3\n"
+        "plots = 'split'\nseed = 2\n"
+    )
+    shown = pgassay("plan", str(spec)).stdout
+    assert "a fraction of resolution III, 4 of 8 combinations" in shown
+    assert "alias     shared_buffers = −jit × work_mem" in shown
+    assert "split: 2 whole plots of 2 arms in every block, by shared_buffers" in shown
+    assert "restarts  4 a block" in shown
+    assert re.search(r"1  \[a\d a\d\] \[a\d a\d\]", shown)
+    spec.write_text(spec.read_text().replace("resolution = 3", "resolution = 5"))
+    refused = pgassay("plan", str(spec))
+    assert refused.returncode == ExitCode.USAGE
+    assert "several.toml" in refused.stderr
+    assert "design.combinations" in refused.stderr
+    assert "resolution = 3" in refused.stderr

@@ -146,3 +146,11 @@ def test_restarts_are_counted_by_whole_plot() -> None:
 )
 def test_what_takes_a_restart_is_hard_to_change(kind: str, name: str, hard: bool) -> None:
     assert is_hard_to_change(Factor(name, kind, ("1", "2"))) is hard
+
+
+def test_a_trial_run_again_is_in_no_whole_plot() -> None:
+    plan = plan_of({"shared_buffers": 2, "work_mem": 2})
+    first = plan.trials[0]
+    assert first.whole_plot == 1
+    again = plan.again(first, 5)
+    assert (again.repeats, again.whole_plot) == (first.number, None)

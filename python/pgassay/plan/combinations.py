@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgassay.errors import SpecError
-from pgassay.plan.fraction import LARGEST_BASE, Fraction, smallest_fraction
+from pgassay.plan.fraction import Fraction, smallest_fraction
 from pgassay.plan.model import Factor
 from pgassay.spec.model import MOST_ARMS
 
@@ -84,9 +84,8 @@ def _no_fraction(factors: Sequence[Factor], halved: int, resolution: int) -> str
     several = [factor.name for factor in factors if len(factor.levels) > 2]
     if lower is not None:
         return (
-            f"{halved} two-level factors have no fraction of resolution {ROMAN[resolution]} with"
-            f" at most {2**LARGEST_BASE} arms; write resolution = {lower}, or combinations ="
-            ' "full"'
+            f"{halved} two-level factors have no fraction of resolution {ROMAN[resolution]};"
+            f' write resolution = {lower}, or combinations = "full"'
         )
     kept = f" ({', '.join(several)} stay whole)" if several else ""
     return (

@@ -14,6 +14,7 @@ import random
 from collections.abc import Sequence
 from typing import TypeVar
 
+from pgassay.errors import SpecError
 from pgassay.plan.combinations import combine
 from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial
 from pgassay.plan.plots import choose_plots, whole_plots
@@ -30,7 +31,10 @@ def make_plan(spec: Spec) -> Plan:
     """Draw the whole plan, up to `max_blocks`."""
     design, load = spec.file.design, spec.file.load
     factors = tuple(Factor(name, kind, levels) for kind, name, levels in spec.file.factors.every())
-    combined = combine(factors, design.combinations, design.resolution)
+    try:
+        combined = combine(factors, design.combinations, design.resolution)
+    except SpecError as error:
+        raise SpecError(error.problem, file=spec.source, key=error.key) from None
     arms = _arms(factors, combined.levels)
     plots = choose_plots(factors, spec.file.target, design.plots)
     steps = steps_of(load)

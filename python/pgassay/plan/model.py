@@ -113,10 +113,13 @@ class Plan:
     def again(self, trial: PlannedTrial, position: int) -> PlannedTrial:
         """The same trial once more, at this position of its block.
 
-        Its number lies beyond all planned ones and follows from the first's alone.
+        Its number lies beyond all planned ones and follows from the first's alone. It is in no
+        whole plot: the server has gone on since.
         """
         number = self.trials[-1].number + trial.number
-        return replace(trial, number=number, position=position, repeats=trial.number)
+        return replace(
+            trial, number=number, position=position, repeats=trial.number, whole_plot=None
+        )
 
     @property
     def step_unit(self) -> str:
