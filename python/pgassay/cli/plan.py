@@ -133,7 +133,7 @@ def _print_design(spec: Spec, drawn: Plan) -> None:
     for line in aliases(drawn):
         out.print(f"alias     {plain(line)}")
     out.print(f"plots     {plain(plots_line(drawn))}")
-    every = restarts_every_trial(spec.file.target)
+    every = restarts_every_trial(spec.file)
     out.print(f"restarts  {plain(restarts_line(drawn, every_trial=every))}")
 
 

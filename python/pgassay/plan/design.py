@@ -17,7 +17,7 @@ from typing import TypeVar
 from pgassay.errors import SpecError
 from pgassay.plan.combinations import combine
 from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial
-from pgassay.plan.plots import choose_plots, whole_plots
+from pgassay.plan.plots import choose_plots, restarts_every_trial, whole_plots
 from pgassay.plan.risks import find_risks
 from pgassay.plan.steps import steps_of
 from pgassay.spec.parse import Spec
@@ -36,7 +36,7 @@ def make_plan(spec: Spec) -> Plan:
     except SpecError as error:
         raise SpecError(error.problem, file=spec.source, key=error.key) from None
     arms = _arms(factors, combined.levels)
-    plots = choose_plots(factors, spec.file.target, design.plots)
+    plots = choose_plots(factors, design.plots, every_trial=restarts_every_trial(spec.file))
     steps = steps_of(load)
     return Plan(
         question=spec.question,

@@ -1,6 +1,6 @@
 """Whole plots: which factors are hard to change, and the order of trials that respects it.
 
-Enters: factors, arms, the target's table. Leaves: whether plots are split, why, and each block's
+Enters: factors, arms, the experiment's file. Leaves: whether plots are split, why, and each block's
 whole plots. Never: draws an order; `design.py` does.
 
 Source: Jones & Nachtsheim, "Split-Plot Designs: What, Why, and How", Journal of Quality
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from pgassay.plan.model import Arm, Factor
 from pgassay.spec.host_knobs import HUGE
-from pgassay.spec.model import TargetTable
+from pgassay.spec.model import ExperimentFile
 from pgassay.spec.settings import CATALOGUED, catalogue
 
-_EASY_KINDS = ("client", "load")
+_EASY_KINDS = ("client", "client.settings", "scenarios", "weights")
 """Kinds of factor that only the load's own sessions see. Of a kind that is not known here it is
 taken that the server must be started, built or loaded anew."""
 _HARD_KNOBS = (HUGE, "vm.nr_hugepages", "vm.nr_overcommit_hugepages", "kernel.shm", "kernel.sem")
@@ -48,13 +48,16 @@ def is_hard_to_change(factor: Factor) -> bool:
             return kind not in _EASY_KINDS
 
 
-def restarts_every_trial(target: TargetTable) -> bool:
+def restarts_every_trial(file: ExperimentFile) -> bool:
     """Whether the reset before a trial starts the server anew, whatever the arm needs."""
-    return target.dsn is None
+    return file.target.dsn is None
 
 
-def choose_plots(factors: Sequence[Factor], target: TargetTable, wanted: str) -> Plots:
-    """Split plots where they save restarts, or where the user wants them."""
+def choose_plots(factors: Sequence[Factor], wanted: str, *, every_trial: bool) -> Plots:
+    """Split plots where they save restarts, or where the user wants them.
+
+    `every_trial` says that each trial restarts the server whatever its arm needs.
+    """
     hard = tuple(factor.name for factor in factors if is_hard_to_change(factor))
     easy = [factor.name for factor in factors if factor.name not in hard]
     names = ", ".join(hard)
@@ -64,7 +67,7 @@ def choose_plots(factors: Sequence[Factor], target: TargetTable, wanted: str) ->
         return Plots(True, hard, f"as asked for: {names} changes with the whole plot")
     if wanted == "complete":
         return Plots(False, hard, "as asked for: every order of a block's arms is as likely")
-    if restarts_every_trial(target):
+    if every_trial:
         reason = "the reset starts the server before every trial, so whole plots would save nothing"
         return Plots(False, hard, reason)
     return Plots(True, hard, f"a change of {names} takes a restart, of {', '.join(easy)} none")
