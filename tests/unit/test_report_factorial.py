@@ -82,7 +82,7 @@ def test_a_fraction_says_what_it_cannot_tell_apart(tmp_path: Path) -> None:
     context = synthetic_context(tmp_path, FRACTION)
     page, markdown = text_of(render_html(context)), render_markdown(context)
     for told in (page, markdown):
-        assert "This fraction cannot tell apart:" in told
+        assert "What this fraction cannot tell apart" in told
         assert "max_wal_size × checkpoint_completion_target = fsync × jit" in told
         assert "a fraction of resolution IV, 8 of 16 combinations" in told
     assert len(context.analysis.interactions) == 3

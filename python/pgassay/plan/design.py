@@ -52,7 +52,7 @@ def make_plan(spec: Spec) -> Plan:
         smallest_effect=design.smallest_effect,
         metric=design.metric,
         trial_s=sum(step.duration_s for step in steps) + RESET_S,
-        warnings=find_risks(spec),
+        warnings=find_risks(spec, combined.resolution),
         order=load.order,
         combinations=design.combinations,
         resolution=combined.resolution,
