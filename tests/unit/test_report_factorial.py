@@ -97,3 +97,10 @@ def test_names_never_become_markup_in_tables_charts_or_sentences(tmp_path: Path)
     assert chart is not None
     assert "<img" not in chart.to_json().replace("\\u003c", "<").replace("&lt;", "")
     assert HOSTILE_IMAGE not in render_markdown(context).split("## Reproduce")[0]
+
+
+def test_interactions_are_grouped_by_the_other_factor(tmp_path: Path) -> None:
+    page = text_of(render_html(synthetic_context(tmp_path, FRACTION)))
+    table = page.partition("How the factors work together")[2].partition("Effects multiply")[0]
+    names = ("checkpoint_completion_target", "fsync", "jit")
+    assert [table.count(f"with {name} ") for name in names] == [1, 1, 1]
