@@ -146,6 +146,9 @@ def test_a_plan_of_several_factors_shows_design_aliases_plots_and_restarts(tmp_p
     assert "split: 2 whole plots of 2 arms in every block, by shared_buffers" in shown
     assert "restarts  4 a block" in shown
     assert re.search(r"1  \[a\d a\d\] \[a\d a\d\]", shown)
+    design = json.loads(pgassay("plan", str(spec), "--json").stdout)["design"]
+    assert len(design["alias"]) == 3
+    assert design["restarts"].startswith("4 a block")
     spec.write_text(spec.read_text().replace("resolution = 3", "resolution = 5"))
     refused = pgassay("plan", str(spec))
     assert refused.returncode == ExitCode.USAGE

@@ -54,7 +54,8 @@ def plan(
     drawn = make_plan(checked)
     ahead = look_ahead(checked, drawn)
     if as_json:
-        typer.echo(json.dumps({**plan_to_json(drawn), **ahead_to_json(ahead)}))
+        design = {"design": _design(checked, drawn)}
+        typer.echo(json.dumps({**plan_to_json(drawn), **design, **ahead_to_json(ahead)}))
     else:
         _print(checked, drawn, placement)
         print_ahead(ahead)
@@ -129,12 +130,19 @@ def _print_design(spec: Spec, drawn: Plan) -> None:
     """How several factors are combined and randomised."""
     if len(drawn.factors) < 2:
         return
-    out.print(f"design    {plain(combinations_line(drawn))}")
-    for line in aliases(drawn):
-        out.print(f"alias     {plain(line)}")
-    out.print(f"plots     {plain(plots_line(drawn))}")
+    for name, value in _design(spec, drawn).items():
+        for line in [value] if isinstance(value, str) else value:
+            out.print(f"{name:<9} {plain(line)}")
+
+
+def _design(spec: Spec, drawn: Plan) -> dict[str, str | list[str]]:
     every = restarts_every_trial(spec.file)
-    out.print(f"restarts  {plain(restarts_line(drawn, every_trial=every))}")
+    return {
+        "arms": combinations_line(drawn),
+        "alias": list(aliases(drawn)),
+        "plots": plots_line(drawn),
+        "restarts": restarts_line(drawn, every_trial=every),
+    }
 
 
 def _print_order(drawn: Plan) -> None:
