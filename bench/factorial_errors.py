@@ -229,7 +229,8 @@ def main(runs: int) -> None:
         f" {datetime.now(UTC):%Y-%m-%d}. No factor has any effect, but for the row that says so."
         f" Split plots by `{_HARD}` (3 × 3 and 2 × 2: with `{_EASY}`): every start of"
         f" the server has a luck with a standard deviation of {100 * START:g} %, every"
-        f" trial one of {100 * TRIAL:g} %, and each trial drifts by {100 * DRIFT_PER_TRIAL:g} %. Shares of experiments in which anything of a kind"
+        f" trial one of {100 * TRIAL:g} %, and each trial drifts by"
+        f" {100 * DRIFT_PER_TRIAL:g} %. Shares of experiments in which anything of a kind"
         " was called to be there, with their 95 % intervals; nominal is 5 % for each kind. Made by"
         " `make validate`.",
         "",
