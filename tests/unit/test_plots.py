@@ -15,7 +15,7 @@ from pgassay.plan.described import order_of, plots_line, restarts_line
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Factor, Plan
 from pgassay.plan.plots import is_hard_to_change
-from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.plan.store import plan_from_json, plan_to_json, same_design
 from pgassay.spec.parse import parse_spec
 
 LEVELS = {
@@ -91,7 +91,7 @@ def test_every_order_of_whole_plots_and_of_arms_in_them_is_drawn_about_as_often(
 
 
 def test_a_plan_from_before_split_plots_is_still_read() -> None:
-    plan = plan_of({"work_mem": 2}, plots="auto")
+    plan = plan_of({"shared_buffers": 2}, plots="auto")
     stored = json.loads(json.dumps(plan_to_json(plan)))
     for name in ("combinations", "resolution", "plots", "hard", "plots_reason"):
         del stored[name]
@@ -99,6 +99,7 @@ def test_a_plan_from_before_split_plots_is_still_read() -> None:
         del trial["whole_plot"]
     old = plan_from_json(stored)
     assert (old.trials, old.plots, old.hard) == (plan.trials, "complete", ())
+    assert same_design(old, plan)
 
 
 @pytest.mark.parametrize(

@@ -52,8 +52,10 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
 
 
 def same_design(one: Plan, other: Plan) -> bool:
-    """Whether two plans are of one experiment; estimates and warnings may have been reworded."""
+    """Whether two plans are of one experiment; estimates and words may have changed since."""
     first, second = (
-        replace(plan, trial_s=0.0, warnings=(), plots_reason="") for plan in (one, other)
+        # What is hard to change shows in the whole plots of the trials, where it matters.
+        replace(plan, trial_s=0.0, warnings=(), hard=(), plots_reason="")
+        for plan in (one, other)
     )
     return first == second
