@@ -40,6 +40,8 @@ START = 0.015
 TRIAL = 0.01
 DRIFT_PER_TRIAL = 0.002
 ALPHA = 0.05
+PART = 50
+"""Experiments that share a generator."""
 NOISES = ("normal", "t3", "stalls")
 KINDS = ("main", "interaction", "trend", "main, max-T", "interaction, max-T", "arms, max-T")
 NAIVE = "trials as independent"
@@ -180,12 +182,16 @@ def naive_p(analysis: Analysis, plan: Plan) -> float:
     return float(stats.f.sf(between / error, len(of_levels) - 1, free))
 
 
-def simulate(design: Design, noise: str, runs: int) -> dict[str, tuple[int, int]]:
-    """(wrong, experiments) of each kind."""
-    source = np.random.default_rng([runs, DESIGNS.index(design), NOISES.index(noise)])
-    found: dict[str, tuple[int, int]] = {}
+Counts = dict[str, tuple[int, int]]
+"""Kind → (wrong, experiments)."""
+
+
+def simulate(design: Design, noise: str, runs: int, part: int = 0) -> Counts:
+    """Some experiments; each part has numbers of its own."""
+    source = np.random.default_rng([part, DESIGNS.index(design), NOISES.index(noise)])
+    found: Counts = {}
     for run in range(runs):
-        plan = design.plan(run)
+        plan = design.plan(part * PART + run)
         analysis = conclude(plan, make_trials(design, plan, noise, source))
         for kind, is_wrong in wrong(analysis, plan, design).items():
             if is_wrong is not None:
@@ -194,34 +200,50 @@ def simulate(design: Design, noise: str, runs: int) -> dict[str, tuple[int, int]
     return found
 
 
-def _simulated(task: tuple[int, str, int]) -> dict[str, tuple[int, int]]:
-    at, noise, runs = task
-    return simulate(DESIGNS[at], noise, runs)
+Task = tuple[int, str, int]
+"""A design, a noise, a part."""
 
 
-def table(runs: int) -> list[str]:
-    """A row per design and noise; sequential designs, which take longer, are run less often."""
-    head = ("design", "blocks", "noise", *KINDS, NAIVE)
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    tasks = [
-        (at, noise, runs if design.least == design.most else max(1, runs // 4))
+def tasks(runs: int) -> list[Task]:
+    """Every part of every row; sequential designs, which take longer, have fewer."""
+    return [
+        (at, noise, part)
         for at, design in enumerate(DESIGNS)
         for noise in NOISES
+        for part in range(max(1, runs // PART // (1 if design.least == design.most else 4)))
     ]
-    with ProcessPoolExecutor(2) as pool:
-        for (at, noise, _), found in zip(tasks, pool.map(_simulated, tasks), strict=True):
-            design = DESIGNS[at]
-            blocks = str(design.least)
-            if design.least != design.most:
-                blocks += f" to {design.most}"
-            rates = [rate(*found[kind]) if kind in found else "–" for kind in (*KINDS, NAIVE)]
-            lines.append(f"| {' | '.join((design.name, blocks, noise, *rates))} |")
-            print(lines[-1], flush=True)
+
+
+def do(task: Task) -> Counts:
+    """One part."""
+    at, noise, part = task
+    return simulate(DESIGNS[at], noise, PART, part)
+
+
+def table(found: dict[Task, Counts]) -> list[str]:
+    """A row per design and noise."""
+    head = ("design", "blocks", "noise", *KINDS, NAIVE)
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    for row in dict.fromkeys((at, noise) for at, noise, _ in found):
+        parts = [counts for (at, noise, _), counts in found.items() if (at, noise) == row]
+        design = DESIGNS[row[0]]
+        blocks = str(design.least)
+        if design.least != design.most:
+            blocks += f" to {design.most}"
+        rates = [_rate(kind, parts) for kind in (*KINDS, NAIVE)]
+        lines.append(f"| {' | '.join((design.name, blocks, row[1], *rates))} |")
     return lines
 
 
-def main(runs: int) -> None:
-    """Write the page."""
+def _rate(kind: str, parts: list[Counts]) -> str:
+    counts = [part[kind] for part in parts if kind in part]
+    if not counts:
+        return "–"
+    return rate(sum(hits for hits, _ in counts), sum(of for _, of in counts))
+
+
+def write_page(found: dict[Task, Counts], runs: int) -> None:
+    """docs/validation-factors.md."""
     head = [
         "# Validation of several factors by simulation",
         "",
@@ -242,7 +264,14 @@ def main(runs: int) -> None:
         " others counts as wrong.",
         "",
     ]
-    OUTPUT.write_text("\n".join([*head, *table(runs)]) + "\n", "utf-8")
+    OUTPUT.write_text("\n".join([*head, *table(found)]) + "\n", "utf-8")
+
+
+def main(runs: int) -> None:
+    """Simulate everything on two processors and write the page."""
+    every = tasks(runs)
+    with ProcessPoolExecutor(2) as pool:
+        write_page(dict(zip(every, pool.map(do, every), strict=True)), runs)
 
 
 if __name__ == "__main__":
