@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -11,12 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pgassay.errors import ExitCode
 from pgassay.plan.described import order_of, plots_line, restarts_line
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Factor, Plan
 from pgassay.plan.plots import is_hard_to_change
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
 from pgassay.spec.parse import parse_spec
+from support.command import pgassay
 
 LEVELS = {
     "shared_buffers": ["64MB", "128MB", "256MB"],
@@ -155,3 +158,27 @@ def test_a_trial_run_again_is_in_no_whole_plot() -> None:
     assert first.whole_plot == 1
     again = plan.again(first, 5)
     assert (again.repeats, again.whole_plot) == (first.number, None)
+
+
+def test_a_plan_of_several_factors_shows_design_aliases_plots_and_restarts(tmp_path: Path) -> None:
+    spec = tmp_path / "several.toml"
+    spec.write_text(
+        "[factors.postgres]\nshared_buffers = ['64MB', '1GB']\njit = ['on', 'off']\n"
+        "work_mem = ['4MB', '8MB']\n[design]\ncombinations = 'fraction'\nresolution = 3\n"
+        "plots = 'split'\nseed = 2\n"
+    )
+    shown = pgassay("plan", str(spec)).stdout
+    assert "a fraction of resolution III, 4 of 8 combinations" in shown
+    assert "alias     shared_buffers = −jit × work_mem" in shown
+    assert "split: 2 whole plots of 2 arms in every block, by shared_buffers" in shown
+    assert "restarts  4 a block" in shown
+    assert re.search(r"1  \[a\d a\d\] \[a\d a\d\]", shown)
+    design = json.loads(pgassay("plan", str(spec), "--json").stdout)["design"]
+    assert len(design["alias"]) == 3
+    assert design["restarts"].startswith("4 a block")
+    spec.write_text(spec.read_text().replace("resolution = 3", "resolution = 5"))
+    refused = pgassay("plan", str(spec))
+    assert refused.returncode == ExitCode.USAGE
+    assert "several.toml" in refused.stderr
+    assert "design.combinations" in refused.stderr
+    assert "resolution = 3" in refused.stderr

@@ -23,6 +23,7 @@ from pgassay.errors import SpecError
 from pgassay.spec.paths import path_from
 from pgassay.spec.suggest import did_you_mean
 from pgassay.spec.tables import read_table
+from pgassay.spec.texts import text_of
 
 WORKLOAD_COPY = "workload.json"
 """The workload as a run had it, in the run's directory."""
@@ -89,7 +90,7 @@ def ready_workloads() -> dict[str, str]:
     """Names of the workloads that ship, with their titles."""
     found = {}
     for file in sorted(_READY.glob("*/workload.toml")):
-        table = read_table(WorkloadFile, file.read_text("utf-8"), str(file))
+        table = read_table(WorkloadFile, text_of(file), str(file))
         found[file.parent.name] = table.title
     return found
 
@@ -110,15 +111,15 @@ def load_workload(use: str, beside: Path, *, file: str) -> Workload:
             key="workload.use",
         )
     source = folder / "workload.toml"
-    table = read_table(WorkloadFile, _text(source), str(source))
+    table = read_table(WorkloadFile, text_of(source), str(source))
     data = _data_folder(table, folder, source)
     return Workload(
         name=folder.resolve().name,
         title=table.title,
-        schema_sql=_text(data / "schema.sql"),
-        data_sql=_text(data / "data.sql"),
+        schema_sql=text_of(data / "schema.sql"),
+        data_sql=text_of(data / "data.sql"),
         scenarios=tuple(
-            Scenario(name, scenario.file, _text(folder / scenario.file), scenario.weight)
+            Scenario(name, scenario.file, text_of(folder / scenario.file), scenario.weight)
             for name, scenario in table.scenarios.items()
         ),
     )
@@ -132,7 +133,7 @@ def workload_to_json(workload: Workload) -> dict[str, Any]:
 def stored_workload(path: Path) -> Workload:
     """The workload of a workload.json."""
     try:
-        stored = json.loads(_text(path))
+        stored = json.loads(text_of(path))
         if stored.pop("schema") != _SCHEMA:
             raise SpecError(f"its schema is not {_SCHEMA}", file=str(path))
         scenarios = tuple(Scenario(**scenario) for scenario in stored.pop("scenarios"))
@@ -148,12 +149,3 @@ def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:
         if (candidate / "schema.sql").is_file():
             return candidate
     raise SpecError(f"{table.data!r} holds no schema.sql", file=str(source), key="data")
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except OSError as error:
-        raise SpecError(f"cannot be read: {error.strerror}", file=str(path)) from None
-    except UnicodeDecodeError:
-        raise SpecError("is not UTF-8 text", file=str(path)) from None

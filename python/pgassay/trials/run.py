@@ -66,9 +66,7 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     reset = target.reset(arm.server_levels, arm.host_levels)
     log = LogTail(context.facts.log_file if target.logs_as_we_read else None)
     place = context.placement
-    load = open_trial_load(
-        trial, context.spec, plan, target.parameters(), context.output, place.client
-    )
+    load = open_trial_load(trial, context.spec, plan, target.parameters(), context.output, place)
     watch = SamenessWatch(target, context.facts, own_limits())
     sampler, sampler_placed = open_sampler(
         target.parameters(),
