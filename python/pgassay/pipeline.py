@@ -12,6 +12,8 @@ from pathlib import Path
 
 from pgassay import __version__
 from pgassay.analysis.analyse import analyse
+from pgassay.analysis.beyond import look_beyond
+from pgassay.analysis.course import read_course
 from pgassay.analysis.drift import drift_between
 from pgassay.analysis.measures import measure_trial
 from pgassay.analysis.model import TrialMeasures
@@ -29,6 +31,7 @@ from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.parse import Spec
 from pgassay.spec.paths import path_from
 from pgassay.spec.workload import WORKLOAD_COPY, workload_to_json
+from pgassay.target.access import access_of
 from pgassay.target.open import make_target
 from pgassay.target.placement import Place, Placement, resolve_placement
 from pgassay.target.protocol import Connection, Target
@@ -97,7 +100,9 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         raise RunDirectoryError(f"{run.path}: holds no finished trial; there is nothing to report")
     valid = [trial for trial in trials if trial.validity().valid]
     measures = [measure_trial(trial) for trial in trials]
+    courses = [course for trial in valid if (course := read_course(trial)) is not None]
     analysis = analyse(plan.question, plan, measures, drift_between(valid))
+    analysis = look_beyond(analysis, plan, courses)
     return ReportContext(
         run_name=run.path.resolve().name,
         question=analysis.question,
@@ -126,7 +131,7 @@ def _run_trials(
     """Block after block, until the question is answered or the blocks are used up."""
     observer.preparing("opening the server")
     facts = target.open()
-    earlier.refuse_other_server(describe_environment(facts, target.kind))
+    earlier.refuse_other_server(describe_environment(facts, target.kind, host=target.host()))
     held, held_host = spec.file.settings.postgres, spec.file.settings.host
     for arm in plan.arms:
         target.check_settings({**held, **arm.server_levels})
@@ -134,7 +139,7 @@ def _run_trials(
     observer.preparing(f"building {spec.workload.name} at scale {spec.file.workload.scale}")
     target.prepare(lambda connection: _build(spec, connection), held, held_host)
     environment = describe_environment(
-        target.facts(), target.kind, target.host_as_found(), placement
+        target.facts(), target.kind, target.host_as_found(), placement, target.host()
     )
     run.write_json("environment.json", earlier.continued(environment))
 
@@ -175,6 +180,7 @@ def _target_of(spec: Spec, run: RunDirectory, place: Place | None) -> Target:
         accept=table.accept,
         journal=run.journal(),
         place=place,
+        access=access_of(table, lambda text: path_from(text, spec.folder)),
     )
 
 

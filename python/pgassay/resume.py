@@ -28,8 +28,10 @@ from pgassay.samples.journal import JOURNAL, open_changes
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.parse import Spec, load_spec
+from pgassay.spec.paths import path_from
 from pgassay.spec.tables import read_table
 from pgassay.target import recover
+from pgassay.target.access import access_of
 from pgassay.target.placement import resolve_placement
 from pgassay.target.protocol import Change
 from pgassay.trials.block import repeats_in
@@ -70,7 +72,8 @@ def undo_what_is_left(run: RunDirectory) -> tuple[Sequence[Change], Sequence[str
         return (), ()
     source = str(run.path / "spec.toml")
     target = read_table(ExperimentFile, run.read_text("spec.toml"), source).target
-    return changes, recover.recover(target.dsn, changes, run.journal())
+    access = access_of(target, lambda text: path_from(text, run.path))
+    return changes, recover.recover(target.dsn, changes, run.journal(), access)
 
 
 def _same_spec(run: RunDirectory, plan: Plan, spec_path: Path | None) -> Spec:

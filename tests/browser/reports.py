@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.analysis.analyse import analyse
+from pgassay.analysis.beyond import look_beyond
+from pgassay.analysis.course import read_course
 from pgassay.analysis.measures import measure_trial
 from pgassay.analysis.series import trial_series
 from pgassay.findings.diagnose import find
@@ -46,7 +48,10 @@ def synthetic_context(folder: Path, spec_text: str = SPEC, **truth: Any) -> Repo
     """What a report of this run is made of; `truth` is as for `synthetic_run`."""
     run, spec, plan = synthetic_run(folder / "run", spec_text=spec_text, **truth)
     stored = list(run.trials())
-    analysis = analyse(spec.file.question, plan, [measure_trial(trial) for trial in stored])
+    courses = [course for trial in stored if (course := read_course(trial)) is not None]
+    analysis = look_beyond(
+        analyse(spec.file.question, plan, [measure_trial(trial) for trial in stored]), plan, courses
+    )
     return ReportContext(
         run_name="2026-01-31-142501-max-wal-size",
         question=spec.file.question,

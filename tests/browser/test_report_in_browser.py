@@ -15,7 +15,8 @@ from pgassay.findings.model import FindingKind
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
 
-CHARTS = ["effect", "throughput", "waits", "order"]
+CHARTS = ["effect", "throughput", "quantiles", "waits", "order"]
+OF_STEPS = ["effect", "throughput", "by_load", "load_curve", "quantiles", "waits", "order"]
 PHONE_PX = 380
 
 
@@ -67,8 +68,8 @@ def test_every_chart_is_drawn_and_the_verdict_read(
     dom, console = browser.dump(report)
     assert console == []
     assert 'data-charts="drawn"' in dom
-    # Six blocks, mean and interval; a line per trial and arm; classes by arms; trials.
-    least = {"effect": 6 + 1 + 1, "throughput": 12 + 2, "waits": 3 * 2, "order": 12}
+    # Six blocks, mean and interval; a line per trial and arm; a band; classes by arms; trials.
+    least = {"effect": 8, "throughput": 12 + 2, "quantiles": 2, "waits": 3 * 2, "order": 12}
     assert {chart: _marks(dom, chart) >= least[chart] for chart in CHARTS} == dict.fromkeys(
         CHARTS, True
     )
@@ -77,7 +78,7 @@ def test_every_chart_is_drawn_and_the_verdict_read(
 
 
 @pytest.mark.parametrize(
-    ("spec_text", "charts"), [(STEPS, CHARTS), (NO_FACTORS, ["throughput", "waits", "order"])]
+    ("spec_text", "charts"), [(STEPS, OF_STEPS), (NO_FACTORS, ["throughput", "waits", "order"])]
 )
 def test_other_kinds_of_run_draw_too(
     browser: Browser, tmp_path: Path, spec_text: str, charts: list[str]

@@ -23,6 +23,8 @@ from support.servers import (
     installation_named,
     running_lab_server,
 )
+from support.services import CONF_ROOT, DebianServer, debian_server
+from support.sshd import Sshd, loopback_sshd
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -85,3 +87,24 @@ def lab_server(
 ) -> Iterator[LabServer]:
     with running_lab_server(server_installation, account, servers_base) as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def debian(servers_base: Path) -> Iterator[DebianServer]:
+    """A cluster of Debian's pg_ctlcluster in a private place."""
+    with debian_server(servers_base) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def sshd(tmp_path_factory: pytest.TempPathFactory, debian: DebianServer) -> Iterator[Sshd]:
+    """A real sshd on loopback, whose sessions see that cluster."""
+    with loopback_sshd(tmp_path_factory.mktemp("sshd"), {CONF_ROOT: str(debian.conf)}) as daemon:
+        yield daemon
+
+
+@pytest.fixture
+def ssh_config(sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> Sshd:
+    """ssh of this test and of the tools it starts goes there."""
+    monkeypatch.setenv("PGASSAY_SSH_CONFIG", str(sshd.config()))
+    return sshd

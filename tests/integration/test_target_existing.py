@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from psycopg.conninfo import make_conninfo
 
-from pgassay.errors import ConnectionRefused, RestoreFailed, SettingRejected, TargetError
+from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.protocol import Connection, ResetLevel
 from pgassay.target.recover import recover
@@ -324,19 +322,6 @@ def test_recover_refuses_another_server(server: LabServer, journal: RecordingJou
     assert auto_conf(server) == {}
 
 
-@pytest.mark.parametrize("at", [1, 2, 3])
-def test_an_interrupt_between_journal_and_change_is_restored(server: LabServer, at: int) -> None:
-    journal = RecordingJournal(interrupt_at=at)
-    target = ExistingTarget(server.dsn(), journal, allow_changes=True)
-    target.open()
-    with pytest.raises(KeyboardInterrupt):
-        target.prepare(build, {"work_mem": "8MB", "checkpoint_timeout": "10min"})
-    assert len(journal.changes) == at
-    target.close()
-    assert auto_conf(server) == {}
-    assert journal.open == []
-
-
 def test_a_failed_restore_names_the_sql_and_can_be_tried_again(
     target: ExistingTarget, server: LabServer, journal: RecordingJournal
 ) -> None:
@@ -373,71 +358,6 @@ def test_a_lost_control_session_is_replaced_with_its_lock(
     with pytest.raises(TargetError, match="another pgassay run"):
         second.open()
     second.close()
-
-
-def test_the_users_own_options_stay(server: LabServer, journal: RecordingJournal) -> None:
-    dsn = make_conninfo(server.dsn(), options="-c work_mem=5MB")
-    target = ExistingTarget(dsn, journal, allow_changes=True)
-    try:
-        target.open()
-        parameters = target.parameters()
-        assert parameters.options == "-c work_mem=5MB -c search_path=pgassay,public"
-        assert SECRET not in repr(parameters) + repr(target)
-        assert parameters.password == SECRET
-        with pytest.raises(SettingRejected, match="connection's options"):
-            target.check_settings({"work_mem": "8MB"})
-    finally:
-        target.close()
-
-
-def refusal(dsn: str) -> str:
-    target = ExistingTarget(dsn, RecordingJournal())
-    with pytest.raises(ConnectionRefused) as caught:
-        target.open()
-    target.close()
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
-
-
-def test_a_wrong_password_is_one_line_with_a_fix(server: LabServer) -> None:
-    message = refusal(server.dsn(password="wr0ng"))
-    assert "password authentication failed" in message
-    assert "PGPASSWORD" in message
-    assert "wr0ng" not in message
-
-
-def test_a_missing_database_is_one_line_with_a_fix(server: LabServer) -> None:
-    assert 'database "nowhere" does not exist; create it' in refusal(server.dsn(dbname="nowhere"))
-
-
-def test_an_unreachable_server_is_one_line_with_a_fix() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-        assert "is the server running there" in refusal(f"host=127.0.0.1 port={port} user=x")
-
-
-def test_a_connection_string_libpq_cannot_read_is_not_repeated() -> None:
-    for dsn in ("host=x secret word", "postgresql://u:sec@ret@h:1/x", "postgres//u:secret@h"):
-        assert "sec" not in refusal(dsn)
-
-
-def test_a_database_without_an_encoding_is_a_target_like_any_other(
-    server: LabServer, journal: RecordingJournal
-) -> None:
-    with server.admin("postgres") as session:
-        session.execute("CREATE DATABASE plain ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
-    target = ExistingTarget(server.dsn(dbname="plain"), journal)
-    try:
-        facts = target.open()
-        assert isinstance(facts.version, str)
-        target.prepare(build, {})
-        assert target.reset({}).level
-    finally:
-        target.close()
-        with server.admin("postgres") as session:
-            session.execute("DROP DATABASE plain")
 
 
 def test_a_statement_timeout_under_test_does_not_stop_the_control(

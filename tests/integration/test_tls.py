@@ -18,11 +18,11 @@ from pgassay.errors import ConnectionRefused
 from pgassay.plan.steps import Step
 from pgassay.spec.workload import Scenario
 from pgassay.target.account import Account
-from pgassay.target.alter_system import reload
 from pgassay.target.cluster import Cluster
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.readable_copy import runnable_by
 from pgassay.target.session import parameters_of, resolve
+from pgassay.target.setting_statements import reload
 from pgassay.target.workspace import make_workspace, new_name
 from pgassay.trials.load import LoadRequest, run_load
 from support.certificates import Authority, make_authority

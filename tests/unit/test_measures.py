@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +96,37 @@ def test_merged_histograms_have_the_quantiles_of_all_values(values: list[int], p
 
 def test_an_empty_histogram_has_no_quantiles() -> None:
     assert Histogram.merged(LOAD.empty_table()).quantiles_ns([0.5]) is None
+
+
+def test_response_times_are_only_there_where_they_were_measured() -> None:
+    row = {
+        "start_ns": 0, "step": 0, "measured": True, "scenario": "s", "transactions": 3,
+        "failed": 0, "latency_sum_ns": 30, "latency_ns": [10], "latency_count": [3],
+    }  # fmt: skip
+    assert (
+        Histogram.merged(pa.Table.from_pylist([row], LOAD), "response").quantiles_ns([0.5]) is None
+    )
+    row |= {"response_ns": [20, 40], "response_count": [2, 1]}
+    merged = Histogram.merged(pa.Table.from_pylist([row], LOAD), "response")
+    assert merged.quantiles_ns([0.5, 0.9]) == [20.0, 40.0]
+
+
+def test_a_trial_has_its_latency_curve_and_the_cpu_of_its_server(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+    path = run.path / "trials" / "0001" / "trial.json"
+    summary = json.loads(path.read_text("utf-8"))
+    done = sum(step["transactions"] for step in summary["load"]["steps"])
+    summary["fingerprint"] = {"processors": {"server_s": done / 2000}}
+    path.write_text(json.dumps(summary), "utf-8")
+    whole = measure_trial(run.trial(1)).whole
+    assert whole.values["server_cpu_ms_per_tx"] == pytest.approx(0.5)
+    assert whole.latency_curve is not None
+    assert whole.latency_curve.of == "latency"
+    assert list(whole.latency_curve.quantiles_ms) == sorted(whole.latency_curve.quantiles_ms)
+    assert whole.values["latency_p50"] == whole.latency_curve.quantiles_ms[4]
+    waits = [v for name, v in whole.values.items() if name.startswith("wait_")]
+    cpu = whole.values["wait_cpu_ms_per_tx"]
+    assert whole.values["waiting_ms_per_tx"] == pytest.approx(sum(waits) - cpu)
 
 
 def test_a_tick_that_found_nobody_counts_as_a_tick() -> None:

@@ -85,7 +85,7 @@ def test_the_verdict_stands_on_the_page_as_found(better: ReportContext) -> None:
     verdict = better.of_kind(FindingKind.VERDICT)[0]
     assert verdict.text in page.words
     assert better.question in page.words
-    assert [len(json.loads(data)["data"]) > 0 for data in page.data] == [True] * 4
+    assert [len(json.loads(data)["data"]) > 0 for data in page.data] == [True] * 5
 
 
 def test_nothing_is_loaded_from_outside(better: ReportContext) -> None:

@@ -11,18 +11,17 @@ import pytest
 from pgassay.errors import ConnectionRefused, SettingRejected, SetupError
 from pgassay.target import libpq
 from pgassay.target.account import USER_VARIABLE, clean_environment, server_account
-from pgassay.target.alter_system import assignment, reset
 from pgassay.target.cluster import base_configuration, quoted
 from pgassay.target.installation import (
     embedded_installation,
     installation_at,
     parse_version,
 )
-from pgassay.target.local import blamed
 from pgassay.target.open import make_target
-from pgassay.target.postmaster import failure
+from pgassay.target.postmaster import blamed, failure
 from pgassay.target.protocol import Change, ConnectionParameters, Context, Setting
 from pgassay.target.session import one_line, refused
+from pgassay.target.setting_statements import assignment, reset
 from pgassay.target.settings import check_value, confirm, same_value, split_names
 
 MEMORY = Setting(

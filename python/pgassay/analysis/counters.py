@@ -47,6 +47,10 @@ class CounterSeries:
         """Every counter that was read."""
         return self._series.keys()
 
+    def points(self, key: Key) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Times and raw values of one counter, in order of time."""
+        return self._series[key]
+
     def increase(self, key: Key, start_ns: int, end_ns: int) -> float | None:
         """How much a counter grew in a window, its value at the edges interpolated.
 

@@ -7,11 +7,18 @@ Never: averages quantiles; buckets of one HDR layout merge by adding counts, exa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+CURVE_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+"""The quantiles that stand for a whole distribution: the deciles, and the slow end."""
+
+
+Of = Literal["latency", "response"]
 
 
 class Histogram:
@@ -23,10 +30,10 @@ class Histogram:
         self.total = int(self.counts.sum())
 
     @classmethod
-    def merged(cls, rows: pa.Table) -> Histogram:
-        """One histogram of all these rows of load.parquet."""
-        values = pc.list_flatten(rows["latency_ns"]).to_numpy()
-        counts = pc.list_flatten(rows["latency_count"]).to_numpy()
+    def merged(cls, rows: pa.Table, of: Of = "latency") -> Histogram:
+        """One histogram of all these rows of load.parquet: service times, or response times."""
+        values = pc.list_flatten(rows[f"{of}_ns"]).to_numpy()
+        counts = pc.list_flatten(rows[f"{of}_count"]).to_numpy()
         return cls(values, counts)
 
     def quantiles_ns(self, shares: Sequence[float]) -> list[float] | None:
@@ -36,3 +43,11 @@ class Histogram:
         cumulative = np.cumsum(self.counts)
         places = np.searchsorted(cumulative, np.asarray(shares) * self.total)
         return [float(self.values_ns[min(place, len(self.values_ns) - 1)]) for place in places]
+
+
+def with_latencies(load: pa.Table) -> pa.Table:
+    """How many latencies each row holds: fewer than transactions where a program logs some."""
+    counts = load["latency_count"].combine_chunks()
+    running = np.r_[0, np.cumsum(pc.list_flatten(counts).to_numpy())]
+    ends = np.cumsum(pc.list_value_length(counts).to_numpy())
+    return load.append_column("latencies", pa.array(np.diff(running[ends], prepend=0)))

@@ -24,7 +24,7 @@ class Metric:
     unit: str
     good: Literal["higher", "lower", "neither"]
     scale: Literal["ratio", "difference"]
-    group: Literal["speed", "cost", "waits", "host"]
+    group: Literal["speed", "cost", "waits", "total", "host"]
     digits: int
 
 

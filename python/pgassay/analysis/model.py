@@ -8,6 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
+
+from pgassay.analysis.course_model import (
+    Associations,
+    CheckpointContrast,
+    CheckpointEffect,
+    StepCourse,
+)
+from pgassay.analysis.curves_model import EffectByLoad, LoadCurve, QuantileShift
 
 SCHEMA = "pgassay.analysis/1"
 
@@ -41,6 +50,14 @@ class Doubt:
 
 
 @dataclass(frozen=True)
+class LatencyCurve:
+    """Quantiles at `histograms.CURVE_SHARES`."""
+
+    of: Literal["latency", "response"]
+    quantiles_ms: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class StepMeasures:
     """Estimates of one measured step of a trial, or of all of them (`level` is None)."""
 
@@ -51,6 +68,7 @@ class StepMeasures:
     transactions: int
     values: Mapping[str, float]
     """Metric → value; a metric that could not be measured is absent."""
+    latency_curve: LatencyCurve | None = None
 
 
 @dataclass(frozen=True)
@@ -260,6 +278,14 @@ class Analysis:
     simple_effects: tuple[SimpleEffect, ...] = ()
     trends: tuple[Trend, ...] = ()
     arm_effects: tuple[ArmEffect, ...] = ()
+    quantile_shifts: tuple[QuantileShift, ...] = ()
+    by_load: tuple[EffectByLoad, ...] = ()
+    load_curves: tuple[LoadCurve, ...] = ()
+    courses: tuple[StepCourse, ...] = ()
+    checkpoint_effects: tuple[CheckpointEffect, ...] = ()
+    checkpoint_contrasts: tuple[CheckpointContrast, ...] = ()
+    associations: Associations | None = None
+    """None where the courses of the trials were not read."""
 
     def verdicts(self) -> tuple[Comparison, ...]:
         """The comparisons of the primary metric."""

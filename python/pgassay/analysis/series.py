@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from pgassay.analysis.histograms import with_latencies
 from pgassay.analysis.metrics import WAIT_CLASSES
 from pgassay.analysis.wait_profile import WaitProfile
 from pgassay.samples.run_directory import StoredTrial
@@ -61,7 +60,7 @@ def _series(trial: StoredTrial) -> TrialSeries:
     measured = [s for s in summary["load"]["steps"] if s["measured"]]
     zero, end = measured[0]["start_ns"], measured[-1]["end_ns"]
     load = (
-        _with_latencies(trial.table("load"))
+        with_latencies(trial.table("load"))
         .group_by("start_ns")
         .aggregate([("transactions", "sum"), ("latency_sum_ns", "sum"), ("latencies", "sum")])
     )
@@ -72,9 +71,7 @@ def _series(trial: StoredTrial) -> TrialSeries:
     edges = np.r_[starts[1:], end] if len(starts) else starts
     lengths = np.maximum((edges - starts) / 1e9, 1e-9)
     waits = WaitProfile(trial.table("waits"))
-    by_interval = [
-        waits.average_sessions(int(a), int(b)) or {} for a, b in zip(starts, edges, strict=True)
-    ]
+    by_interval = np.nan_to_num(waits.by_window(np.r_[starts, end]))
     return TrialSeries(
         number=summary["number"],
         block=summary["block"],
@@ -87,19 +84,11 @@ def _series(trial: StoredTrial) -> TrialSeries:
         ),
         checkpoints_s=tuple(_checkpoints(trial.table("checkpoints").to_pylist(), zero)),
         sessions={
-            wait_class.name: tuple(found.get(wait_class.name, 0.0) for found in by_interval)
-            for wait_class in WAIT_CLASSES
+            wait_class.name: tuple(found.tolist())
+            for wait_class, found in zip(WAIT_CLASSES, by_interval.T, strict=True)
         },
         events=waits.event_sessions(zero, end),
     )
-
-
-def _with_latencies(load: pa.Table) -> pa.Table:
-    """How many latencies each row holds: fewer than transactions where a program logs some."""
-    counts = load["latency_count"].combine_chunks()
-    running = np.r_[0, np.cumsum(pc.list_flatten(counts).to_numpy())]
-    ends = np.cumsum(pc.list_value_length(counts).to_numpy())
-    return load.append_column("latencies", pa.array(np.diff(running[ends], prepend=0)))
 
 
 def _checkpoints(rows: list[dict[str, Any]], zero: int) -> list[tuple[float, float | None, str]]:

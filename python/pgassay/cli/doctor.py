@@ -15,6 +15,8 @@ import typer
 from pgassay.cli.connection import Database, Host, Port, User, connection_string
 from pgassay.cli.console import out, plain
 from pgassay.errors import ExitCode
+from pgassay.target.access import access_of
+from pgassay.trials.access_checks import check_access, target_table
 from pgassay.trials.checks import Check, check_host, check_server
 
 _MARK = {"ok": "[green]ok  [/green]", "note": "[yellow]note[/yellow]", "fail": "[red]FAIL[/red]"}
@@ -30,12 +32,27 @@ def doctor(
     host: Host = None,
     port: Port = None,
     user: User = None,
+    ssh: Annotated[
+        str | None, typer.Option("--ssh", help="The server's host, as ssh knows it.")
+    ] = None,
+    sudo: Annotated[bool, typer.Option("--sudo", help="There, run commands by sudo -n.")] = False,
+    service: Annotated[
+        str | None, typer.Option("--service", help="The server's systemd unit.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", help="Debian's VERSION/NAME of the server.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Check this machine, and a server where one is named."""
     checks = check_host()
-    if any(option is not None for option in (database, host, port, user)):
-        checks += check_server(connection_string(database, host, port, user))
+    beside = (ssh, service, cluster)
+    if any(option is not None for option in (database, host, port, user, *beside)):
+        dsn = connection_string(database, host, port, user)
+        checks += check_server(dsn)
+        if any(option is not None for option in beside):
+            given = {"dsn": dsn, "ssh": ssh, "service": service, "cluster": cluster, "sudo": sudo}
+            checks += check_access(dsn, access_of(target_table(given)))
     if as_json:
         found = [asdict(check) for check in checks]
         typer.echo(json.dumps({"schema": "pgassay.doctor/1", "checks": found}))

@@ -30,7 +30,8 @@ from pgassay.plan.plots import restarts_every_trial
 from pgassay.plan.steps import Step
 from pgassay.plan.store import plan_to_json
 from pgassay.spec.parse import Spec, load_spec
-from pgassay.target.host_knobs import doubts_here
+from pgassay.target.access import access_of
+from pgassay.target.host_knobs import doubts_on
 from pgassay.target.placement import Placement, resolve_placement
 from pgassay.trials.loads import check_load
 
@@ -74,7 +75,11 @@ def _print(spec: Spec, drawn: Plan, placement: Placement) -> None:
     _print_design(spec, drawn)
     _print_order(drawn)
     knobs = {name: (value,) for name, value in spec.file.settings.host.items()}
-    doubts = doubts_here({**knobs, **spec.file.factors.host})
+    host = access_of(spec.file.target).host()
+    try:
+        doubts = doubts_on({**knobs, **spec.file.factors.host}, host)
+    finally:
+        host.close()
     for warning in (*drawn.warnings, *placement.warnings, *doubts):
         out.print(f"[yellow]risk:[/yellow] {plain(warning)}")
 
@@ -106,7 +111,10 @@ def _target(spec: Spec) -> str:
     target = spec.file.target
     if target.dsn is not None:
         changes = "may be changed" if target.allow_changes else "will not be changed"
-        return f"existing server ({target.dsn}); its settings {changes}"
+        control = access_of(target).control
+        restarts = f", by `{control.label}`" if control and target.allow_restart else ""
+        host = f"; its host over ssh ({target.ssh})" if target.ssh else ""
+        return f"existing server ({target.dsn}); its settings {changes}{restarts}{host}"
     if target.bin is not None:
         return f"a server of our own, from {target.bin}"
     return f"a server of our own, embedded PostgreSQL {target.version or 18}"

@@ -13,6 +13,7 @@ from pgassay.cli.console import out, plain
 from pgassay.errors import TargetError
 from pgassay.plan.model import Plan
 from pgassay.spec.parse import Spec
+from pgassay.target.access import access_of
 from pgassay.target.preview import PlannedChange, Preview, preview_existing
 
 Ahead = Preview | str | None
@@ -34,6 +35,7 @@ def look_ahead(spec: Spec, plan: Plan) -> Ahead:
             accept=target.accept,
             settings=wanted,
             building_sql=spec.workload.building_sql(spec.file.workload.scale),
+            access=access_of(target),
         )
     except TargetError as error:
         return str(error)

@@ -15,6 +15,7 @@ from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.findings.factorial_wording import factorial_findings
 from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.observe import observe
 from pgassay.findings.wording import quantity, signed_percent, verdict_sentence
 
 _RULES = tomllib.loads((files(__package__) / "rules.toml").read_text("utf-8"))
@@ -22,7 +23,7 @@ _LIMITS = _RULES["thresholds"]
 
 
 def find(analysis: Analysis) -> tuple[Finding, ...]:
-    """All findings of an analysis: verdicts, interactions, trends, explanations, warnings."""
+    """All findings: verdicts, interactions, trends, explanations, observations, warnings."""
     found = [
         Finding(
             FindingKind.VERDICT,
@@ -38,6 +39,7 @@ def find(analysis: Analysis) -> tuple[Finding, ...]:
             found += _explanations(verdict, analysis)
     if not analysis.verdicts():
         found += _single_arm(analysis)
+    found += observe(analysis)
     found += [Finding(FindingKind.WARNING, w.kind, w.text) for w in analysis.warnings]
     return tuple(_once(found))
 

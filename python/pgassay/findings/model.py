@@ -22,6 +22,8 @@ class FindingKind(StrEnum):
     """Whether ordered levels lie on a line."""
     EXPLANATION = "explanation"
     """A difference between the arms that goes with the verdict."""
+    OBSERVATION = "observation"
+    """Something else the run shows: by quantile, by load, around checkpoints, inside trials."""
     WARNING = "warning"
     """A doubt about the measurement."""
 

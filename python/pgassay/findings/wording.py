@@ -70,6 +70,18 @@ def quantity(value: float, metric: Metric) -> str:
     return f"{number}{unit}"
 
 
+def plain_number(value: float) -> str:
+    """To the digits that a reader can use: `3.4`, `12`, `1 200`."""
+    digits = 1 if abs(value) < 10 else 0
+    return f"{value:,.{digits}f}".replace(",", "\u202f").replace("-", "\u2212")
+
+
+def count(value: float) -> str:
+    """A number of things, to three digits that count."""
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}".replace(",", "\u202f").replace("-", "\u2212")
+
+
 def _template(comparison: Comparison, metric: Metric) -> tuple[str, str]:
     form = "tps" if metric.name == "tps" else "latency"
     match comparison.verdict:

@@ -19,9 +19,12 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from pgassay.findings.wording import signed_percent
-from pgassay.report import tables
+from pgassay.report import further_tables, tables
+from pgassay.report.charts.checkpoints import checkpoints_chart
 from pgassay.report.charts.effect import effect_chart, runs_out
 from pgassay.report.charts.interactions import interaction_chart
+from pgassay.report.charts.load_curve import by_load_chart, load_curve_chart
+from pgassay.report.charts.quantiles import quantiles_chart
 from pgassay.report.charts.style import ArmStyle, arm_styles
 from pgassay.report.charts.throughput import thinning, throughput_chart
 from pgassay.report.charts.trial_order import trial_order_chart
@@ -62,6 +65,13 @@ def render_html(context: ReportContext) -> str:
             trial_columns=tables.trial_columns(context),
             trials=tables.trial_rows(context),
             arm_rows=tables.arm_rows(context),
+            observed=further_tables.sentences(context),
+            without_band=further_tables.without_band(context),
+            load_rows=further_tables.load_rows(context),
+            knees=further_tables.knee_rows(context),
+            checkpoint_rows=further_tables.checkpoint_rows(context),
+            associations=further_tables.association_rows(context),
+            courses=further_tables.course_rows(context),
             variants=tables.variant_rows(context),
             comparisons=tables.all_rows(context),
             warnings=tables.warning_groups(context),
@@ -82,6 +92,10 @@ def _charts(context: ReportContext, styles: dict[str, ArmStyle]) -> dict[str, Ma
         "throughput": throughput_chart(series, context.plan, styles),
         "interactions": interaction_chart(analysis),
         "waits": waits_chart(analysis, styles),
+        "load_curve": load_curve_chart(analysis, styles),
+        "by_load": by_load_chart(analysis),
+        "quantiles": quantiles_chart(analysis),
+        "checkpoints": checkpoints_chart(analysis, styles),
         "order": trial_order_chart(analysis, styles),
     }
     return {name: _data(figure) for name, figure in figures.items() if figure is not None}

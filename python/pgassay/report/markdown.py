@@ -12,7 +12,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from pgassay.report import tables
+from pgassay.report import further_tables, tables
 from pgassay.report.context import ReportContext
 from pgassay.report.environment import environment_sections
 from pgassay.report.factorial import factorial_of
@@ -36,6 +36,8 @@ def render_markdown(context: ReportContext) -> str:
             patterns=tables.pattern_sentences(context),
             differences=tables.difference_rows(context),
             arm_rows=tables.arm_rows(context),
+            observed=further_tables.sentences(context),
+            load_rows=further_tables.load_rows(context),
             variants=tables.variant_rows(context),
             warnings=tables.warning_groups(context),
             sections=environment_sections(context.environment),

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
+from pgassay.spec.access import HostAccess
 from pgassay.spec.host_knobs import DottedNames
 from pgassay.spec.load_table import LoadTable
 from pgassay.spec.passwords import refuse_password
@@ -27,11 +28,14 @@ def _dsn(value: Any) -> Any:
     return value
 
 
-class TargetTable(Table):
+class TargetTable(HostAccess):
     """The PostgreSQL under test; left out, an embedded server."""
 
     version: Literal[16, 18] | None = Field(None, description="embedded server: major version")
-    bin: str | None = Field(None, description="the bin directory of any installation")
+    bin: str | None = Field(
+        None,
+        description="the bin directory of any installation; beside dsn, that of its pg_ctl",
+    )
     dsn: str | None = Field(None, description="an existing server: a libpq connection string")
     allow_changes: bool = Field(False, description="existing server: settings may be changed")
     allow_host_changes: bool = Field(False, description="knobs of this host may be changed")
@@ -52,7 +56,7 @@ class TargetTable(Table):
     @model_validator(mode="after")
     def _one_of(self) -> TargetTable:
         given = [n for n in ("version", "bin", "dsn") if getattr(self, n) is not None]
-        if len(given) > 1:
+        if len(given) > 1 and given != ["bin", "dsn"]:
             raise ValueError(f"{' and '.join(given)} exclude each other; keep one")
         if self.allow_changes and self.dsn is None:
             raise ValueError("allow_changes belongs to an existing server; give dsn too")

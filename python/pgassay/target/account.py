@@ -12,7 +12,7 @@ import os
 import pwd
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ from pgassay.errors import SetupError, TargetError
 USER_VARIABLE = "PGASSAY_SERVER_USER"
 # What a server may legitimately take from its surroundings: an experiment with another memory
 # allocator or a private libc is chosen through these. Everything else is left behind.
-KEPT_VARIABLES = ("PATH", "TZ", "LD_LIBRARY_PATH", "LD_PRELOAD")
+# Debian's pg_ctlcluster looks for its clusters where the last one says.
+KEPT_VARIABLES = ("PATH", "TZ", "LD_LIBRARY_PATH", "LD_PRELOAD", "PG_CLUSTER_CONF_ROOT")
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Account:
     uid: int
     gid: int
     switches: bool
+    groups: tuple[int, ...] = ()
+    """Its further groups, where what it runs needs them; a server of our own needs none."""
 
     def run(
         self,
@@ -45,7 +48,7 @@ class Account:
         """Run a command to its end; `text` is its standard input, its exit status is not judged."""
         identity: dict[str, Any] = {}
         if self.switches:
-            identity = {"user": self.uid, "group": self.gid, "extra_groups": []}
+            identity = {"user": self.uid, "group": self.gid, "extra_groups": self.groups}
         words = [str(word) for word in command]
         try:
             process = subprocess.Popen(
@@ -65,15 +68,16 @@ class Account:
             return subprocess.CompletedProcess(words, 126, "", f"{words[0]}: {error.strerror}")
         except OSError as error:
             return subprocess.CompletedProcess(words, 127, "", f"{words[0]}: {error.strerror}")
-        try:
-            output, errors = process.communicate(text, timeout=limit_s)
-        except subprocess.TimeoutExpired:
-            end_group(process)
-            program = Path(words[0]).name
-            raise TargetError(f"`{program}` did not end within {limit_s:g} s") from None
-        except BaseException:
-            end_group(process)
-            raise
+        with closing_pipes(process):
+            try:
+                output, errors = process.communicate(text, timeout=limit_s)
+            except subprocess.TimeoutExpired:
+                end_group(process)
+                program = Path(words[0]).name
+                raise TargetError(f"`{program}` did not end within {limit_s:g} s") from None
+            except BaseException:
+                end_group(process)
+                raise
         return subprocess.CompletedProcess(words, process.returncode, output, errors)
 
     def require(
@@ -138,6 +142,18 @@ def clean_environment(
         rest = kept.get("LD_LIBRARY_PATH")
         kept["LD_LIBRARY_PATH"] = f"{libraries}:{rest}" if rest else str(libraries)
     return kept | {"LC_ALL": "C", "LC_MESSAGES": "C", "LANGUAGE": "C"}
+
+
+@contextlib.contextmanager
+def closing_pipes(process: subprocess.Popen[str]) -> Iterator[None]:
+    """Close our ends, also where a child's child still has the other ones."""
+    try:
+        yield
+    finally:
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
 
 
 def end_group(process: subprocess.Popen[str]) -> None:

@@ -1,9 +1,9 @@
 """An existing server, reached through libpq.
 
-Enters: a connection string, whether settings may change, signs of production that are accepted.
-Leaves: the workload's data in a schema of its own, settings changed with a journalled undo; after
-`close`, the server as found. Never: restarts it, touches another schema, or runs beside another
-pgassay run.
+Enters: a connection string, what may change, signs of production that are accepted, the way to its
+host and service where there is one. Leaves: the workload's data in a schema of its own, settings
+changed with a journalled undo; after `close`, the server as found. Never: restarts it unasked,
+touches another schema, or runs beside another pgassay run.
 """
 
 from __future__ import annotations
@@ -19,9 +19,13 @@ import psycopg
 
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.target import run_lock
-from pgassay.target.alter_system import SystemSettings, refuse_unchangeable
+from pgassay.target.access import SQL_ONLY, Access
+from pgassay.target.alter_system import SystemSettings
+from pgassay.target.changeable import needs_restart, refuse_pending, refuse_unchangeable
+from pgassay.target.host import Host
 from pgassay.target.host_knobs import HostKnobs
 from pgassay.target.installation import OLDEST_MAJOR
+from pgassay.target.located import Located, locate
 from pgassay.target.protocol import (
     NOTHING,
     Connection,
@@ -33,6 +37,7 @@ from pgassay.target.protocol import (
 )
 from pgassay.target.schema import SCHEMA, WorkloadSchema, refuse_foreign, settle
 from pgassay.target.server_paths import account_of, own_directory, own_readable_file
+from pgassay.target.service import Service
 from pgassay.target.session import (
     connect,
     one_line,
@@ -50,7 +55,7 @@ class ExistingTarget:
     """A server that is not ours."""
 
     logs_as_we_read = False
-    kind: LiteralString = "existing"
+    kind: LiteralString
 
     def __init__(
         self,
@@ -59,16 +64,22 @@ class ExistingTarget:
         *,
         allow_changes: bool = False,
         accept: Collection[str] = (),
+        access: Access = SQL_ONLY,
     ) -> None:
+        self.kind = access.kind
         self._dsn = dsn
         self._journal = journal
         self._allow_changes = allow_changes
         self._accept = frozenset(accept)
+        self._access = access
+        self._machine = access.host()
+        self._located: Located | None = None
+        self._needing_restart: set[str] = set()
         self._parameters: ConnectionParameters | None = None
         self._control: Connection | None = None
         self._settings: SystemSettings | None = None
         self._schema = WorkloadSchema(journal)
-        self._host = HostKnobs(journal)
+        self._host = HostKnobs(journal, self._machine)
         self._seen: ServerFacts | None = None
         self._held: dict[str, str] = {}
         self._held_host: dict[str, str] = {}
@@ -81,18 +92,20 @@ class ExistingTarget:
 
     def open(self) -> ServerFacts:
         self._parameters = resolve(self._dsn)
-        self._settings = SystemSettings(self._parameters, self._journal)
         self._control = connect(self._parameters)
         with told_as_target_error("looking at the server"):
             reason = unfit(self._control, self._parameters.label)
         if reason is not None:
             raise TargetError(reason)
+        service = self._find_service(self._control)
+        self._settings = SystemSettings(self._parameters, self._journal, service)
         run_lock.take(self._control)
         refuse_foreign(self._control)
         with told_as_target_error("looking for signs of production"):
             signs = look_for_signs(self._control, self._accept)
         refuse_signs(signs, self._parameters.label)
-        return self.facts()
+        self._seen = self.facts()
+        return self._seen
 
     def prepare(
         self,
@@ -124,17 +137,20 @@ class ExistingTarget:
                 f"settings change only with target.allow_changes = true (asked for: {names})"
             )
         with told_as_target_error("checking settings"), self.connect() as session:
-            refuse_unchangeable(session, settings)
+            refuse_unchangeable(session, settings, restarts=self._access.why_no_restart)
+            wanting = {name for name in settings if needs_restart(session, name)}
+            if wanting - self._needing_restart:
+                refuse_pending(session, ours=wanting)
+            self._needing_restart |= wanting
 
     def check_host(self, knobs: Mapping[str, str]) -> None:
         if not knobs:
             return
-        if self._seen is None:
-            self._seen = self.facts()
-        if not self._seen.is_local:
+        self._opened()
+        if self.host() is None:
             raise TargetError(
-                f"{next(iter(knobs))}: the server is not on this host, whose knobs alone can be "
-                "set; run pgassay there, or leave out [factors.host] and [settings.host]"
+                f"{next(iter(knobs))}: the server is not on this host; name its host in "
+                "target.ssh, or leave out [factors.host] and [settings.host]"
             )
         self._host.check(knobs, self._data_directory)
 
@@ -147,7 +163,10 @@ class ExistingTarget:
         if wanted and not self._allow_changes:
             self.check_settings(wanted)
         knobs = self._host.apply({**self._held_host, **host}, self._data_directory)
-        notes = self._apply(wanted)
+        # A restart for one arm is one for every arm: all of them start with the same cold caches.
+        restart = bool(self._needing_restart - self._held.keys())
+        notes = self._apply(wanted, restart=restart)
+        self._alive()
         with (
             told_as_target_error("settling the server before a trial"),
             connect(self.parameters(), statement_limit_s=0) as session,
@@ -157,11 +176,15 @@ class ExistingTarget:
         return ResetReport(
             level=ResetLevel.VACUUM,
             duration_s=time.monotonic() - began,
-            restarted=False,
+            restarted=restart,
             settings=shown,
             notes=(*notes, *self._host.notes),
             host=knobs,
         )
+
+    def host(self) -> Host | None:
+        local = self._seen is not None and self._seen.is_local
+        return self._machine if self._located is not None or local else None
 
     def host_as_found(self) -> Mapping[str, str]:
         return self._host.found
@@ -183,12 +206,14 @@ class ExistingTarget:
             local = is_local(parameters.hostaddr or parameters.host, row[4])
             owner = account_of(row[4]) if local else None
             data = own_directory(row[2], owner)
+            if self._located is not None:
+                data, local = self._located.data, not self._machine.name
             return ServerFacts(
                 version_num=row[0],
                 version=row[1],
                 data_directory=None if data is None else str(data),
                 is_local=local,
-                log_file=own_readable_file(reported_log(session), data, owner),
+                log_file=own_readable_file(self._log_of(session), data, owner),
                 settings=read_settings(session),
             )
 
@@ -196,7 +221,10 @@ class ExistingTarget:
         try:
             self._host.restore()
         finally:
-            self._restore_server()
+            try:
+                self._restore_server()
+            finally:
+                self._machine.close()
 
     def _restore_server(self) -> None:
         problems: list[str] = []
@@ -224,13 +252,38 @@ class ExistingTarget:
         self._parameters = None
 
     def _opened(self) -> tuple[ConnectionParameters, SystemSettings]:
-        if self._parameters is None or self._settings is None:
+        if self._settings is None:
             raise TargetError("the target is not open; call open first")
-        return self._parameters, self._settings
+        return self._opened_at(), self._settings
 
-    def _apply(self, wanted: Mapping[str, str]) -> list[str]:
+    def _log_of(self, session: Connection) -> str | None:
+        """The log by the server's word, or where its standard error was seen to go."""
+        seen = self._located.output if self._located is not None else None
+        return reported_log(session) or (None if seen is None else str(seen))
+
+    def _find_service(self, session: Connection) -> Service | None:
+        """Where the spec names a host or a service, see that it is this very server's."""
+        if not self._access.reaches_host:
+            return None
+        with told_as_target_error("looking for the server on its host"):
+            self._located = locate(session, self._machine)
+        control = self._access.control
+        if control is None:
+            return None
+        control.refuse_other(self._machine, self._located)
+        if not self._access.allow_restart:
+            return None
+        parameters = self._opened_at()
+        return Service(lambda: connect(parameters).close(), self._machine, control, self._located)
+
+    def _opened_at(self) -> ConnectionParameters:
+        if self._parameters is None:
+            raise TargetError("the target is not open; call open first")
+        return self._parameters
+
+    def _apply(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[str]:
         with told_as_target_error("changing settings"):
-            return self._opened()[1].apply(wanted)
+            return self._opened()[1].apply(wanted, restart=restart)
 
     @property
     def _data_directory(self) -> Path | None:

@@ -1,7 +1,7 @@
-"""The files behind the host's knobs: where they are, what they say, writing them.
+"""The files behind a host's knobs: where they are, what they say, writing them.
 
-Enters: a knob's name, the data directory whose disk is meant. Leaves: a `Knob`, its value, or a
-SettingRejected that names the knob and its allowed values. Never: remembers what was found.
+Enters: a host, a knob's name, the data directory whose disk is meant. Leaves: a `Knob`, its value,
+or a SettingRejected that names the knob and its allowed values. Never: remembers what was found.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from pathlib import Path
 from pgassay.errors import SettingRejected, TargetError
 from pgassay.spec.host_knobs import BLOCK, HUGE, normal
 from pgassay.spec.suggest import did_you_mean
+from pgassay.target.host import Host, is_there, text_of
+from pgassay.target.local_host import HERE
 
 SYSCTL = Path("/proc/sys")
 HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage")
@@ -23,10 +25,11 @@ _CHOSEN = re.compile(r"\[([^\]]+)\]")
 
 @dataclass(frozen=True)
 class Knob:
-    """One knob of this host; `name` as users write it."""
+    """One knob of a host; `name` as users write it."""
 
     name: str
     path: Path
+    host: Host = HERE
 
     def read(self) -> str:
         """Its value as the kernel has it; of a list of words, the one in brackets."""
@@ -45,27 +48,23 @@ class Knob:
         self.read()
         if words and value not in words:
             raise SettingRejected(
-                self.name, f"{self.name} = {value}: this host knows {', '.join(words)}"
+                self.name,
+                f"{self.name} = {value}: {self.host.label} knows {', '.join(words)}",
             )
         try:
-            # os.access says yes to root in a container whose /proc/sys is read-only. Opened
-            # without a byte written, the kernel changes nothing.
-            os.close(os.open(self.path, os.O_WRONLY | os.O_CLOEXEC))
+            # Opened without a byte written, the kernel changes nothing.
+            self.host.check_writable(self.path)
         except OSError as error:
             raise SettingRejected(
                 self.name,
-                f"{self.name}: {self.path} may not be written ({error.strerror}); run pgassay as "
-                "root on the host itself, or leave the knob out",
+                f"{self.name}: {self.path} may not be written ({error.strerror}); "
+                f"{_as_root(self.host)}, or leave the knob out",
             ) from None
 
     def write(self, value: str) -> None:
         """One write, as the kernel wants it."""
         try:
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)
-            try:
-                os.write(descriptor, value.encode())
-            finally:
-                os.close(descriptor)
+            self.host.write(self.path, value)
         except OSError as error:
             words = self.words()
             allowed = f"; it knows {', '.join(words)}" if words else ""
@@ -77,61 +76,60 @@ class Knob:
 
     def _text(self) -> str:
         try:
-            return self.path.read_text("ascii", errors="replace")
+            return self.host.read(self.path).decode("ascii", errors="replace")
         except OSError as error:
             raise SettingRejected(
                 self.name, f"{self.name}: {self.path} cannot be read ({error.strerror})"
             ) from None
 
 
-def find_knob(name: str, data_directory: Path | None) -> Knob:
-    """The knob of that name on this host."""
+def find_knob(name: str, data_directory: Path | None, host: Host = HERE) -> Knob:
+    """The knob of that name on a host."""
     if name.startswith(BLOCK):
-        return _queue_knob(name, data_directory)
+        return _queue_knob(name, data_directory, host)
     if name.startswith(HUGE):
-        knob = Knob(name, HUGE_PAGES / name.removeprefix(HUGE))
+        knob = Knob(name, HUGE_PAGES / name.removeprefix(HUGE), host)
         beside = HUGE
     else:
-        knob = Knob(name, SYSCTL / name.replace(".", "/"))
+        knob = Knob(name, SYSCTL / name.replace(".", "/"), host)
         beside = name.rpartition(".")[0] + "."
-    if not knob.path.is_file():
-        raise SettingRejected(
-            name, f"{name}: this host has no {knob.path}{_near(name, knob.path.parent, beside)}"
-        )
+    if not is_there(host, knob.path):
+        near = _near(name, knob.path.parent, beside, host)
+        raise SettingRejected(name, f"{name}: {host.label} has no {knob.path}{near}")
     return knob
 
 
-def knob_at(path: str, name: str) -> Knob:
+def knob_at(path: str, name: str, host: Host = HERE) -> Knob:
     """A knob that a journal speaks of; only files that knobs can be are taken."""
     allowed = (SYSCTL, HUGE_PAGES, Path("/sys/devices"), Path("/sys/block"))
     if not any(Path(os.path.normpath(path)).is_relative_to(root) for root in allowed):
         raise TargetError(f"{path} is not a knob of the host; the journal was edited")
-    return Knob(name, Path(path))
+    return Knob(name, Path(path), host)
 
 
-def device_of(directory: Path) -> Path:
+def device_of(directory: Path, host: Host = HERE) -> Path:
     """The disk that holds a directory, as its folder in /sys."""
-    number = directory.stat().st_dev
+    number = host.facts(directory).device
     major, minor = os.major(number), os.minor(number)
     entry = BLOCK_DEVICES / f"{major}:{minor}"
-    if not entry.exists():
+    if not is_there(host, entry):
         # btrfs and the like have a number of their own; the mount table knows the device.
-        source = _mounted_from(f"{major}:{minor}")
+        source = _mounted_from(f"{major}:{minor}", host)
         try:
-            number = Path(source).stat().st_rdev if source.startswith("/dev/") else 0
+            number = host.facts(Path(source)).special if source.startswith("/dev/") else 0
         except OSError:
             number = 0
         entry = BLOCK_DEVICES / f"{os.major(number)}:{os.minor(number)}"
-        if number == 0 or not entry.exists():
+        if number == 0 or not is_there(host, entry):
             raise TargetError(
                 f"{directory} lies on {source or 'a file system'} without a block device of its "
                 "own; put the data on a disk (PGASSAY_DATA), or leave out the knobs of block."
             )
-    device = entry.resolve()
-    return device.parent if (device / "partition").exists() else device
+    device = host.resolve(entry)
+    return device.parent if is_there(host, device / "partition") else device
 
 
-def _queue_knob(name: str, data_directory: Path | None) -> Knob:
+def _queue_knob(name: str, data_directory: Path | None, host: Host) -> Knob:
     if data_directory is None:
         raise SettingRejected(
             name,
@@ -139,29 +137,35 @@ def _queue_knob(name: str, data_directory: Path | None) -> Knob:
             "GRANT pg_read_all_settings to it",
         )
     try:
-        queue = device_of(data_directory) / "queue"
+        queue = device_of(data_directory, host) / "queue"
     except TargetError as error:
         raise SettingRejected(name, f"{name}: {error}") from None
     except OSError as error:
         raise SettingRejected(name, f"{name}: {data_directory}: {error.strerror}") from None
-    knob = Knob(name, queue / name.removeprefix(BLOCK))
-    if not knob.path.is_file():
+    knob = Knob(name, queue / name.removeprefix(BLOCK), host)
+    if not is_there(host, knob.path):
         raise SettingRejected(
             name, f"{name}: {queue.parent.name}, the disk of the data, has no {knob.path}"
         )
     return knob
 
 
-def _mounted_from(number: str) -> str:
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+def _mounted_from(number: str, host: Host) -> str:
+    for line in (text_of(host, Path("/proc/self/mountinfo")) or "").splitlines():
         fields, _, rest = line.partition(" - ")
         if fields.split()[2] == number:
             return rest.split()[1]
     return ""
 
 
-def _near(name: str, folder: Path, prefix: str) -> str:
+def _near(name: str, folder: Path, prefix: str, host: Host) -> str:
     try:
-        return did_you_mean(name, (prefix + path.name for path in folder.iterdir()), list_up_to=0)
+        return did_you_mean(name, (prefix + one for one in host.names(folder)), list_up_to=0)
     except OSError:
         return ""
+
+
+def _as_root(host: Host) -> str:
+    if host.name:
+        return "log in there as root, or give target.sudo = true"
+    return "run pgassay as root on the host itself"

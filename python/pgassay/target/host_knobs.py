@@ -7,7 +7,6 @@ host as found. Never: writes a knob before its undo is on disk, or over somebody
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
 import uuid
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from pgassay.errors import RestoreFailed, SettingRejected, SetupError, TargetError
 from pgassay.spec.host_knobs import BLOCK, normal, partner_of
+from pgassay.target.host import Host, HostLock, HostUnreachable
 from pgassay.target.host_files import Knob, find_knob, knob_at
 from pgassay.target.host_memory import (
     Written,
@@ -25,17 +25,19 @@ from pgassay.target.host_memory import (
     remembered,
     take_lock,
 )
+from pgassay.target.local_host import HERE
 from pgassay.target.protocol import Change, Journal
 
 
 class HostKnobs:
-    """The knobs of this host that this run has written."""
+    """The knobs of a host that this run has written."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, host: Host = HERE) -> None:
         self._journal = journal
+        self._host = host
         self._written: dict[str, Written] = {}
         self._changes: dict[str, list[str]] = {}
-        self._lock = -1
+        self._lock: HostLock | None = None
         self.found: dict[str, str] = {}
         """What the knobs were when they were first looked at."""
         self.notes: list[str] = []
@@ -45,21 +47,25 @@ class HostKnobs:
         """Refuse what this host would not take; the lock is held from here on."""
         if not wanted:
             return
-        if self._lock < 0:
-            self._lock = take_lock()
-            self.notes = settle_left_over()
+        if self._lock is None:
+            self._lock = take_lock(self._host)
+            self.notes = settle_left_over(self._host)
         for name, value in wanted.items():
-            knob = find_knob(name, data_directory)
+            knob = find_knob(name, data_directory, self._host)
             knob.check(value)
             self.found.setdefault(name, knob.read())
 
     def apply(self, wanted: Mapping[str, str], data_directory: Path | None) -> dict[str, str]:
         """Bring the knobs to these values; each as read back."""
-        if wanted and self._lock < 0:
+        if wanted and self._lock is None:
             raise TargetError("knobs of the host are checked before they are written")
+        if self._lock is not None and not self._lock.held():
+            # It went with a lost connection; nobody may have come between.
+            self._lock.release()
+            self._lock = take_lock(self._host)
         shown = {}
         for name, value in wanted.items():
-            knob = find_knob(name, data_directory)
+            knob = find_knob(name, data_directory, self._host)
             before = knob.read()
             if before != normal(value):
                 self._write(knob, before, value)
@@ -76,25 +82,27 @@ class HostKnobs:
             if self._written:
                 self._put_back()
         finally:
-            if self._lock >= 0 and not self._written:
-                os.close(self._lock)
-                self._lock = -1
+            if self._lock is not None and not self._written:
+                self._lock.release()
+                self._lock = None
 
     def _put_back(self) -> None:
-        settled = settle(list(self._written.values()))
+        settled = settle(list(self._written.values()), self._host)
         left = {**settled.theirs, **settled.failed}
         for path in [path for path in self._written if path not in left]:
             for change_id in self._changes.pop(path, []):
                 self._journal.undone(change_id)
             del self._written[path]
-        remember(list(self._written.values()))
+        with contextlib.suppress(*([HostUnreachable] if left else [])):
+            remember(list(self._written.values()), self._host)
         if left:
-            raise RestoreFailed(f"the host is not as it was found: {'; '.join(left.values())}")
+            where = self._host.name or "the host"
+            raise RestoreFailed(f"{where} is not as it was found: {'; '.join(left.values())}")
 
     def _write(self, knob: Knob, before: str, value: str) -> None:
         partner = partner_of(knob.name)
         if partner is not None:
-            other = find_knob(partner, None)
+            other = find_knob(partner, None, self._host)
             if other.read() != "0":
                 self._note(other, other.read(), "0", f"the kernel's, for {knob.name}")
         self._note(knob, before, value, f"echo {shlex.quote(value)} > {knob.path}")
@@ -109,30 +117,32 @@ class HostKnobs:
         )
         change = Change(
             id=uuid.uuid4().hex,
-            what=f"{knob.name} of this host",
+            what=f"{knob.name} of {self._host.label}",
             do=do,
             undo=undo_of(self._written[path]),
-            server=host_identity(),
+            server=host_identity(self._host),
+            host=self._host.name,
             value=normal(value),
             found=known.found,
             knob=path,
         )
         self._changes.setdefault(path, []).append(change.id)
         self._journal.record(change)
-        remember(list(self._written.values()))
+        remember(list(self._written.values()), self._host)
 
 
-def doubts_here(wanted: Mapping[str, Sequence[str]]) -> list[str]:
-    """What this host would refuse, as far as it tells without a data directory; no change."""
+def doubts_on(wanted: Mapping[str, Sequence[str]], host: Host = HERE) -> list[str]:
+    """What a host would refuse, as far as it tells without a data directory; no change."""
     found = []
     for name, values in wanted.items():
         if name.startswith(BLOCK):
             continue
         try:
             for value in values:
-                find_knob(name, None).check(value)
+                find_knob(name, None, host).check(value)
         except TargetError as error:
-            found.append(f"a run here would be refused: {error}")
+            where = f"on {host.name}" if host.name else "here"
+            found.append(f"a run {where} would be refused: {error}")
     return found
 
 
@@ -150,15 +160,15 @@ class Settled:
     failed: dict[str, str] = field(default_factory=dict)
 
 
-def settle(written: Sequence[Written]) -> Settled:
+def settle(written: Sequence[Written], host: Host = HERE) -> Settled:
     """Put knobs back, the newest first; only a value of ours is overwritten."""
     by_name = {one.name: one for one in written}
     settled = Settled()
     for one in reversed(written):
         try:
-            now = knob_at(one.path, one.name).read()
+            now = knob_at(one.path, one.name, host).read()
             if now in one.ours and now != one.found:
-                _put(one, by_name)
+                _put(one, by_name, host)
             elif now != one.found:
                 settled.theirs[one.path] = (
                     f"{one.name} is {now} now, which this run did not write: left as it is; "
@@ -169,62 +179,62 @@ def settle(written: Sequence[Written]) -> Settled:
     for one in written:
         if one.path in settled.theirs or one.path in settled.failed:
             continue
-        now = knob_at(one.path, one.name).read()
+        now = knob_at(one.path, one.name, host).read()
         if now != one.found:
             settled.failed[one.path] = f"{one.name} is still {now}; by hand: {undo_of(one)}"
     return settled
 
 
-def _put(one: Written, by_name: Mapping[str, Written]) -> None:
+def _put(one: Written, by_name: Mapping[str, Written], host: Host) -> None:
     """Write what was found; of two that exclude each other, the one that was not 0."""
     partner = partner_of(one.name)
     if one.found != "0" or partner is None:
-        knob_at(one.path, one.name).write(one.found)
+        knob_at(one.path, one.name, host).write(one.found)
         return
     other = by_name.get(partner)
     if other is not None and other.found != "0":
         return  # zeroed by the kernel when its partner is put back
     # Both were 0, and the one in bytes takes no 0 itself.
-    ratio = find_knob(partner if one.name.endswith("_bytes") else one.name, None)
+    ratio = find_knob(partner if one.name.endswith("_bytes") else one.name, None, host)
     for value in ("1", "0"):
         ratio.write(value)
 
 
-def settle_left_over() -> list[str]:
-    """Undo what a killed run has left on this host; the caller holds the lock."""
-    written = remembered()
+def settle_left_over(host: Host = HERE) -> list[str]:
+    """Undo what a killed run has left on a host; the caller holds the lock."""
+    written = remembered(host)
     if not written:
         return []
-    settled = settle(written)
-    remember([one for one in written if one.path in settled.failed])
+    settled = settle(written, host)
+    remember([one for one in written if one.path in settled.failed], host)
     return [*settled.theirs.values(), *settled.failed.values()]
 
 
-def sweep_host() -> None:
+def sweep_host(host: Host = HERE) -> None:
     """Undo what a killed run has left, unless a run that is alive has the host's knobs."""
-    if remembered():
-        with contextlib.suppress(TargetError, SetupError), locked():
-            settle_left_over()
+    if remembered(host):
+        with contextlib.suppress(TargetError, SetupError), locked(host):
+            settle_left_over(host)
 
 
-def recover_host(changes: Sequence[Change], journal: Journal) -> list[str]:
-    """Undo a dead run's changes to this host; a sentence for each knob left as it is."""
-    here = host_identity()
+def recover_host(changes: Sequence[Change], journal: Journal, host: Host = HERE) -> list[str]:
+    """Undo a dead run's changes to a host; a sentence for each knob left as it is."""
+    here = host_identity(host)
     if any(change.server.split()[0] != here.split()[0] for change in changes):
         raise RestoreFailed(
             f"this run changed knobs of {changes[0].server.split()[0]}; recover it on that host"
         )
-    with locked():
+    with locked(host):
         # The kernel's values do not outlive a boot.
-        settled = settle(_as_written([c for c in changes if c.server == here]))
+        settled = settle(_as_written([c for c in changes if c.server == here]), host)
         for change in reversed(changes):
             if change.knob not in settled.failed:
                 journal.undone(change.id)
         if settled.failed:
             raise RestoreFailed("; ".join(settled.failed.values()))
         done = {change.knob for change in changes}
-        if remembered():
-            remember([one for one in remembered() if one.path not in done])
+        if left := remembered(host):
+            remember([one for one in left if one.path not in done], host)
     return list(settled.theirs.values())
 
 

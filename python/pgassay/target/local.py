@@ -7,7 +7,6 @@ Never: touches another server; everything it makes is in one directory, gone aft
 
 from __future__ import annotations
 
-import re
 import shlex
 import time
 import uuid
@@ -20,10 +19,12 @@ from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.spec.settings import CANNOT_VARY
 from pgassay.target.account import server_account
 from pgassay.target.cluster import DATABASE, Cluster
+from pgassay.target.host import Host
 from pgassay.target.host_knobs import HostKnobs, sweep_host
 from pgassay.target.installation import Installation
+from pgassay.target.local_host import HERE
 from pgassay.target.placement import Place
-from pgassay.target.postmaster import StartError, end_servers
+from pgassay.target.postmaster import StartError, blamed, end_servers
 from pgassay.target.protocol import (
     NOTHING,
     Change,
@@ -171,6 +172,9 @@ class LocalTarget:
             placement=cluster.placed(),
         )
 
+    def host(self) -> Host:
+        return HERE
+
     def host_as_found(self) -> Mapping[str, str]:
         return self._host.found
 
@@ -268,11 +272,3 @@ def refuse_tablespaces(session: Connection) -> None:
             f"the workload made the tablespace {row[0]} outside the data directory, which a "
             "snapshot cannot freeze; use allow_in_place_tablespaces and LOCATION ''"
         )
-
-
-def blamed(words: str, settings: Mapping[str, str]) -> list[str]:
-    """The settings a refusal to start speaks of, by name or by value; all where it does not."""
-    said = words.lower()
-    by_name = [n for n in settings if re.search(rf"\b{re.escape(n.lower())}\b", said)]
-    by_value = [name for name, value in settings.items() if f'"{value.lower()}"' in said]
-    return by_name or by_value or list(settings)

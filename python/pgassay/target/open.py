@@ -9,6 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from pgassay.errors import SetupError
+from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.installation import embedded_installation, installation_at
 from pgassay.target.local import LocalTarget
@@ -25,12 +26,18 @@ def make_target(
     accept: Collection[str] = (),
     journal: Journal,
     place: Place | None = None,
+    access: Access = SQL_ONLY,
 ) -> Target:
-    """The embedded server, that of a bin directory, or an existing one; `place` is for ours."""
+    """The embedded server, that of a bin directory, or an existing one.
+
+    `place` is for ours, `access` for the host of an existing one.
+    """
     if dsn is not None:
-        if bin is not None or version is not None:
+        if (bin is not None and access.control is None) or version is not None:
             raise SetupError("target: dsn names an existing server; leave out bin and version")
-        return ExistingTarget(dsn, journal, allow_changes=allow_changes, accept=accept)
+        return ExistingTarget(
+            dsn, journal, allow_changes=allow_changes, accept=accept, access=access
+        )
     if bin is None:
         return LocalTarget(embedded_installation(version), journal, kind="embedded", place=place)
     installation = installation_at(bin)

@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from pgassay.errors import TargetError
@@ -137,6 +138,14 @@ def failure(log: str) -> tuple[str, str]:
         reason = earlier[-1] if earlier else reason
     around = [text for level, text in lines[last:] if level in ("HINT", "DETAIL")]
     return reason, " ".join([reason, *around])
+
+
+def blamed(words: str, settings: Mapping[str, str]) -> list[str]:
+    """The settings a refusal to start speaks of, by name or by value; all where it does not."""
+    said = words.lower()
+    by_name = [n for n in settings if re.search(rf"\b{re.escape(n.lower())}\b", said)]
+    by_value = [name for name, value in settings.items() if f'"{value.lower()}"' in said]
+    return by_name or by_value or list(settings)
 
 
 def crash(log: str) -> str:

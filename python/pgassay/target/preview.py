@@ -13,8 +13,10 @@ from dataclasses import dataclass
 
 from pgassay.errors import TargetError
 from pgassay.spec.redaction import hides, redacted
-from pgassay.target.alter_system import refuse_unchangeable
+from pgassay.target.access import SQL_ONLY, Access
+from pgassay.target.changeable import needs_restart, refuse_pending, refuse_unchangeable
 from pgassay.target.existing import unfit
+from pgassay.target.located import locate
 from pgassay.target.protocol import Connection, Context
 from pgassay.target.run_lock import refuse_other_runs
 from pgassay.target.schema import SCHEMA, refuse_foreign
@@ -61,6 +63,7 @@ def preview_existing(
     accept: Collection[str],
     settings: Mapping[str, Sequence[str]],
     building_sql: Sequence[str],
+    access: Access = SQL_ONLY,
 ) -> Preview:
     """Look at the server as a run would, and say what that run would find and do."""
     parameters = resolve(dsn)
@@ -75,16 +78,47 @@ def preview_existing(
             accepted=tuple(sign.name for sign in signs if sign.name in accept),
             refusals=(
                 *([] if reason is None else [reason]),
-                *_refusals(session, settings),
+                *_refusals(session, settings, access),
+                *host_refusals(session, access),
             ),
             changes=(
                 *_setting_changes(session, settings),
+                *_restarts(session, settings, access),
                 *_data_changes(session, building_sql),
             ),
         )
 
 
-def _refusals(session: Connection, settings: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def host_refusals(session: Connection, access: Access) -> Iterator[str]:
+    """Why the server's host or its service cannot be used as the spec has it."""
+    if not access.reaches_host:
+        return
+    host = access.host()
+    try:
+        server = locate(session, host)
+        if access.control is not None:
+            access.control.refuse_other(host, server)
+    except TargetError as error:
+        yield str(error)
+    finally:
+        host.close()
+
+
+def _restarts(
+    session: Connection, settings: Mapping[str, Sequence[str]], access: Access
+) -> Iterator[PlannedChange]:
+    control = access.control
+    needing = [name for name in settings if needs_restart(session, name)]
+    if control is not None and needing and not access.why_no_restart:
+        where = f" on {access.ssh}" if access.ssh else ""
+        yield PlannedChange(
+            "server", f"`{control.label}`{where}, which ends everybody's sessions", "before trials"
+        )
+
+
+def _refusals(
+    session: Connection, settings: Mapping[str, Sequence[str]], access: Access
+) -> Iterator[str]:
     for check in (refuse_other_runs, refuse_foreign):
         try:
             check(session)
@@ -93,10 +127,15 @@ def _refusals(session: Connection, settings: Mapping[str, Sequence[str]]) -> Ite
     for name, values in settings.items():
         for value in values:
             try:
-                refuse_unchangeable(session, {name: value})
+                refuse_unchangeable(session, {name: value}, restarts=access.why_no_restart)
             except TargetError as error:
                 yield str(error)
                 break
+    if not access.why_no_restart and any(needs_restart(session, name) for name in settings):
+        try:
+            refuse_pending(session, ours=())
+        except TargetError as error:
+            yield str(error)
 
 
 def _setting_changes(

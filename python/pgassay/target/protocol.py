@@ -15,6 +15,7 @@ from typing import Any, LiteralString, Protocol
 
 import psycopg
 
+from pgassay.target.host import Host
 from pgassay.target.libpq import for_engine
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -150,6 +151,12 @@ class Change:
     """and what postgresql.auto.conf had before, if anything."""
     knob: str = ""
     """For a knob of the host: its file; `value` and `found` are the kernel's."""
+    host: str = ""
+    """The host it belongs to, as ssh knows it; empty for the one the tool ran on."""
+    data: str = ""
+    """For a setting of a server we may restart, for when it is down: its data directory,"""
+    log: str = ""
+    """and the file that its output goes to, if it is one."""
 
 
 class Journal(Protocol):
@@ -223,6 +230,10 @@ class Target(Protocol):
         Every setting is read back and compared in the server's own unit. Knobs of the host are
         set before the server starts.
         """
+        ...
+
+    def host(self) -> Host | None:
+        """The server's host, where we can look at it."""
         ...
 
     def host_as_found(self) -> Mapping[str, str]:

@@ -12,19 +12,24 @@ from pathlib import Path
 
 import psycopg
 
-from pgassay.errors import RestoreFailed, TargetError
+from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
 from pgassay.spec.redaction import redacted
 from pgassay.target import run_lock
-from pgassay.target.alter_system import RELOAD, reload, written_value
+from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.existing import not_restored
+from pgassay.target.host import Host
 from pgassay.target.host_knobs import recover_host
 from pgassay.target.protocol import Change, Connection, Journal
+from pgassay.target.recover_service import Restart, bring_up
 from pgassay.target.schema import DROP, refuse_foreign
 from pgassay.target.session import connect, identity, one_line, resolve, told_as_target_error
+from pgassay.target.setting_statements import RELOAD, is_line_of, reload, written_value
 from pgassay.target.workspace import sweep
 
 
-def recover(dsn: str | None, changes: Sequence[Change], journal: Journal) -> list[str]:
+def recover(
+    dsn: str | None, changes: Sequence[Change], journal: Journal, access: Access = SQL_ONLY
+) -> list[str]:
     """Undo open changes, newest first; `dsn` is the run's `target.dsn`, if it had one.
 
     Returns a sentence for each change that was left as it is, because somebody has changed the
@@ -32,14 +37,18 @@ def recover(dsn: str | None, changes: Sequence[Change], journal: Journal) -> lis
     """
     host = [change for change in changes if change.knob]
     changes = [change for change in changes if not change.knob]
+    machine = access.host()
     notes: list[str] = []
     try:
-        if dsn is None:
-            recover_owned(changes, journal)
-        elif changes:
-            notes = recover_existing(dsn, changes, journal)
+        try:
+            if dsn is None:
+                recover_owned(changes, journal)
+            elif changes:
+                notes = recover_existing(dsn, changes, journal, access, machine)
+        finally:
+            notes += recover_host(host, journal, machine) if host else []
     finally:
-        notes += recover_host(host, journal) if host else []
+        machine.close()
     return notes
 
 
@@ -56,9 +65,15 @@ def recover_owned(changes: Sequence[Change], journal: Journal) -> None:
         journal.undone(change.id)
 
 
-def recover_existing(dsn: str, changes: Sequence[Change], journal: Journal) -> list[str]:
+def recover_existing(
+    dsn: str, changes: Sequence[Change], journal: Journal, access: Access, machine: Host
+) -> list[str]:
     """Undo on the existing server, if it is the one the journal speaks of."""
-    parameters = resolve(dsn)
+    try:
+        parameters = resolve(dsn)
+    except ConnectionRefused as refused:
+        bring_up(dsn, changes, access, machine, refused)
+        parameters = resolve(dsn)
     left = list(changes)
     notes: list[str] = []
     settled: set[str] = set()
@@ -66,12 +81,22 @@ def recover_existing(dsn: str, changes: Sequence[Change], journal: Journal) -> l
         with told_as_target_error("taking the run lock"):
             run_lock.take(session)
         _refuse_other_server(session, changes)
+        restart = Restart(access, machine)
         try:
             while left:
-                note = _undo(session, left[-1], settled)
+                change = left[-1]
+                note = _undo(session, change, settled)
                 if note is not None:
                     notes.append(note)
-                journal.undone(left.pop().id)
+                if change.data:
+                    restart.wait_for(change)
+                else:
+                    journal.undone(change.id)
+                left.pop()
+            left = restart.waiting
+            notes += restart.carry_out(session, lambda: connect(parameters).close())
+            while left:
+                journal.undone(left.pop(0).id)
         except (TargetError, psycopg.Error) as error:
             todo = [*(change.undo for change in reversed(left)), RELOAD]
             raise RestoreFailed(not_restored(parameters, [one_line(error)], todo)) from error
@@ -100,7 +125,7 @@ def _undo(session: Connection, change: Change, settled: set[str]) -> str | None:
     visible, written = written_value(session, change.setting)
     if visible and written == change.found:
         return None
-    if visible and written != change.value:
+    if visible and not is_line_of(change.setting, change.value, written):
         return (
             f"{change.setting} is {redacted(written or 'not set')} now, which this run did not"
             f" write: left as it is; before the run: {change.undo}"

@@ -6,16 +6,17 @@ Never: records a secret; settings that can hold one are shown as "(set)".
 
 from __future__ import annotations
 
-import os
-import platform
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pgassay import __version__
+from pgassay.spec.placement import cpus_in
 from pgassay.spec.redaction import hides, redacted
+from pgassay.target.host import Host, text_of
 from pgassay.target.placement import NOWHERE, Placement
 from pgassay.target.protocol import NOTHING, ServerFacts
 
@@ -27,8 +28,12 @@ def describe_environment(
     kind: str,
     host_as_found: Mapping[str, str] = NOTHING,
     placement: Placement = NOWHERE,
+    host: Host | None = None,
 ) -> dict[str, Any]:
-    """The object of environment.json; `host_as_found` are the knobs that the run changes."""
+    """The object of environment.json; `host_as_found` are the knobs that the run changes.
+
+    `host` is the server's, where it can be looked at.
+    """
     found = {"as found": dict(host_as_found)} if host_as_found else {}
     return {
         "schema": SCHEMA,
@@ -41,7 +46,7 @@ def describe_environment(
             "settings": _changed_settings(facts),
         },
         "placement": placement.described(),
-        "host": _host() | found if facts.is_local else {},
+        "host": {} if host is None else _host(host) | found,
     }
 
 
@@ -58,15 +63,18 @@ def _with_unit(value: str, unit: str | None) -> str:
     return f"{value} × {unit}" if unit and unit[0].isdigit() else f"{value}{unit or ''}"
 
 
-def _host() -> dict[str, Any]:
-    system = platform.uname()
-    return {
-        "kernel": f"{system.system} {system.release}",
-        "architecture": system.machine,
-        "cpu": _first("/proc/cpuinfo", r"model name\s*:\s*(.+)"),
-        "cpus": os.cpu_count(),
-        "memory_bytes": _kilobytes(_first("/proc/meminfo", r"MemTotal:\s*(\d+) kB")),
+def _host(host: Host) -> dict[str, Any]:
+    first = partial(_first, host)
+    online = first("/sys/devices/system/cpu/online", r"(.*)")
+    kernel = [first(f"/proc/sys/kernel/{name}", r"(.*)") for name in ("ostype", "osrelease")]
+    return ({"name": host.name} if host.name else {}) | {
+        "kernel": " ".join(filter(None, kernel)),
+        "architecture": host.run(["uname", "-m"]).stdout.strip(),
+        "cpu": first("/proc/cpuinfo", r"model name\s*:\s*(.+)"),
+        "cpus": len(cpus_in(online)) if online else None,
+        "memory_bytes": _kilobytes(first("/proc/meminfo", r"MemTotal:\s*(\d+) kB")),
         "vm": _kernel_settings(
+            host,
             "vm/swappiness",
             "vm/dirty_ratio",
             "vm/dirty_background_ratio",
@@ -79,18 +87,15 @@ def _kilobytes(text: str | None) -> int | None:
     return None if text is None else int(text) * 1024
 
 
-def _kernel_settings(*names: str) -> Mapping[str, str]:
+def _kernel_settings(host: Host, *names: str) -> Mapping[str, str]:
     found = {}
     for name in names:
-        value = _first(f"/proc/sys/{name}", r"(.*)")
+        value = _first(host, f"/proc/sys/{name}", r"(.*)")
         if value is not None:
             found[name.replace("/", ".")] = value
     return found
 
 
-def _first(path: str, pattern: str) -> str | None:
-    try:
-        match = re.search(pattern, Path(path).read_text("utf-8", errors="replace"))
-    except OSError:
-        return None
-    return match[1].strip() if match else None
+def _first(host: Host, path: str, pattern: str) -> str | None:
+    match = re.search(pattern, text_of(host, Path(path)) or "")
+    return match[1].strip() or None if match else None

@@ -69,7 +69,8 @@ def take_fingerprint(target: Target, facts: ServerFacts) -> Fingerprint:
                 row = cursor.execute(statement("fingerprint")).fetchone()
         if row is None:
             raise TargetError("the server says nothing of itself")
-        postmaster = parent_of(row.pop("pid")) if facts.is_local else None
+        backend = row.pop("pid")
+        postmaster = parent_of(backend) if facts.is_local else None
     data = None if facts.data_directory is None else Path(facts.data_directory)
     return Fingerprint(
         **row,

@@ -79,6 +79,11 @@ def arm_styles(arms: Sequence[Arm]) -> dict[str, ArmStyle]:
     return styles
 
 
+def level_colour(index: int) -> str:
+    """Of the index-th comparison with a baseline; the baseline arm has the first colour."""
+    return _ARM_COLOURS[(index + 1) % len(_ARM_COLOURS)]
+
+
 def plain(text: str) -> str:
     """Text that plotly shows as it is: it takes `<b>`, `<a href>` and entities as markup."""
     return html.escape(text, quote=False)

@@ -1,0 +1,296 @@
+"""How often intervals of curves and courses hold, by simulation: part of `make validate`.
+
+Enters: nothing. Leaves: docs/validation-estimates.md. Never: touches a server.
+
+Each row runs the product's own code on made-up trials whose truth is known. `RUNS` is small enough
+for minutes; the intervals of the shares say what that leaves open.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bench.courses import BASE_TPS, course_of, dip, inert_noise
+from pgassay.analysis import association, by_load, checkpoint_effect, load_curve, steadiness
+from pgassay.analysis.course import RULES, TrialCourse
+from pgassay.analysis.course_model import Association, Course
+from pgassay.analysis.curves_model import Estimate
+from pgassay.analysis.metrics import METRICS
+from pgassay.analysis.sequential import critical_t
+from pgassay.analysis.simultaneous import Band, max_t_band
+from pgassay.analysis.trend import drift
+from pgassay.plan.design import make_plan
+from pgassay.plan.model import Plan
+from pgassay.spec.parse import parse_spec
+
+Array = NDArray[np.float64]
+Row = tuple[str, str, str, str]
+OUTPUT = Path(__file__).parent.parent / "docs" / "validation-estimates.md"
+LOADS = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 96.0])
+
+
+def share(hits: Iterable[bool]) -> str:
+    """Of true ones, with its 95 % interval (Wilson)."""
+    found = list(hits)
+    if not found:
+        return "–"
+    interval = stats.binomtest(sum(found), len(found)).proportion_ci(method="wilson")
+    return (
+        f"{100 * sum(found) / len(found):.1f} %"
+        f" ({100 * interval.low:.1f} to {100 * interval.high:.1f})"
+    )
+
+
+def band_over(rows: Array) -> Band:
+    """The band, which rows that vary always have."""
+    found = max_t_band(rows)
+    if found is None:
+        raise ValueError("these rows have no band")
+    return found
+
+
+def holds(estimate: Estimate | None, truth: float) -> bool:
+    """Whether there is an interval and the truth is in it."""
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return False
+    return estimate.low <= truth <= estimate.high
+
+
+def bands(runs: int) -> Iterable[Row]:
+    """Does the band hold at all places together?"""
+    for heavy in (False, True):
+        for blocks in (4, 6, 8, 12, 24):
+            source = np.random.default_rng(blocks + heavy)
+            covers = []
+            for _ in range(runs):
+                band = band_over(_rows(source, blocks, heavy))
+                covers.append(bool(np.all((band.low <= 0.0) & (band.high >= 0.0))))
+            noise = "t3" if heavy else "normal"
+            yield "band over 11 quantiles", f"{blocks} blocks, {noise}", "93 to 97 %", share(covers)
+    source = np.random.default_rng(1)
+    covers = [_holds_when_stopped(source) for _ in range(runs)]
+    yield "band, run stopped by its verdict", "6 to 24 blocks", "near 95 %", share(covers)
+
+
+def _rows(source: np.random.Generator, blocks: int, heavy: bool) -> Array:
+    """Neighbouring quantiles go together, and slow ones scatter more."""
+    rows = inert_noise(source, blocks, 11, 0.8)
+    if heavy:
+        rows = rows * np.sqrt(3.0 / source.chisquare(3, (blocks, 1))) / np.sqrt(3.0)
+    return rows * np.linspace(0.01, 0.05, 11)
+
+
+def _holds_when_stopped(source: np.random.Generator) -> bool:
+    rows = _rows(source, 24, heavy=False)
+    for blocks in range(6, 25):
+        seen = rows[:blocks, 4]
+        t = abs(seen.mean()) / (seen.std(ddof=1) / np.sqrt(blocks))
+        reach = critical_t(blocks, 0.10) * seen.std(ddof=1) / np.sqrt(blocks)
+        if t > critical_t(blocks, 0.05) or abs(seen.mean()) + reach < 0.02:
+            break
+    band = band_over(rows[:blocks])
+    return bool(np.all((band.low <= 0.0) & (band.high >= 0.0)))
+
+
+def crossings(runs: int) -> Iterable[Row]:
+    """A level that is ahead at few clients and behind at many; and one that is neither."""
+    truth = 0.04 * (np.log(12.0) - np.log(LOADS))
+    for blocks in (6, 12):
+        source = np.random.default_rng(blocks)
+        named, covers, false = [], [], []
+        for _ in range(runs):
+            noise = 0.03 * source.standard_normal((blocks, len(LOADS)))
+            band = band_over(truth + noise)
+            found = by_load._crossings(LOADS.tolist(), band, METRICS["tps"])
+            named.append(len(found) == 1)
+            covers += [c.low <= 12.0 <= c.high for c in found]
+            same = by_load._crossings(LOADS.tolist(), band_over(noise), METRICS["tps"])
+            false.append(bool(same))
+        yield "crossing is named", f"{blocks} blocks, at 12 clients", "", share(named)
+        yield "its interval holds", f"{blocks} blocks", "95 % or more", share(covers)
+        yield "crossing of identical arms", f"{blocks} blocks", "5 % or less", share(false)
+
+
+def knees(runs: int) -> Iterable[Row]:
+    """Throughput by the law, with trial noise; then by a law without a knee."""
+    for coherence, blocks in ((0.0005, 6), (0.0005, 12), (0.0, 6)):
+        source = np.random.default_rng(blocks)
+        law = np.log(load_curve.scaling_law(LOADS, 1000.0, 0.05, coherence))
+        named, covers = [], []
+        for _ in range(runs):
+            noise = 0.03 * source.standard_normal((blocks, len(LOADS)))
+            shared = 0.02 * source.standard_normal((blocks, 1))
+            fit = load_curve._fit(LOADS, law + noise + shared)
+            named.append(fit.knee_clients is not None)
+            if coherence and fit.knee_clients is not None:
+                covers.append(holds(fit.knee_clients, float(np.sqrt(0.95 / coherence))))
+        if coherence:
+            yield "knee is named", f"{blocks} blocks, at 44 of 96 clients", "", share(named)
+            yield "its interval holds", f"{blocks} blocks", "near 95 %", share(covers)
+        else:
+            yield "knee named where there is none", f"{blocks} blocks", "5 % or less", share(named)
+
+
+def unrelated(runs: int) -> Iterable[Row]:
+    """Thirty series that have nothing to do with throughput, eight trials of 150 s."""
+    for correlation in (0.0, 0.5, 0.9, 0.95, 0.99, 1.0):
+        source = np.random.default_rng(round(100 * correlation))
+        false = [_any_found(source, correlation, cycle=False) for _ in range(runs)]
+        kind = "random walks" if correlation == 1.0 else f"ρ = {correlation:g}"
+        yield "unrelated series told as associated", kind, "5 % or less", share(false)
+    source = np.random.default_rng(5)
+    false = [_any_found(source, 0.8, cycle=True) for _ in range(runs)]
+    yield "the same, both dip at checkpoints", "ρ = 0.8, every 30 s", "5 % or less", share(false)
+    found = [_true_lag_found(source) for _ in range(runs)]
+    yield "a series 3 s ahead is found, at its lag", "r = 0.5 in ρ = 0.9", "", share(found)
+
+
+def _any_found(source: np.random.Generator, correlation: float, *, cycle: bool) -> bool:
+    courses = []
+    for number in range(8):
+        rows = 0.03 * inert_noise(source, 31, 150, correlation)
+        if correlation == 1.0:
+            rows /= 10.0
+        starts = [10.0, 40.0, 70.0, 100.0, 130.0] if cycle else []
+        shape = dip(150, starts, 0.3, 8.0)
+        tps = BASE_TPS * np.exp(rows[0]) * shape
+        series = 1.0 + rows[1:] + (1.0 - shape)
+        courses.append(course_of(tps, number=number + 1, series=series, checkpoints_s=starts))
+    return bool(_all_found(courses))
+
+
+def _all_found(courses: list[TrialCourse]) -> tuple[Association, ...]:
+    """Whatever passes the correction, also where it is too weak to be told."""
+    least, RULES["least_correlation"] = RULES["least_correlation"], 0.0
+    try:
+        return association.associations(courses).found
+    finally:
+        RULES["least_correlation"] = least
+
+
+def _true_lag_found(source: np.random.Generator) -> bool:
+    courses = []
+    for number in range(8):
+        driver, own = inert_noise(source, 2, 153, 0.9)
+        tps = BASE_TPS * np.exp(0.02 * (0.5 * driver[:-3] + own[3:] * np.sqrt(0.75)))
+        others = inert_noise(source, 20, 150, 0.9)
+        series = np.vstack([driver[3:], others])
+        courses.append(course_of(tps, number=number + 1, series=series))
+    found = association.associations(courses).found
+    return any(a.series == "s0" and a.lag_s == 3.0 for a in found)
+
+
+def checkpoints(runs: int) -> Iterable[Row]:
+    """A dip of 30 % that is made good in 8 s, and none."""
+    plan = _plan()
+    starts = [20.0, 50.0, 80.0]
+    truth_lost = BASE_TPS * float((1.0 - dip(120, [20.0], 0.3, 8.0)).sum())
+    for trials in (4, 8, 12):
+        source = np.random.default_rng(trials)
+        lost: list[bool] = []
+        dips: list[bool] = []
+        false: list[bool] = []
+        for _ in range(runs):
+            for depth, hits in ((0.3, dips), (0.0, false)):
+                courses = [
+                    course_of(
+                        BASE_TPS
+                        * np.exp(0.05 * inert_noise(source, 1, 120, 0.8)[0])
+                        * dip(120, starts, depth, 8.0),
+                        number=number + 1,
+                        checkpoints_s=starts,
+                    )
+                    for number in range(trials)
+                ]
+                (effect,), _ = checkpoint_effect.checkpoint_effects(plan, courses)
+                hits.append(effect.dip_at_s is not None)
+                if depth:
+                    lost.append(holds(effect.lost_transactions, truth_lost))
+        yield "transactions lost, interval holds", f"{trials} trials", "93 to 97 %", share(lost)
+        yield "dip of 30 % is found", f"{trials} trials", "", share(dips)
+        yield "dip where there is none", f"{trials} trials", "2.5 % or less", share(false)
+
+
+def _plan() -> Plan:
+    text = (
+        "[load]\nclients = 8\nstep = '120s'\n[design]\nmin_blocks = 4\nmax_blocks = 4\nseed = 1\n"
+    )
+    return make_plan(parse_spec(text, source="simulated", beside=Path()))
+
+
+def steady(runs: int) -> Iterable[Row]:
+    """Stationary noise called anything else; shifts and warm-ups called what they are."""
+    for seconds in (150, 600):
+        for correlation in (0.0, 0.5, 0.9, 0.95):
+            source = np.random.default_rng(seconds + round(100 * correlation))
+            noises = inert_noise(source, runs, seconds, correlation)
+            false = [_course(BASE_TPS * np.exp(0.03 * n)) is not Course.STEADY for n in noises]
+            what = f"{seconds} s, ρ = {correlation:g}"
+            yield "steady trial called unsteady or warming", what, "15 % or less", share(false)
+            held = (_slope_holds(noise) for noise in noises)
+            yield "Theil and Sen's interval holds", what, "near 95 %", share(held)
+    source = np.random.default_rng(7)
+    trials = BASE_TPS * np.exp(0.03 * inert_noise(source, runs, 600, 0.8))
+    at = np.arange(600)
+    late = (_course(tps * np.where(at > 380, 0.9, 1.0)) is Course.UNSTEADY for tps in trials)
+    yield "fall of 10 % after two thirds", "600 s, ρ = 0.8", "", share(late)
+    early = (_course(tps * (1 - 0.3 * np.exp(-at / 30))) is Course.WARMING for tps in trials)
+    yield "warm-up of 30 s by 30 %", "600 s, ρ = 0.8", "", share(early)
+
+
+def _slope_holds(noise: Array) -> bool:
+    found = drift(1.0 + 0.1 * np.arange(len(noise)) / len(noise) + 0.03 * noise)
+    return found is not None and found.low <= 0.1 <= found.high
+
+
+def _course(tps: Array) -> Course:
+    (found,) = steadiness.step_courses([course_of(tps)], 0.02)
+    return found.course
+
+
+PARTS: tuple[tuple[Callable[[int], Iterable[Row]], float], ...] = (
+    (bands, 1.0),
+    (crossings, 0.5),
+    (knees, 0.5),
+    (unrelated, 0.3),
+    (checkpoints, 0.5),
+    (steady, 0.5),
+)
+"""What is simulated, and with which share of the runs: some cost more than others."""
+
+
+def rows_of(part: int, runs: int) -> list[Row]:
+    """All rows of one part; its name would not reach another process."""
+    simulate, part_of = PARTS[part]
+    return list(simulate(max(round(runs * part_of), 10)))
+
+
+def main(runs: int) -> None:
+    """Write the page."""
+    lines = [
+        "# Validation of curves and courses by simulation",
+        "",
+        f"{datetime.now(UTC):%Y-%m-%d}; up to {runs} experiments a row; in brackets the 95 %"
+        " interval of the share. Made by `make validate` (`bench/estimates.py`). What each estimate"
+        " is: [methods.md](methods.md).",
+        "",
+        "| what | where | wanted | seen |",
+        "|---|---|---|---|",
+    ]
+    with ProcessPoolExecutor(2) as pool:
+        for rows in pool.map(rows_of, range(len(PARTS)), [runs] * len(PARTS)):
+            lines += [f"| {' | '.join(row)} |" for row in rows]
+            print("\n".join(lines[-len(rows) :]), flush=True)
+    OUTPUT.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 500)

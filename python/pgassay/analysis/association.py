@@ -1,0 +1,164 @@
+"""What moves together with throughput inside trials. Association: it never says why.
+
+Enters: the courses of trials. Leaves: `Associations`. Never: a cause, and never a test on series
+as they are: trends, cycles and inertia make unrelated ones look alike.
+
+In each trial the mean of every step and of the checkpoint's phase is taken out, both series are
+prewhitened, and correlated with lags. Fisher's z of the trials are pooled by their effective
+samples; where trials disagree more than chance the variance grows with it (Birge 1932). Benjamini
+and Yekutieli's rule covers all series and lags.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from pgassay.analysis.course import RULES, TrialCourse
+from pgassay.analysis.course_model import Association, Associations
+from pgassay.analysis.prewhitening import (
+    MOST_LAGS,
+    autocorrelations,
+    cycle_phase,
+    whitened,
+    without_means,
+)
+
+Array = NDArray[np.float64]
+_RATE = 0.05
+
+
+@dataclass(frozen=True)
+class _Correlations:
+    """One trial: series × lags, and how many independent samples each rests on."""
+
+    names: tuple[str, ...]
+    values: Array
+    samples: Array
+    phase_removed: bool
+
+
+def associations(courses: Sequence[TrialCourse]) -> Associations:
+    """What is sure and strong enough, strongest first, each series at its strongest lag."""
+    lags = RULES["lags_s"]
+    with_ = "latency_mean" if courses and courses[0].open_loop else "tps"
+    trials = [one for course in courses if (one := _correlate(course, lags)) is not None]
+    intervals = [course.interval_s for course in courses]
+    lag_s = tuple((np.arange(-lags, lags + 1) * np.median(intervals)).tolist()) if courses else ()
+    removed = sum(trial.phase_removed for trial in trials)
+    if not trials:
+        least = RULES["least_samples"]
+        refused = f"no trial has a step of {least} intervals in which {with_} and anything varies"
+        return Associations((), 0, lag_s, 0, 0, refused)
+    # A series that does not vary in a trial has nothing to say there.
+    names = list(dict.fromkeys(name for trial in trials for name in trial.names))
+    place = {name: row for row, name in enumerate(names)}
+    z, weights = (np.zeros((len(trials), len(names), 2 * lags + 1)) for _ in range(2))
+    for at, trial in enumerate(trials):
+        rows = [place[name] for name in trial.names]
+        z[at, rows] = np.arctanh(np.clip(trial.values, -0.9999, 0.9999))
+        weights[at, rows] = np.maximum(trial.samples - 3.0, 0.0)
+    found = _pooled(names, z, weights, lag_s, with_)
+    return Associations(found, len(names), lag_s, len(trials), removed, None)
+
+
+def _pooled(
+    names: Sequence[str], z: Array, weights: Array, lag_s: Sequence[float], with_: str
+) -> tuple[Association, ...]:
+    total = weights.sum(axis=0)
+    known = total > 0.0
+    mean = np.divide((weights * z).sum(axis=0), total, out=np.zeros_like(total), where=known)
+    freedom = np.maximum((weights > 0.0).sum(axis=0) - 1, 1)
+    disagreement = np.maximum((weights * (z - mean) ** 2).sum(axis=0) / freedom, 1.0)
+    error = np.sqrt(np.divide(disagreement, total, out=np.full_like(total, np.inf), where=known))
+    p = 2.0 * special.ndtr(-np.abs(mean) / error)
+    adjusted = _yekutieli(p.ravel()).reshape(p.shape)
+    found = []
+    for row, name in enumerate(names):
+        lag = int(np.argmin(np.where(known[row], p[row], np.inf)))
+        r = math.tanh(mean[row, lag])
+        if adjusted[row, lag] > _RATE or abs(r) < RULES["least_correlation"]:
+            continue
+        reach = float(special.ndtri(0.975)) * error[row, lag]
+        found.append(
+            Association(
+                series=name,
+                with_=with_,
+                lag_s=float(lag_s[lag]),
+                correlation=r,
+                ci95=(math.tanh(mean[row, lag] - reach), math.tanh(mean[row, lag] + reach)),
+                p_adjusted=float(adjusted[row, lag]),
+                trials=int((weights[:, row, lag] > 0.0).sum()),
+                effective_samples=float(
+                    (weights[:, row, lag] + 3.0)[weights[:, row, lag] > 0].sum()
+                ),
+            )
+        )
+    # One thing counted in two units is told once.
+    alike = {(a.lag_s, round(a.correlation, 9)): a for a in reversed(found)}
+    return tuple(sorted(alike.values(), key=lambda a: (-abs(a.correlation), a.series)))
+
+
+def _yekutieli(p: Array) -> Array:
+    from scipy import stats  # a second to load, which most commands can do without
+
+    adjusted: Array = stats.false_discovery_control(p, method="by")
+    return adjusted
+
+
+def _correlate(course: TrialCourse, lags: int) -> _Correlations | None:
+    """Step by step, so that no step's level or edge counts; then pooled within the trial."""
+    goal = np.log(np.maximum(course.latency_ms if course.open_loop else course.tps, 1e-9))
+    phase = cycle_phase(course.edges_s[:-1], course.checkpoints_s)
+    sums, samples = np.zeros((2, len(course.names), 2 * lags + 1))
+    for span in course.steps:
+        places = course.whole(span)
+        if len(places) < max(RULES["least_samples"], 2 * lags):
+            continue
+        rows = np.vstack([goal[places], course.series[:, places]])
+        if not np.all(np.isfinite(rows[0])):
+            continue
+        groups = np.zeros(len(places), np.int64) if phase is None else phase[places]
+        lost = len(np.unique(groups))
+        residuals = whitened(without_means(rows, groups))
+        values, effective = _cross(residuals, lags, lost)
+        # What the cycle explains wholly leaves only rounding.
+        varies = residuals.std(axis=1) > 1e-9 * np.abs(rows).max(axis=1)
+        effective[~(varies[1:] & varies[0])] = 0.0
+        weight = np.maximum(effective - 3.0, 0.0)
+        sums += weight * np.arctanh(np.clip(values, -0.9999, 0.9999))
+        samples += weight
+    used = samples.max(axis=1) > 0.0
+    if not used.any():
+        return None
+    z = np.divide(sums, samples, out=np.zeros_like(sums), where=samples > 0.0)
+    names = tuple(name for name, keep in zip(course.names, used, strict=True) if keep)
+    return _Correlations(names, np.tanh(z[used]), samples[used] + 3.0, phase is not None)
+
+
+def _cross(rows: Array, lags: int, lost: int) -> tuple[Array, Array]:
+    """Correlations of row 0 with every other, and the effective samples of each.
+
+    Lag k > 0 pairs a series with what row 0 does k intervals later.
+    """
+    n = rows.shape[1]
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    norms = np.sqrt((centred**2).sum(axis=1, keepdims=True))
+    unit = np.divide(centred, norms, out=np.zeros_like(centred), where=norms > 0.0)
+    goal, others = unit[0], unit[1:]
+    values = np.stack(
+        [
+            others[:, : n - k] @ goal[k:] if k >= 0 else others[:, -k:] @ goal[:k]
+            for k in range(-lags, lags + 1)
+        ],
+        axis=1,
+    )
+    own = autocorrelations(unit, MOST_LAGS)[:, 1:]
+    inflation = np.maximum(1.0 + 2.0 * own[1:] @ own[0], 1.0)
+    left = n - lost - np.abs(np.arange(-lags, lags + 1))
+    return values, np.maximum(left[None, :] / inflation[:, None], 0.0)

@@ -1,0 +1,149 @@
+"""Who is ahead at which load, and where that turns.
+
+Enters: trial measures of a run with several steps. Leaves: `EffectByLoad` per level.
+Never: reads a turn out of noise: both sides must be clear by a band that holds for all steps.
+
+Between two steps the difference is taken as straight over the logarithm of the load; a band that
+holds at the steps then holds between them, and the loads at which it contains zero are an interval
+for the crossing (inversion, as Fieller's).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgassay.analysis.curves_model import Crossing, EffectByLoad
+from pgassay.analysis.metrics import METRICS, Metric
+from pgassay.analysis.model import TrialMeasures
+from pgassay.analysis.paired import pair_blocks
+from pgassay.analysis.quantile_shift import percent, percent_bounds
+from pgassay.analysis.simultaneous import FEWEST_BLOCKS, Band, max_t_band
+from pgassay.plan.model import Factor, Plan
+
+Side = Literal["better", "worse"]
+
+
+def effects_by_load(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[EffectByLoad, ...]:
+    """The primary metric by load, and throughput; nothing for a single step."""
+    loads = sorted(set(plan.step_levels()))
+    if len(loads) < 2:
+        return ()
+    metrics = [METRICS[name] for name in dict.fromkeys((plan.metric, "tps"))]
+    found = [
+        _effect(plan, trials, loads, metric, factor, level)
+        for metric in metrics
+        if metric.scale == "ratio"
+        for factor in plan.factors
+        for level in factor.levels[1:]
+    ]
+    return tuple(effect for effect in found if effect is not None)
+
+
+def _effect(
+    plan: Plan,
+    trials: Sequence[TrialMeasures],
+    loads: Sequence[float],
+    metric: Metric,
+    factor: Factor,
+    level: str,
+) -> EffectByLoad | None:
+    pairs = pair_blocks(log_values(trials, loads, metric.name), plan, factor, level)
+    if pairs is None:
+        return None
+    rows = pairs.differences
+    band = max_t_band(rows)
+    refused = None
+    if len(rows) < FEWEST_BLOCKS:
+        refused = f"a band takes {FEWEST_BLOCKS} complete blocks, there are {len(rows)}"
+    elif band is None:
+        refused = "the block differences do not vary"
+    return EffectByLoad(
+        metric=metric.name,
+        factor=factor.name,
+        baseline=factor.baseline,
+        level=level,
+        step_unit=plan.step_unit,
+        blocks=len(rows),
+        loads=tuple(loads),
+        effect_pct=tuple(percent(value) for value in rows.mean(axis=0)),
+        band95_pct=(None,) * len(loads)
+        if band is None
+        else tuple(percent_bounds(*pair) for pair in zip(band.low, band.high, strict=True)),
+        crossings=() if band is None else _crossings(loads, band, metric),
+        refused=refused,
+    )
+
+
+def log_values(
+    trials: Sequence[TrialMeasures], loads: Sequence[float], metric: str
+) -> dict[tuple[int, str], NDArray[np.float64]]:
+    """(block, arm) → the metric's logarithm at each load; NaN where a step is missing."""
+    found = {}
+    for trial in trials:
+        values = [step.values.get(metric) if (step := trial.at(load)) else None for load in loads]
+        found[trial.block, trial.arm] = np.array(
+            [math.log(value) if value is not None and value > 0.0 else math.nan for value in values]
+        )
+    return found
+
+
+def _crossings(loads: Sequence[float], band: Band, metric: Metric) -> tuple[Crossing, ...]:
+    """One for each pair of neighbouring clear steps that are clear in opposite ways."""
+    if metric.good == "neither":
+        return ()
+    x = _axis(loads)
+    sign = np.where(band.low > 0.0, 1, np.where(band.high < 0.0, -1, 0))
+    clear = np.flatnonzero(sign)
+    return tuple(
+        _crossing(x, band, left, right, loads, metric)
+        for left, right in pairwise(clear.tolist())
+        if sign[left] != sign[right]
+    )
+
+
+def _crossing(
+    x: NDArray[np.float64],
+    band: Band,
+    left: int,
+    right: int,
+    loads: Sequence[float],
+    metric: Metric,
+) -> Crossing:
+    falls = band.low[left] > 0.0
+    # Going right, the bound that is nearer to zero reaches it first, the other one last.
+    first, last = (band.low, band.high) if falls else (band.high, band.low)
+    between = slice(left, right + 1)
+    roots = (
+        _first_zero(x[between], first[between]),
+        _first_zero(x[between], band.mean[between]),
+        _last_zero(x[between], last[between]),
+    )
+    logarithmic = min(loads) > 0.0
+    low, at, high = (math.exp(root) if logarithmic else root for root in roots)
+    below: Side = "better" if falls == (metric.good == "higher") else "worse"
+    return Crossing(at=at, low=low, high=high, below=below)
+
+
+def _axis(loads: Sequence[float]) -> NDArray[np.float64]:
+    values = np.array(loads, dtype=np.float64)
+    return np.log(values) if values.min() > 0.0 else values
+
+
+def _first_zero(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    at = int(np.flatnonzero(np.sign(y[1:]) != np.sign(y[0]))[0])
+    return _zero_between(x, y, at)
+
+
+def _last_zero(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    at = int(np.flatnonzero(np.sign(y[:-1]) != np.sign(y[-1]))[-1])
+    return _zero_between(x, y, at)
+
+
+def _zero_between(x: NDArray[np.float64], y: NDArray[np.float64], at: int) -> float:
+    return float(x[at] - y[at] * (x[at + 1] - x[at]) / (y[at + 1] - y[at]))

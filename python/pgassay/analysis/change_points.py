@@ -1,0 +1,77 @@
+"""Where the mean of a series changed.
+
+Enters: one evenly sampled series. Leaves: places of changes.
+Never: takes inertia for change: the penalty grows with the series' long-run variance.
+
+PELT (Killick, Fearnhead and Eckley 2012) with the quadratic cost and the penalty
+2 · log n · (long-run variance). That comes from medians of differences, which changes of the mean
+hardly touch (after Chakar et al., Bernoulli 2017): estimated from the series as it is, a change
+would raise its own penalty until it is missed.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage, optimize
+
+Array = NDArray[np.float64]
+SHORTEST_PIECE = 5
+_MEDIAN_OF_SQUARE = 0.4549364
+"""Of a standard normal number's square."""
+_LONGEST_LAG = 20
+_FAR = 3.5
+"""Robust standard deviations beyond which a value is a spike."""
+_CORRELATIONS = np.array(
+    [0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.84, 0.87, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98]
+)
+
+
+def change_points(values: Array) -> list[int]:
+    """Places at which a new mean begins, in order."""
+    n = len(values)
+    spread = float(np.std(values))
+    if n < 4 * SHORTEST_PIECE or spread <= 1e-12 * float(np.max(np.abs(values))):
+        return []
+    import ruptures  # a second to load, which most commands can do without
+
+    values = without_spikes(values)
+    penalty = 2.0 * math.log(n) * long_run_variance(values)
+    # "linear" is the quadratic cost of the mean, in C.
+    search = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST_PIECE)
+    found: list[int] = search.fit(values - values.mean()).predict(pen=max(penalty, 1e-12))
+    return found[:-1]
+
+
+def without_spikes(values: Array) -> Array:
+    """A single stall is no new level: values far off their neighbours' median are brought near."""
+    local = ndimage.median_filter(values, size=2 * SHORTEST_PIECE - 1, mode="nearest")
+    away = values - local
+    reach = _FAR * float(np.median(np.abs(away))) / math.sqrt(_MEDIAN_OF_SQUARE)
+    clipped: Array = local + np.clip(away, -reach, reach)
+    return clipped
+
+
+def long_run_variance(values: Array) -> float:
+    """n times the variance of a mean of n, hardly touched by changes of the mean.
+
+    Half the median square of differences over k places is fitted by s² (1 − ρᵏ) + w²: slow movement
+    and fast noise over it. The long-run variance of that is s² (1 + ρ)/(1 − ρ) + w².
+    """
+    n = len(values)
+    lags = np.arange(1, max(3, min(_LONGEST_LAG, n // 6)) + 1)
+    squares = [(values[lag:] - values[:-lag]) ** 2 for lag in lags]
+    halves = np.array([np.median(square) for square in squares]) / (2.0 * _MEDIAN_OF_SQUARE)
+    if halves[0] <= 0.0:
+        return float(np.var(values))
+    # Medians see little of heavy tails; the differences of neighbours tell how much.
+    halves *= max(1.0, float(np.mean(squares[0])) / (2.0 * halves[0]))
+    weights = 1.0 / np.sqrt(lags)
+    fits = []
+    for correlation in _CORRELATIONS:
+        design = np.column_stack([1.0 - correlation**lags, np.ones(len(lags))])
+        (slow, fast), misfit = optimize.nnls(design * weights[:, None], halves * weights)
+        fits.append((misfit, slow * (1.0 + correlation) / (1.0 - correlation) + fast))
+    return float(min(fits)[1])

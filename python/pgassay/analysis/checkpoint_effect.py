@@ -1,0 +1,259 @@
+"""What a checkpoint does to throughput: an event study around its start.
+
+Enters: the courses of trials. Leaves: a `CheckpointEffect` per arm, contrasts between levels.
+Never: counts a second or a checkpoint as a unit; a trial's mean over its checkpoints is one.
+
+The depth of a dip is read off a trial where the other trials have their lowest point: a minimum
+looked for and measured in the same seconds would find a dip in any noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgassay.analysis.course import TrialCourse
+from pgassay.analysis.course_model import CheckpointContrast, CheckpointEffect
+from pgassay.analysis.curves_model import Estimate, Interval
+from pgassay.analysis.intervals import draws, mean_with_interval, widened_percentiles
+from pgassay.analysis.paired import pair_blocks
+from pgassay.analysis.simultaneous import max_t_band
+from pgassay.plan.model import Plan
+
+Array = NDArray[np.float64]
+FEWEST_TRIALS = 3
+_LONGEST_BEFORE_S, _LONGEST_AFTER_S = 10.0, 120.0
+_LEAST_CYCLE_S = 10.0
+"""Checkpoints that follow each other faster have no before and after."""
+_SMOOTHING = 3
+_RECOVERED = 0.1
+"""Share of the depth that may be left when a dip counts as made good."""
+
+
+@dataclass(frozen=True)
+class _Profile:
+    """One trial's mean over its checkpoints."""
+
+    course: TrialCourse
+    checkpoints: int
+    pct: Array
+    """By place in the window, per cent of the level before."""
+    lost: float
+
+
+@dataclass(frozen=True)
+class _Window:
+    before: int
+    after: int
+    step_s: float
+
+    @property
+    def offset_s(self) -> Array:
+        """The middle of each place, from the checkpoint's start."""
+        places = np.arange(-self.before, self.after, dtype=np.float64)
+        middles: Array = (places + 0.5) * self.step_s
+        return middles
+
+
+def checkpoint_effects(
+    plan: Plan, courses: Sequence[TrialCourse]
+) -> tuple[tuple[CheckpointEffect, ...], tuple[CheckpointContrast, ...]]:
+    """Every arm that had a checkpoint, and levels against their factor's baseline."""
+    effects = []
+    values: dict[tuple[int, str], Array] = {}
+    for arm in plan.arms:
+        own = [c for c in courses if c.arm == arm.id]
+        if not any(len(course.checkpoints_s) for course in own):
+            continue
+        window = _window(own)
+        profiles = [] if window is None else _profiles(own, window)
+        effects.append(_effect(arm.id, own, window, profiles))
+        if window is not None and effects[-1].refused is None:
+            depths = _depths(profiles, window)
+            for profile, depth in zip(profiles, depths, strict=True):
+                values[profile.course.block, arm.id] = np.array([depth, profile.lost])
+    return tuple(effects), _contrasts(plan, values)
+
+
+def _window(courses: Sequence[TrialCourse]) -> _Window | None:
+    """As long as the usual cycle lets it be; None where checkpoints follow each other too fast."""
+    gaps = [gap for course in courses for gap in np.diff(course.checkpoints_s)]
+    step_s = courses[0].interval_s
+    shortest = min(s.edges_s[-1] for s in courses)
+    cycle_s = float(np.median(gaps)) if gaps else min(_LONGEST_AFTER_S, shortest / 2)
+    if cycle_s < max(_LEAST_CYCLE_S, 5 * step_s):
+        return None
+    before = max(2, round(min(_LONGEST_BEFORE_S, cycle_s / 4) / step_s))
+    after = max(5, round(min(_LONGEST_AFTER_S, cycle_s) / step_s))
+    # A checkpoint a little early must not bring the next one into the window.
+    return _Window(before, after, step_s)
+
+
+def _profiles(courses: Sequence[TrialCourse], window: _Window) -> list[_Profile]:
+    """Trials that have a checkpoint with the whole window inside one step."""
+    found = []
+    for course in courses:
+        done = np.r_[0.0, np.cumsum(course.transactions)]
+        rows, lost = [], []
+        for at in course.checkpoints_s:
+            edges = at + np.arange(-window.before, window.after + 1) * window.step_s
+            if not _within_a_step(course, edges):
+                continue
+            counts = np.diff(np.interp(edges, course.edges_s, done))
+            usual = counts[: window.before].mean()
+            if usual <= 0.0:
+                continue
+            rows.append(100.0 * (counts / usual - 1.0))
+            lost.append(float((usual - counts[window.before :]).sum()))
+        if rows:
+            profile = np.mean(rows, axis=0)
+            found.append(_Profile(course, len(rows), profile, float(np.mean(lost))))
+    return found
+
+
+def _within_a_step(course: TrialCourse, edges: Array) -> bool:
+    return any(
+        course.edges_s[span.begin] <= edges[0] and edges[-1] <= course.edges_s[span.end] + 1e-6
+        for span in course.steps
+    )
+
+
+def _effect(
+    arm: str, own: Sequence[TrialCourse], window: _Window | None, profiles: Sequence[_Profile]
+) -> CheckpointEffect:
+    refused = _refusal(own, window, profiles)
+    seen = sum(profile.checkpoints for profile in profiles)
+    if refused is not None or window is None:
+        return CheckpointEffect(
+            arm, len(profiles), seen, 0.0, 0.0, (), (), (), None, None, None, None, None, refused
+        )
+    rows = np.array([profile.pct for profile in profiles])
+    mean = rows.mean(axis=0)
+    band = max_t_band(rows)
+    depth = mean_with_interval(_depths(profiles, window))
+    # The band knows that many places were looked at; the depth's interval does not.
+    dips = (
+        band is not None
+        and bool(np.any(band.high[window.before :] < 0.0))
+        and depth.low is not None
+        and depth.low > 0.0
+    )
+    lowest = _lowest(mean, window)
+    times = _times(rows, window) if dips else None
+    return CheckpointEffect(
+        arm=arm,
+        trials=len(rows),
+        checkpoints=seen,
+        before_s=window.before * window.step_s,
+        after_s=window.after * window.step_s,
+        offset_s=tuple(window.offset_s.tolist()),
+        profile_pct=tuple(mean.tolist()),
+        band95_pct=(None,) * len(mean)
+        if band is None
+        else tuple(_bounds(*pair) for pair in zip(band.low, band.high, strict=True)),
+        depth_pct=depth,
+        dip_at_s=float(window.offset_s[lowest]) if dips else None,
+        duration_s=None if times is None else times[0],
+        recovery_s=None if times is None else times[1],
+        lost_transactions=mean_with_interval(np.array([profile.lost for profile in profiles])),
+        refused=None,
+    )
+
+
+def _refusal(
+    own: Sequence[TrialCourse], window: _Window | None, profiles: Sequence[_Profile]
+) -> str | None:
+    if window is None:
+        gaps = np.concatenate([np.diff(course.checkpoints_s) for course in own])
+        cycle_s = float(np.median(gaps)) if len(gaps) else own[0].edges_s[-1]
+        return f"checkpoints begin every {cycle_s:.1f} s: too close for a before and an after"
+    if len(profiles) < FEWEST_TRIALS:
+        before, after = window.before * window.step_s, window.after * window.step_s
+        return (
+            f"{len(profiles)} of {len(own)} trials have a checkpoint with {before:.0f} s before"
+            f" and {after:.0f} s after it in one step; it takes {FEWEST_TRIALS}"
+        )
+    return None
+
+
+def _bounds(low: float, high: float) -> Interval | None:
+    return (float(low), float(high)) if math.isfinite(low) and math.isfinite(high) else None
+
+
+def _smooth(profile: Array, window: _Window) -> Array:
+    """The mean of three neighbours after the start; what came before is not mixed in."""
+    after = profile[window.before :]
+    padded = np.r_[after[:1], after, after[-1:]]
+    smooth: Array = np.convolve(padded, np.full(_SMOOTHING, 1.0 / _SMOOTHING), mode="valid")
+    return smooth
+
+
+def _lowest(profile: Array, window: _Window) -> int:
+    return window.before + int(np.argmin(_smooth(profile, window)))
+
+
+def _depths(profiles: Sequence[_Profile], window: _Window) -> Array:
+    """How far each trial is down where the others are lowest."""
+    rows = np.array([profile.pct for profile in profiles])
+    total = rows.sum(axis=0)
+    found = []
+    for row in rows:
+        others = (total - row) / max(len(rows) - 1, 1)
+        at = _lowest(others, window) - window.before
+        found.append(-float(_smooth(row, window)[at]))
+    return np.array(found)
+
+
+def _times(rows: Array, window: _Window) -> tuple[Estimate, Estimate]:
+    """(duration, recovery) of the mean profile, trials resampled."""
+    point = _dip_times(rows.mean(axis=0), window)
+    resampled = np.array(
+        [_dip_times(rows[chosen].mean(axis=0), window) for chosen in draws(len(rows), 1000)]
+    )
+    duration, recovery = (
+        _estimate(point[k], *widened_percentiles(resampled[:, k], len(rows))) for k in range(2)
+    )
+    return duration, recovery
+
+
+def _estimate(value: float, low: float, high: float) -> Estimate:
+    return Estimate(
+        value, low if math.isfinite(low) else None, high if math.isfinite(high) else None
+    )
+
+
+def _dip_times(profile: Array, window: _Window) -> tuple[float, float]:
+    """How long the dip around the lowest place is half as deep, and when it is made good.
+
+    Infinite where the window ends before that.
+    """
+    smooth = _smooth(profile, window)
+    lowest = int(np.argmin(smooth))
+    half = smooth > 0.5 * smooth[lowest]
+    left = np.flatnonzero(half[:lowest])
+    right = np.flatnonzero(half[lowest:])
+    good = np.flatnonzero(smooth[lowest:] >= _RECOVERED * smooth[lowest])
+    begin = int(left[-1]) + 1 if len(left) else 0
+    duration = (lowest + right[0] - begin) * window.step_s if len(right) else math.inf
+    recovery = (lowest + good[0] + 0.5) * window.step_s if len(good) else math.inf
+    return float(duration), float(recovery)
+
+
+def _contrasts(plan: Plan, values: dict[tuple[int, str], Array]) -> tuple[CheckpointContrast, ...]:
+    found = []
+    for factor in plan.factors:
+        for level in factor.levels[1:]:
+            pairs = pair_blocks(values, plan, factor, level)
+            if pairs is None or len(pairs.level) < FEWEST_TRIALS:
+                continue
+            depth, lost = (mean_with_interval(column) for column in pairs.differences.T)
+            found.append(
+                CheckpointContrast(
+                    factor.name, factor.baseline, level, len(pairs.level), depth, lost
+                )
+            )
+    return tuple(found)

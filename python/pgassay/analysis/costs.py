@@ -1,0 +1,97 @@
+"""Counters of a window → what one transaction cost.
+
+Enters: the counters of the server and the host, a window, its transactions; a trial's fingerprint.
+Leaves: metrics by name; None where a counter was not read. Never: splits a cost among scenarios.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pgassay.analysis.counters import CounterSeries
+
+_CPU_BUSY = ("user", "nice", "system", "irq", "softirq")
+_CPU_IDLE = ("idle", "iowait")
+_SECTOR = 512
+_WITHIN_DISKS = re.compile(r"(sd|vd|hd|xvd)[a-z]+\d+$|(nvme\d+n\d+|mmcblk\d+|nbd\d+)p\d+$|dm-|md\d")
+_TICK_MS = 10.0
+"""/proc/stat counts in USER_HZ, which the kernel's ABI fixes at 100 a second."""
+
+
+def server_costs(
+    postgres: CounterSeries, start: int, end: int, transactions: int
+) -> dict[str, float | None]:
+    def per_tx(source: str, *names: str) -> float | None:
+        grown = postgres.total(source, names, start, end)
+        return None if grown is None else grown / transactions
+
+    return {
+        "wal_bytes_per_tx": per_tx("wal_position", "insert_bytes"),
+        "wal_fpi_per_tx": per_tx("wal", "wal_fpi"),
+        "checkpoint_buffers_per_tx": per_tx("checkpointer", "buffers_written"),
+        "blocks_read_per_tx": per_tx("database", "blks_read"),
+        "temp_bytes_per_tx": per_tx("database", "temp_bytes"),
+        "wal_records_per_tx": per_tx("wal", "wal_records"),
+        "wal_syncs_per_tx": _wal_syncs(postgres, start, end, transactions),
+        "backend_writes_per_tx": _backend_writes(postgres, start, end, transactions),
+    }
+
+
+def host_costs(
+    host: CounterSeries, start: int, end: int, transactions: int
+) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    busy = host.total("stat", _CPU_BUSY, start, end)
+    idle = host.total("stat", _CPU_IDLE, start, end)
+    steal = host.total("stat", ("steal",), start, end) or 0.0
+    if busy is not None and idle is not None and busy + idle + steal > 0:
+        everything = busy + idle + steal
+        found["host_cpu_busy"] = 100.0 * busy / everything
+        found["host_steal"] = 100.0 * steal / everything
+        found["host_cpu_ms_per_tx"] = busy * _TICK_MS / transactions
+    sectors = host.total("diskstats", ("sectors_written",), start, end, counts=_is_disk)
+    if sectors is not None:
+        found["disk_written_bytes_per_tx"] = sectors * _SECTOR / transactions
+    sectors = host.total("diskstats", ("sectors_read",), start, end, counts=_is_disk)
+    if sectors is not None:
+        found["disk_read_bytes_per_tx"] = sectors * _SECTOR / transactions
+    return found
+
+
+def _is_disk(device: str) -> bool:
+    """Not a partition, a mapping or an array: those are written through to disks again."""
+    return not _WITHIN_DISKS.match(device)
+
+
+def server_cpu(summary: Mapping[str, Any]) -> dict[str, float]:
+    """Processor time of the server's own processes per transaction, over the whole load.
+
+    The guards read it before and after the load, warm-up included; so are the transactions.
+    """
+    processors = summary.get("fingerprint", {}).get("processors")
+    transactions = sum(step["transactions"] for step in summary["load"]["steps"])
+    if not processors or not transactions:
+        return {}
+    return {"server_cpu_ms_per_tx": 1e3 * processors["server_s"] / transactions}
+
+
+def _wal_syncs(postgres: CounterSeries, start: int, end: int, transactions: int) -> float | None:
+    """pg_stat_wal had them up to version 17, pg_stat_io has them since."""
+    grown = postgres.total("wal", ("wal_sync",), start, end)
+    if grown is None:
+        grown = postgres.total("io", ("fsyncs",), start, end, counts=lambda o: "/wal/" in o)
+    return None if grown is None else grown / transactions
+
+
+def _backend_writes(
+    postgres: CounterSeries, start: int, end: int, transactions: int
+) -> float | None:
+    """Blocks of tables and indexes that client backends had to write themselves."""
+    grown = postgres.total(
+        "io", ("writes",), start, end, counts=lambda o: o.startswith("client backend/relation/")
+    )
+    if grown is None:
+        grown = postgres.total("bgwriter", ("buffers_backend",), start, end)
+    return None if grown is None else grown / transactions

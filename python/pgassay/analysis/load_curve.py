@@ -1,0 +1,167 @@
+"""Throughput against clients: the Universal Scalability Law and its knee.
+
+Enters: trial measures of a run whose steps differ in clients. Leaves: a `LoadCurve` per arm.
+Never: names a knee that the data do not show; it says why instead.
+
+Source: Gunther, "Guerrilla Capacity Planning" (2007). N/X is linear in (1, N − 1, N(N − 1)), so
+Gauss and Newton's step for least squares of log X is a non-negative linear problem.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+
+from pgassay.analysis.by_load import log_values
+from pgassay.analysis.curves_model import Estimate, Interval, LoadCurve, ScalingFit
+from pgassay.analysis.intervals import draws, mean_with_interval, widened_percentiles
+from pgassay.analysis.model import TrialMeasures
+from pgassay.plan.model import Plan
+
+FEWEST_LOADS = 4
+"""Three would be met exactly by any three parameters."""
+FEWEST_BLOCKS = 3
+_STEPS = 12
+_POINTS = 60
+_NO_KNEE = math.inf
+
+
+def load_curves(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[LoadCurve, ...]:
+    """One per arm; nothing for a single step, or where rates tell the steps apart."""
+    loads = sorted(set(plan.step_levels()))
+    if len(loads) < 2 or plan.step_unit != "clients":
+        return ()
+    open_loop = any(step.rate is not None for step in plan.steps)
+    values = log_values(trials, loads, "tps")
+    found = []
+    for arm in plan.arms:
+        rows = [v for (_, of), v in sorted(values.items()) if of == arm.id]
+        whole = np.array([row for row in rows if np.all(np.isfinite(row))])
+        if len(whole):
+            found.append(_curve(arm.id, np.array(loads), whole, open_loop))
+    return tuple(found)
+
+
+def _curve(
+    arm: str, clients: NDArray[np.float64], rows: NDArray[np.float64], open_loop: bool
+) -> LoadCurve:
+    refused = _refusal(clients, rows, open_loop)
+    return LoadCurve(
+        arm=arm,
+        blocks=len(rows),
+        clients=tuple(clients.tolist()),
+        tps=tuple(np.exp(rows.mean(axis=0)).tolist()),
+        interval95=tuple(_interval(column) for column in rows.T),
+        fit=None if refused else _fit(clients, rows),
+        refused=refused,
+    )
+
+
+def _refusal(
+    clients: NDArray[np.float64], rows: NDArray[np.float64], open_loop: bool
+) -> str | None:
+    if open_loop:
+        return "an open loop sets throughput itself"
+    if len(clients) < FEWEST_LOADS:
+        return (
+            f"three parameters take {FEWEST_LOADS} or more numbers of clients,"
+            f" there are {len(clients)}"
+        )
+    if len(rows) < FEWEST_BLOCKS:
+        return f"intervals take {FEWEST_BLOCKS} blocks or more, there are {len(rows)}"
+    return None
+
+
+def _interval(column: NDArray[np.float64]) -> Interval | None:
+    found = mean_with_interval(column)
+    if found.low is None or found.high is None:
+        return None
+    return math.exp(min(found.low, 300.0)), math.exp(min(found.high, 300.0))
+
+
+def scaling_law(
+    clients: NDArray[np.float64], rate: float, contention: float, coherence: float
+) -> NDArray[np.float64]:
+    """X(N)."""
+    less = clients - 1.0
+    return rate * clients / (1.0 + contention * less + coherence * clients * less)
+
+
+def fit_scaling_law(
+    clients: NDArray[np.float64], log_tps: NDArray[np.float64]
+) -> tuple[float, float, float]:
+    """(rate, σ, κ) of least squares on log X, none of them negative."""
+    design = np.column_stack([np.ones_like(clients), clients - 1.0, clients * (clients - 1.0)])
+    measured = clients / np.exp(log_tps)
+    predicted = measured
+    parameters = np.zeros(3)
+    for _ in range(_STEPS):
+        # log(measured) − log(predicted), to first order in the parameters.
+        goal = 1.0 + np.log(measured / predicted)
+        before, (parameters, _norm) = parameters, optimize.nnls(design / predicted[:, None], goal)
+        predicted = np.maximum(design @ parameters, 1e-12 * measured)
+        if np.abs(parameters - before).max() <= 1e-9 * parameters.max():
+            break
+    alone = max(float(parameters[0]), 1e-12 * float(measured.min()))
+    return 1.0 / alone, float(parameters[1]) / alone, float(parameters[2]) / alone
+
+
+def _fit(clients: NDArray[np.float64], rows: NDArray[np.float64]) -> ScalingFit:
+    means = rows.mean(axis=0)
+    point = np.array(_with_knee(clients, means))
+    resampled = np.array(
+        [_with_knee(clients, rows[chosen].mean(axis=0)) for chosen in draws(len(rows), 1000)]
+    )
+    estimates = [
+        _estimate(float(point[k]), *widened_percentiles(resampled[:, k], len(rows)))
+        for k in range(5)
+    ]
+    rate, contention, coherence = (float(value) for value in point[:3])
+    residuals = means - np.log(scaling_law(clients, rate, contention, coherence))
+    refused = _knee_refusal(estimates[3], float(clients[-1]))
+    along = np.geomspace(clients[0], clients[-1], _POINTS)
+    return ScalingFit(
+        rate=estimates[0],
+        contention=estimates[1],
+        coherence=estimates[2],
+        knee_clients=None if refused else estimates[3],
+        knee_tps=None if refused else estimates[4],
+        knee_refused=refused,
+        misfit_pct=100.0 * float(np.sqrt(np.mean(residuals**2))),
+        curve=tuple(
+            zip(
+                along.tolist(),
+                scaling_law(along, rate, contention, coherence).tolist(),
+                strict=True,
+            )
+        ),
+    )
+
+
+def _with_knee(clients: NDArray[np.float64], log_tps: NDArray[np.float64]) -> tuple[float, ...]:
+    rate, contention, coherence = fit_scaling_law(clients, log_tps)
+    knee, top = _NO_KNEE, _NO_KNEE
+    if coherence > 0.0:
+        knee = math.sqrt(max(1.0 - contention, 0.0) / coherence)
+        at = np.array([max(knee, 1.0)])
+        top = float(scaling_law(at, rate, contention, coherence)[0])
+    return rate, contention, coherence, max(knee, 1.0), top
+
+
+def _estimate(value: float, low: float, high: float) -> Estimate:
+    return Estimate(
+        value, low if math.isfinite(low) else None, high if math.isfinite(high) else None
+    )
+
+
+def _knee_refusal(knee: Estimate, most: float) -> str | None:
+    """Beyond what was run the law is a guess, and an endless interval is no interval."""
+    if not math.isfinite(knee.value) or knee.value > most:
+        return f"throughput still rises at {most:g} clients; the knee lies beyond"
+    if knee.high is None or knee.high > 2.0 * most:
+        return f"up to {most:g} clients a fall of throughput is not sure; run more of them"
+    return None

@@ -1,0 +1,48 @@
+"""Vectors of a trial → their differences within blocks.
+
+Enters: the plan, a vector per trial. Leaves: one row per complete block, level less baseline.
+Never: uses a block in which an arm's vector is missing or not finite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgassay.plan.model import Factor, Plan
+
+Vectors = Mapping[tuple[int, str], NDArray[np.float64]]
+"""(block, arm) → vector, all of one length."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Rows of the same blocks, in their order."""
+
+    baseline: NDArray[np.float64]
+    level: NDArray[np.float64]
+
+    @property
+    def differences(self) -> NDArray[np.float64]:
+        return self.level - self.baseline
+
+
+def pair_blocks(vectors: Vectors, plan: Plan, factor: Factor, level: str) -> Pairs | None:
+    """Both levels' rows; with several factors a level's is the mean over the arms that have it."""
+    arms_at = {
+        wanted: [arm.id for arm in plan.arms if arm.levels[factor.name] == wanted]
+        for wanted in (factor.baseline, level)
+    }
+    rows: dict[str, list[NDArray[np.float64]]] = {factor.baseline: [], level: []}
+    for block in sorted({block for block, _ in vectors}):
+        found = [vectors.get((block, arm.id)) for arm in plan.arms]
+        if any(vector is None or not np.all(np.isfinite(vector)) for vector in found):
+            continue
+        for wanted, arms in arms_at.items():
+            rows[wanted].append(np.mean([vectors[block, arm] for arm in arms], axis=0))
+    if not rows[level]:
+        return None
+    return Pairs(np.array(rows[factor.baseline]), np.array(rows[level]))

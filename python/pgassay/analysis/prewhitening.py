@@ -1,0 +1,94 @@
+"""Series without what makes unrelated ones look alike: cycles and their own inertia.
+
+Enters: rows of series on one clock. Leaves: residuals to correlate, and what they cost in samples.
+Never: compares two series.
+
+Sources: Box and Jenkins (autoregressive prewhitening); Haugh 1976 (both series by their own
+model); Levinson and Durbin's recursion; Akaike's criterion for the order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+MOST_LAGS = 10
+FEWEST_CYCLES = 2
+
+
+def cycle_phase(at_s: Array, checkpoints_s: Array) -> NDArray[np.int64] | None:
+    """The place of each moment in its checkpoint cycle, by seconds since the last start.
+
+    None below two whole cycles: their mean course would be the series itself. Moments before the
+    first start count back from it by the usual cycle.
+    """
+    if len(checkpoints_s) < FEWEST_CYCLES + 1:
+        return None
+    cycle_s = float(np.median(np.diff(checkpoints_s)))
+    if cycle_s <= 0.0:
+        return None
+    last = np.searchsorted(checkpoints_s, at_s, side="right") - 1
+    since = at_s - checkpoints_s[np.maximum(last, 0)]
+    since = np.where(last < 0, np.mod(since, cycle_s), since)
+    # As fine as the moments, or the slope of a dip inside a bin stays in every series.
+    per_cycle = len(at_s) * cycle_s / max(float(at_s[-1] - at_s[0]), cycle_s)
+    bins = max(2, min(round(per_cycle), len(at_s) // (FEWEST_CYCLES + 1)))
+    place = np.floor(since / cycle_s * bins).astype(np.int64)
+    return np.minimum(place, bins - 1)
+
+
+def without_means(rows: Array, groups: NDArray[np.int64]) -> Array:
+    """Rows less the mean of each group of places; means of small groups are taken too."""
+    codes = np.unique(groups, return_inverse=True)[1]
+    counts = np.bincount(codes)
+    members = np.zeros((len(codes), len(counts)))
+    members[np.arange(len(codes)), codes] = 1.0
+    means: Array = rows @ members / counts
+    return rows - means[:, codes]
+
+
+def whitened(rows: Array, most_lags: int = MOST_LAGS) -> Array:
+    """Residuals of each row's own autoregression; the first places, without a past, are cut."""
+    n = rows.shape[1]
+    order = max(1, min(most_lags, n // 10))
+    coefficients = _autoregressions(rows, order)
+    residuals = rows[:, order:].copy()
+    for lag in range(1, order + 1):
+        residuals -= coefficients[:, lag - 1 : lag] * rows[:, order - lag : n - lag]
+    return residuals
+
+
+def autocorrelations(rows: Array, most_lags: int) -> Array:
+    """Rows × lags 0 to `most_lags`, of rows with a mean of zero or not."""
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    n = rows.shape[1]
+    found = np.stack(
+        [np.einsum("ij,ij->i", centred[:, : n - k], centred[:, k:]) for k in range(most_lags + 1)],
+        axis=1,
+    )
+    powers = found[:, :1]
+    shares: Array = np.divide(found, powers, out=np.zeros_like(found), where=powers > 0.0)
+    return shares
+
+
+def _autoregressions(rows: Array, order: int) -> Array:
+    """Coefficients by Levinson and Durbin, each row with the order Akaike prefers, padded by 0."""
+    count, n = rows.shape
+    r = autocorrelations(rows, order)
+    best = np.zeros((count, order))
+    current = np.zeros((count, order))
+    error = np.ones(count)
+    criterion = np.zeros(count)
+    for k in range(1, order + 1):
+        past = current[:, : k - 1]
+        gap = r[:, k] - np.einsum("ij,ij->i", past, r[:, k - 1 : 0 : -1])
+        reflection = np.clip(gap / np.maximum(error, 1e-12), -0.9999, 0.9999)
+        current[:, : k - 1] = past - reflection[:, None] * past[:, ::-1]
+        current[:, k - 1] = reflection
+        error = error * (1.0 - reflection**2)
+        found = n * np.log(np.maximum(error, 1e-12)) + 2.0 * k
+        better = found < criterion
+        criterion = np.where(better, found, criterion)
+        best[better] = current[better]
+    return best

@@ -1,0 +1,70 @@
+"""What is allowed and known beside SQL of an existing server: its host, its service.
+
+Enters: the keys of `[target]`. Leaves: the `Host` it runs on and the `Control` of its service.
+Never: reaches the host; that happens when the target is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import LiteralString
+
+from pgassay.spec.access import HostAccess, cluster_of
+from pgassay.target.changeable import NO_RESTART, NOT_ALLOWED
+from pgassay.target.host import Host
+from pgassay.target.local_host import HERE
+from pgassay.target.service_control import Control, DebianCluster, PgCtl, SystemdUnit
+from pgassay.target.ssh_host import SshHost
+
+
+@dataclass(frozen=True)
+class Access:
+    """How the host of an existing server is reached, and how its service is restarted."""
+
+    ssh: str | None = None
+    sudo: bool = False
+    control: Control | None = None
+    allow_restart: bool = False
+
+    def host(self) -> Host:
+        """The server's host, which nothing has been asked yet."""
+        return HERE if self.ssh is None else SshHost(self.ssh, sudo=self.sudo)
+
+    @property
+    def kind(self) -> LiteralString:
+        """What a run says of such a target."""
+        if self.ssh is not None:
+            return "existing, host over ssh"
+        return "existing" if self.control is None else "existing, local service"
+
+    @property
+    def why_no_restart(self) -> str:
+        """Empty where the server may be restarted."""
+        if self.control is None:
+            return NO_RESTART
+        return "" if self.allow_restart else NOT_ALLOWED
+
+    @property
+    def reaches_host(self) -> bool:
+        """Whether the spec says more of the server than how SQL gets there."""
+        return self.ssh is not None or self.control is not None
+
+
+SQL_ONLY = Access()
+
+
+def access_of(table: HostAccess, path_of: Callable[[str], Path] = Path) -> Access:
+    """What a `[target]` table says; `path_of` completes a path of this machine."""
+    control: Control | None = None
+    bin_directory = getattr(table, "bin", None)
+    if table.service is not None:
+        control = SystemdUnit(table.service)
+    elif table.cluster is not None:
+        control = DebianCluster(*cluster_of(table.cluster))
+    elif bin_directory is not None and getattr(table, "dsn", None) is not None:
+        # On another host the path is that host's.
+        there = Path(bin_directory) if table.ssh is not None else path_of(bin_directory)
+        control = PgCtl(there)
+    return Access(table.ssh, table.sudo, control, table.allow_restart)

@@ -1,0 +1,141 @@
+"""Whether a setting of an existing server can be changed, and what undoes that.
+
+Enters: a session, settings, why the server may not be restarted. Leaves: a SettingRejected, or the
+setting as it was found. Never: changes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import psycopg
+from psycopg import sql
+
+from pgassay.errors import SettingRejected, TargetError
+from pgassay.spec.redaction import is_secret, redacted
+from pgassay.spec.settings import CANNOT_VARY
+from pgassay.target.protocol import Change, Connection, Setting
+from pgassay.target.setting_statements import assignment, reset, written_value
+from pgassay.target.settings import (
+    FROM_FILE,
+    OVERRIDING,
+    check_value,
+    find,
+    read_settings,
+)
+from pgassay.target.statements import statement
+
+NO_RESTART = (
+    "and the spec does not say how to restart this server: name its service, its cluster or its"
+    " bin in [target], or leave out dsn for a server of our own"
+)
+NOT_ALLOWED = "which ends everybody's sessions: target.allow_restart = true allows it"
+
+
+@dataclass
+class Touched:
+    """A setting we change: what it was, and the journal entries still open."""
+
+    name: str
+    written: str | None
+    """The line postgresql.auto.conf had, if any."""
+    in_force: Setting
+    undo: sql.Composed
+    changes: list[Change] = field(default_factory=list)
+    ours: str | None = None
+    """What we have seen the server accept, and not taken back."""
+
+
+def refuse_unchangeable(
+    session: Connection, settings: Mapping[str, str], *, restarts: str = NO_RESTART
+) -> None:
+    """Refuse what could not be brought about. Changes nothing.
+
+    `restarts` says why the server may not be restarted; empty where it may.
+    """
+    known = read_settings(session)
+    newer = session.info.server_version >= 150000
+    question = statement("may_change_15" if newer else "may_change_13")
+    for name, value in settings.items():
+        if name.lower() in CANNOT_VARY:
+            raise SettingRejected(
+                name, f"{name}: it cannot be varied here: {CANNOT_VARY[name.lower()]}"
+            )
+        setting = check_value(known, name, value)
+        if setting is not None and setting.context.needs_restart and restarts:
+            raise SettingRejected(name, f"{name}: needs a restart, {restarts}")
+        as_found(session, name, setting)
+        row = session.execute(question, (name,)).fetchone()
+        may_alter, may_reload = row or (False, False)
+        user = session.info.user
+        if not may_alter:
+            grant = f"GRANT ALTER SYSTEM ON PARAMETER {name} TO {user}, or " if newer else ""
+            raise SettingRejected(
+                name, f"{name}: {user} may not ALTER SYSTEM; {grant}connect as a superuser"
+            )
+        if not may_reload:
+            raise SettingRejected(
+                name,
+                f"{name}: {user} may not reload the configuration; "
+                f"GRANT EXECUTE ON FUNCTION pg_reload_conf() TO {user}",
+            )
+
+
+def refuse_unreachable(name: str, setting: Setting) -> None:
+    """Refuse a setting that our change does not bring to new sessions."""
+    if setting.source in OVERRIDING:
+        raise SettingRejected(
+            name,
+            f"{name}: sessions get it from {OVERRIDING[setting.source]}, which wins over "
+            "ALTER SYSTEM; remove that first",
+        )
+
+
+def as_found(session: Connection, name: str, setting: Setting | None) -> Touched:
+    """A setting before we change it, with what undoes a change."""
+    if setting is None:
+        raise SettingRejected(
+            name, f"{name}: unknown to this server; load its extension first, or check the name"
+        )
+    refuse_unreachable(name, setting)
+    visible, written = written_value(session, name)
+    if not visible and setting.source in FROM_FILE:
+        raise SettingRejected(
+            name,
+            f"{name}: its value comes from a file {session.info.user} may not see, so it could "
+            f"not be put back; GRANT pg_read_all_settings TO {session.info.user}",
+        )
+    if written is not None and (is_secret(name) or redacted(written) != written):
+        raise SettingRejected(
+            name,
+            f"{name}: its value in postgresql.auto.conf holds a password, which the journal would "
+            "have to keep; take it out there (passfile= instead), or leave this setting alone",
+        )
+    undo = reset(name) if written is None else assignment(name, written)
+    return Touched(name, written, setting, undo)
+
+
+def needs_restart(session: Connection, name: str) -> bool:
+    """Whether a setting is taken at the server's start only."""
+    setting = find(read_settings(session), name)
+    return setting is not None and setting.context.needs_restart
+
+
+def refuse_pending(session: Connection, ours: Collection[str]) -> None:
+    """Stop where a restart would bring more into force than this run's own settings."""
+    waiting = [row[0] for row in session.execute(statement("pending_restart")).fetchall()]
+    others = sorted(set(waiting) - {name.lower() for name in ours})
+    if others:
+        raise TargetError(
+            f"a restart would bring others' changes into force, which wait for one: "
+            f"{', '.join(others)}; restart the server first, or take them back"
+        )
+    row = None
+    with suppress(psycopg.errors.InsufficientPrivilege):
+        row = session.execute(statement("file_errors")).fetchone()
+    if row is not None:
+        raise TargetError(
+            f"a restart could fail: {row[0]} line {row[1]}: {row[2]} {row[3]}; mend that first"
+        )

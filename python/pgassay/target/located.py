@@ -1,0 +1,108 @@
+"""An existing server seen on its host: its process, its data directory, its account.
+
+Enters: a session, a host. Leaves: a `Located` server, or a TargetError: a session and a host that
+do not belong together must never be taken for one. Never: believes a path before its process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgassay.errors import TargetError
+from pgassay.target.host import Host, text_of
+from pgassay.target.protocol import Connection
+from pgassay.target.statements import statement
+
+SERVER_PROGRAMS = ("postgres", "postmaster")
+
+
+@dataclass(frozen=True)
+class Located:
+    """A running server on its host."""
+
+    data: Path
+    account: str
+    """The user it runs as."""
+    postmaster: int
+    output: Path | None
+    """The file that its standard error goes to; None where it is a pipe or another's to see."""
+    collects: bool
+    """Whether its logging collector takes over that output once it runs."""
+
+
+def locate(session: Connection, host: Host) -> Located:
+    """Find the server of a session among the processes of a host."""
+    row = session.execute(statement("server"), prepare=False).fetchone()
+    reported, backend = (row[2], row[4]) if row else (None, 0)
+    postmaster = _parent(host, backend)
+    where = f"{session.info.host}:{session.info.port}"
+    if postmaster is None or _program(host, postmaster) not in SERVER_PROGRAMS:
+        fix = (
+            "target.ssh must name the server's own host, not a proxy or a container's host"
+            if host.name
+            else "name its host in target.ssh, or run pgassay there"
+        )
+        raise TargetError(f"the server {where} does not run on {host.label}; {fix}")
+    if reported is None:
+        raise TargetError(
+            f"{session.info.user} may not see where the server's data directory is; "
+            f"GRANT pg_read_all_settings TO {session.info.user}"
+        )
+    data = Path(reported)
+    try:
+        owner = host.facts(Path(f"/proc/{postmaster}"))
+        there = host.facts(data)
+    except OSError as error:
+        raise TargetError(
+            f"{data} of {host.label} cannot be seen ({error.strerror}); {_as_whom(host)}"
+        ) from None
+    # A server could name any path; only its own directory says its own process.
+    own = reported.startswith("/") and reported.isprintable() and there.uid == owner.uid
+    if not own or not there.is_directory:
+        raise TargetError(f"{data} of {host.label} is not the data directory of {where}")
+    running = running_in(host, data)
+    if running != postmaster:
+        raise TargetError(f"{data} of {host.label} is not the data directory of {where}")
+    collects = session.execute("SHOW logging_collector").fetchone() == ("on",)
+    return Located(data, owner.account, postmaster, _output(host, postmaster), collects)
+
+
+def running_in(host: Host, data: Path) -> int | None:
+    """The postmaster of a data directory; None where none runs."""
+    try:
+        first = host.read(data / "postmaster.pid").decode("ascii", "replace").split("\n", 1)[0]
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise TargetError(
+            f"{data}/postmaster.pid of {host.label} cannot be read ({error.strerror}); "
+            f"{_as_whom(host)}"
+        ) from None
+    pid = int(first) if first.strip().isdigit() else 0
+    return pid if pid > 0 and _program(host, pid) in SERVER_PROGRAMS else None
+
+
+def _as_whom(host: Host) -> str:
+    if host.name:
+        return "log in there as root or as the server's account, or give target.sudo = true"
+    return "run pgassay as root or as the server's account"
+
+
+def _output(host: Host, pid: int) -> Path | None:
+    try:
+        return host.resolve(Path(f"/proc/{pid}/fd/2"))
+    except OSError:
+        return None
+
+
+def _program(host: Host, pid: int) -> str | None:
+    return text_of(host, Path(f"/proc/{pid}/comm"))
+
+
+def _parent(host: Host, pid: int) -> int | None:
+    """The parent of a backend of ours; None where there is no such PostgreSQL process."""
+    stat = text_of(host, Path(f"/proc/{pid}/stat"))
+    if stat is None or _program(host, pid) not in SERVER_PROGRAMS:
+        return None
+    return int(stat.rpartition(")")[2].split()[1])

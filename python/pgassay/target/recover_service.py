@@ -1,0 +1,85 @@
+"""What recovery needs of a service: a server that is down brought up, a restart where one is owed.
+
+Enters: open changes that say where their server lies, the way to its host. Leaves: a server that
+takes connections, or a RestoreFailed. Never: overwrites a line that the dead run did not write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pgassay.errors import ConnectionRefused, RestoreFailed
+from pgassay.target.access import Access
+from pgassay.target.auto_conf import value_in
+from pgassay.target.host import Host
+from pgassay.target.located import Located, locate
+from pgassay.target.protocol import Change, Connection
+from pgassay.target.service import Service, put_back_stopped
+from pgassay.target.session import resolve
+from pgassay.target.setting_statements import is_line_of, reload
+from pgassay.target.statements import statement
+
+
+def bring_up(
+    dsn: str,
+    changes: Sequence[Change],
+    access: Access,
+    host: Host,
+    refused: ConnectionRefused,
+) -> None:
+    """Start a server that the dead run's settings keep down, without them."""
+    lying = [change for change in changes if change.data]
+    if not lying or access.control is None:
+        raise refused
+    last = lying[-1]
+    data = Path(last.data)
+    try:
+        account = host.facts(data).account
+    except OSError as error:
+        raise RestoreFailed(
+            f"{data} of {host.label} cannot be seen ({error.strerror}), and the server does not "
+            f"answer ({refused})"
+        ) from None
+    server = Located(data, account, 0, Path(last.log) if last.log else None, collects=not last.log)
+    service = Service(lambda: resolve(dsn), host, access.control, server)
+    if not service.is_down():
+        raise refused
+    file = service.auto_conf()
+    values: dict[str, str | None] = {}
+    for change in lying:
+        if is_line_of(change.setting, change.value, value_in(file, change.setting)):
+            values[change.setting] = change.found
+    put_back_stopped(service, values)
+
+
+class Restart:
+    """Settings put back in the file, of which some may be in force until a restart."""
+
+    def __init__(self, access: Access, host: Host) -> None:
+        self._access = access
+        self._host = host
+        self.waiting: list[Change] = []
+
+    def wait_for(self, change: Change) -> None:
+        """A change whose undoing is done once nothing of it is in force."""
+        self.waiting.append(change)
+
+    def carry_out(self, session: Connection, reach: Callable[[], object]) -> list[str]:
+        """Restart where a setting of ours is in force otherwise; a note where that may not be."""
+        if not self.waiting:
+            return []
+        reload(session)
+        pending = {row[0] for row in session.execute(statement("pending_restart")).fetchall()}
+        ours = pending & {change.setting.lower() for change in self.waiting}
+        if not ours:
+            return []
+        control = self._access.control
+        if control is None or not self._access.allow_restart:
+            return [f"{', '.join(sorted(ours))}: put back, and in force after the next restart"]
+        server = locate(session, self._host)
+        control.refuse_other(self._host, server)
+        service = Service(reach, self._host, control, server)
+        session.close()
+        service.restart()
+        return []

@@ -1,0 +1,177 @@
+"""The service of an existing server: restarted, and brought back where it did not come up.
+
+Enters: a located server, its host, its control. Leaves: the server up again under another
+postmaster; or a StartError in the server's own words, and its settings put back without it.
+Never: ends a server in any way but its own service's.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
+from pgassay.target import auto_conf
+from pgassay.target.account import last_line
+from pgassay.target.host import Finished, Host
+from pgassay.target.located import Located, running_in
+from pgassay.target.postmaster import StartError, failure
+from pgassay.target.service_control import START_LOG, Control
+
+READY_LIMIT_S = 300.0
+APPEAR_LIMIT_S = 5.0
+"""Some units count as started before their server has written its pid file."""
+POLL_S = 0.1
+# What every stop makes sessions say; it tells nothing of a start.
+_STOPPING = re.compile(
+    r"^.*FATAL:\s+(?:terminating |the database system is (?:starting up|shutting down)).*$",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class _Before:
+    """What is remembered from before a restart, to tell it from what comes after."""
+
+    since_s: int
+    sizes: Mapping[Path, int]
+
+
+class Service:
+    """One server's service on its host."""
+
+    def __init__(
+        self, reach: Callable[[], object], host: Host, control: Control, server: Located
+    ) -> None:
+        """`reach` connects once, or raises ConnectionRefused."""
+        self._reach = reach
+        self._host = host
+        self._control = control
+        self.server = server
+
+    @property
+    def host(self) -> str:
+        """As ssh knows it; empty for this one."""
+        return self._host.name
+
+    @property
+    def by_hand(self) -> str:
+        """What a person would type to restart it."""
+        where = f" (on {self._host.name})" if self._host.name else ""
+        return f"{self._control.label}{where}"
+
+    def restart(self) -> None:
+        """Restart it and wait until it takes connections; StartError where it does not."""
+        self._renew(stopped=False)
+
+    def is_down(self) -> bool:
+        """Whether no postmaster runs on its data directory."""
+        return running_in(self._host, self.server.data) is None
+
+    def auto_conf(self) -> str:
+        """postgresql.auto.conf as it is now."""
+        try:
+            return self._host.read(self._file).decode("utf-8")
+        except OSError as error:
+            raise TargetError(
+                f"{self._file} of {self._host.label} cannot be read ({error.strerror})"
+            ) from None
+        except UnicodeDecodeError:
+            raise TargetError(
+                f"{self._file} of {self._host.label} is not UTF-8, so it could not be mended while "
+                "the server is down; take the line out with ALTER SYSTEM RESET"
+            ) from None
+
+    def start_with(self, values: Mapping[str, str | None]) -> None:
+        """Start a server that is down with these lines in postgresql.auto.conf; None is no line."""
+        if self.is_down():
+            now = self.auto_conf()
+            wanted = auto_conf.with_values(now, values)
+            if wanted != now:
+                self._host.replace(self._file, wanted, user=self.server.account)
+            self._renew(stopped=True)
+
+    @property
+    def _file(self) -> Path:
+        return self.server.data / auto_conf.NAME
+
+    def _renew(self, *, stopped: bool) -> None:
+        old = running_in(self._host, self.server.data)
+        before = self._look()
+        action = self._control.start if stopped else self._control.restart
+        done = action(self._host, self.server)
+        began = time.monotonic()
+        seen = False
+        while True:
+            new = running_in(self._host, self.server.data)
+            waited_s = time.monotonic() - began
+            if new is None:
+                if seen or done.returncode or waited_s > APPEAR_LIMIT_S:
+                    self._raise_down(done, before)
+                time.sleep(POLL_S)
+                continue
+            seen = True
+            if new == old:
+                raise TargetError(f"`{self.by_hand}` did not restart the server: {last_line(done)}")
+            with suppress(ConnectionRefused):
+                self._reach()
+                break
+            if waited_s > READY_LIMIT_S:
+                raise TargetError(
+                    f"the server takes no connections {READY_LIMIT_S:g} s after "
+                    f"`{self.by_hand}`; see its log"
+                )
+            time.sleep(POLL_S)
+        with suppress(OSError):
+            self._host.remove(self._start_log)
+
+    def _raise_down(self, done: Finished, before: _Before) -> NoReturn:
+        text = "\n".join(
+            [
+                *(self._gained(path, size) for path, size in before.sizes.items()),
+                self._control.journal(self._host, before.since_s),
+                done.stdout,
+                done.stderr,
+            ]
+        )
+        reason, words = failure(_STOPPING.sub("", text))
+        if not reason:
+            reason = last_line(done) if done.returncode else "its log does not say why"
+        raise StartError(f"the server did not start: {reason}", words)
+
+    def _look(self) -> _Before:
+        sizes = {}
+        output = [] if self.server.output is None else [self.server.output]
+        for path in (*output, self._start_log):
+            try:
+                sizes[path] = self._host.facts(path).size
+            except OSError:
+                sizes[path] = 0
+        said = self._host.run(["date", "+%s"]).stdout.strip()
+        return _Before(int(said) if said.isdigit() else 0, sizes)
+
+    def _gained(self, path: Path, size: int) -> str:
+        try:
+            return self._host.read(path, size).decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+    @property
+    def _start_log(self) -> Path:
+        return self.server.data / START_LOG
+
+
+def put_back_stopped(service: Service, values: Mapping[str, str | None]) -> None:
+    """Bring a server that does not start back to what it was; RestoreFailed where that fails."""
+    try:
+        service.start_with(values)
+    except TargetError as error:
+        raise RestoreFailed(
+            f"the server is down and did not come back: {error}; mend it by hand, then "
+            f"{service.by_hand}"
+        ) from error

@@ -1,0 +1,176 @@
+"""Three ways to restart a server that is not ours: systemd, Debian's pg_ctlcluster, pg_ctl.
+
+Enters: a unit, a cluster's name, or a bin directory. Leaves: commands run on the server's host,
+and what it takes to see that they mean the right server. Never: judges whether the server is up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from pgassay.errors import TargetError
+from pgassay.target.account import last_line
+from pgassay.target.host import Finished, Host
+from pgassay.target.located import Located
+
+RESTART_LIMIT_S = 600.0
+"""A shutdown checkpoint of a large server takes minutes."""
+LOG_LINES = 200
+START_LOG = "pgassay-start.log"
+"""In the data directory: what a server says before its logging collector listens."""
+
+
+class Control(Protocol):
+    """How one server is restarted."""
+
+    @property
+    def label(self) -> str:
+        """What a person would type to restart it."""
+        ...
+
+    def refuse_other(self, host: Host, server: Located) -> None:
+        """TargetError where this is not the service of that server. Changes nothing."""
+        ...
+
+    def restart(self, host: Host, server: Located) -> Finished: ...
+
+    def start(self, host: Host, server: Located) -> Finished:
+        """Start it where it is down."""
+        ...
+
+    def journal(self, host: Host, since_s: int) -> str:
+        """What the host's journal has of it since a Unix time, where it has one."""
+        ...
+
+
+@dataclass(frozen=True)
+class SystemdUnit:
+    """A unit of systemd."""
+
+    unit: str
+
+    @property
+    def label(self) -> str:
+        return f"systemctl restart {self.unit}"
+
+    def refuse_other(self, host: Host, server: Located) -> None:
+        done = host.run(["systemctl", "show", "--property=LoadState,MainPID", "--", self.unit])
+        said = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+        if done.returncode:
+            raise TargetError(f"target.service: systemctl on {host.label}: {last_line(done)}")
+        if said.get("LoadState") != "loaded":
+            raise TargetError(
+                f"target.service: {host.label} has no unit {self.unit}; "
+                "systemctl list-units 'postgres*' there shows what it has"
+            )
+        pid = said.get("MainPID", "0")
+        if pid != str(server.postmaster):
+            what = "has no main process" if pid == "0" else f"runs process {pid}"
+            raise TargetError(
+                f"target.service: {self.unit} {what}, the server is {server.postmaster}; name the"
+                " unit of this very server (on Debian postgresql@VERSION-NAME)"
+            )
+
+    def restart(self, host: Host, server: Located) -> Finished:
+        return self._asked(host, "restart")
+
+    def start(self, host: Host, server: Located) -> Finished:
+        return self._asked(host, "start")
+
+    def journal(self, host: Host, since_s: int) -> str:
+        words = ["journalctl", "--no-pager", "--quiet", "--output=cat", f"--lines={LOG_LINES}"]
+        done = host.run([*words, f"--unit={self.unit}", f"--since=@{since_s}"])
+        return done.stdout if done.returncode == 0 else ""
+
+    def _asked(self, host: Host, action: str) -> Finished:
+        # systemd refuses a unit that failed several times within seconds.
+        host.run(["systemctl", "reset-failed", "--", self.unit])
+        return host.run(["systemctl", action, "--", self.unit], limit_s=RESTART_LIMIT_S)
+
+
+@dataclass(frozen=True)
+class DebianCluster:
+    """A cluster of Debian's postgresql-common."""
+
+    version: str
+    name: str
+
+    @property
+    def label(self) -> str:
+        return f"pg_ctlcluster {self.version} {self.name} restart"
+
+    def refuse_other(self, host: Host, server: Located) -> None:
+        listed = self._listed(host)
+        if listed is None:
+            raise TargetError(
+                f"target.cluster: {host.label} has no cluster {self.version}/{self.name}; "
+                "pg_lsclusters there shows what it has"
+            )
+        data = Path(listed[5])
+        if host.resolve(data) != host.resolve(server.data):
+            raise TargetError(
+                f"target.cluster: {self.version}/{self.name} has its data in {data}, the server "
+                f"in {server.data}; name the cluster of this very server"
+            )
+
+    def restart(self, host: Host, server: Located) -> Finished:
+        return self._asked(host, "restart", server)
+
+    def start(self, host: Host, server: Located) -> Finished:
+        return self._asked(host, "start", server)
+
+    def journal(self, host: Host, since_s: int) -> str:
+        return ""
+
+    def _asked(self, host: Host, action: str, server: Located) -> Finished:
+        # Root stays root: it lets pg_ctlcluster make the directory of the socket, and go
+        # through systemd where that is in charge.
+        user = None if host.uid == 0 else server.account
+        words = ["pg_ctlcluster", self.version, self.name, action]
+        return host.run(words, user=user, limit_s=RESTART_LIMIT_S)
+
+    def _listed(self, host: Host) -> list[str] | None:
+        """Version, name, port, status, owner, data directory, its log."""
+        done = host.run(["pg_lsclusters", "--no-header"])
+        if done.returncode:
+            raise TargetError(f"target.cluster: pg_lsclusters on {host.label}: {last_line(done)}")
+        rows = (line.split() for line in done.stdout.splitlines())
+        wanted = [self.version, self.name]
+        return next((row for row in rows if row[:2] == wanted and len(row) >= 6), None)
+
+
+@dataclass(frozen=True)
+class PgCtl:
+    """pg_ctl of a bin directory on the server's host, run as the server's account."""
+
+    bin_directory: Path
+
+    @property
+    def label(self) -> str:
+        return f"{self.bin_directory / 'pg_ctl'} restart"
+
+    def refuse_other(self, host: Host, server: Located) -> None:
+        program = self.bin_directory / "pg_ctl"
+        done = host.run([program, "status", "-D", server.data], user=server.account)
+        if done.returncode:
+            raise TargetError(f"target.bin: {program} on {host.label}: {last_line(done)}")
+        if server.output is None and not server.collects:
+            raise TargetError(
+                "target.bin: the server writes its log to a pipe, which pg_ctl could not give "
+                "back after a restart; name its service or its cluster instead"
+            )
+
+    def restart(self, host: Host, server: Located) -> Finished:
+        words: list[str | Path] = [self.bin_directory / "pg_ctl", "restart", "-D", server.data]
+        words += ["-s", "-w", "-t", str(round(RESTART_LIMIT_S / 2)), "-m", "fast"]
+        words += ["-l", server.output or server.data / START_LOG]
+        return host.run(words, user=server.account, limit_s=RESTART_LIMIT_S)
+
+    def start(self, host: Host, server: Located) -> Finished:
+        # "restart" starts what is down, and only it repeats the options of the last start.
+        return self.restart(host, server)
+
+    def journal(self, host: Host, since_s: int) -> str:
+        return ""

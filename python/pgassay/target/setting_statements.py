@@ -1,0 +1,92 @@
+"""The SQL that changes a setting of an existing server, and what the server has written of it.
+
+Enters: a session, names, values. Leaves: the statements, their outcome, the configuration reloaded.
+Never: restarts, or keeps track of what was changed.
+"""
+
+from __future__ import annotations
+
+import time
+
+import psycopg
+from psycopg import sql
+
+from pgassay.errors import SettingRejected, TargetError
+from pgassay.target.protocol import Connection
+from pgassay.target.session import one_line, target_failure
+from pgassay.target.settings import LIST_OF_NAMES, split_names
+from pgassay.target.statements import statement
+
+RELOAD = "SELECT pg_reload_conf()"
+RELOAD_LIMIT_S = 15.0
+POLL_S = 0.02
+
+
+def written_value(session: Connection, name: str) -> tuple[bool, str | None]:
+    """Whether this user may know what postgresql.auto.conf says of a setting, and that."""
+    try:
+        row = session.execute(statement("auto_conf_value"), (name,)).fetchone()
+    except psycopg.errors.InsufficientPrivilege:
+        row = session.execute(statement("auto_conf_in_force"), (name,)).fetchone()
+        return (row[0], row[1]) if row else (False, None)
+    return True, None if row is None else row[0]
+
+
+def assignment(name: str, value: str) -> sql.Composed:
+    """ALTER SYSTEM SET; a list of names is given name by name, as PostgreSQL quotes each."""
+    values = split_names(value) if name.lower() in LIST_OF_NAMES else [value]
+    return sql.SQL("ALTER SYSTEM SET {} = {}").format(
+        sql.Identifier(*name.split(".")),
+        sql.SQL(", ").join(sql.Literal(part) for part in values or [""]),
+    )
+
+
+def reset(name: str) -> sql.Composed:
+    return sql.SQL("ALTER SYSTEM RESET {}").format(sql.Identifier(*name.split(".")))
+
+
+def is_line_of(name: str, value: str, written: str | None) -> bool:
+    """Whether a line of postgresql.auto.conf is what setting this value writes."""
+    if written is None or name.lower() not in LIST_OF_NAMES:
+        return written == value
+    return split_names(written) == split_names(value)
+
+
+def execute(session: Connection, command: sql.Composed, name: str) -> None:
+    try:
+        session.execute(command, prepare=False)
+    except psycopg.OperationalError as error:
+        raise target_failure(error, command.as_string(session)) from error
+    except psycopg.Error as error:
+        raise SettingRejected(
+            name, f"{command.as_string(session)}: {one_line(error)}", sqlstate=error.sqlstate
+        ) from error
+
+
+def reload(session: Connection) -> None:
+    """Reload the configuration and wait until it has happened.
+
+    The postmaster reads the files first and tells its sessions afterwards: once ours has reloaded,
+    every new session starts with the new values.
+    """
+    try:
+        before = _load_time(session)
+        session.execute(RELOAD)
+        end = time.monotonic() + RELOAD_LIMIT_S
+        while time.monotonic() < end:
+            if _load_time(session) != before:
+                return
+            time.sleep(POLL_S)
+        try:
+            row = session.execute(statement("file_errors")).fetchone()
+        except psycopg.errors.InsufficientPrivilege:
+            row = None
+    except psycopg.Error as error:
+        raise target_failure(error, RELOAD) from error
+    reason = f": {row[0]} line {row[1]}: {row[2]} {row[3]}" if row else "; see the server's log"
+    raise TargetError(f"the server did not reload its files in {RELOAD_LIMIT_S:g} s{reason}")
+
+
+def _load_time(session: Connection) -> object:
+    row = session.execute("SELECT pg_conf_load_time()").fetchone()
+    return row[0] if row else None

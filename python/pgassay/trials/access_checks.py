@@ -1,0 +1,73 @@
+"""Whether a server's host and service can be used as an experiment would use them.
+
+Enters: a connection string, the way to the host. Leaves: `Check` values.
+Never: raises for what it finds, and never restarts or changes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from pgassay.errors import PgassayError, SpecError
+from pgassay.spec.model import TargetTable
+from pgassay.target.access import Access
+from pgassay.target.host import Host
+from pgassay.target.host_files import find_knob
+from pgassay.target.located import Located, locate
+from pgassay.target.session import connect, resolve, told_as_target_error
+from pgassay.trials.checks import Check
+
+KNOB = "vm.swappiness"
+
+
+def target_table(given: Mapping[str, Any]) -> TargetTable:
+    """A command's options checked as a spec's `[target]` is."""
+    present = {name: value for name, value in given.items() if value not in (None, False)}
+    try:
+        return TargetTable.model_validate(present)
+    except ValidationError as error:
+        raise SpecError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+
+
+def check_access(dsn: str, access: Access) -> list[Check]:
+    """The host, the service, the log, the knobs: one check each."""
+    host = access.host()
+    try:
+        with connect(resolve(dsn)) as session, told_as_target_error("looking at the server"):
+            server = locate(session, host)
+    except PgassayError as error:
+        host.close()
+        return [Check("server's host", "fail", str(error))]
+    try:
+        who = "root" if host.uid == 0 else f"user {host.uid}"
+        where = Check("server's host", "ok", f"{host.label}, as {who}; data in {server.data}")
+        return [where, *_check_service(access, host, server), _check_knobs(host)]
+    finally:
+        host.close()
+
+
+def _check_service(access: Access, host: Host, server: Located) -> list[Check]:
+    if access.control is None:
+        return [
+            Check(
+                "restarts", "note", "no service was named: settings that need one are refused",
+                "name it with --service or --cluster, and in target.service or target.cluster",
+            )
+        ]  # fmt: skip
+    try:
+        access.control.refuse_other(host, server)
+    except PgassayError as error:
+        return [Check("restarts", "fail", str(error))]
+    return [Check("restarts", "ok", f"`{access.control.label}` is this server's")]
+
+
+def _check_knobs(host: Host) -> Check:
+    try:
+        knob = find_knob(KNOB, None, host)
+        knob.check(knob.read())
+    except PgassayError as error:
+        return Check("knobs of the host", "note", str(error))
+    return Check("knobs of the host", "ok", f"{KNOB} can be written")

@@ -1,0 +1,217 @@
+"""This machine and one behind ssh answer alike; a failing ssh is one line with its fix."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pgassay.errors import TargetError
+from pgassay.target.host import Host, HostUnreachable, is_there, text_of
+from pgassay.target.local_host import LocalHost
+from pgassay.target.ssh_connection import PREFIX
+from pgassay.target.ssh_host import SshHost
+from support.servers import is_root, wait_until
+from support.sshd import HOST, Sshd
+
+ODD = "a 'b' \"c\" $(touch /tmp/pgassay-injected) `id` ;& \\ *"
+
+
+@pytest.fixture
+def sockets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where connections of this test have their directories."""
+    folder = Path("/tmp") / f"pgassay-t{os.getpid()}"  # noqa: S108 (a socket's path is short)
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    return folder
+
+
+@pytest.fixture(params=["here", "ssh"])
+def host(request: pytest.FixtureRequest) -> Iterator[Host]:
+    if request.param == "ssh":
+        request.getfixturevalue("ssh_config")
+    host: Host = LocalHost() if request.param == "here" else SshHost(HOST)
+    yield host
+    host.close()
+
+
+def test_a_command_has_its_words_its_input_and_its_status(host: Host) -> None:
+    done = host.run(["printf", "%s|", ODD, "", "x\ny"])
+    assert done.stdout == f"{ODD}||x\ny|"
+    assert not Path("/tmp/pgassay-injected").exists()  # noqa: S108
+    assert host.run(["cat"], text="привет\n").stdout == "привет\n"
+    done = host.run(["sh", "-c", "echo no >&2; exit 255"])
+    assert (done.returncode, done.stderr) == (255, "no\n")
+    assert host.run(["no-such-program"]).returncode in (126, 127)
+    assert host.uid == os.geteuid()
+
+
+def test_a_command_that_does_not_end_is_ended(host: Host) -> None:
+    with pytest.raises(TargetError, match=r"`sleep`.* did not end within 0.5 s"):
+        host.run(["sleep", "600"], limit_s=0.5)
+    assert host.run(["echo", "still here"]).stdout == "still here\n"
+
+
+def test_files_are_read_written_and_replaced(host: Host, tmp_path: Path) -> None:
+    path = tmp_path / ODD.replace("/", "_")
+    assert not is_there(host, path)
+    with pytest.raises(FileNotFoundError):
+        host.write(path, "no such file")
+    host.replace(path, "first\n")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert host.read(path) == b"first\n"
+    assert host.read(path, 2) == b"rst\n"
+    host.write(path, "FI")
+    assert path.read_text() == "FIrst\n"
+    host.check_writable(path)
+    assert path.read_text() == "FIrst\n"
+    assert host.names(tmp_path) == [path.name]
+    assert text_of(host, path) == "FIrst"
+    host.remove(path)
+    host.remove(path)
+    assert host.names(tmp_path) == []
+
+
+def test_facts_and_links(host: Host, tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    host.make_directory(folder)
+    host.make_directory(folder)
+    (tmp_path / "link").symlink_to(folder)
+    facts = host.facts(tmp_path / "link")
+    assert facts.is_directory
+    assert not facts.is_file
+    assert (facts.uid, facts.account) == (os.geteuid(), getpass.getuser())
+    assert facts.device == folder.stat().st_dev
+    (folder / "empty").touch()
+    assert host.facts(folder / "empty").is_file
+    null = host.facts(Path("/dev/null"))
+    assert (null.special, null.is_file) == (Path("/dev/null").stat().st_rdev, False)
+    assert host.resolve(tmp_path / "link") == folder.resolve()
+    with pytest.raises(FileNotFoundError):
+        host.resolve(tmp_path / "nowhere")
+
+
+def test_what_the_kernel_refuses_is_told_in_its_words(host: Host) -> None:
+    with pytest.raises(OSError, match=r"Permission denied|Read-only|not permitted"):
+        host.check_writable(Path("/proc/sys/kernel/version"))
+    with pytest.raises(OSError, match=r"."):
+        host.read(Path("/proc/self/mem"))
+
+
+def test_a_lock_is_held_by_one_and_let_go(host: Host, tmp_path: Path) -> None:
+    lock = host.lock(tmp_path)
+    assert lock is not None
+    assert lock.held()
+    assert host.lock(tmp_path) is None
+    assert LocalHost().lock(tmp_path) is None, "a run on the host itself sees it too"
+    lock.release()
+    again = host.lock(tmp_path)
+    assert again is not None
+    again.release()
+
+
+@pytest.mark.skipif(not is_root(), reason="only root may become another")
+def test_another_account_is_taken_on(host: Host) -> None:
+    assert host.run(["id", "-un"], user="nobody").stdout == "nobody\n"
+
+
+def test_a_lost_connection_is_told_and_the_next_command_makes_another(
+    ssh_config: Sshd, tmp_path: Path
+) -> None:
+    host = SshHost(HOST)
+    try:
+        lock = host.lock(tmp_path)
+        assert lock is not None
+        ssh_config.cut()
+        wait_until(lambda: not lock.held(), "the lock goes with its connection")
+        lock.release()
+        assert host.run(["echo", "again"]).stdout == "again\n"
+        ssh_config.end()
+        with pytest.raises(HostUnreachable, match=rf"^ssh {HOST}: .*; does ssh {HOST} work by"):
+            host.run(["true"])
+        ssh_config.start()
+        assert host.run(["echo", "back"]).stdout == "back\n"
+    finally:
+        if not ssh_config.running:
+            ssh_config.start()
+        host.close()
+
+
+@pytest.mark.parametrize(
+    ("key", "known", "words"),
+    [
+        ("other_key", "known", "must work without a password: load the key into ssh-agent"),
+        ("user_key", "unknown", f"check and accept its key once by hand: ssh {HOST}"),
+    ],
+)
+def test_a_refused_login_is_one_line_with_its_fix(
+    sshd: Sshd, monkeypatch: pytest.MonkeyPatch, key: str, known: str, words: str
+) -> None:
+    monkeypatch.setenv("PGASSAY_SSH_CONFIG", str(sshd.config(key, known)))
+    host = SshHost(HOST)
+    try:
+        with pytest.raises(HostUnreachable) as caught:
+            host.run(["true"])
+    finally:
+        host.close()
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_host_is_one_line_with_its_fix(ssh_config: Sshd, sockets: Path) -> None:
+    host = SshHost("no-such-host.invalid")
+    with pytest.raises(HostUnreachable, match=r"Could not resolve .*; is no-such-host.invalid"):
+        host.run(["true"])
+    host.close()
+    assert list(sockets.iterdir()) == []
+    sockets.rmdir()
+
+
+KILLED = """
+import sys
+from pgassay.target.ssh_host import SshHost
+host = SshHost(sys.argv[1])
+host.lock(__import__("pathlib").Path(sys.argv[2]))
+print("up", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_killed_tool_leaves_no_connection_and_its_directory_goes_with_the_next(
+    ssh_config: Sshd, sockets: Path, tmp_path: Path
+) -> None:
+    def sessions() -> Callable[[], bool]:
+        return lambda: ssh_config.sessions() == 0
+
+    wait_until(sessions(), "earlier tests' connections end")
+    tool = subprocess.Popen(
+        [sys.executable, "-c", KILLED, HOST, str(tmp_path)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert tool.stdout is not None
+    assert tool.stdin is not None
+    assert tool.stdout.readline() == b"up\n"
+    (directory,) = sockets.iterdir()
+    assert directory.name.startswith(PREFIX)
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+    assert ssh_config.sessions() > 0
+    tool.send_signal(signal.SIGKILL)
+    tool.wait()
+    tool.stdin.close()
+    tool.stdout.close()
+    wait_until(sessions(), "the killed tool's connection ends")
+    host = SshHost(HOST)
+    lock = host.lock(tmp_path)
+    assert lock is not None
+    assert directory not in sockets.iterdir()
+    lock.release()
+    host.close()
+    assert list(sockets.iterdir()) == []
+    sockets.rmdir()

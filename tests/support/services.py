@@ -1,0 +1,159 @@
+"""Servers under a service of their own: Debian's pg_ctlcluster, for real and in a private place.
+
+Enters: a directory that the server's account can pass through. Leaves: a running cluster, and a
+`systemctl` that controls it where no systemd runs. Never: sees the machine's own clusters.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from pgassay.target.protocol import Connection, ConnectionParameters
+from pgassay.target.session import connect
+from support.servers import is_root
+
+CONF_ROOT = "PG_CLUSTER_CONF_ROOT"
+VERSION, NAME = "15", "lab"
+UNIT = "postgresql@15-lab"
+BIN = Path("/usr/lib/postgresql/15/bin")
+
+# Like Debian's unit, whose start counts as done also where the server did not come up.
+SYSTEMCTL = """#!/bin/sh
+# Stands in for systemctl: one unit, a real server.
+export {variable}='{conf}'
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+action=$1
+for unit; do :; done
+case $action in
+reset-failed) ;;
+show)
+  if [ "$unit" = '{unit}' ]; then
+    echo LoadState=loaded
+    echo "MainPID=$(head -n 1 '{data}/postmaster.pid' 2>/dev/null || echo 0)"
+  else
+    echo LoadState=not-found
+    echo MainPID=0
+  fi ;;
+*)
+  [ "$unit" = '{unit}' ] || {{ echo "Unit $unit not found." >&2; exit 5; }}
+  pg_ctlcluster {version} {name} "$action" >/dev/null 2>&1
+  exit 0 ;;
+esac
+"""
+
+
+@dataclass(frozen=True)
+class DebianServer:
+    """A cluster of postgresql-common."""
+
+    base: Path
+    port: int
+    account: str
+
+    @property
+    def conf(self) -> Path:
+        return self.base / "conf"
+
+    @property
+    def data(self) -> Path:
+        return self.base / "server" / "data"
+
+    @property
+    def log(self) -> Path:
+        return self.base / "server" / "log"
+
+    @property
+    def sockets(self) -> Path:
+        return self.base / "server" / "run"
+
+    @property
+    def file(self) -> Path:
+        return self.data / "postgresql.auto.conf"
+
+    def dsn(self) -> str:
+        return make_conninfo(host=str(self.sockets), port=self.port, user="lab", dbname="lab")
+
+    def admin(self, dbname: str = "lab") -> Connection:
+        return connect(ConnectionParameters(str(self.sockets), self.port, "lab", dbname))
+
+    def ctl(self, action: str, *, check: bool = True) -> None:
+        subprocess.run(
+            ["pg_ctlcluster", VERSION, NAME, action],
+            env=os.environ | {CONF_ROOT: str(self.conf)},
+            check=check,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def is_up(self) -> bool:
+        return (self.data / "postmaster.pid").exists()
+
+
+@contextmanager
+def debian_server(base: Path) -> Iterator[DebianServer]:
+    """A cluster of our own below `base`, gone afterwards."""
+    if shutil.which("pg_createcluster") is None or not (BIN / "postgres").exists():
+        pytest.skip("Debian's postgresql-15 is not installed")
+    account = "postgres" if is_root() else pwd.getpwuid(os.geteuid()).pw_name
+    place = Path(tempfile.mkdtemp(prefix="deb-", dir=base))
+    place.chmod(0o711)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        server = DebianServer(place, probe.getsockname()[1], account)
+    server.conf.mkdir(mode=0o755)
+    for directory in (server.data.parent, server.sockets):
+        directory.mkdir()
+        if is_root():
+            shutil.chown(directory, account, account)
+    words: list[str | Path] = [
+        "pg_createcluster",
+        "-u",
+        account,
+        "-d",
+        server.data,
+        "-l",
+        server.log,
+    ]
+    words += ["-s", server.sockets, "-p", str(server.port), "--start-conf=manual"]
+    environment = os.environ | {CONF_ROOT: str(server.conf)}
+    created = subprocess.run(
+        [*words, VERSION, NAME, "--", "--auth=trust", "-U", "lab", "--no-sync", "--locale=C"],
+        env=environment, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert created.returncode == 0, created.stderr
+    try:
+        settings = server.conf / VERSION / NAME / "postgresql.conf"
+        with settings.open("a") as file:
+            file.write("listen_addresses = ''\nfsync = off\n")
+        server.ctl("start")
+        with server.admin("postgres") as session:
+            session.execute("CREATE DATABASE lab")
+        yield server
+    finally:
+        server.ctl("stop", check=False)
+        shutil.rmtree(place)
+
+
+def stand_in_systemctl(folder: Path, server: DebianServer) -> Path:
+    """A folder with that program, for the front of PATH."""
+    program = folder / "systemctl"
+    program.write_text(
+        SYSTEMCTL.format(
+            variable=CONF_ROOT, conf=server.conf, unit=UNIT, data=server.data,
+            version=VERSION, name=NAME,
+        )
+    )  # fmt: skip
+    program.chmod(0o755)
+    return folder

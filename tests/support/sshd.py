@@ -1,0 +1,143 @@
+"""A real sshd on loopback, with its own keys and configuration, for the user we are.
+
+Enters: a private directory. Leaves: a daemon that can be ended and started again, and the ssh
+configuration that reaches it. Never: reads or writes anybody's ~/.ssh.
+"""
+
+from __future__ import annotations
+
+import getpass
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from support.servers import is_root, wait_until
+
+HOST = "lab-host"
+PRIVILEGE_SEPARATION = Path("/run/sshd")
+DAEMON = """
+Port {port}
+ListenAddress 127.0.0.1
+HostKey {folder}/host_key
+PidFile none
+AuthorizedKeysFile {folder}/user_key.pub
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PermitRootLogin prohibit-password
+{environment}
+"""
+CLIENT = """
+Host {host}
+  HostName 127.0.0.1
+  Port {port}
+  User {user}
+  IdentityFile {folder}/{key}
+  IdentitiesOnly yes
+  UserKnownHostsFile {folder}/{known}
+  GlobalKnownHostsFile none
+  StrictHostKeyChecking yes
+"""
+
+
+class Sshd:
+    """The daemon, which `end` and `start` take down and up again on one port."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        program = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin")
+        if program is None or shutil.which("ssh") is None:
+            pytest.skip("openssh-server and openssh-client are not installed")
+        self._program = program
+        self._folder = folder
+        for name in ("host_key", "user_key", "other_key"):
+            words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
+            subprocess.run(words, check=True)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port: int = probe.getsockname()[1]
+        given = " ".join(f"{name}={value}" for name, value in environment.items())
+        (folder / "sshd_config").write_text(
+            DAEMON.format(
+                port=self.port, folder=folder, environment=f"SetEnv {given}" if given else ""
+            )
+        )
+        key = (folder / "host_key.pub").read_text()
+        (folder / "known").write_text(f"[127.0.0.1]:{self.port} {key}")
+        (folder / "unknown").touch()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def config(self, key: str = "user_key", known: str = "known") -> Path:
+        """A client's configuration; with another key or no known hosts it must fail."""
+        path = self._folder / f"config-{key}-{known}"
+        path.write_text(
+            CLIENT.format(
+                host=HOST, port=self.port, user=getpass.getuser(), folder=self._folder,
+                key=key, known=known,
+            )
+        )  # fmt: skip
+        return path
+
+    def start(self) -> None:
+        log = (self._folder / "log").open("ab")
+        self._process = subprocess.Popen(
+            [self._program, "-D", "-e", "-f", str(self._folder / "sshd_config")],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
+        log.close()
+        wait_until(self._answers, "sshd answers")
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None
+
+    def sessions(self) -> int:
+        """How many processes serve connections."""
+        return len(self._serving())
+
+    def _serving(self) -> list[psutil.Process]:
+        assert self._process is not None
+        children = psutil.Process(self._process.pid).children(recursive=True)
+        return [child for child in children if child.name().startswith("sshd")]
+
+    def cut(self) -> None:
+        """End every connection, and leave the daemon."""
+        serving = self._serving()
+        assert serving, "there is no connection to cut"
+        for child in serving:
+            child.kill()
+        psutil.wait_procs(serving, timeout=10)
+
+    def end(self) -> None:
+        """End the daemon and every connection."""
+        if self._process is None:
+            return
+        for child in self._serving():
+            child.kill()
+        self._process.terminate()
+        self._process.wait(timeout=10)
+        self._process = None
+
+    def _answers(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+
+@contextmanager
+def loopback_sshd(folder: Path, environment: Mapping[str, str]) -> Iterator[Sshd]:
+    """A running daemon; `environment` is what its sessions are given."""
+    if is_root():
+        # As the package's own service makes it; another test's daemon may be using it, so it stays.
+        PRIVILEGE_SEPARATION.mkdir(mode=0o755, exist_ok=True)
+    daemon = Sshd(folder, environment)
+    try:
+        daemon.start()
+        yield daemon
+    finally:
+        daemon.end()

@@ -1,0 +1,242 @@
+"""The course of a trial: change points, trends, warm-up, checkpoints, on known and real series."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pgassay.analysis import trend
+from pgassay.analysis.change_points import change_points, long_run_variance, without_spikes
+from pgassay.analysis.checkpoint_effect import checkpoint_effects
+from pgassay.analysis.course_model import CheckpointEffect, Course, StepCourse
+from pgassay.analysis.steadiness import mser5, steadiness_doubts, step_courses
+from support.courses import Array, course_with, inert, plan_with, recorded_tps
+
+SECONDS = np.arange(300)
+
+
+def source() -> np.random.Generator:
+    return np.random.default_rng(1)
+
+
+def judged(tps: Array, **options: Sequence[float]) -> StepCourse:
+    (found,) = step_courses(
+        [course_with(tps, checkpoints_s=options.get("checkpoints_s", ()))], 0.02
+    )
+    return found
+
+
+def effect_of(trials: Sequence[Array], starts: Sequence[float]) -> CheckpointEffect:
+    courses = [course_with(t, number=i + 1, checkpoints_s=starts) for i, t in enumerate(trials)]
+    (found,), _ = checkpoint_effects(plan_with(levels=("off",)), courses)
+    return found
+
+
+def dipping(depth: float, starts: Sequence[float], n: int = 120) -> Array:
+    """Down by `depth` for four seconds after each start, made good at once."""
+    found = np.full(n, 1000.0)
+    for start in starts:
+        found[int(start) : int(start) + 4] *= 1 - depth
+    return found
+
+
+def test_the_long_run_variance_of_an_autoregression_is_found_with_and_without_a_shift() -> None:
+    noise = inert(source(), 20_000, 0.5)
+    assert long_run_variance(noise) == pytest.approx(3.0, rel=0.15)
+    shifted = noise + 5 * (np.arange(20_000) > 9000)
+    assert long_run_variance(shifted) == pytest.approx(3.0, rel=0.2)
+
+
+def test_a_shift_is_found_where_it_is_and_inertia_is_none() -> None:
+    noise = 3 * inert(source(), 300, 0.8)
+    assert change_points(1000 + noise) == []
+    (place,) = change_points(1000 + noise + 20 * (SECONDS >= 170))
+    assert place == pytest.approx(170, abs=3)
+
+
+def test_stationary_series_are_rarely_told_to_change() -> None:
+    draw = source()
+    for correlation in (0.0, 0.9):
+        found = sum(bool(change_points(inert(draw, 300, correlation))) for _ in range(60))
+        assert stats.binomtest(found, 60, 0.1, alternative="greater").pvalue > 0.01
+
+
+def test_a_single_stall_is_no_new_level() -> None:
+    noise = 1000 + source().standard_normal(300)
+    noise[150] = 0.0
+    assert change_points(noise) == []
+    assert without_spikes(noise)[150] == pytest.approx(1000, abs=10)
+    assert change_points(np.ones(300)) == []
+    assert change_points(np.arange(5.0)) == []
+
+
+def test_the_slope_is_that_of_scipy() -> None:
+    values = 5 + 0.3 * np.arange(40) + source().standard_normal(40)
+    known = stats.theilslopes(values)
+    found = trend.drift(values)
+    assert found is not None
+    assert found.total == pytest.approx(40 * known.slope)
+    assert found.low < 40 * 0.3 < found.high
+    assert trend.drift(np.ones(40)) is None
+    assert trend.drift(np.arange(5.0)) is None
+
+
+def test_turning_a_series_round_turns_its_slope_round() -> None:
+    values = 5 + 0.3 * np.arange(60) + source().standard_normal(60)
+    there, back = trend.drift(values), trend.drift(values[::-1])
+    assert there is not None
+    assert back is not None
+    assert there.total == pytest.approx(-back.total)
+    scaled = trend.drift(10 * values)
+    assert scaled is not None
+    assert (scaled.low, scaled.high) == pytest.approx((10 * there.low, 10 * there.high))
+
+
+def test_a_steady_trial_is_steady_and_one_that_falls_late_is_not() -> None:
+    noise = np.exp(0.02 * inert(source(), 300, 0.5))
+    assert judged(1000 * noise).course is Course.STEADY
+    fallen = judged(1000 * noise * np.where(SECONDS >= 200, 0.85, 1.0))
+    assert fallen.course is Course.UNSTEADY
+    assert fallen.why.startswith("its mean changed by \u22121")
+    assert fallen.shifts[-1].at_s == pytest.approx(200, abs=5)
+
+
+def test_a_warm_up_is_told_with_its_length() -> None:
+    noise = np.exp(0.02 * inert(source(), 300, 0.5))
+    cold = judged(1000 * noise * (1 - 0.4 * np.exp(-SECONDS / 12)))
+    assert cold.course is Course.WARMING
+    assert 15 <= cold.warmup_s <= 80
+    assert mser5(np.where(SECONDS < 50, 0.0, 1000.0) + noise) == 50
+
+
+def test_dips_of_every_checkpoint_are_no_unrest() -> None:
+    starts = [20.0, 80.0, 140.0, 200.0, 260.0]
+    shape = np.ones(300)
+    for start in starts:
+        shape[int(start) : int(start) + 25] = 0.7
+    tps = 1000 * shape * np.exp(0.02 * inert(source(), 300, 0.5))
+    with_cycle = judged(tps, checkpoints_s=starts)
+    assert with_cycle.course is Course.STEADY
+    assert with_cycle.phase_removed
+
+
+@pytest.mark.parametrize("tps", [np.full(300, 1000.0), np.zeros(300), np.ones(12)])
+def test_where_nothing_can_be_said_the_course_is_unknown_and_why(tps: Array) -> None:
+    found = judged(tps)
+    assert found.course is Course.UNKNOWN
+    assert found.why
+
+
+def test_the_real_recorded_series_have_the_course_one_sees_in_them() -> None:
+    # Read-only: from 105 000 tps to 113 000 and, from the middle on, down to 94 000.
+    assert judged(recorded_tps("select-only")).course is not Course.UNKNOWN
+    first = recorded_tps("simple-update")[:3].mean()
+    assert first < recorded_tps("simple-update").mean()
+
+
+def test_unrest_becomes_a_doubt_only_where_it_is_more_than_chance() -> None:
+    def steps(courses: Sequence[Course]) -> list[StepCourse]:
+        return [
+            StepCourse(i + 1, "a1", 8.0, c, "its mean changed", 31.5, (), None, phase_removed=False)
+            for i, c in enumerate(courses)
+        ]
+
+    plan = plan_with()
+    few = steps([Course.UNSTEADY] + [Course.STEADY] * 11)
+    assert steadiness_doubts(plan, few) == []
+    (many,) = steadiness_doubts(plan, steps([Course.UNSTEADY] * 6 + [Course.STEADY] * 6))
+    assert many.kind == "no-steady-state"
+    assert many.text == "6 of 12 trials reached no steady state (trial 1: its mean changed)"
+    (cold,) = steadiness_doubts(plan, steps([Course.WARMING] * 6 + [Course.UNKNOWN] * 6))
+    assert cold.kind == "warm-up"
+    assert "load.warmup should be 32 s longer" in cold.text
+
+
+def test_a_known_dip_is_measured_with_its_cost() -> None:
+    starts = [20.0, 50.0, 80.0]
+    draw = source()
+    trials = [dipping(0.3, starts) * np.exp(0.01 * draw.standard_normal(120)) for _ in range(6)]
+    found = effect_of(trials, starts)
+    assert found.refused is None
+    assert found.checkpoints == 18
+    assert found.depth_pct is not None
+    assert found.depth_pct.value == pytest.approx(30, abs=1.5)
+    assert found.lost_transactions is not None
+    assert found.lost_transactions.low is not None
+    assert found.lost_transactions.high is not None
+    assert found.lost_transactions.low < 4 * 300 < found.lost_transactions.high
+    assert found.recovery_s is not None
+    assert found.recovery_s.value == pytest.approx(5, abs=1)
+    assert found.duration_s is not None
+    assert found.duration_s.value == pytest.approx(4, abs=1)
+    assert found.band95_pct[found.offset_s.index(1.5)][1] < -20  # type: ignore[index]
+
+
+def test_scale_and_order_of_trials_do_not_matter() -> None:
+    starts = [20.0, 50.0, 80.0]
+    draw = source()
+    trials = [dipping(0.3, starts) * np.exp(0.02 * draw.standard_normal(120)) for _ in range(6)]
+    found = effect_of(trials, starts)
+    turned = effect_of([10 * t for t in trials[::-1]], starts)
+    assert found.depth_pct is not None
+    assert turned.depth_pct is not None
+    assert turned.depth_pct.value == pytest.approx(found.depth_pct.value)
+    assert turned.profile_pct == pytest.approx(found.profile_pct)
+    assert turned.lost_transactions is not None
+    assert found.lost_transactions is not None
+    assert turned.lost_transactions.value == pytest.approx(10 * found.lost_transactions.value)
+
+
+def test_noise_has_no_dip() -> None:
+    draw = source()
+    trials = [1000 * np.exp(0.05 * inert(draw, 120, 0.8)) for _ in range(8)]
+    found = effect_of(trials, [20.0, 50.0, 80.0])
+    assert found.depth_pct is not None
+    assert abs(found.depth_pct.value) < 5
+    assert found.dip_at_s is None
+    assert found.recovery_s is None
+
+
+def test_checkpoints_that_follow_at_once_and_too_few_trials_are_refused_in_words() -> None:
+    trials = [np.full(120, 1000.0) + i for i in range(6)]
+    fast = effect_of(trials, [float(at) for at in range(0, 120, 3)])
+    assert fast.refused == "checkpoints begin every 3.0 s: too close for a before and an after"
+    few = effect_of(trials[:2], [20.0, 50.0, 80.0])
+    assert few.refused is not None
+    assert few.refused.endswith("it takes 3")
+    late = effect_of(trials, [119.0])
+    assert late.refused is not None
+    assert late.refused.startswith("0 of 6 trials")
+
+
+def test_arms_are_compared_over_blocks() -> None:
+    starts = [20.0, 50.0, 80.0]
+    draw = source()
+    courses = [
+        course_with(
+            dipping(depth, starts) * np.exp(0.01 * draw.standard_normal(120)),
+            number=block,
+            arm=arm,
+            checkpoints_s=starts,
+        )
+        for block in range(1, 7)
+        for arm, depth in (("a1", 0.1), ("a2", 0.4))
+    ]
+    _, (contrast,) = checkpoint_effects(plan_with(), courses)
+    assert contrast.blocks == 6
+    assert contrast.depth_points.value == pytest.approx(30, abs=2)
+    assert contrast.lost_transactions.low is not None
+    assert contrast.lost_transactions.high is not None
+    assert contrast.lost_transactions.low < 1200 < contrast.lost_transactions.high
+    assert not math.isnan(contrast.depth_points.value)
+
+
+def test_a_trial_without_transactions_has_no_profile() -> None:
+    trials = [np.zeros(120)] * 3 + [dipping(0.3, [20.0, 50.0, 80.0])] * 2
+    found = effect_of(trials, [20.0, 50.0, 80.0])
+    assert found.refused is not None
+    assert found.trials == 2
