@@ -48,6 +48,7 @@ bench: build
 
 validate: build
 	$(BIN)/python -m bench.false_positives
+	$(BIN)/python -m bench.factorial_errors
 	$(BIN)/python -m bench.estimates
 
 format:

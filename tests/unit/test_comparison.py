@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pgassay.analysis.analyse import analyse
-from pgassay.analysis.comparison import sign_flip_p
+from pgassay.analysis.estimate import sign_flip_p
 from pgassay.analysis.model import (
     Analysis,
     Doubt,

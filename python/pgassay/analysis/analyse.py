@@ -6,11 +6,15 @@ Never: reads a file; `measures.py` did.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from pgassay.analysis.comparison import Question, Rule, compare
+from pgassay.analysis.comparison import Question, compare
+from pgassay.analysis.contrasts import BlockTable, block_table, main_effect
+from pgassay.analysis.estimate import Rule
+from pgassay.analysis.factorial import factorial_effects, joint_p
 from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import (
     Analysis,
@@ -37,7 +41,9 @@ def analyse(
     rule = _rule(plan)
     trials = sorted((t for t in finished if not t.invalid), key=_place)
     invalid = sorted((t for t in finished if t.invalid), key=_place)
-    comparisons = tuple(_comparisons(plan, trials, rule))
+    steps = {step: block_table(METRICS[plan.metric], trials, plan, step) for step in _steps(plan)}
+    comparisons = _tested_together(plan, steps, tuple(_comparisons(plan, trials, rule)), rule)
+    factorial = factorial_effects(plan, METRICS[plan.metric], steps[None], rule)
     complete = _complete_blocks(plan, trials)
     return Analysis(
         question=question,
@@ -51,6 +57,10 @@ def analyse(
         invalid_trials=tuple(invalid),
         comparisons=comparisons,
         variants=summarise_variants(trials),
+        interactions=factorial.interactions,
+        simple_effects=factorial.simple_effects,
+        trends=factorial.trends,
+        arm_effects=factorial.arm_effects,
         warnings=(
             *_of_invalid(invalid, trials),
             *drift,
@@ -82,16 +92,37 @@ def _steps(plan: Plan) -> list[float | None]:
 
 
 def _comparisons(plan: Plan, trials: Sequence[TrialMeasures], rule: Rule) -> list[Comparison]:
+    steps = _steps(plan)
     found = []
     for metric in METRICS.values():
+        tables = {step: block_table(metric, trials, plan, step) for step in steps}
         for factor in plan.factors:
             for level in factor.levels[1:]:
-                for step in _steps(plan):
+                for step in steps:
                     question = Question(metric, factor, level, step)
-                    comparison = compare(question, trials, plan, rule)
+                    comparison = compare(question, tables[step], plan, rule)
                     if comparison is not None:
                         found.append(comparison)
     return found
+
+
+def _tested_together(
+    plan: Plan,
+    tables: Mapping[float | None, BlockTable],
+    comparisons: tuple[Comparison, ...],
+    rule: Rule,
+) -> tuple[Comparison, ...]:
+    """The same, the verdicts with their max-T p."""
+    factors = {factor.name: factor for factor in plan.factors}
+    verdicts = [at for at, c in enumerate(comparisons) if c.metric == plan.metric]
+    chosen = [comparisons[at] for at in verdicts]
+    together = joint_p(
+        [tables[c.step] for c in chosen],
+        [main_effect(plan, factors[c.factor], c.level) for c in chosen],
+        rule.declared_blocks,
+    )
+    corrected = dict(zip(verdicts, together or (), strict=False))
+    return tuple(replace(c, p_max_t=corrected.get(at)) for at, c in enumerate(comparisons))
 
 
 def _complete_blocks(plan: Plan, trials: Sequence[TrialMeasures]) -> int:

@@ -156,6 +156,8 @@ class Comparison:
     blocks_to_decide: int | None
     """More blocks that would likely decide; 0 when decided, None when hopeless or unknown."""
     block_effects_pct: tuple[float, ...]
+    p_max_t: float | None = None
+    """Of the primary metric: corrected for all verdicts together by flipping their signs as one."""
 
     @property
     def load(self) -> str:
@@ -172,6 +174,85 @@ class ArmSummary:
     levels: Mapping[str, str]
     trials: int
     means: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One contrast of the primary metric over whole trials, in per cent of what it starts from."""
+
+    blocks: int
+    effect_pct: float | None
+    ci95_pct: tuple[float, float] | None
+    """Together with those of its kind (all interactions, all trends, ...) at 95 %."""
+    p_sign_flip: float | None
+    p_max_t: float | None
+    """Corrected for all of its kind."""
+    e_value: float | None
+    blocks_to_decide: int | None
+    block_effects_pct: tuple[float, ...]
+
+
+class Dependence(StrEnum):
+    """Whether one factor's effect depends on another's level."""
+
+    DEPENDS = "depends"
+    NEGLIGIBLE = "negligible"
+    """It does for sure, and for sure by less than the smallest effect that matters."""
+    INDEPENDENT = "independent"
+    """By less than that effect, if at all."""
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class SimpleEffect:
+    """A level against its factor's baseline, where another factor is at `at`."""
+
+    factor: str
+    level: str
+    other: str
+    at: str
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """How much the effect of `level` at `other = at` exceeds that at the other's baseline.
+
+    Effects multiply, so 10 % means: the ratio that `level` makes is 1.1 times as large there.
+    """
+
+    metric: str
+    factor: str
+    level: str
+    other: str
+    at: str
+    aliases: tuple[str, ...]
+    """Other interactions that the same figures would show, in a fraction."""
+    estimate: Estimate
+    verdict: Dependence
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A line through a factor's levels, from the lowest to the highest value."""
+
+    metric: str
+    factor: str
+    lowest: str
+    highest: str
+    per_doubling_pct: float | None
+    """Where levels are spaced by ratios: the change with each doubling of the value."""
+    estimate: Estimate
+    """From the lowest to the highest level, along the line."""
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class ArmEffect:
+    """One arm against the arm that has every factor at its baseline."""
+
+    arm: str
+    estimate: Estimate
 
 
 @dataclass(frozen=True)
@@ -193,6 +274,10 @@ class Analysis:
     warnings: tuple[Doubt, ...]
     variants: tuple[VariantSummary, ...] = ()
     """Described, not compared: nothing is said of how sure a difference is."""
+    interactions: tuple[Interaction, ...] = ()
+    simple_effects: tuple[SimpleEffect, ...] = ()
+    trends: tuple[Trend, ...] = ()
+    arm_effects: tuple[ArmEffect, ...] = ()
     quantile_shifts: tuple[QuantileShift, ...] = ()
     by_load: tuple[EffectByLoad, ...] = ()
     load_curves: tuple[LoadCurve, ...] = ()

@@ -18,8 +18,16 @@ from pgassay.cli.console import out, plain
 from pgassay.cli.plan_changes import ahead_to_json, look_ahead, print_ahead
 from pgassay.cli.plan_factors import print_factors
 from pgassay.cli.progress import clock
+from pgassay.plan.described import (
+    aliases,
+    combinations_line,
+    order_of,
+    plots_line,
+    restarts_line,
+)
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
+from pgassay.plan.plots import restarts_every_trial
 from pgassay.plan.steps import Step
 from pgassay.plan.store import plan_to_json
 from pgassay.spec.parse import Spec, load_spec
@@ -50,7 +58,8 @@ def plan(
     drawn = make_plan(checked)
     ahead = look_ahead(checked, drawn)
     if as_json:
-        typer.echo(json.dumps({**plan_to_json(drawn), **ahead_to_json(ahead)}))
+        design = {"design": _design(checked, drawn)}
+        typer.echo(json.dumps({**plan_to_json(drawn), **design, **ahead_to_json(ahead)}))
     else:
         _print(checked, drawn, placement)
         print_ahead(ahead)
@@ -67,6 +76,7 @@ def _print(spec: Spec, drawn: Plan, placement: Placement) -> None:
     for part, label in placement.described().items():
         out.print(f"place     {part}: {label}")
     _print_arms(drawn)
+    _print_design(spec, drawn)
     _print_order(drawn)
     knobs = {name: (value,) for name, value in spec.file.settings.host.items()}
     host = access_of(spec.file.target).host()
@@ -131,6 +141,25 @@ def _print_arms(drawn: Plan) -> None:
         out.print(f"arm {arm.id:<5} {plain(arm.label)}")
 
 
+def _print_design(spec: Spec, drawn: Plan) -> None:
+    """How several factors are combined and randomised."""
+    if len(drawn.factors) < 2:
+        return
+    for name, value in _design(spec, drawn).items():
+        for line in [value] if isinstance(value, str) else value:
+            out.print(f"{name:<9} {plain(line)}")
+
+
+def _design(spec: Spec, drawn: Plan) -> dict[str, str | list[str]]:
+    every = restarts_every_trial(spec.file)
+    return {
+        "arms": combinations_line(drawn),
+        "alias": list(aliases(drawn)),
+        "plots": plots_line(drawn),
+        "restarts": restarts_line(drawn, every_trial=every),
+    }
+
+
 def _print_order(drawn: Plan) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("block", justify="right")
@@ -138,7 +167,7 @@ def _print_order(drawn: Plan) -> None:
     last = drawn.max_blocks if drawn.factors else drawn.min_blocks
     for block in range(1, last + 1):
         needed = "" if block <= drawn.min_blocks else "  [dim]if still undecided[/dim]"
-        table.add_row(str(block), " ".join(t.arm for t in drawn.block(block)) + needed)
+        table.add_row(str(block), plain(order_of(drawn, block)) + needed)
     out.print(table)
     least, most = (
         clock(blocks * len(drawn.arms) * drawn.trial_s) for blocks in (drawn.min_blocks, last)

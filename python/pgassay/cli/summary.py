@@ -11,6 +11,7 @@ from rich.table import Table
 
 from pgassay.analysis.model import Analysis, Comparison, IntervalKind, Verdict
 from pgassay.cli.console import out, plain
+from pgassay.findings.factorial_wording import certainty
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.report.context import ReportContext
 
@@ -21,6 +22,9 @@ _COLOUR = {
     Verdict.EQUIVALENT: "cyan",
     Verdict.UNDECIDED: "yellow",
 }
+_FACTORIAL_COLOUR = {"depends": "magenta", "undecided": "yellow", "better": "green", "worse": "red"}
+_MOST_FACTORIAL = 6
+"""Interactions and trends told on a terminal."""
 
 
 def print_summary(context: ReportContext, report: Path | None) -> None:
@@ -30,6 +34,7 @@ def print_summary(context: ReportContext, report: Path | None) -> None:
     for finding in context.findings:
         if finding.kind is FindingKind.VERDICT:
             _print_verdict(finding, context.analysis)
+    _print_factorial(context)
     _print_explanations([f for f in context.findings if f.kind is FindingKind.EXPLANATION])
     for finding in context.findings:
         if finding.kind is FindingKind.WARNING:
@@ -46,6 +51,29 @@ def _print_verdict(finding: Finding, analysis: Analysis) -> None:
     out.print(f"[bold {colour}]{label:<10}[/] {plain(finding.text)}")
     if evidence:
         out.print(f"{'':<10} {_certainty(evidence, analysis)}")
+
+
+def _print_factorial(context: ReportContext) -> None:
+    """Interactions and trends, with what each rests on."""
+    analysis = context.analysis
+    told = [
+        *zip(
+            context.of_kind(FindingKind.INTERACTION),
+            (one.estimate for one in analysis.interactions),
+            strict=True,
+        ),
+        *zip(
+            context.of_kind(FindingKind.TREND),
+            (one.estimate for one in analysis.trends),
+            strict=True,
+        ),
+    ]
+    for finding, estimate in told[:_MOST_FACTORIAL]:
+        colour = _FACTORIAL_COLOUR.get(finding.title, "cyan")
+        out.print(f"[bold {colour}]{finding.title.upper():<11}[/]{plain(finding.text)}")
+        out.print(f"{'':<10} {certainty(estimate)}")
+    if len(told) > _MOST_FACTORIAL:
+        out.print(f"{'':<10} {len(told) - _MOST_FACTORIAL} more are in the report")
 
 
 def _certainty(evidence: Comparison, analysis: Analysis) -> str:

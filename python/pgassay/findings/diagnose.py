@@ -13,6 +13,7 @@ from importlib.resources import files
 
 from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import Analysis, Comparison, Verdict
+from pgassay.findings.factorial_wording import factorial_findings
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.observe import observe
 from pgassay.findings.wording import quantity, signed_percent, verdict_sentence
@@ -22,7 +23,7 @@ _LIMITS = _RULES["thresholds"]
 
 
 def find(analysis: Analysis) -> tuple[Finding, ...]:
-    """All findings of an analysis: verdicts, explanations, observations, warnings."""
+    """All findings: verdicts, interactions, trends, explanations, observations, warnings."""
     found = [
         Finding(
             FindingKind.VERDICT,
@@ -32,6 +33,7 @@ def find(analysis: Analysis) -> tuple[Finding, ...]:
         )
         for verdict in analysis.verdicts()
     ]
+    found += factorial_findings(analysis)
     for verdict in analysis.verdicts():
         if verdict.step is None:
             found += _explanations(verdict, analysis)

@@ -16,6 +16,10 @@ class FindingKind(StrEnum):
 
     VERDICT = "verdict"
     """Answers the question."""
+    INTERACTION = "interaction"
+    """Whether one factor's effect depends on another."""
+    TREND = "trend"
+    """Whether ordered levels lie on a line."""
     EXPLANATION = "explanation"
     """A difference between the arms that goes with the verdict."""
     OBSERVATION = "observation"

@@ -7,12 +7,24 @@ from __future__ import annotations
 
 import tomllib
 from importlib.resources import files
+from typing import Protocol
 
-from pgassay.analysis.comparison import FEW_BLOCKS
+from pgassay.analysis.estimate import FEW_BLOCKS
 from pgassay.analysis.metrics import METRICS, Metric
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 
 TEXTS = tomllib.loads((files(__package__) / "texts.toml").read_text("utf-8"))
+
+
+class Estimated(Protocol):
+    """What a comparison and every other estimate have in common."""
+
+    @property
+    def blocks(self) -> int: ...
+    @property
+    def ci95_pct(self) -> tuple[float, float] | None: ...
+    @property
+    def blocks_to_decide(self) -> int | None: ...
 
 
 def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
@@ -28,19 +40,19 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
         signed=signed_percent(effect),
         interval=interval_text(comparison),
         margin=f"{100 * analysis.smallest_effect:g} %",
-        more=_more_blocks(comparison.blocks_to_decide),
+        more=more_blocks(comparison.blocks_to_decide),
     )
     if comparison.step is not None:
         return f"At {comparison.load}: {sentence}"
     return sentence
 
 
-def interval_text(comparison: Comparison) -> str:
+def interval_text(estimate: Estimated) -> str:
     """Such as `95 % CI 1.8 to 4.4 %, 11 blocks`."""
-    blocks = f"{comparison.blocks} block{'s' if comparison.blocks != 1 else ''}"
-    if comparison.ci95_pct is None:
+    blocks = f"{estimate.blocks} block{'s' if estimate.blocks != 1 else ''}"
+    if estimate.ci95_pct is None:
         return f"no interval yet, {blocks}"
-    low, high = comparison.ci95_pct
+    low, high = estimate.ci95_pct
     return f"95 % CI {_one(low)} to {_one(high)} %, {blocks}"
 
 
@@ -78,15 +90,16 @@ def _template(comparison: Comparison, metric: Metric) -> tuple[str, str]:
         case Verdict.WORSE:
             return "slower", form
         case Verdict.UNDECIDED:
-            return "undecided", _outlook(comparison)
+            return "undecided", outlook(comparison)
         case other:
             return other.value, "any"
 
 
-def _outlook(comparison: Comparison) -> str:
-    if comparison.blocks < FEW_BLOCKS:
+def outlook(estimate: Estimated) -> str:
+    """Which sentence says how many more blocks it takes."""
+    if estimate.blocks < FEW_BLOCKS:
         return "few"
-    return "unknown" if comparison.blocks_to_decide is None else "more"
+    return "unknown" if estimate.blocks_to_decide is None else "more"
 
 
 def _one(value: float) -> str:
@@ -94,7 +107,8 @@ def _one(value: float) -> str:
     return f"{value:,.{digits}f}".replace(",", "\u202f").replace("-", "\u2212")
 
 
-def _more_blocks(count: int | None) -> str:
+def more_blocks(count: int | None) -> str:
+    """Such as `one more block`."""
     return "one more block" if count == 1 else f"{count} more blocks"
 
 

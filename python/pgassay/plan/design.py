@@ -1,22 +1,28 @@
-"""Randomised complete blocks.
+"""Randomised complete blocks, in split plots where a factor is hard to change.
 
 Enters: a Spec. Leaves: a Plan; the same spec and seed give the same plan on every machine.
 Never: reads a clock, a file or a server.
 
 Design: every arm once per block, a fresh permutation per block (Fisher's randomised complete
-block design; why, measured, in docs/methods.md).
+block design; why, measured, in docs/methods.md). In split plots the whole plots are permuted, and
+the arms inside each.
 """
 
 from __future__ import annotations
 
-import itertools
 import random
+from collections.abc import Sequence
+from typing import TypeVar
 
+from pgassay.errors import SpecError
+from pgassay.plan.combinations import combine
 from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial
+from pgassay.plan.plots import choose_plots, restarts_every_trial, whole_plots
 from pgassay.plan.risks import find_risks
 from pgassay.plan.steps import steps_of
 from pgassay.spec.parse import Spec
 
+T = TypeVar("T")
 RESET_S = 3.0
 """What a reset is taken to cost before one has been measured."""
 
@@ -25,7 +31,12 @@ def make_plan(spec: Spec) -> Plan:
     """Draw the whole plan, up to `max_blocks`."""
     design, load = spec.file.design, spec.file.load
     factors = tuple(Factor(name, kind, levels) for kind, name, levels in spec.file.factors.every())
-    arms = _arms(factors)
+    try:
+        combined = combine(factors, design.combinations, design.resolution)
+    except SpecError as error:
+        raise SpecError(error.problem, file=spec.source, key=error.key) from None
+    arms = _arms(factors, combined.levels)
+    plots = choose_plots(factors, design.plots, every_trial=restarts_every_trial(spec.file))
     steps = steps_of(load)
     return Plan(
         question=spec.question,
@@ -33,20 +44,26 @@ def make_plan(spec: Spec) -> Plan:
         factors=factors,
         arms=arms,
         steps=steps,
-        trials=_ordered_trials(arms, design.max_blocks, spec.seed),
+        trials=_ordered_trials(
+            arms, plots.hard if plots.split else (), design.max_blocks, spec.seed
+        ),
         min_blocks=design.min_blocks,
         max_blocks=design.max_blocks,
         smallest_effect=design.smallest_effect,
         metric=design.metric,
         trial_s=sum(step.duration_s for step in steps) + RESET_S,
-        warnings=find_risks(spec),
+        warnings=find_risks(spec, combined.resolution),
         order=load.order,
+        combinations=design.combinations,
+        resolution=combined.resolution,
+        plots="split" if plots.split else "complete",
+        hard=plots.hard,
+        plots_reason=plots.reason,
     )
 
 
-def _arms(factors: tuple[Factor, ...]) -> tuple[Arm, ...]:
-    """Every combination of levels; the first is the baseline of all factors."""
-    combinations = itertools.product(*(factor.levels for factor in factors))
+def _arms(factors: tuple[Factor, ...], combinations: Sequence[tuple[str, ...]]) -> tuple[Arm, ...]:
+    """An arm per combination of levels; the first is the baseline of all factors."""
     kinds = {factor.name: factor.kind for factor in factors}
     return tuple(
         Arm(f"a{number}", dict(zip((f.name for f in factors), levels, strict=True)), kinds)
@@ -54,12 +71,28 @@ def _arms(factors: tuple[Factor, ...]) -> tuple[Arm, ...]:
     )
 
 
-def _ordered_trials(arms: tuple[Arm, ...], blocks: int, seed: int) -> tuple[PlannedTrial, ...]:
-    # Only random() itself is promised to give the same numbers in every Python, shuffle() is not.
+def _ordered_trials(
+    arms: tuple[Arm, ...], hard: tuple[str, ...], blocks: int, seed: int
+) -> tuple[PlannedTrial, ...]:
+    """Every block's trials in their order; `hard` are the factors of the whole plots, if any."""
     source = random.Random(seed)
     trials: list[PlannedTrial] = []
     for block in range(1, blocks + 1):
-        drawn = [(source.random(), arm.id) for arm in arms]
-        for position, (_, arm) in enumerate(sorted(drawn), start=1):
-            trials.append(PlannedTrial(len(trials) + 1, block, position, arm))
+        plots = [tuple(arms)]
+        if hard:
+            plots = _permuted(whole_plots(arms, hard), source)
+        position = 0
+        for number, plot in enumerate(plots, start=1):
+            for arm in _permuted(plot, source):
+                position += 1
+                whole_plot = number if hard else None
+                trials.append(
+                    PlannedTrial(len(trials) + 1, block, position, arm.id, whole_plot=whole_plot)
+                )
     return tuple(trials)
+
+
+def _permuted(items: Sequence[T], source: random.Random) -> list[T]:
+    # Only random() itself is promised to give the same numbers in every Python, shuffle() is not.
+    drawn = sorted((source.random(), at) for at in range(len(items)))
+    return [items[at] for _, at in drawn]

@@ -59,6 +59,8 @@ class PlannedTrial:
     arm: str
     repeats: int | None = None
     """The number of an invalid trial that is run again."""
+    whole_plot: int | None = None
+    """Where plots are split: the stretch of its block, from 1, in which the hard factors stay."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,15 @@ class Plan:
     warnings: tuple[str, ...]
     order: str = "ordered"
     """Of the steps: as they stand, or "shuffled" anew for every block."""
+    combinations: str = "full"
+    """Which combinations are arms: "full", "fraction" or "one-at-a-time"."""
+    resolution: int | None = None
+    """Of a fraction."""
+    plots: str = "complete"
+    """How a block is randomised: "complete", or "split" into whole plots."""
+    hard: tuple[str, ...] = ()
+    """Factors that take a restart or more to change; the whole plots', where plots are split."""
+    plots_reason: str = ""
 
     @property
     def measured_s(self) -> float:
@@ -93,13 +104,23 @@ class Plan:
         """The trials of one block, in their order."""
         return tuple(trial for trial in self.trials if trial.block == number)
 
+    def whole_plots(self, block: int) -> tuple[tuple[PlannedTrial, ...], ...]:
+        """The trials of one block by whole plot; each its own where plots are not split."""
+        plots: dict[int, list[PlannedTrial]] = {}
+        for trial in self.block(block):
+            plots.setdefault(trial.whole_plot or trial.position, []).append(trial)
+        return tuple(tuple(plot) for plot in plots.values())
+
     def again(self, trial: PlannedTrial, position: int) -> PlannedTrial:
         """The same trial once more, at this position of its block.
 
-        Its number lies beyond all planned ones and follows from the first's alone.
+        Its number lies beyond all planned ones and follows from the first's alone. It is in no
+        whole plot: the server has gone on since.
         """
         number = self.trials[-1].number + trial.number
-        return replace(trial, number=number, position=position, repeats=trial.number)
+        return replace(
+            trial, number=number, position=position, repeats=trial.number, whole_plot=None
+        )
 
     @property
     def step_unit(self) -> str:

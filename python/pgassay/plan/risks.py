@@ -18,9 +18,20 @@ CYCLE_MINIMUM = 3.0
 """Checkpoint intervals a trial must span before its phase matters little (see docs/methods.md)."""
 
 
-def find_risks(spec: Spec) -> tuple[str, ...]:
-    """The risks of this experiment, most serious first."""
-    return tuple(_checkpoint_phase(spec) + _too_few_blocks(spec) + _short_trials(spec))
+def find_risks(spec: Spec, resolution: int | None = None) -> tuple[str, ...]:
+    """The risks of this experiment, most serious first; `resolution` is that of a fraction."""
+    return tuple(
+        _checkpoint_phase(spec) + _aliased(resolution) + _too_few_blocks(spec) + _short_trials(spec)
+    )
+
+
+def _aliased(resolution: int | None) -> list[str]:
+    if resolution != 3:
+        return []
+    return [
+        "in a fraction of resolution III a main effect may be an interaction of two other factors;"
+        " confirm what is found with resolution = 4 or all combinations"
+    ]
 
 
 def _checkpoint_phase(spec: Spec) -> list[str]:

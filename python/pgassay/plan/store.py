@@ -40,6 +40,7 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
                 "steps": tuple(Step(**step) for step in fields["steps"]),
                 "trials": tuple(PlannedTrial(**trial) for trial in fields["trials"]),
                 "warnings": tuple(fields["warnings"]),
+                "hard": tuple(fields.get("hard", ())),
             }
         )
     except (KeyError, TypeError, AttributeError) as error:
@@ -53,6 +54,10 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
 
 
 def same_design(one: Plan, other: Plan) -> bool:
-    """Whether two plans are of one experiment; estimates and warnings may have been reworded."""
-    first, second = (replace(plan, trial_s=0.0, warnings=()) for plan in (one, other))
+    """Whether two plans are of one experiment; estimates and words may have changed since."""
+    first, second = (
+        # What is hard to change shows in the whole plots of the trials, where it matters.
+        replace(plan, trial_s=0.0, warnings=(), hard=(), plots_reason="")
+        for plan in (one, other)
+    )
     return first == second

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgassay.analysis.metrics import METRICS
-from pgassay.analysis.model import IntervalKind, Verdict
+from pgassay.analysis.model import Dependence, IntervalKind, Verdict
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import interval_text
 from pgassay.report.context import ReportContext
@@ -22,6 +22,8 @@ TONES = {
     Verdict.UNDECIDED: "undecided",
 }
 """Verdict → the class name that style.css colours."""
+_MOST_DEPENDING = 3
+"""Interactions told at the top: each says that an average above it is not the whole answer."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,12 @@ def headlines(context: ReportContext) -> tuple[Headline, ...]:
     whole = [v for v in verdicts if v.evidence is None or v.evidence.step is None]
     if not whole:
         return (Headline("nothing", "same", _nothing(context), "", ""),)
-    return tuple(_headline(verdict) for verdict in whole)
+    depending = [
+        Headline("depends", "undecided", finding.text, "", "")
+        for finding in context.of_kind(FindingKind.INTERACTION)
+        if finding.title == Dependence.DEPENDS
+    ]
+    return (*(_headline(verdict) for verdict in whole), *depending[:_MOST_DEPENDING])
 
 
 def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:

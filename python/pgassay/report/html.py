@@ -22,6 +22,7 @@ from pgassay.findings.wording import signed_percent
 from pgassay.report import further_tables, tables
 from pgassay.report.charts.checkpoints import checkpoints_chart
 from pgassay.report.charts.effect import effect_chart, runs_out
+from pgassay.report.charts.interactions import interaction_chart
 from pgassay.report.charts.load_curve import by_load_chart, load_curve_chart
 from pgassay.report.charts.quantiles import quantiles_chart
 from pgassay.report.charts.style import ArmStyle, arm_styles
@@ -30,6 +31,7 @@ from pgassay.report.charts.trial_order import trial_order_chart
 from pgassay.report.charts.waits import class_rows, event_rows, waits_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.environment import created_at, environment_sections, server_version
+from pgassay.report.factorial import factorial_of
 from pgassay.report.headline import facts, headlines, interval_words
 from pgassay.report.logged import logged_rows
 from pgassay.report.servers import server_table
@@ -61,6 +63,7 @@ def render_html(context: ReportContext) -> str:
             differences=tables.difference_rows(context),
             wait_classes=class_rows(context.analysis),
             wait_events=event_rows(context.analysis, context.series),
+            factorial=factorial_of(context),
             trial_columns=tables.trial_columns(context),
             trials=tables.trial_rows(context),
             arm_rows=tables.arm_rows(context),
@@ -91,6 +94,7 @@ def _charts(context: ReportContext, styles: dict[str, ArmStyle]) -> dict[str, Ma
     figures = {
         "effect": effect_chart(analysis),
         "throughput": throughput_chart(series, context.plan, styles),
+        "interactions": interaction_chart(analysis),
         "waits": waits_chart(analysis, styles),
         "load_curve": load_curve_chart(analysis, styles),
         "by_load": by_load_chart(analysis),

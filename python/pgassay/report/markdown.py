@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pgassay.report import further_tables, tables
 from pgassay.report.context import ReportContext
 from pgassay.report.environment import environment_sections
+from pgassay.report.factorial import factorial_of
 from pgassay.report.headline import facts, headlines
 from pgassay.report.logged import logged_rows
 from pgassay.report.servers import server_table
@@ -33,6 +34,7 @@ def render_markdown(context: ReportContext) -> str:
             facts=facts(context),
             arms=context.analysis.arms,
             verdicts=tables.verdict_rows(context),
+            factorial=factorial_of(context),
             patterns=tables.pattern_sentences(context),
             differences=tables.difference_rows(context),
             arm_rows=tables.arm_rows(context),

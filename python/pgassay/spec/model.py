@@ -92,6 +92,19 @@ class DesignTable(Table):
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = Field(
         None, description="orders the trials; drawn and recorded when left out"
     )
+    combinations: Literal["full", "fraction", "one-at-a-time"] = Field(
+        "full",
+        description="several factors: all combinations of levels, a regular fraction of them, or"
+        " the baseline and each change of it",
+    )
+    resolution: Literal[3, 4, 5] = Field(
+        4, description="of a fraction, at least: with 4 main effects are free of interactions"
+    )
+    plots: Literal["auto", "split", "complete"] = Field(
+        "auto",
+        description="factors that take a restart: changed in stretches of a block (split), or"
+        " like all others (complete)",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -108,6 +121,8 @@ class DesignTable(Table):
             raise ValueError(
                 f"max_blocks ({self.max_blocks}) is less than min_blocks ({self.min_blocks})"
             )
+        if "resolution" in self.model_fields_set and self.combinations != "fraction":
+            raise ValueError('resolution is a fraction\'s; write combinations = "fraction" too')
         return self
 
 
@@ -148,10 +163,10 @@ class ExperimentFile(Table):
                 f" target.allow_host_changes = true{also}"
             )
         arms = math.prod(len(levels) for _, _, levels in self.factors.every())
-        if arms > MOST_ARMS:
+        if arms > MOST_ARMS and self.design.combinations == "full":
             raise ValueError(
                 f"the factors make {arms} arms; more than {MOST_ARMS} cannot be compared,"
-                " drop levels or factors"
+                ' drop levels or factors, or write design.combinations = "fraction"'
             )
         return self
 

@@ -1,0 +1,102 @@
+"""From trials to one number per block: which arms a level, a cell or a line is the mean of.
+
+Enters: a plan's arms, trial measures. Leaves: complete blocks as a table, and weights over arms.
+Never: infers anything.
+
+Every weight sums over the arms of a block, so that whatever the block's trials share cancels in a
+contrast (docs/methods.md, Several factors).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgassay.analysis.metrics import Metric
+from pgassay.analysis.model import TrialMeasures
+from pgassay.plan.model import Factor, Plan
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class BlockTable:
+    """The complete blocks of one metric: a row each, a column per arm of the plan."""
+
+    blocks: tuple[int, ...]
+    values: NDArray[np.float64]
+    """On the scale of comparison: logarithms where that is a ratio."""
+
+    def of(self, weights: Vector) -> Vector:
+        """One number per block; every row is summed in the same order, so equal rows stay equal."""
+        summed: Vector = (self.values * weights).sum(axis=1)
+        return summed
+
+    def only(self, blocks: Sequence[int]) -> BlockTable:
+        """The rows of some of its blocks."""
+        wanted = set(blocks)
+        kept = [at for at, block in enumerate(self.blocks) if block in wanted]
+        return BlockTable(tuple(self.blocks[at] for at in kept), self.values[kept])
+
+
+def block_table(
+    metric: Metric, trials: Sequence[TrialMeasures], plan: Plan, step: float | None
+) -> BlockTable:
+    """Every block in which all arms have a value."""
+    blocks: dict[int, dict[str, float]] = {}
+    for trial in trials:
+        measures = trial.at(step)
+        value = measures.values.get(metric.name) if measures else None
+        if value is None or not math.isfinite(value):
+            continue
+        if metric.scale == "ratio":
+            if value <= 0.0:
+                continue
+            value = math.log(value)
+        blocks.setdefault(trial.block, {})[trial.arm] = value
+    complete = {n: arms for n, arms in sorted(blocks.items()) if len(arms) == len(plan.arms)}
+    rows = [[arms[arm.id] for arm in plan.arms] for arms in complete.values()]
+    return BlockTable(tuple(complete), np.array(rows, dtype=np.float64).reshape(-1, len(plan.arms)))
+
+
+def mean_over(plan: Plan, held: Mapping[str, str]) -> Vector:
+    """Weights of the mean over all arms that have these levels, the other factors averaged.
+
+    With one factor changed at a time there is nothing to average over: the others are at their
+    baselines.
+    """
+    if plan.combinations == "one-at-a-time":
+        held = {**{factor.name: factor.baseline for factor in plan.factors}, **held}
+    has = [all(arm.levels[name] == level for name, level in held.items()) for arm in plan.arms]
+    return np.array(has, dtype=np.float64) / max(1, sum(has))
+
+
+def main_effect(plan: Plan, factor: Factor, level: str) -> Vector:
+    """A level against its factor's baseline."""
+    return mean_over(plan, {factor.name: level}) - mean_over(plan, {factor.name: factor.baseline})
+
+
+def simple_effect(plan: Plan, factor: Factor, level: str, held: Mapping[str, str]) -> Vector:
+    """A level against its factor's baseline where other factors have these levels."""
+    return mean_over(plan, {**held, factor.name: level}) - mean_over(
+        plan, {**held, factor.name: factor.baseline}
+    )
+
+
+def interaction(plan: Plan, factor: Factor, level: str, other: Factor, at: str) -> Vector:
+    """How much the level's effect at one level of another factor exceeds that at its baseline."""
+    return simple_effect(plan, factor, level, {other.name: at}) - simple_effect(
+        plan, factor, level, {other.name: other.baseline}
+    )
+
+
+def slope(plan: Plan, factor: Factor, scores: Sequence[float]) -> Vector:
+    """The least-squares slope of the levels' means over their scores."""
+    centred = np.array(scores) - np.mean(scores)
+    means = [mean_over(plan, {factor.name: level}) for level in factor.levels]
+    weights: Vector = centred @ np.array(means) / float(centred @ centred)
+    return weights

@@ -1,0 +1,179 @@
+"""One contrast over blocks: its mean, interval, p, e-value, and what they decide.
+
+Enters: one number per complete block, the margin that matters. Leaves: a `BlockEstimate`.
+Never: knows what the number is of; a level against its baseline, an interaction and a trend are
+judged alike, because each is one number per block.
+
+Sources: docs/methods.md. The t interval and the exact sign-flip test are over blocks (Fisher), the
+sequential interval is Wang & Ramdas'.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from pgassay.analysis.max_t import max_t_p
+from pgassay.analysis.model import IntervalKind
+from pgassay.analysis.sequential import critical_t, e_value
+
+Interval = tuple[float, float]
+
+FEW_BLOCKS = 4
+"""Blocks below which spread is too little known to say how many more it takes."""
+_HORIZON = 1000
+"""Blocks beyond which "how many more" is answered with "unknown"."""
+_USELESS_PCT = 10_000.0
+"""A bound beyond this tells nothing; there is no interval then."""
+_LARGEST_LOG = 300.0
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How verdicts are reached in one run, fixed before its first trial."""
+
+    interval: IntervalKind
+    smallest_effect: float
+    simultaneous: int
+    declared_blocks: int
+
+    def critical(self, n: int, alpha: float) -> float:
+        """Half-width of the interval in standard errors of the mean."""
+        shared = alpha / self.simultaneous
+        if n < 2:
+            return math.inf
+        if self.interval is IntervalKind.SEQUENCE:
+            return critical_t(n, shared)
+        return float(special.stdtrit(n - 1, 1 - shared / 2))
+
+    def margins(self, baseline_mean: float, *, ratio: bool) -> Interval:
+        """± the smallest effect on the scale of comparison."""
+        if ratio:
+            return math.log1p(-self.smallest_effect), math.log1p(self.smallest_effect)
+        margin = self.smallest_effect * abs(baseline_mean)
+        return -margin, margin
+
+
+@dataclass(frozen=True)
+class BlockEstimate:
+    """A contrast on the scale of comparison, logarithms where that is a ratio."""
+
+    blocks: int
+    mean: float
+    interval: Interval | None
+    p_t: float | None
+    p_sign_flip: float | None
+    p_blocks: int
+    e_value: float | None
+    differs: bool
+    """The 95 % interval excludes zero."""
+    inside: bool
+    """The 90 % interval lies inside the margins."""
+    blocks_to_decide: int | None
+
+    @property
+    def has_spread(self) -> bool:
+        """Whether anything can be inferred: of one block, or of equal ones, nothing can."""
+        return self.p_t is not None
+
+
+def estimate(differences: NDArray[np.float64], margins: Interval, rule: Rule) -> BlockEstimate:
+    """What the blocks say of one contrast."""
+    n, mean = len(differences), float(differences.mean())
+    error = _standard_error(differences)
+    interval = _interval(mean, error, rule.critical(n, 0.05))
+    # TOST at 5 %: the two one-sided tests reject where the 90 % interval lies inside the margins.
+    ninety = _interval(mean, error, rule.critical(n, 0.10))
+    inside = ninety is not None and margins[0] < ninety[0] and ninety[1] < margins[1]
+    differs = interval is not None and (interval[0] > 0.0 or interval[1] < 0.0)
+    return BlockEstimate(
+        blocks=n,
+        mean=mean,
+        interval=interval,
+        p_t=None if error is None else float(2 * special.stdtr(n - 1, -abs(mean) / error)),
+        p_sign_flip=sign_flip_p(differences[: rule.declared_blocks]),
+        p_blocks=min(n, rule.declared_blocks),
+        e_value=None if n > 1 and error is None else e_value(differences),
+        differs=differs,
+        inside=inside,
+        blocks_to_decide=0
+        if differs or inside
+        else _blocks_to_decide(mean, error, margins, n, rule),
+    )
+
+
+def sign_flip_p(differences: NDArray[np.float64]) -> float | None:
+    """The exact two-sided sign-flip p of a mean of zero; None below two blocks.
+
+    Under no effect each block's difference is as likely with either sign, because the order of
+    arms in it was drawn.
+    """
+    together = max_t_p(differences[:, None])
+    return None if together is None else together[0]
+
+
+def relative(ratio: bool, baseline_mean: float) -> Callable[[float], float | None]:
+    """From a difference on the scale of comparison to per cent of the baseline."""
+    if ratio:
+        return ratio_pct
+    if baseline_mean == 0.0:
+        return lambda _: None
+    return lambda difference: 100.0 * difference / abs(baseline_mean)
+
+
+def ratio_pct(log_ratio: float) -> float:
+    """A logarithm of a ratio as a change in per cent."""
+    return 100.0 * math.expm1(min(log_ratio, _LARGEST_LOG))
+
+
+def bounded(interval: Interval | None, *, least: float) -> Interval | None:
+    """An interval in per cent, kept to what is possible; None where it tells nothing."""
+    if interval is None or interval[1] > _USELESS_PCT:
+        return None
+    return max(interval[0], least), max(interval[1], least)
+
+
+def both(interval: Interval | None, convert: Callable[[float], float | None]) -> Interval | None:
+    """Both ends converted; None where one cannot be."""
+    if interval is None:
+        return None
+    low, high = convert(interval[0]), convert(interval[1])
+    return None if low is None or high is None else (low, high)
+
+
+def _standard_error(differences: NDArray[np.float64]) -> float | None:
+    """None where it cannot be known: one block, or differences that do not vary."""
+    n = len(differences)
+    if n < 2:
+        return None
+    spread = float(np.std(differences, ddof=1))
+    scale = float(np.max(np.abs(differences)))
+    return spread / math.sqrt(n) if spread > 1e-12 * scale and spread > 0.0 else None
+
+
+def _interval(mean: float, error: float | None, critical: float) -> Interval | None:
+    if error is None or not math.isfinite(critical):
+        return None
+    return mean - critical * error, mean + critical * error
+
+
+def _blocks_to_decide(
+    mean: float, error: float | None, margins: Interval, n: int, rule: Rule
+) -> int | None:
+    """More blocks after which, were mean and spread to stay, a verdict would be reached."""
+    if error is None or n < FEW_BLOCKS:
+        return None
+    spread = error * math.sqrt(n)
+    room = min(margins[1] - mean, mean - margins[0])
+    for more in range(1, _HORIZON - n):
+        width = spread / math.sqrt(n + more)
+        if rule.critical(n + more, 0.05) * width < abs(mean):
+            return more
+        if rule.critical(n + more, 0.10) * width < room:
+            return more
+    return None

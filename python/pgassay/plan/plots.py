@@ -1,0 +1,89 @@
+"""Whole plots: which factors are hard to change, and the order of trials that respects it.
+
+Enters: factors, arms, the experiment's file. Leaves: whether plots are split, why, and each block's
+whole plots. Never: draws an order; `design.py` does.
+
+Source: Jones & Nachtsheim, "Split-Plot Designs: What, Why, and How", Journal of Quality
+Technology 41 (2009).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pgassay.plan.model import Arm, Factor
+from pgassay.spec.host_knobs import HUGE
+from pgassay.spec.model import ExperimentFile
+from pgassay.spec.settings import CATALOGUED, catalogue
+
+_EASY_KINDS = ("client", "client.settings", "scenarios", "weights")
+"""Kinds of factor that only the load's own sessions see. Of a kind that is not known here it is
+taken that the server must be started, built or loaded anew."""
+_HARD_KNOBS = (HUGE, "vm.nr_hugepages", "vm.nr_overcommit_hugepages", "kernel.shm", "kernel.sem")
+"""Knobs of the host that a server takes up only as it starts."""
+
+
+@dataclass(frozen=True)
+class Plots:
+    """How trials of a block are ordered."""
+
+    split: bool
+    hard: tuple[str, ...]
+    """The factors whose levels are whole plots, if any."""
+    reason: str
+
+
+def is_hard_to_change(factor: Factor) -> bool:
+    """Whether another level takes a restart of the server, or more."""
+    match factor.kind:
+        case "postgres":
+            entries = [catalogue(m).get(factor.name) for m in CATALOGUED]
+            known = [entry for entry in entries if entry is not None]
+            # What the catalogue does not know belongs to an extension: often a restart's.
+            return not known or known[-1]["context"] == "postmaster"
+        case "host":
+            return factor.name.startswith(_HARD_KNOBS)
+        case kind:
+            return kind not in _EASY_KINDS
+
+
+def restarts_every_trial(file: ExperimentFile) -> bool:
+    """Whether the reset before a trial starts the server anew, whatever the arm needs."""
+    return file.target.dsn is None
+
+
+def choose_plots(factors: Sequence[Factor], wanted: str, *, every_trial: bool) -> Plots:
+    """Split plots where they save restarts, or where the user wants them.
+
+    `every_trial` says that each trial restarts the server whatever its arm needs.
+    """
+    hard = tuple(factor.name for factor in factors if is_hard_to_change(factor))
+    easy = [factor.name for factor in factors if factor.name not in hard]
+    names = ", ".join(hard)
+    if len(factors) < 2 or not hard or not easy:
+        return Plots(False, hard, _nothing_to_split(factors, hard))
+    if wanted == "split":
+        return Plots(True, hard, f"as asked for: {names} changes with the whole plot")
+    if wanted == "complete":
+        return Plots(False, hard, "as asked for: every order of a block's arms is as likely")
+    if every_trial:
+        reason = "the reset starts the server before every trial, so whole plots would save nothing"
+        return Plots(False, hard, reason)
+    return Plots(True, hard, f"a change of {names} takes a restart, of {', '.join(easy)} none")
+
+
+def _nothing_to_split(factors: Sequence[Factor], hard: Sequence[str]) -> str:
+    if len(factors) < 2:
+        return "one factor at most: there is nothing to split"
+    if hard:
+        return "every factor is as hard to change, so every trial is a whole plot of its own"
+    return "no factor takes a restart"
+
+
+def whole_plots(arms: Sequence[Arm], hard: Sequence[str]) -> tuple[tuple[Arm, ...], ...]:
+    """The arms by their levels of the hard factors, in the order of the arms."""
+    plots: dict[tuple[str, ...], list[Arm]] = {}
+    for arm in arms:
+        plots.setdefault(tuple(arm.levels[name] for name in hard), []).append(arm)
+    return tuple(tuple(plot) for plot in plots.values())
