@@ -24,6 +24,7 @@ from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
 from pgassay.report.machine import render_json
+from pgassay.samples.files import lost_storage_is_a_trial_error
 from pgassay.samples.handover import left_to_do
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.parse import Spec
@@ -140,15 +141,16 @@ def _run_trials(
 
     trials = TrialContext(spec, plan, target, facts, observer, run.output_folder, placement)
     measures: list[TrialMeasures] = []
-    for block in range(1, plan.max_blocks + 1):
-        for trial, record in run_block(block, trials, earlier.finished):
-            if record is not None:
-                run.write_trial(record)
-            measures.append(measure_trial(run.trial(trial.number)))
-            if record is not None:
-                observer.trial_ended(trial, measures[-1].whole.values.get("tps"))
-        if answered(plan, block, measures):
-            return
+    with lost_storage_is_a_trial_error():
+        for block in range(1, plan.max_blocks + 1):
+            for trial, record in run_block(block, trials, earlier.finished):
+                if record is not None:
+                    run.write_trial(record)
+                measures.append(measure_trial(run.trial(trial.number)))
+                if record is not None:
+                    observer.trial_ended(trial, measures[-1].whole.values.get("tps"))
+            if answered(plan, block, measures):
+                return
 
 
 def answered(plan: Plan, block: int, measures: list[TrialMeasures]) -> bool:
@@ -180,7 +182,7 @@ def _target_of(spec: Spec, run: RunDirectory, place: Place | None) -> Target:
 
 def _store_design(run: RunDirectory, spec: Spec, plan: Plan) -> None:
     run.write_text("spec.toml", spec.text)
-    run.write_json(WORKLOAD_COPY, workload_to_json(spec.workload), verbatim=True)
+    run.write_json(WORKLOAD_COPY, workload_to_json(spec.workload, spec.folder), verbatim=True)
     run.write_json("plan.json", plan_to_json(plan))
 
 

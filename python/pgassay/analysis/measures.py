@@ -27,8 +27,6 @@ _CPU_BUSY = ("user", "nice", "system", "irq", "softirq")
 _CPU_IDLE = ("idle", "iowait")
 _SECTOR = 512
 _WITHIN_DISKS = re.compile(r"(sd|vd|hd|xvd)[a-z]+\d+$|(nvme\d+n\d+|mmcblk\d+|nbd\d+)p\d+$|dm-|md\d")
-_STEAL_LIMIT = 5.0
-"""Per cent of the host's time; above it the host, not the server, moves the result."""
 
 
 def measure_trial(trial: StoredTrial) -> TrialMeasures:
@@ -165,7 +163,4 @@ def _warnings(summary: Mapping[str, Any], whole: StepMeasures) -> list[Doubt]:
     failed = whole.values.get("failed_share", 0.0)
     if failed > 1.0:
         found.append(Doubt("failures", f"{failed:.1f} % of transactions failed"))
-    steal = whole.values.get("host_steal", 0.0)
-    if steal > _STEAL_LIMIT:
-        found.append(Doubt("steal", f"the hypervisor took {steal:.0f} % of the host's time"))
     return found

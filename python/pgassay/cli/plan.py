@@ -15,7 +15,7 @@ import typer
 from rich.table import Table
 
 from pgassay.cli.console import out, plain
-from pgassay.cli.plan_changes import ahead_to_json, look_ahead, print_ahead
+from pgassay.cli.plan_changes import ahead_to_json, held_to_json, look_ahead, print_ahead
 from pgassay.cli.progress import clock
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
@@ -46,7 +46,11 @@ def plan(
     drawn = make_plan(checked)
     ahead = look_ahead(checked, drawn)
     if as_json:
-        typer.echo(json.dumps({**plan_to_json(drawn), **ahead_to_json(ahead)}))
+        typer.echo(
+            json.dumps(
+                {**plan_to_json(drawn), **held_to_json(checked, placement), **ahead_to_json(ahead)}
+            )
+        )
     else:
         _print(checked, drawn, placement)
         print_ahead(ahead)

@@ -13,6 +13,7 @@ from pgassay.cli.console import out, plain
 from pgassay.errors import TargetError
 from pgassay.plan.model import Plan
 from pgassay.spec.parse import Spec
+from pgassay.target.placement import Placement
 from pgassay.target.preview import PlannedChange, Preview, preview_existing
 
 Ahead = Preview | str | None
@@ -48,6 +49,15 @@ def ahead_to_json(ahead: Ahead) -> dict[str, Any]:
             return {"server": None, "server_not_seen": ahead}
         case Preview():
             return {"server": asdict(ahead)}
+
+
+def held_to_json(spec: Spec, placement: Placement) -> dict[str, Any]:
+    """What is the same in every arm, for `--json`."""
+    settings = spec.file.settings
+    return {
+        "held": {"postgres": settings.postgres, "host": settings.host},
+        "placement": placement.described(),
+    }
 
 
 def print_ahead(ahead: Ahead) -> None:

@@ -6,9 +6,10 @@ Never: shows more than the contract says; analysis.json has everything.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
-from pgassay.analysis.model import Comparison
+from pgassay.analysis.model import Comparison, TrialMeasures
 from pgassay.report.context import ReportContext
 
 SCHEMA = "pgassay.run/1"
@@ -24,6 +25,18 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
         "trials": len(analysis.trials),
         "verdicts": [_verdict(comparison) for comparison in analysis.verdicts()],
         "warnings": [warning.text for warning in analysis.warnings],
+        "invalid_trials": [_invalid(trial) for trial in analysis.invalid_trials],
+        "variants": [asdict(variant) for variant in analysis.variants],
+    }
+
+
+def _invalid(trial: TrialMeasures) -> dict[str, Any]:
+    return {
+        "number": trial.number,
+        "block": trial.block,
+        "arm": trial.arm,
+        "repeats": trial.repeats,
+        "reasons": list(trial.invalid),
     }
 
 

@@ -18,7 +18,13 @@ from pgassay.spec.settings import CATALOGUED, catalogue, check_setting
 from pgassay.spec.slices import check_slices
 from pgassay.spec.tables import read_table
 from pgassay.spec.units import to_base
-from pgassay.spec.workload import WORKLOAD_COPY, Workload, load_workload, stored_workload
+from pgassay.spec.workload import (
+    WORKLOAD_COPY,
+    Workload,
+    load_workload,
+    stored_folder,
+    stored_workload,
+)
 
 DEFAULT_VERSION = 18
 
@@ -61,9 +67,11 @@ def load_spec(path: Path, seed: int | None = None) -> Spec:
     except OSError as error:
         raise SpecError(f"cannot be read: {error.strerror}", file=str(path)) from None
     stored = path.parent / WORKLOAD_COPY
-    is_run = (path.parent / "plan.json").is_file()
-    workload = stored_workload(stored) if is_run and stored.is_file() else None
-    return parse_spec(text, source=str(path), beside=path.parent, seed=seed, workload=workload)
+    beside, workload = path.parent, None
+    if (path.parent / "plan.json").is_file() and stored.is_file():
+        workload = stored_workload(stored)
+        beside = stored_folder(stored) or beside
+    return parse_spec(text, source=str(path), beside=beside, seed=seed, workload=workload)
 
 
 def parse_spec(

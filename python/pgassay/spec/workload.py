@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from pgassay.errors import SpecError
 from pgassay.spec.paths import path_from
+from pgassay.spec.redaction import sql_secret_line
 from pgassay.spec.suggest import did_you_mean
 from pgassay.spec.tables import read_table
 
@@ -115,18 +116,18 @@ def load_workload(use: str, beside: Path, *, file: str) -> Workload:
     return Workload(
         name=folder.resolve().name,
         title=table.title,
-        schema_sql=_text(data / "schema.sql"),
-        data_sql=_text(data / "data.sql"),
+        schema_sql=_sql(data / "schema.sql"),
+        data_sql=_sql(data / "data.sql"),
         scenarios=tuple(
-            Scenario(name, scenario.file, _text(folder / scenario.file), scenario.weight)
+            Scenario(name, scenario.file, _sql(folder / scenario.file), scenario.weight)
             for name, scenario in table.scenarios.items()
         ),
     )
 
 
-def workload_to_json(workload: Workload) -> dict[str, Any]:
-    """The object of workload.json."""
-    return {"schema": _SCHEMA, **asdict(workload)}
+def workload_to_json(workload: Workload, folder: Path) -> dict[str, Any]:
+    """The object of workload.json; `folder` is where the experiment file's paths start."""
+    return {"schema": _SCHEMA, "folder": str(folder), **asdict(workload)}
 
 
 def stored_workload(path: Path) -> Workload:
@@ -135,10 +136,20 @@ def stored_workload(path: Path) -> Workload:
         stored = json.loads(_text(path))
         if stored.pop("schema") != _SCHEMA:
             raise SpecError(f"its schema is not {_SCHEMA}", file=str(path))
+        stored.pop("folder", None)
         scenarios = tuple(Scenario(**scenario) for scenario in stored.pop("scenarios"))
         return Workload(**stored, scenarios=scenarios)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SpecError(f"is damaged: {error}", file=str(path)) from None
+
+
+def stored_folder(path: Path) -> Path | None:
+    """Where the paths of the experiment file beside a workload.json start, if it says so."""
+    try:
+        folder = json.loads(_text(path)).get("folder")
+    except (ValueError, AttributeError) as error:
+        raise SpecError(f"is damaged: {error}", file=str(path)) from None
+    return Path(folder) if isinstance(folder, str) else None
 
 
 def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:
@@ -148,6 +159,19 @@ def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:
         if (candidate / "schema.sql").is_file():
             return candidate
     raise SpecError(f"{table.data!r} holds no schema.sql", file=str(source), key="data")
+
+
+def _sql(path: Path) -> str:
+    """SQL that a run keeps word for word, and so without passwords."""
+    text = _text(path)
+    line = sql_secret_line(text)
+    if line is not None:
+        raise SpecError(
+            f"line {line} holds a password, which every run directory would keep; make the role or"
+            " the server it is for beforehand, by hand, and let it read ~/.pgpass or a service",
+            file=str(path),
+        )
+    return text
 
 
 def _text(path: Path) -> str:

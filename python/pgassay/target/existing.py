@@ -42,6 +42,7 @@ from pgassay.target.session import (
 from pgassay.target.settings import read_settings, show
 from pgassay.target.signs import look_for_signs, refuse_signs
 from pgassay.target.statements import statement
+from pgassay.target.undoing import undo_each
 
 SEARCH_PATH = f"-c search_path={SCHEMA},public"
 
@@ -193,10 +194,7 @@ class ExistingTarget:
             )
 
     def close(self) -> None:
-        try:
-            self._host.restore()
-        finally:
-            self._restore_server()
+        undo_each(self._host.restore, self._restore_server)
 
     def _restore_server(self) -> None:
         problems: list[str] = []

@@ -39,6 +39,7 @@ from pgassay.target.readable_copy import runnable_by
 from pgassay.target.session import connect, told_as_target_error
 from pgassay.target.settings import check_value, confirm, find, read_settings, show
 from pgassay.target.statements import statement
+from pgassay.target.undoing import undo_each
 from pgassay.target.workspace import base_directory, make_workspace, new_name, sweep
 
 CLOSE_GENTLE_S = 10.0
@@ -193,10 +194,7 @@ class LocalTarget:
             )
 
     def close(self) -> None:
-        try:
-            self._remove_server()
-        finally:
-            self._host.restore()
+        undo_each(self._remove_server, self._host.restore)
 
     def _remove_server(self) -> None:
         cluster, change = self._cluster, self._made

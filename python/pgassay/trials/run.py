@@ -65,11 +65,12 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     context.observer.trial_began(trial, arm.label)
     reset = target.reset(arm.server_levels, arm.host_levels)
     log = LogTail(context.facts.log_file if target.logs_as_we_read else None)
+    # Before the load opens its connections: what they bring is the trial's own doing.
+    watch = SamenessWatch(target, context.facts, own_limits())
     place = context.placement
     load = open_trial_load(
         trial, context.spec, plan, target.parameters(), context.output, place.client
     )
-    watch = SamenessWatch(target, context.facts, own_limits())
     sampler, sampler_placed = open_sampler(
         target.parameters(),
         context.facts.version_num,
