@@ -7,8 +7,11 @@ Never: knows how any room does its work.
 from __future__ import annotations
 
 import shlex
+import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pgassay import __version__
 from pgassay.analysis.analyse import analyse
@@ -26,7 +29,7 @@ from pgassay.report.html import render_html
 from pgassay.report.machine import render_json
 from pgassay.samples.files import lost_storage_is_a_trial_error
 from pgassay.samples.handover import left_to_do
-from pgassay.samples.run_directory import RunDirectory
+from pgassay.samples.run_directory import RunDirectory, StoredTrial
 from pgassay.spec.parse import Spec
 from pgassay.spec.paths import path_from
 from pgassay.spec.workload import WORKLOAD_COPY, workload_to_json
@@ -107,12 +110,21 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         analysis=analysis,
         findings=find(analysis),
         series=trial_series(valid),
-        environment=run.read_json("environment.json") if run.has("environment.json") else {},
+        environment=_environment(run, trials),
         command=shlex.join(
             ["pgassay", "run", str(run.path / "spec.toml"), "--seed", str(plan.seed)]
         ),
         version=__version__,
     )
+
+
+def _environment(run: RunDirectory, trials: Sequence[StoredTrial]) -> dict[str, Any]:
+    """environment.json, with what the resets have cost since it was written."""
+    stored = run.read_json("environment.json") if run.has("environment.json") else {}
+    if isinstance(stored.get("reset"), dict):
+        took = [trial.summary()["reset"]["duration_s"] for trial in trials]
+        stored["reset"]["seconds"] = round(statistics.median(took), 2)
+    return stored
 
 
 def _run_trials(
@@ -136,7 +148,7 @@ def _run_trials(
     target.prepare(lambda connection: _build(spec, connection), held, held_host)
     environment = describe_environment(
         target.facts(), target.kind, target.host_as_found(), placement
-    )
+    ) | {"reset": spec.file.reset_rule().described()}
     run.write_json("environment.json", earlier.continued(environment))
 
     trials = TrialContext(spec, plan, target, facts, observer, run.output_folder, placement)
@@ -177,6 +189,7 @@ def _target_of(spec: Spec, run: RunDirectory, place: Place | None) -> Target:
         accept=table.accept,
         journal=run.journal(),
         place=place,
+        rule=spec.file.reset_rule(),
     )
 
 

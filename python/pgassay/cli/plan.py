@@ -65,6 +65,8 @@ def _print(spec: Spec, drawn: Plan, placement: Placement) -> None:
     _print_settings(spec)
     for part, label in placement.described().items():
         out.print(f"place     {part}: {label}")
+    rule = spec.file.reset_rule()
+    out.print(f"reset     {rule.level}: {rule.level.does}; caches {rule.caches}")
     _print_arms(drawn)
     _print_order(drawn)
     knobs = {name: (value,) for name, value in spec.file.settings.host.items()}

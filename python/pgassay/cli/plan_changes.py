@@ -35,6 +35,7 @@ def look_ahead(spec: Spec, plan: Plan) -> Ahead:
             accept=target.accept,
             settings=wanted,
             building_sql=spec.workload.building_sql(spec.file.workload.scale),
+            rule=spec.file.reset_rule(),
         )
     except TargetError as error:
         return str(error)
@@ -57,6 +58,7 @@ def held_to_json(spec: Spec, placement: Placement) -> dict[str, Any]:
     return {
         "held": {"postgres": settings.postgres, "host": settings.host},
         "placement": placement.described(),
+        "reset": spec.file.reset_rule().described(),
     }
 
 

@@ -22,7 +22,11 @@ CYCLE_MINIMUM = 3.0
 def find_risks(spec: Spec) -> tuple[str, ...]:
     """The risks of this experiment, most serious first."""
     return tuple(
-        _checkpoint_phase(spec) + _too_few_blocks(spec) + _short_trials(spec) + _secrets(spec)
+        _checkpoint_phase(spec)
+        + _reset(spec)
+        + _too_few_blocks(spec)
+        + _short_trials(spec)
+        + _secrets(spec)
     )
 
 
@@ -41,6 +45,12 @@ def _checkpoint_phase(spec: Spec) -> list[str]:
         f" of {', '.join(f'{s:g} s' for s in partial)} cycles: the phase of the checkpoint will"
         " move the result; make load.step a common multiple of the levels"
     ]
+
+
+def _reset(spec: Spec) -> list[str]:
+    """What trials do not have in common when they begin."""
+    level = spec.file.reset_rule().level
+    return [f"reset level {level.value}: {text}" for text in level.differs]
 
 
 def _too_few_blocks(spec: Spec) -> list[str]:

@@ -13,13 +13,13 @@ from pathlib import Path
 import psycopg
 
 from pgassay.errors import RestoreFailed, TargetError
-from pgassay.spec.redaction import redacted
 from pgassay.target import run_lock
-from pgassay.target.alter_system import RELOAD, reload, written_value
+from pgassay.target.alter_system import RELOAD
 from pgassay.target.existing import not_restored
 from pgassay.target.host_knobs import recover_host
+from pgassay.target.left_over import undo_change
 from pgassay.target.protocol import Change, Connection, Journal
-from pgassay.target.schema import DROP, refuse_foreign
+from pgassay.target.server_memory import RememberedJournal
 from pgassay.target.session import connect, identity, one_line, resolve, told_as_target_error
 from pgassay.target.workspace import sweep
 
@@ -66,12 +66,14 @@ def recover_existing(dsn: str, changes: Sequence[Change], journal: Journal) -> l
         with told_as_target_error("taking the run lock"):
             run_lock.take(session)
         _refuse_other_server(session, changes)
+        remembering = RememberedJournal(journal)
+        remembering.speaks_of(identity(session) or parameters.label)
         try:
             while left:
-                note = _undo(session, left[-1], settled)
+                note = undo_change(session, left[-1], settled)
                 if note is not None:
                     notes.append(note)
-                journal.undone(left.pop().id)
+                remembering.undone(left.pop().id)
         except (TargetError, psycopg.Error) as error:
             todo = [*(change.undo for change in reversed(left)), RELOAD]
             raise RestoreFailed(not_restored(parameters, [one_line(error)], todo)) from error
@@ -85,26 +87,3 @@ def _refuse_other_server(session: Connection, changes: Sequence[Change]) -> None
             f"{session.info.host}:{session.info.port} is not the server and database of this run;"
             " set PGSERVICE, PGHOST and the like as they were then"
         )
-
-
-def _undo(session: Connection, change: Change, settled: set[str]) -> str | None:
-    """Undo one change; a sentence where somebody's later change stands in the way."""
-    if not change.setting:
-        if change.undo == DROP.as_string(session) and not refuse_foreign(session):
-            return None
-        session.execute(change.undo.encode(), prepare=False)
-        return None
-    if change.setting in settled:
-        return None  # a later change of ours to the same setting has been undone already
-    settled.add(change.setting)
-    visible, written = written_value(session, change.setting)
-    if visible and written == change.found:
-        return None
-    if visible and written != change.value:
-        return (
-            f"{change.setting} is {redacted(written or 'not set')} now, which this run did not"
-            f" write: left as it is; before the run: {change.undo}"
-        )
-    session.execute(change.undo.encode(), prepare=False)
-    reload(session)
-    return None
