@@ -7,9 +7,11 @@ figure taken while others used the machine is marked.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from bench.server import Server, running_server
 
 OUTPUT = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 TRANSPORTS = ("io_uring", "epoll")
+BUSY_POLL_US = 50
 # Scripts, clients, and how many times the usual length: pgbench's -T runs while it still connects
 # and prepares, so a thousand clients need longer for the same.
 SPEED = [
@@ -73,20 +76,26 @@ def bench_pinned(server: Server, rounds: int, seconds: float) -> list[Part]:
     server.pin(rest)
     try:
         shapes = [Shape(name, clients, seconds, processors=(client,)) for name, clients in PINNED]
-        return [compare("pinned", server, shape, rounds) for shape in shapes]
+        return [
+            compare("pinned", server, shape, rounds, polls=(0, BUSY_POLL_US)) for shape in shapes
+        ]
     finally:
         server.pin(processors)
 
 
-def compare(kind: str, server: Server, shape: Shape, rounds: int) -> Part:
+def compare(
+    kind: str, server: Server, shape: Shape, rounds: int, polls: tuple[int, ...] = (0,)
+) -> Part:
     """pgbench and both transports, and what each needs to start."""
     report(f"{kind}: {shape.scenario}, {shape.clients} clients")
     start = shape.start_alone()
     starts = {"pgbench": least_cpu(run_pgbench(server, start) for _ in range(2))}
     runners: dict[str, Callable[[], Sample]] = {"pgbench": partial(run_pgbench, server, shape)}
-    for transport in TRANSPORTS:
-        starts[transport] = least_cpu(run_engine(server, start, transport) for _ in range(2))
-        runners[transport] = partial(run_engine, server, shape, transport)
+    for transport, poll_us in itertools.product(TRANSPORTS, polls):
+        name = f"{transport}, busy poll {poll_us} µs" if poll_us else transport
+        starts[name] = least_cpu(run_engine(server, start, transport) for _ in range(2))
+        polling = replace(shape, busy_poll_us=poll_us)
+        runners[name] = partial(run_engine, server, polling, transport)
     return Part(kind, shape, alternate(runners, rounds), starts)
 
 

@@ -76,7 +76,8 @@ SPEED_NOTE = (
 )
 PIN_NOTE = (
     "The client is kept on one processor, the server on the others. On virtual machines a lighter"
-    " client can be the slower one here; docs/load.md says why."
+    " client can be the slower one here, unless it looks for answers before it sleeps;"
+    " docs/load.md says why. CPU includes the looking."
 )
 
 

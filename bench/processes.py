@@ -34,6 +34,7 @@ class Shape:
     transactions: int | None = None
     interval_s: float = 1.0
     processors: tuple[int, ...] = ()
+    busy_poll_us: int = 0
 
     def start_alone(self) -> Shape:
         """The same connections and programs, and next to no load."""
@@ -95,6 +96,7 @@ def run_engine(server: Server, shape: Shape, transport: str) -> Sample:
         "protocol": "prepared",
         "threads": 1,
         "transport": transport,
+        "busy_poll_us": shape.busy_poll_us,
         "seed": 1,
         "interval_s": shape.interval_s,
         "variables": {"scale": SCALE},

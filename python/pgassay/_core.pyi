@@ -76,7 +76,8 @@ class Load:
                  "failures_detailed": false},
          "exit_on_abort": false,
          "verbose_errors": false,
-         "transport": "auto"}
+         "transport": "auto",
+         "busy_poll_us": 0}
 
     From `arrivals` on all may be left out; the values shown are then taken, and null for `slices`
     and `log`. `protocol` is simple, extended or prepared; `interval_s` is 0.1 or more.
@@ -127,8 +128,11 @@ class Load:
 
     `transport` is auto, io_uring or epoll. auto takes io_uring where this process may use it and
     its waits are not counted as the host's iowait (Linux 6.15), else epoll; io_uring works from
-    Linux 6.1 on. Encrypted connections, and those that may come to be on reconnecting, are
-    served by epoll; with them io_uring is an error of `connect`.
+    Linux 6.1 on. Encrypted connections are served by epoll; with them io_uring is an error of
+    `connect`. Where all are plain under io_uring, those opened later are plain too.
+
+    With `busy_poll_us` a wait looks for answers so long before the thread sleeps, and others on
+    its processor go first. Waits that mostly end in vain look ever more rarely.
     """
 
     def __init__(self, configuration: str) -> None:
@@ -148,8 +152,11 @@ class Load:
     def progress(self) -> str:
         """JSON of totals so far, cheap enough to ask ten times a second.
 
-        ``{"elapsed_s", "step", "clients", "measured", "transactions", "failed", "tps"}``; `step`
-        is the index into `steps`, `tps` that of the latest whole interval.
+        ``{"elapsed_s", "step", "clients", "measured", "transactions", "failed", "skipped",
+        "retried", "retries", "latency_ms", "latency_ms2", "lag_ms", "tps"}``; `step` is the index
+        into `steps`, `tps` that of the latest whole interval. latency_ms is the sum over
+        successes from their intended start, latency_ms2 that of its squares, lag_ms of the part
+        before they began.
         """
     def result(self) -> str:
         """JSON, once ended. Warm-up steps are left out of everything but `steps`.
@@ -161,6 +168,7 @@ class Load:
             "schedule_lag_ms": {"mean", "max"}, "rate_asked", "backlog",
             "connect_ms": {"mean", "max"}, "initial_connect_ms",
             "outages": [{"start_ns", "end_ns", "connections"}], "client_limited": false,
+            "busy_poll_s": time spent looking for answers, which is not in client_cpu_s,
             "slices": [{"index", "variant", "step", "start_ns", "end_ns", "transactions",
                         "failed", "crossing", "tps", "latency_ms": {…}, "edge_lag_ms"}],
             "started_ns": …, "ended_ns": …, "backend": "epoll", "lost_connections": 0,
@@ -168,7 +176,7 @@ class Load:
             "steps": [{"index", "clients", "measured", "start_ns", "end_ns", "transactions",
                        "failed", "skipped", "late", "retried", "retries", "tps",
                        "latency_ms": {…}, "response_ms": {…}, "schedule_lag_ms", "rate_asked",
-                       "backlog", "client_cpu_s", "client_limited"}]
+                       "backlog", "client_cpu_s", "busy_poll_s", "client_limited"}]
 
         A scenario also has late, skipped, failed, retried, retries, response_ms,
         schedule_lag_ms, connect_ms, and with `statements`::
@@ -184,6 +192,8 @@ class Load:
         `client_limited` is true where a thread of the load was busy for more than 90 % of a
         measured step, or began arrivals late that had an idle connection.
 
+        `statements` has every command of the script, meta commands too, as pgbench -r; where none
+        ran to its end its latencies are null. They are kept to 1 %, the mean is exact.
         A statement in a pipeline has no latency of its own: `\\endpipeline` has one, of all that
         the pipeline was waited for, and its failures and retries.
 

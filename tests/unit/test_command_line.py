@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from pgassay import _core
 from pgassay.cli.connection import connection_string
 from pgassay.errors import ExitCode, PgassayError, SpecError
 from pgassay.spec.scripts import builtin_script, read_script
+from pgassay.spec.workload import Scenario
 from support.command import pgassay, shop_workload
 
 STUB = Path(_core.__file__).parent / "_core.pyi"
@@ -22,11 +26,11 @@ STUB = Path(_core.__file__).parent / "_core.pyi"
     [
         (["run"], "Missing argument 'spec'"),
         (["run", "absent.toml"], "absent.toml: there is no such file"),
-        (["rnu"], "No such command 'rnu'"),
+        (["rnu"], "No such command 'rnu'. Did you mean 'run'?"),
         (["report", "/"], "is not a run directory"),
         (["load", "-T", "1", "-t", "1"], "-t and -T exclude each other; keep one"),
         (["load", "--no-such-flag"], "No such option"),
-        (["load", "-f", "absent.sql"], "absent.sql: there is no such script"),
+        (["load", "-f", "absent.sql"], "absent.sql: there is no such file"),
         (
             ["load", "-b", "tpcz"],
             "known are select-only, simple-update, tpcb-like",
@@ -123,6 +127,16 @@ def test_every_error_has_an_exit_code_and_help_names_every_command() -> None:
         assert f" {command} " in shown
 
 
+def test_a_load_does_not_wait_for_statistics_and_reports() -> None:
+    code = "import sys; import pgassay.cli.main; from pgassay.cli.commands import Commands;"
+    code += "Commands().get_command(None, 'load');"
+    code += "print(*sorted({'scipy', 'plotly', 'pyarrow', 'statsmodels'} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == ""
+
+
 def test_the_native_module_is_what_its_stub_says() -> None:
     tree = ast.parse(STUB.read_text("utf-8"))
     for node in tree.body:
@@ -155,5 +169,19 @@ def test_scripts_take_weights_as_pgbench_does(tmp_path: Path) -> None:
     assert read_script(f"{script}@3").weight == 3.0
     assert read_script(str(script)).weight == 1.0
     assert builtin_script("sel@0.5").name == "select-only"
-    with pytest.raises(SpecError, match="weight"):
-        read_script(f"{script}@0")
+    assert read_script(f"{script}@0").weight == 0.0
+    with pytest.raises(SpecError, match="a weight is a number from 0 on"):
+        read_script(f"{script}@1e9")
+
+
+def test_a_script_is_read_as_psql_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "ünï codé.sql"
+    script.write_bytes(b"\xef\xbb\xbfSELECT 1;\r\n")
+    assert read_script(str(script)).script == "SELECT 1;\r\n"
+    script.write_bytes(b"SELECT 1;\nSELECT '\xe9';\n")
+    with pytest.raises(SpecError, match=r"is not UTF-8 text \(line 2\); save it as UTF-8"):
+        read_script(str(script))
+    with pytest.raises(SpecError, match="there is no such file"):
+        read_script("nowhere.sql")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"SELECT 2;")))
+    assert read_script("-@3") == Scenario("stdin", "-", "SELECT 2;", 3.0)

@@ -9,6 +9,7 @@ import pytest
 from pgassay.plan.steps import Step
 from pgassay.trials.doubts import load_doubts
 
+OUTAGE = {"start_ns": 1_000_000_000, "end_ns": 1_500_000_000, "connections": 2}
 STEPS = (Step(2, 10.0, measured=True, rate=1000.0),)
 
 
@@ -33,11 +34,11 @@ def test_a_load_as_asked_for_raises_no_doubt() -> None:
     ("found", "words"),
     [
         (result(9_000), "1000 transactions a second were asked for, 900.0 done"),
-        (result(client_cpu_s=9.5), "it, not the server, was the limit"),
-        (result(client_limited=True), "it, not the server, was the limit"),
+        (result(client_cpu_s=9.5), "was the limit, not the server"),
+        (result(client_limited=True), "was the limit, not the server"),
         (result(skipped=7), "7 transactions were skipped"),
         (result(lost_connections=2), "2 connections were lost"),
-        (result(outages=[{}, {}]), "the server was away 2 times"),
+        (result(outages=[OUTAGE, OUTAGE]), "the server was away 2 times, 1.00 s in all"),
         (
             result(failed=3, first_error={"sqlstate": "40001", "message": "x"}),
             "3 transactions failed; first 40001: x",

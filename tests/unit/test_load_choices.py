@@ -12,6 +12,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
+from pgassay import _core
 from pgassay.cli.load import load
 from pgassay.cli.load_choices import LoadChoices, request_of, scenarios_of
 from pgassay.cli.pgbench_command import elsewhere
@@ -72,6 +73,8 @@ def test_what_was_not_asked_for_is_not_sent() -> None:
         ({"interval": "100ms"}, {"interval_s": 0.1}),
         ({"pool": "per-scenario"}, {"pools": "per_scenario"}),
         ({"transport": "epoll"}, {"transport": "epoll"}),
+        ({"busy_poll": "50us"}, {"busy_poll_us": 50}),
+        ({"busy_poll": "off"}, {"busy_poll_us": 0}),
         ({"allow_shell": True}, {"allow_shell": True}),
         ({"rate": "50", "arrivals": "constant"}, {"arrivals": "constant"}),
         ({"log": True}, {"log": {"prefix": "pgbench_log"}}),
@@ -85,14 +88,20 @@ def test_what_was_not_asked_for_is_not_sent() -> None:
         ),
         (
             {"log": True, "aggregate_interval": 5, "duration": 20.0},
-            {"log": {"prefix": "pgbench_log", "aggregate_interval_s": 5.0}},
+            {"log": {"prefix": "pgbench_log", "aggregate_interval_s": 5}},
         ),
-        ({"define": ["a=1", "b=x"]}, {"variables": {"scale": 1, "a": 1, "b": "x"}}),
+        (
+            {"define": ["a=007", "b=x=1", "é€=1_0"]},
+            {"variables": {"scale": 1, "a": "007", "b": "x=1", "é€": "1_0"}},
+        ),
+        ({"random_seed": "18446744073709551615"}, {"seed": 2**64 - 1}),
     ],
 )
 def test_a_letter_becomes_its_key(choices: dict[str, Any], expected: dict[str, Any]) -> None:
     found = configuration(**choices)
     assert {key: found[key] for key in expected} == expected
+    # The engine takes it: what it refuses it refuses here.
+    assert isinstance(_core.Load(json.dumps(found)), _core.Load)
 
 
 def test_steps_come_in_order_shuffled_by_rate_and_in_stages() -> None:
@@ -148,13 +157,69 @@ def test_steps_come_in_order_shuffled_by_rate_and_in_stages() -> None:
         ({"think_time": "0"}, "--think-time 0: a think time is above 0"),
         ({"random_seed": "soon"}, "--random-seed soon: write an integer"),
         ({"transport": "rdma"}, "--transport rdma: known are auto"),
+        ({"busy_poll": "2s"}, "--busy-poll 2s: write 'off', or a short duration such as"),
         ({"builtins": ["select@-2"]}, "add --pool per-scenario"),
-        ({"builtins": ["select@-0.5"]}, "a weight is a number above 0"),
+        ({"builtins": ["select@-0.5"]}, "a weight is a number from 0 on"),
+        ({"builtins": ["select@0", "tpcb@0"]}, "every script has weight 0"),
+        ({"define": ["x="]}, "-D x=: write VARIABLE=VALUE"),
+        ({"define": ["1x=2"]}, "-D 1x=2: write VARIABLE=VALUE"),
+        ({"random_seed": "18446744073709551616"}, "write an integer of 0 to 2^64 - 1"),
     ],
 )
 def test_letters_that_contradict_are_refused_by_name(choices: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=re.escape(message)):
         configuration(**choices)
+
+
+SLICES = """
+length = "500ms"
+[[variants]]
+name = "plain"
+[[variants]]
+name = "no jit"
+settings = { jit = false }
+"""
+
+
+def test_slices_come_from_a_file_of_their_own_or_from_an_experiment(tmp_path: Path) -> None:
+    own, experiment = tmp_path / "slices.toml", tmp_path / "experiment.toml"
+    own.write_text(SLICES)
+    nested = SLICES.replace("[[variants]]", "[[load.slices.variants]]")
+    experiment.write_text(f'question = "?"\n[load]\nclients = 7\n[load.slices]\n{nested}')
+    for file in (own, experiment):
+        found = configuration(slices=str(file), duration=5.0, warmup="1s")
+        assert found["slices"]["schedule"] == [[0, 0.5], [1, 0.5]]
+        assert [one["name"] for one in found["slices"]["variants"]] == ["plain", "no jit"]
+        assert isinstance(_core.Load(json.dumps(found)), _core.Load)
+
+
+@pytest.mark.parametrize(
+    ("text", "choices", "message"),
+    [
+        (SLICES, {}, "--slices needs -T"),
+        (SLICES, {"duration": 0.9}, "s.toml: load.slices: one round of the slices takes 1 s"),
+        (SLICES.replace("name", "nam", 1), {"duration": 5.0}, "variants.0.nam: unknown key"),
+        (
+            SLICES.replace("jit", "shared_buffers"),
+            {"duration": 5.0},
+            "load.slices.variants.1.settings.shared_buffers:",
+        ),
+        (f'{SLICES}scenarios = ["x"]', {"duration": 5.0}, "has no scenario 'x'"),
+        ("variants = [", {"duration": 5.0}, "s.toml: not valid TOML"),
+        ("[load]\nclients = 3", {"duration": 5.0}, "s.toml: load.slices: this key is needed"),
+    ],
+)
+def test_slices_that_will_not_do_are_refused_by_file_and_key(
+    text: str,
+    choices: dict[str, Any],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s.toml").write_text(text)
+    with pytest.raises(SpecError, match=re.escape(message)):
+        configuration(slices="s.toml", **choices)
 
 
 def test_a_search_needs_its_range() -> None:

@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgassay.errors import SpecError, TargetError
+from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.placement import PlacementTable, as_list, cpus_in
-from pgassay.target.placement import Place, confirm_place, resolve_placement, run_in
+from pgassay.target.placement import Place, Placement, confirm_place, resolve_placement, run_in
+from pgassay.trials.loads import engine_request
 from support.command import pgassay
 
 
@@ -45,6 +47,21 @@ def test_an_existing_server_is_not_placed() -> None:
         with pytest.raises(SpecError, match=r"placement\.server places a server that pgassay st"):
             table(line, "[target]\ndsn = 'service=lab'")
     assert table("client = '0'", "[target]\ndsn = 'service=lab'").client == "0"
+
+
+def test_a_client_with_cpus_of_its_own_looks_for_answers_unless_the_file_says_otherwise() -> None:
+    def asked(load: str, client: set[int]) -> float | None:
+        spec = parse_spec(f"[load]\n{load}", source="lab.toml", beside=Path())
+        plan = make_plan(spec)
+        placement = Placement(Place(frozenset({0, 1})), Place(frozenset(client)))
+        return engine_request(plan.trials[0], spec, plan, placement).busy_poll_s
+
+    assert asked("", {2}) == 50e-6
+    assert asked("", {1, 2}) is None
+    assert asked("threads = 2", {2}) is None
+    assert asked("threads = 2", {2, 3}) == 50e-6
+    assert asked("busy_poll = 'off'", {2}) == 0.0
+    assert asked("busy_poll = '10us'", {1}) == 10e-6
 
 
 def test_cpus_and_nodes_that_are_not_there_are_refused() -> None:

@@ -229,7 +229,7 @@ def test_a_workload_folder_of_the_users_own_is_read_beside_the_spec(tmp_path: Pa
 def test_a_workload_with_a_missing_script_names_the_script(tmp_path: Path) -> None:
     (shop_workload(tmp_path, "SELECT 1;") / "buy.sql").unlink()
     (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\n")
-    with pytest.raises(SpecError, match=r"buy\.sql: cannot be read: No such file"):
+    with pytest.raises(SpecError, match=r"buy\.sql: there is no such file"):
         load_spec(tmp_path / "lab.toml")
 
 

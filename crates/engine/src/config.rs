@@ -9,6 +9,7 @@ mod shapes;
 mod validate;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use pgassay_session::Endpoint;
 use serde::Deserialize;
@@ -31,6 +32,9 @@ pub struct Configuration {
     pub threads: usize,
     #[serde(default)]
     pub transport: Transport,
+    /// How long a wait looks for answers before it sleeps.
+    #[serde(default)]
+    pub busy_poll_us: u32,
     pub seed: u64,
     pub interval_s: f64,
     #[serde(default)]
@@ -120,6 +124,10 @@ pub enum Setting {
 }
 
 impl Configuration {
+    pub fn busy_poll(&self) -> Duration {
+        Duration::from_micros(self.busy_poll_us.into())
+    }
+
     pub fn parse(json: &str) -> Result<Configuration, EngineError> {
         let mut deserializer = serde_json::Deserializer::from_str(json);
         let configuration: Configuration =

@@ -21,7 +21,7 @@ use crate::client::{Bench, Client, Pace};
 use crate::connect::open_clients;
 use crate::error::EngineError;
 use crate::log::Log;
-use crate::network::{Backend, Epoll, Network, Uring};
+use crate::network::{Backend, BusyPoll, Epoll, Network, Uring};
 use crate::outcome::{Ends, Outcome};
 use crate::progress::Shared;
 use crate::record::{Recorder, Report, Scope};
@@ -63,6 +63,14 @@ pub struct Progress {
     pub measured: bool,
     pub transactions: u64,
     pub failed: u64,
+    pub skipped: u64,
+    pub retried: u64,
+    pub retries: u64,
+    /// Sums over successes, from the intended start; the second of squares, the third of the
+    /// part before the beginning.
+    pub latency_ms: f64,
+    pub latency_ms2: f64,
+    pub lag_ms: f64,
     pub tps: f64,
 }
 
@@ -208,6 +216,12 @@ impl Load {
             measured: false,
             transactions: totals.transactions,
             failed: totals.failed,
+            skipped: totals.skipped,
+            retried: totals.retried,
+            retries: totals.retries,
+            latency_ms: totals.latency_ns as f64 / 1e6,
+            latency_ms2: totals.latency_square / 1e12,
+            lag_ms: totals.lag_ns as f64 / 1e6,
             tps: 0.0,
         };
         let Some(schedule) = schedule else {
@@ -293,7 +307,7 @@ fn bench_of<'p>(
     let limit_ms = configuration.latency_limit_ms;
     let scope = Scope {
         scenarios: setup.program.scenarios.len(),
-        statements: if configuration.statements {
+        commands: if configuration.statements {
             setup.program.commands.len()
         } else {
             0
@@ -322,9 +336,15 @@ fn run_worker(
     // Timers are met within their resolution, not within the 50 µs that threads have at first.
     // Where that is refused they are a little later.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1000));
+    let poll = BusyPoll::new(setup.configuration.busy_poll());
     match backend {
-        Backend::Epoll => work(Epoll::new(), connections, bench, setup),
-        Backend::Uring => work(Uring::new(connections.len()), connections, bench, setup),
+        Backend::Epoll => work(Epoll::new(poll), connections, bench, setup),
+        Backend::Uring => work(
+            Uring::new(connections.len(), poll),
+            connections,
+            bench,
+            setup,
+        ),
     }
     .map_err(|error| error.to_string())
 }

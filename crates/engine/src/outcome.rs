@@ -9,7 +9,7 @@ mod sum;
 use std::collections::BTreeMap;
 
 use crate::arrivals::Arrivals;
-use crate::record::{FirstError, Report, Row, RowKey, StatementTally, Total};
+use crate::record::{CommandTally, FirstError, Report, Row, RowKey, Total};
 use crate::schedule::{Position, Schedule};
 use crate::setup::Setup;
 pub use intervals::Intervals;
@@ -53,8 +53,9 @@ pub struct ScenarioOutcome {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StepOutcome {
-    /// Of all threads.
+    /// Of all threads, without what was spent looking for answers.
     pub cpu_ns: i64,
+    pub polled_ns: i64,
     /// Of the worker that took most.
     pub busiest_ns: i64,
     pub own_lag: Total,
@@ -125,29 +126,29 @@ impl Outcome {
             backend: "",
         };
         let mut connections = BTreeMap::new();
-        let mut statements: Vec<StatementTally> = Vec::new();
+        let mut tallies: Vec<CommandTally> = Vec::new();
         let mut outages = Vec::new();
         for report in reports {
             outcome.add(&report);
             connections.extend(report.connections);
             outages.extend(report.outages);
-            if statements.is_empty() {
-                statements = report.statements;
+            if tallies.is_empty() {
+                tallies = report.commands;
             } else {
-                for (total, statement) in statements.iter_mut().zip(&report.statements) {
-                    total.merge(statement);
+                for (total, tally) in tallies.iter_mut().zip(&report.commands) {
+                    total.merge(tally);
                 }
             }
         }
         outcome.connections = connections.into_values().collect();
         outcome.outages = united(outages);
-        let commands = setup.program.commands.iter().zip(&statements);
+        let commands = setup.program.commands.iter().zip(tallies);
         outcome.statements = commands
             .map(|(command, tally)| StatementOutcome {
                 scenario: command.scenario,
                 line: command.line,
                 command: command.text.clone(),
-                latency: Distribution::of(tally.total, &tally.latencies),
+                latency: Distribution::of(tally.total, tally.latencies),
                 failures: tally.failures,
                 retries: tally.retries,
             })
@@ -166,6 +167,7 @@ impl Outcome {
         }
         for (total, step) in self.steps.iter_mut().zip(&report.steps) {
             total.cpu_ns += step.cpu_ns + step.helper_cpu_ns;
+            total.polled_ns += step.polled_ns;
             total.busiest_ns = total.busiest_ns.max(step.cpu_ns);
             total.own_lag.merge(step.own_lag);
             total.backlog += step.dropped;

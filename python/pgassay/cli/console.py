@@ -18,7 +18,12 @@ _WIDE = 400
 
 def plain(text: str) -> str:
     """Text from outside as one line, without markup or control characters."""
-    return escape("".join(c if c.isprintable() else " " for c in " ".join(text.split())))
+    return escape(one_line(text))
+
+
+def one_line(text: str) -> str:
+    """Text from outside as one line without control characters, for what knows no markup."""
+    return "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
 
 
 out = Console(

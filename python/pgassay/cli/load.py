@@ -86,8 +86,10 @@ def load(
     pool: o.Pool = None,
     think_time: o.ThinkTimeOption = None,
     reconnect: o.Reconnect = None,
+    slices: o.Slices = None,
     interval: o.Interval = None,
     transport: o.Transport = None,
+    busy_poll: o.BusyPoll = None,
     search: o.Search = None,
     over: o.Over = None,
     lowest: o.From = None,
@@ -116,7 +118,8 @@ def load(
         run_search(wanted, request, parameters, as_json=as_json)
         return
     result = run_load(
-        open_load(request, parameters), reporter(progress, with_timestamp=progress_timestamp)
+        open_load(request, parameters),
+        reporter(request, progress, with_timestamp=progress_timestamp),
     )
     if as_json:
         typer.echo(json.dumps(redacted_value(load_object(result, request))))
@@ -135,7 +138,12 @@ def _print_builtins(show: str | None) -> None:
 
 def _probing(choices: LoadChoices) -> LoadChoices:
     """A search sets the level of each probe itself."""
-    for option, value in (("--steps", choices.steps), ("-R", choices.rate), ("-l", choices.log)):
+    for option, value in (
+        ("--steps", choices.steps),
+        ("-R", choices.rate),
+        ("-l", choices.log),
+        ("--slices", choices.slices),
+    ):
         if value:
             raise SpecError(f"{option} and --search exclude each other; keep one")
     if choices.transactions is not None:

@@ -20,9 +20,12 @@ from pgassay.errors import SpecError
 from pgassay.plan.steps import Step, level_steps, shuffled, stage_steps, warmed_up
 from pgassay.spec.amounts import amounts, is_stages, stages
 from pgassay.spec.scripts import builtin_script, read_script
+from pgassay.spec.slices import SlicesTable, check_slices
+from pgassay.spec.slices_file import read_slices
 from pgassay.spec.think_time import think_time
 from pgassay.spec.units import duration_s
-from pgassay.spec.workload import Scenario
+from pgassay.spec.values import busy_poll_s
+from pgassay.spec.workload import Scenario, Workload
 from pgassay.trials.load import LoadRequest, LogRequest
 
 NO_END_S = 100 * 365 * 86400.0
@@ -38,6 +41,7 @@ _RECONNECTS = {
     "each-transaction": "each_transaction",
     "each_transaction": "each_transaction",
 }
+_VARIABLE = re.compile("[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff]*")
 _Value = TypeVar("_Value")
 
 
@@ -79,8 +83,10 @@ class LoadChoices:
     pool: str | None = None
     think_time: str | None = None
     reconnect: str | None = None
+    slices: str | None = None
     interval: str | None = None
     transport: str | None = None
+    busy_poll: str | None = None
 
     @property
     def uses_builtin(self) -> bool:
@@ -106,6 +112,8 @@ def request_of(choices: LoadChoices, scenarios: Sequence[Scenario]) -> LoadReque
     constant = next((s for s in scenarios if s.weight < 0), None)
     if constant is not None and pools != "per_scenario":
         raise SpecError(f"{constant.file}@{constant.weight:g}: add --pool per-scenario")
+    if not any(scenario.weight for scenario in scenarios):
+        raise SpecError("every script has weight 0; give one of them more")
     return LoadRequest(
         scenarios=scenarios,
         steps=steps,
@@ -126,7 +134,9 @@ def request_of(choices: LoadChoices, scenarios: Sequence[Scenario]) -> LoadReque
         allow_shell=True if choices.allow_shell else None,
         exit_on_abort=True if choices.exit_on_abort else None,
         verbose_errors=True if choices.verbose_errors else None,
+        slices=_slices(choices, scenarios, steps),
         transport=_among("--transport", choices.transport, ("auto", "io_uring", "epoll")),
+        busy_poll_s=_read("--busy-poll", busy_poll_s, choices.busy_poll),
     )
 
 
@@ -196,9 +206,9 @@ def _seed(written: str | None) -> int:
         return time.time_ns() // 1000
     if word == "rand":
         return secrets.randbits(62)
-    if re.fullmatch(r"\d+", word) and int(word) < 2**63:
+    if re.fullmatch(r"[0-9]{1,20}", word) and int(word) < 2**64:
         return int(word)
-    raise SpecError(f"--random-seed {word}: write an integer of 0 to 2^63 - 1, time or rand")
+    raise SpecError(f"--random-seed {word}: write an integer of 0 to 2^64 - 1, time or rand")
 
 
 def _reconnect(choices: LoadChoices) -> str | None:
@@ -206,6 +216,29 @@ def _reconnect(choices: LoadChoices) -> str | None:
     if choices.connect and asked not in (None, "each_transaction"):
         raise SpecError(f"-C and --reconnect {choices.reconnect} exclude each other; keep one")
     return "each_transaction" if choices.connect else asked
+
+
+def _slices(
+    choices: LoadChoices, scenarios: Sequence[Scenario], steps: Sequence[Step]
+) -> SlicesTable | None:
+    if choices.slices is None:
+        return None
+    if _transactions(choices) is not None:
+        raise SpecError("--slices needs -T, the seconds in which variants alternate, not -t")
+    found = read_slices(choices.slices)
+    try:
+        check_slices(found, Workload("the load", "", "", "", tuple(scenarios)), (), None)
+    except SpecError as error:
+        raise SpecError(error.problem, file=choices.slices, key=error.key) from None
+    shortest = min(step.duration_s for step in steps if step.measured)
+    if found.round_s > shortest:
+        raise SpecError(
+            f"one round of the slices takes {found.round_s:g} s and a step {shortest:g} s;"
+            " make slices shorter or -T longer",
+            file=choices.slices,
+            key="load.slices",
+        )
+    return found
 
 
 def _log(choices: LoadChoices) -> LogRequest | None:
@@ -229,8 +262,7 @@ def _log(choices: LoadChoices) -> LogRequest | None:
             f"--aggregate-interval {seconds}: -T {choices.duration:g} is no multiple of it"
         )
     prefix = choices.log_prefix or DEFAULT_LOG_PREFIX
-    every_s = None if seconds is None else float(seconds)
-    return LogRequest(prefix, rate, every_s, True if choices.failures_detailed else None)
+    return LogRequest(prefix, rate, seconds, True if choices.failures_detailed else None)
 
 
 def _interval_s(written: str | None) -> float:
@@ -262,23 +294,17 @@ def _read(option: str, reader: Callable[[str], _Value], written: str | None) -> 
         raise SpecError(f"{option} {written}: {error}") from None
 
 
-def _defined(pairs: list[str]) -> dict[str, int | float | str]:
-    found: dict[str, int | float | str] = {}
+def _defined(pairs: list[str]) -> dict[str, str]:
+    """Values stay text, as in pgbench: scripts read them when an expression needs them."""
+    found = {}
     for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.isidentifier():
-            raise SpecError(f"-D {pair}: write VARIABLE=VALUE")
-        found[name] = _number_or_text(value)
+        name, _, value = pair.partition("=")
+        if not value or not _VARIABLE.fullmatch(name):
+            raise SpecError(
+                f"-D {pair}: write VARIABLE=VALUE, of letters, digits and _, no digit first"
+            )
+        found[name] = value
     return found
-
-
-def _number_or_text(value: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(value)
-        except ValueError:
-            continue
-    return value
 
 
 def _distinct(scenarios: list[Scenario]) -> list[Scenario]:

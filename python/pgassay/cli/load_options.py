@@ -149,6 +149,14 @@ Reconnect = Annotated[
         "--reconnect", help="never, on-loss or each-transaction (-C).", rich_help_panel=_SHAPE
     ),
 ]
+Slices = Annotated[
+    str | None,
+    typer.Option(
+        "--slices",
+        help="Variants that alternate: the [load.slices] of this TOML file.",
+        rich_help_panel=_SHAPE,
+    ),
+]
 Interval = Annotated[
     str | None,
     typer.Option("--interval", help="Of the series: 100ms and up [1s].", rich_help_panel=_SHAPE),
@@ -156,6 +164,14 @@ Interval = Annotated[
 Transport = Annotated[
     str | None,
     typer.Option("--transport", help="auto, io_uring or epoll.", rich_help_panel=_SHAPE),
+]
+BusyPoll = Annotated[
+    str | None,
+    typer.Option(
+        "--busy-poll",
+        help="A wait looks for answers so long before it sleeps: 50us [off].",
+        rich_help_panel=_SHAPE,
+    ),
 ]
 
 # The search.

@@ -6,12 +6,16 @@ Enters: the engine's result, what was asked. Leaves: lines on stdout, warnings o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+import typer
 from rich.table import Table
 
-from pgassay.cli.console import err, out, plain
+from pgassay.analysis.model import VariantMeasures
+from pgassay.analysis.variants import measure_variants
+from pgassay.cli.console import err, one_line, out, plain
 from pgassay.trials.doubts import load_doubts
 from pgassay.trials.load import LoadRequest
 
@@ -22,7 +26,7 @@ _ALWAYS = (
 )  # fmt: skip
 _WHERE_ASKED = (
     "response_ms", "late", "schedule_lag_ms", "rate_asked", "retried", "retries", "connect_ms",
-    "outages", "client_limited", "backlog",
+    "outages", "client_limited", "backlog", "busy_poll_s",
 )  # fmt: skip
 _LATENCIES = ("mean", "p50", "p95", "p99", "p999", "max")
 _FAILURES = {"40001": "serialization", "40P01": "deadlock"}
@@ -32,6 +36,9 @@ def load_object(result: Mapping[str, Any], request: LoadRequest) -> dict[str, An
     """The object of `pgassay load --json`."""
     found = {"schema": SCHEMA, **{name: result[name] for name in _ALWAYS}}
     found |= {name: result[name] for name in _WHERE_ASKED if name in result}
+    if result.get("slices"):
+        found["variants"] = [asdict(one) for one in measure_variants(result["slices"])]
+        found["slices"] = result["slices"]
     found["seed"] = request.seed
     found["warnings"] = load_doubts(result, request.steps, request.threads)
     if len(request.steps) > 1:
@@ -57,17 +64,19 @@ def print_load(result: Mapping[str, Any], request: LoadRequest, *, failures_deta
             out.print(f"{title:<13} mean {_number(found['mean'])}, max {_number(found['max'])} ms")
     out.print(
         f"per client    {connections['min_tx']} to {connections['max_tx']} transactions;"
-        f" client CPU {result['client_cpu_s']:.2f} s"
+        f" client CPU {result['client_cpu_s']:.2f} s{_polled(result)}"
     )
     if len(result["steps"]) > 1:
         _print_steps(result, request)
     if len(result["scenarios"]) > 1:
         _print_mix(result["scenarios"], request)
+    if result.get("slices"):
+        _print_variants(measure_variants(result["slices"]))
     for scenario in result["scenarios"]:
         _print_statements(scenario)
     _print_failures(result, detailed=failures_detailed)
     for doubt in load_doubts(result, request.steps, request.threads):
-        err.print(f"warning: {doubt}", style="yellow", markup=False)
+        err.print(plain(f"warning: {doubt}"), style="yellow")
 
 
 def _kept(result: Mapping[str, Any]) -> str:
@@ -79,6 +88,11 @@ def _kept(result: Mapping[str, Any]) -> str:
     if result.get("retries"):
         found.append(f" ({result['retries']} retries)")
     return "".join(found)
+
+
+def _polled(result: Mapping[str, Any]) -> str:
+    polled_s = result.get("busy_poll_s")
+    return f" and {polled_s:.2f} s looking for answers" if polled_s else ""
 
 
 def _asked(result: Mapping[str, Any]) -> str:
@@ -107,6 +121,20 @@ def _print_steps(result: Mapping[str, Any], request: LoadRequest) -> None:
     out.print(table)
 
 
+def _print_variants(variants: Sequence[VariantMeasures]) -> None:
+    table = _table("variant", "slices", "transactions", "tps", "mean ms", "crossing")
+    for one in variants:
+        table.add_row(
+            plain(one.variant),
+            str(one.slices),
+            str(one.transactions),
+            f"{one.tps:.1f}",
+            _number(one.latency_mean_ms),
+            str(one.crossing),
+        )
+    out.print(table)
+
+
 def _print_mix(scenarios: list[Mapping[str, Any]], request: LoadRequest) -> None:
     table = _table("scenario", "asked", "achieved", "tps", "latency ms")
     asked = sum(scenario.weight for scenario in request.scenarios if scenario.weight > 0)
@@ -123,27 +151,34 @@ def _print_mix(scenarios: list[Mapping[str, Any]], request: LoadRequest) -> None
 
 
 def _print_statements(scenario: Mapping[str, Any]) -> None:
+    """Set by hand: a script may have many thousands of commands, which a rich table takes
+    minutes to lay out."""
     statements = scenario.get("statements")
     if not statements:
         return
-    table = _table(f"{scenario['name']}, by command", "mean ms", "p99 ms", "failures", "retries")
+    rows = [
+        (f"{one_line(scenario['name'])}, by command", "mean ms", "p99 ms", "failures", "retries")
+    ]
     for statement in statements:
         latency = statement["latency_ms"]
-        command = " ".join(statement["command"].split())
-        table.add_row(
-            plain(f"{statement['line']:>4}  {command[:50]}"),
-            _number(latency["mean"]),
-            _number(latency.get("p99")),
-            str(statement["failures"]),
-            str(statement["retries"]),
+        rows.append(
+            (
+                f"{statement['line']:>4}  {one_line(statement['command'])[:50]}",
+                _number(latency["mean"]),
+                _number(latency.get("p99")),
+                str(statement["failures"]),
+                str(statement["retries"]),
+            )
         )
-    out.print(table)
+    wide = max(len(row[0]) for row in rows)
+    lines = (row[0].ljust(wide) + "".join(f"{cell:>11}" for cell in row[1:]) for row in rows)
+    typer.echo("\n".join(lines))
 
 
 def _print_failures(result: Mapping[str, Any], *, detailed: bool) -> None:
     for scenario in result["scenarios"]:
         for sqlstate, count in scenario["errors"].items():
-            err.print(f"{scenario['name']}: {count} × {sqlstate}", markup=False)
+            err.print(plain(f"{scenario['name']}: {count} × {sqlstate}"))
     if detailed:
         kinds = {"serialization": 0, "deadlock": 0, "other": 0}
         for scenario in result["scenarios"]:
@@ -152,7 +187,7 @@ def _print_failures(result: Mapping[str, Any], *, detailed: bool) -> None:
         out.print("failures      " + ", ".join(f"{kind} {n}" for kind, n in kinds.items()))
     if result.get("first_error"):
         first = result["first_error"]
-        err.print(f"first error: {first['sqlstate']} {first['message']}", markup=False)
+        err.print(plain(f"first error: {first['sqlstate']} {first['message']}"))
 
 
 def _table(*titles: str) -> Table:

@@ -18,20 +18,19 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from pgassay import __version__
-from pgassay.cli import demo, doctor, init, listing, load, plan, recover, report, run, schema, show
+from pgassay.cli.commands import Commands
 from pgassay.errors import ExitCode, PgassayError
 from pgassay.spec.redaction import redacted
 
 app = typer.Typer(
     name="pgassay",
     help="Controlled performance experiments on PostgreSQL.",
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help"]},
 )
-for command in (demo, run, plan, report, load, init, listing, show, doctor, recover, schema):
-    command.register(app)
 
 
 def _print_version(wanted: bool) -> None:
@@ -92,7 +91,8 @@ def _run() -> int:
 
 def _fail(message: str, code: ExitCode, excerpt: str = "") -> ExitCode:
     with suppress(OSError):  # the terminal may be gone
-        print(f"pgassay: {redacted(' '.join(message.split()))}", file=sys.stderr)
+        if message:
+            print(f"pgassay: {redacted(' '.join(message.split()))}", file=sys.stderr)
         if excerpt:
             print(redacted(excerpt), file=sys.stderr)
     return code

@@ -14,14 +14,14 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from pgassay.spec.amounts import STAGE_FORM, Stage, amounts, is_stages, stages
 from pgassay.spec.slices import SlicesTable
 from pgassay.spec.think_time import ThinkTime, think_time
-from pgassay.spec.values import Duration, Table
+from pgassay.spec.values import Duration, Table, busy_poll_s
 
 Clients = Annotated[int, Field(ge=1, le=100_000)]
 Rate = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False, strict=False)]
 
 ENGINE_KEYS = (
     "threads", "protocol", "arrivals", "latency_limit", "pools", "think_time", "max_tries",
-    "reconnect", "interval", "transport", "allow_shell", "slices",
+    "reconnect", "interval", "transport", "busy_poll", "allow_shell", "slices",
 )  # fmt: skip
 """What only pgassay's own engine understands; a program of the user's decides these itself."""
 COMMAND_KEYS = ("warmup_command", "throughput", "latency", "time_limit")
@@ -155,6 +155,14 @@ class LoadTable(Table):
         1.0, description="of the stored series"
     )
     transport: Literal["auto", "io_uring", "epoll"] = Field("auto", description="system interface")
+    busy_poll: (
+        Annotated[
+            float,
+            BeforeValidator(busy_poll_s),
+            WithJsonSchema({"type": ["string", "number"], "description": "'50us' or 'off'"}),
+        ]
+        | None
+    ) = Field(None, description="a wait looks for answers so long before it sleeps")
     allow_shell: bool = Field(False, description="scripts may run programs by \\shell")
     command: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = Field(
         None, description="a program of your own as the load, with its arguments"

@@ -17,6 +17,7 @@ from pgassay.spec.redaction import secret_line
 from pgassay.spec.settings import CATALOGUED, catalogue, check_setting
 from pgassay.spec.slices import check_slices
 from pgassay.spec.tables import read_table
+from pgassay.spec.texts import text_of
 from pgassay.spec.units import to_base
 from pgassay.spec.workload import (
     WORKLOAD_COPY,
@@ -56,16 +57,9 @@ def load_spec(path: Path, seed: int | None = None) -> Spec:
     In a run directory the workload stored beside the file is taken, so that a run is repeated
     with the very scripts it had.
     """
-    try:
-        text = path.read_text("utf-8")
-    except FileNotFoundError:
-        raise SpecError("there is no such file", file=str(path)) from None
-    except IsADirectoryError:
-        raise SpecError("this is a folder; name the .toml file in it", file=str(path)) from None
-    except UnicodeDecodeError:
-        raise SpecError("is not UTF-8 text", file=str(path)) from None
-    except OSError as error:
-        raise SpecError(f"cannot be read: {error.strerror}", file=str(path)) from None
+    if path.is_dir():
+        raise SpecError("this is a folder; name the .toml file in it", file=str(path))
+    text = text_of(path)
     stored = path.parent / WORKLOAD_COPY
     beside, workload = path.parent, None
     if (path.parent / "plan.json").is_file() and stored.is_file():

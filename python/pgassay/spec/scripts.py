@@ -6,27 +6,25 @@ Never: parses a script.
 
 from __future__ import annotations
 
+import sys
 from importlib.resources import files
 from pathlib import Path
 
 from pgassay.errors import SpecError
 from pgassay.spec.suggest import did_you_mean
+from pgassay.spec.texts import decoded, text_of
 from pgassay.spec.workload import Scenario
 
 BUILTINS = ("tpcb-like", "simple-update", "select-only")
 
 
 def read_script(named: str) -> Scenario:
-    """A script file with an optional weight; `-` is not read."""
+    """A script file with an optional weight; `-` is standard input."""
     name, weight = _split(named)
+    if name == "-":
+        return Scenario("stdin", name, decoded(sys.stdin.buffer.read(), name), weight)
     path = Path(name)
-    try:
-        script = path.read_text("utf-8")
-    except FileNotFoundError:
-        raise SpecError("there is no such script", file=name) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise SpecError(f"cannot be read: {error}", file=name) from None
-    return Scenario(path.stem, name, script, weight)
+    return Scenario(path.stem, name, text_of(path), weight)
 
 
 def builtin_script(named: str) -> Scenario:
@@ -48,8 +46,8 @@ def _split(named: str) -> tuple[str, float]:
         value = float(weight)
     except ValueError:
         return named, 1.0  # an @ in a file's name
-    if not (0.0 < value < 1e9 or (-1e6 < value < 0 and value == int(value))):
+    if not (0.0 <= value < 1e9 or (-1e6 < value < 0 and value == int(value))):
         raise SpecError(
-            f"{named}: a weight is a number above 0, or with --pool per-scenario −n connections"
+            f"{named}: a weight is a number from 0 on, or with --pool per-scenario −n connections"
         )
     return name, value

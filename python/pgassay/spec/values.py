@@ -6,6 +6,7 @@ frozen base of all tables. Never: knows a table's keys.
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Annotated, Any
 
@@ -29,6 +30,19 @@ def _duration(value: Any) -> float:
     if not isinstance(value, str | int | float):
         raise ValueError("write a duration such as '90s' or '10min'")
     return duration_s(value)
+
+
+def busy_poll_s(value: Any) -> float:
+    """Seconds of `off`, or of a duration of at most a second."""
+    if value == "off":
+        return 0.0
+    try:
+        seconds = _duration(value)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds <= 1:
+        raise ValueError("write 'off', or a short duration such as '50us'")
+    return seconds
 
 
 def _setting(value: Any) -> str:

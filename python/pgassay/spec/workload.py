@@ -24,6 +24,7 @@ from pgassay.spec.paths import path_from
 from pgassay.spec.redaction import sql_secret_line
 from pgassay.spec.suggest import did_you_mean
 from pgassay.spec.tables import read_table
+from pgassay.spec.texts import text_of
 
 WORKLOAD_COPY = "workload.json"
 """The workload as a run had it, in the run's directory."""
@@ -90,7 +91,7 @@ def ready_workloads() -> dict[str, str]:
     """Names of the workloads that ship, with their titles."""
     found = {}
     for file in sorted(_READY.glob("*/workload.toml")):
-        table = read_table(WorkloadFile, file.read_text("utf-8"), str(file))
+        table = read_table(WorkloadFile, text_of(file), str(file))
         found[file.parent.name] = table.title
     return found
 
@@ -111,7 +112,7 @@ def load_workload(use: str, beside: Path, *, file: str) -> Workload:
             key="workload.use",
         )
     source = folder / "workload.toml"
-    table = read_table(WorkloadFile, _text(source), str(source))
+    table = read_table(WorkloadFile, text_of(source), str(source))
     data = _data_folder(table, folder, source)
     return Workload(
         name=folder.resolve().name,
@@ -133,7 +134,7 @@ def workload_to_json(workload: Workload, folder: Path) -> dict[str, Any]:
 def stored_workload(path: Path) -> Workload:
     """The workload of a workload.json."""
     try:
-        stored = json.loads(_text(path))
+        stored = json.loads(text_of(path))
         if stored.pop("schema") != _SCHEMA:
             raise SpecError(f"its schema is not {_SCHEMA}", file=str(path))
         stored.pop("folder", None)
@@ -146,7 +147,7 @@ def stored_workload(path: Path) -> Workload:
 def stored_folder(path: Path) -> Path | None:
     """Where the paths of the experiment file beside a workload.json start, if it says so."""
     try:
-        folder = json.loads(_text(path)).get("folder")
+        folder = json.loads(text_of(path)).get("folder")
     except (ValueError, AttributeError) as error:
         raise SpecError(f"is damaged: {error}", file=str(path)) from None
     return Path(folder) if isinstance(folder, str) else None
@@ -163,7 +164,7 @@ def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:
 
 def _sql(path: Path) -> str:
     """SQL that a run keeps word for word, and so without passwords."""
-    text = _text(path)
+    text = text_of(path)
     line = sql_secret_line(text)
     if line is not None:
         raise SpecError(
@@ -172,12 +173,3 @@ def _sql(path: Path) -> str:
             file=str(path),
         )
     return text
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except OSError as error:
-        raise SpecError(f"cannot be read: {error.strerror}", file=str(path)) from None
-    except UnicodeDecodeError:
-        raise SpecError("is not UTF-8 text", file=str(path)) from None

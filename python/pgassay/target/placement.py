@@ -47,6 +47,14 @@ class Placement:
     sampler: Place | None = None
     warnings: tuple[str, ...] = ()
 
+    @property
+    def keeps_client_alone(self) -> bool:
+        """Whether the load has CPUs that the server has not."""
+        server, client = self.server, self.client
+        if not (server and client and server.cpus and client.cpus):
+            return False
+        return not server.cpus & client.cpus
+
     def described(self) -> dict[str, str]:
         """Part → its place, of those that have one."""
         places = {part: getattr(self, part) for part in PARTS}

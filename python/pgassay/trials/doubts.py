@@ -15,8 +15,8 @@ from pgassay.plan.steps import Step
 _CLIENT_BOUND = 0.9
 """Share of its threads' time the engine may burn before it, not the server, is the limit."""
 CLIENT_LIMITED = (
-    "the load engine used all of its threads' CPU: it, not the server, was the limit;"
-    " raise load.threads (-j)"
+    "the load engine was the limit, not the server: its threads had no CPU left, or began"
+    " transactions late on idle connections; raise load.threads (-j), or give it more CPU"
 )
 _RATE_SLACK = 0.05
 _RATE_SIGMAS = 4.0
@@ -39,7 +39,7 @@ def load_doubts(result: Mapping[str, Any], steps: Sequence[Step], threads: int) 
     if result["lost_connections"]:
         found.append(f"{result['lost_connections']} connections were lost")
     if result.get("outages"):
-        found.append(f"the server was away {len(result['outages'])} times; see outages")
+        found.append(_away(result["outages"]))
     if result["failed"]:
         first = result["first_error"]
         found.append(
@@ -48,6 +48,12 @@ def load_doubts(result: Mapping[str, Any], steps: Sequence[Step], threads: int) 
     if result.get("skipped"):
         found.append(f"{result['skipped']} transactions were skipped: they were hopelessly late")
     return found + slice_doubts(result.get("slices", ()))
+
+
+def _away(outages: Sequence[Mapping[str, Any]]) -> str:
+    seconds = sum(one["end_ns"] - one["start_ns"] for one in outages) / 1e9
+    times = "once" if len(outages) == 1 else f"{len(outages)} times"
+    return f"the server was away {times}, {seconds:.2f} s in all; see outages"
 
 
 def slice_doubts(slices: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -34,7 +34,7 @@ class LogRequest:
 
     prefix: str
     sampling_rate: float | None = None
-    aggregate_interval_s: float | None = None
+    aggregate_interval_s: int | None = None
     failures_detailed: bool | None = None
 
 
@@ -63,6 +63,7 @@ class LoadRequest:
     log: LogRequest | None = None
     allow_shell: bool | None = None
     transport: str | None = None
+    busy_poll_s: float | None = None
     slices: SlicesTable | None = None
     exit_on_abort: bool | None = None
     verbose_errors: bool | None = None
@@ -102,11 +103,16 @@ class LoadRequest:
                 "log": _present(asdict(self.log)) if self.log else None,
                 "allow_shell": self.allow_shell,
                 "transport": self.transport,
+                "busy_poll_us": _whole_us(self.busy_poll_s),
                 "exit_on_abort": self.exit_on_abort,
                 "verbose_errors": self.verbose_errors,
                 "slices": engine_slices(self.slices) if self.slices else None,
             }
         )
+
+
+def _whole_us(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1e6)
 
 
 def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,8 +171,12 @@ def run_load(
     """
     (start or load.start)()
     try:
-        while not load.wait(_POLL_S):
-            watch(json.loads(load.progress()))
+        pause_s = _POLL_S
+        while not load.wait(pause_s):
+            progress = json.loads(load.progress())
+            watch(progress)
+            # Seen at even times of the load's own clock, so that lines come when they are due.
+            pause_s = _POLL_S - progress["elapsed_s"] % _POLL_S
     except BaseException:
         load.stop()
         load.wait(_LAST_S)

@@ -12,8 +12,9 @@ from typing import Any, Protocol
 
 from pgassay import _core
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.spec.load_table import LoadTable
 from pgassay.spec.parse import Spec
-from pgassay.target.placement import Place
+from pgassay.target.placement import NOWHERE, Place, Placement
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.trials.command_load import CommandLoad, CommandRequest, check_command
 from pgassay.trials.load import (
@@ -26,6 +27,9 @@ from pgassay.trials.load import (
 )
 from pgassay.trials.record import Columns
 from pgassay.trials.slices import with_variants
+
+ALONE_BUSY_POLL_S = 50e-6
+"""Longer than a backend takes for a row by its key, shorter than one that waits for a disk."""
 
 
 def check_load(spec: Spec) -> None:
@@ -100,11 +104,12 @@ def open_trial_load(
     plan: Plan,
     connection: ConnectionParameters,
     output: Callable[[int], Path],
-    place: Place | None = None,
+    placement: Placement = NOWHERE,
 ) -> TrialLoad:
     """The load of one trial; `output` makes the folder of a trial's own files."""
     if spec.file.load.command is None:
-        return EngineLoad(engine_request(trial, spec, plan), connection, place)
+        asked = engine_request(trial, spec, plan, placement)
+        return EngineLoad(asked, connection, placement.client)
     folder = output(trial.number)
     told = {
         "PGASSAY_SEED": str(plan.trial_seed(trial.block)),
@@ -121,10 +126,12 @@ def open_trial_load(
         output=folder,
         told=told,
     )
-    return CommandLoad(request, connection, place)
+    return CommandLoad(request, connection, placement.client)
 
 
-def engine_request(trial: PlannedTrial, spec: Spec, plan: Plan) -> LoadRequest:
+def engine_request(
+    trial: PlannedTrial, spec: Spec, plan: Plan, placement: Placement = NOWHERE
+) -> LoadRequest:
     """What one trial asks of the engine; only what the file's user wrote is passed on."""
     load = spec.file.load
     given = load.model_fields_set
@@ -145,5 +152,15 @@ def engine_request(trial: PlannedTrial, spec: Spec, plan: Plan) -> LoadRequest:
         reconnect=load.reconnect if "reconnect" in given else None,
         allow_shell=True if load.allow_shell else None,
         transport=load.transport if "transport" in given else None,
+        busy_poll_s=_busy_poll_s(load, placement),
         slices=load.slices,
     )
+
+
+def _busy_poll_s(load: LoadTable, placement: Placement) -> float | None:
+    """What the file says; else threads with CPUs of their own stay awake between answers."""
+    if load.busy_poll is not None:
+        return load.busy_poll
+    client = placement.client
+    cpus = client.cpus if client and placement.keeps_client_alone else None
+    return ALONE_BUSY_POLL_S if cpus and load.threads <= len(cpus) else None

@@ -68,9 +68,7 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     # Before the load opens its connections: what they bring is the trial's own doing.
     watch = SamenessWatch(target, context.facts, own_limits())
     place = context.placement
-    load = open_trial_load(
-        trial, context.spec, plan, target.parameters(), context.output, place.client
-    )
+    load = open_trial_load(trial, context.spec, plan, target.parameters(), context.output, place)
     sampler, sampler_placed = open_sampler(
         target.parameters(),
         context.facts.version_num,

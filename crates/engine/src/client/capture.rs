@@ -119,6 +119,8 @@ fn next_field<'a>(fields: &mut &'a [u8]) -> Option<&'a [u8]> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::script::{Content, Slot};
 
@@ -193,6 +195,42 @@ mod tests {
                 Content::Value(_) => None,
             }
         }
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_columns_and_rows_never_panic(
+            results in prop::collection::vec(
+                (prop::option::of(hostile()), prop::option::of(hostile()), any::<bool>()), 0..6
+            ),
+            all: bool,
+        ) {
+            let mut lab = lab();
+            for (columns, row, ends) in results {
+                if let Some(columns) = columns {
+                    lab.results.columns(&columns);
+                }
+                if let Some(row) = row {
+                    lab.results.row(&row);
+                }
+                if ends {
+                    lab.results.end(&capture(all), &lab.names, &mut lab.variables);
+                }
+            }
+            let _ = lab.finish(all);
+        }
+    }
+
+    /// A body that begins as one should and goes on with lengths at their edges.
+    fn hostile() -> impl Strategy<Value = Vec<u8>> {
+        let lengths = prop::sample::select(&[0i32, 1, 3, -1, -2, i32::MIN, i32::MAX][..]);
+        let part = prop_oneof![
+            lengths.prop_map(|length| length.to_be_bytes().to_vec()),
+            Just(b"a\0".to_vec()),
+            Just([&b"b\0"[..], &[0; BEHIND_NAME]].concat()),
+            prop::collection::vec(any::<u8>(), 0..6),
+        ];
+        prop::collection::vec(part, 0..8).prop_map(|parts| parts.concat())
     }
 
     #[test]

@@ -79,6 +79,9 @@ impl Client {
         output: &mut Vec<u8>,
     ) {
         self.end_failed(Failure::Client, || fault.to_string(), bench);
+        if let Some(number) = self.interpreter.command(bench.program) {
+            bench.recorder.command_failed(number, false);
+        }
         self.rest
             .begin(clock::now_ns(), FAULT_PAUSE_NS, &bench.pace);
         self.settle(bench, output);

@@ -108,28 +108,34 @@ impl Interpreter {
         self.operation = 0;
     }
 
-    /// The number of what the server is answering: a statement, or the end of a pipeline for all
-    /// that is in it.
+    /// The number of the command under way: what the server is answering (the end of a pipeline
+    /// stands for all that is in it), what sleeps, what has just failed. None at the end.
     #[must_use]
-    pub fn asked(&self, program: &Program) -> Option<usize> {
-        match self.current(program)?.work {
-            Work::Send { number, .. } | Work::EndPipeline(number) => Some(number),
-            _ => None,
-        }
+    pub fn command(&self, program: &Program) -> Option<usize> {
+        self.current(program).map(|operation| operation.number)
     }
 
-    /// Runs operations up to the next that waits. `stack` holds arguments of an expression under
-    /// evaluation.
-    pub fn run(&mut self, program: &Program, stack: &mut Vec<Value>, output: &mut Vec<u8>) -> Stop {
+    /// Runs operations up to the next that waits; `done` is told those that did not. `stack`
+    /// holds arguments of an expression under evaluation.
+    pub fn run(
+        &mut self,
+        program: &Program,
+        stack: &mut Vec<Value>,
+        output: &mut Vec<u8>,
+        mut done: impl FnMut(&Operation),
+    ) -> Stop {
         while let Some(operation) = self.current(program) {
             match self.perform(operation, program, stack, output) {
-                Ok(Next::Operation) => self.operation += 1,
-                Ok(Next::At(to)) => self.operation = to,
-                Ok(Next::Answer) => return Stop::Sent,
-                Ok(Next::Sleep(duration_ns)) => {
+                Ok(Next::Operation) => {
+                    done(operation);
                     self.operation += 1;
-                    return Stop::Sleep(duration_ns);
                 }
+                Ok(Next::At(to)) => {
+                    done(operation);
+                    self.operation = to;
+                }
+                Ok(Next::Answer) => return Stop::Sent,
+                Ok(Next::Sleep(duration_ns)) => return Stop::Sleep(duration_ns),
                 Err(fault) => return Stop::Faulted(fault),
             }
         }
@@ -137,6 +143,11 @@ impl Interpreter {
             return Stop::Faulted(Fault::new("end of script reached with pipeline open"));
         }
         Stop::Finished
+    }
+
+    /// The sleep is over; the next `run` begins behind it.
+    pub fn slept(&mut self) {
+        self.operation += 1;
     }
 
     /// The server has prepared a statement.
@@ -254,11 +265,9 @@ impl Interpreter {
     ) -> Result<Next, Fault> {
         let names = &program.names;
         match &operation.work {
-            Work::Send {
-                request,
-                number,
-                capture,
-            } => return self.send(request, *number, capture.as_ref(), output),
+            Work::Send { request, capture } => {
+                return self.send(request, operation.number, capture.as_ref(), output);
+            }
             Work::Set {
                 variable,
                 expression,
@@ -290,11 +299,11 @@ impl Interpreter {
                 return Err(Fault::new("already in pipeline mode"));
             }
             Work::StartPipeline => self.in_pipeline = true,
-            Work::SyncPipeline | Work::EndPipeline(_) if !self.in_pipeline => {
+            Work::SyncPipeline | Work::EndPipeline if !self.in_pipeline => {
                 return Err(Fault::new("not in pipeline mode"));
             }
             Work::SyncPipeline => self.sync(output),
-            Work::EndPipeline(_) => {
+            Work::EndPipeline => {
                 self.sync(output);
                 return Ok(Next::Answer);
             }

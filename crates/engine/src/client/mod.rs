@@ -21,7 +21,7 @@ use pgassay_session::{CancelKey, ServerError, clock};
 
 use crate::config::{Reconnect, Seat};
 use crate::messages::{Malformed, Message, Reader, server_error, sqlstate};
-use crate::program::Program;
+use crate::program::{Program, Work};
 use crate::random::{Purpose, Random};
 use crate::record::{Attempt, Failure, Recorder};
 use crate::script::{Fault, Value};
@@ -85,8 +85,8 @@ pub struct Client {
     wake_ns: i64,
     /// Transactions in a row that ended without a wait.
     at_once: u32,
-    /// When the statement under way was sent, where that is measured.
-    sent_ns: i64,
+    /// When the command under way began, where that is measured.
+    began_ns: i64,
     /// That of the slice for which the session is set.
     variant: Option<usize>,
     /// What went wrong with the statement under way.
@@ -121,7 +121,7 @@ impl Client {
             is_open: true,
             wake_ns: 0,
             at_once: 0,
-            sent_ns: 0,
+            began_ns: 0,
             variant: None,
             failure: None,
             block: b'I',
@@ -233,16 +233,16 @@ impl Client {
 
     /// Runs the script on, up to what it must wait for.
     fn proceed(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        match self
-            .interpreter
-            .run(bench.program, &mut bench.stack, output)
-        {
+        let stop = if bench.recorder.measures_commands() {
+            self.run_measured(bench, output)
+        } else {
+            let (program, stack) = (bench.program, &mut bench.stack);
+            self.interpreter.run(program, stack, output, |_| ())
+        };
+        match stop {
             Stop::Sent => {
                 self.at_once = 0;
                 self.state = State::Waiting;
-                if bench.recorder.measures_statements() {
-                    self.sent_ns = clock::now_ns();
-                }
             }
             Stop::Sleep(duration_ns) => {
                 self.at_once = 0;
@@ -260,6 +260,34 @@ impl Client {
         }
     }
 
+    /// Runs the script on and counts the time of each command; of statements in a pipeline not:
+    /// they have none of their own.
+    fn run_measured(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) -> Stop {
+        let recorder = &mut bench.recorder;
+        let mut began_ns = clock::now_ns();
+        let stop = self
+            .interpreter
+            .run(bench.program, &mut bench.stack, output, |operation| {
+                let now_ns = clock::now_ns();
+                if !matches!(operation.work, Work::Send { .. }) {
+                    recorder.command(operation.number, began_ns, now_ns);
+                }
+                began_ns = now_ns;
+            });
+        self.began_ns = began_ns;
+        stop
+    }
+
+    /// The command under way has come to its end.
+    fn count_command(&self, bench: &mut Bench<'_>) {
+        if bench.recorder.measures_commands()
+            && let Some(number) = self.interpreter.command(bench.program)
+        {
+            let now_ns = clock::now_ns();
+            bench.recorder.command(number, self.began_ns, now_ns);
+        }
+    }
+
     fn failed(&mut self, fields: &[u8], bench: &Bench<'_>) {
         if self.failure.is_some() {
             return;
@@ -274,6 +302,8 @@ impl Client {
     /// The script's sleep may be over.
     fn wake(&mut self, now_ns: i64, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
         if now_ns >= self.wake_ns {
+            self.count_command(bench);
+            self.interpreter.slept();
             self.proceed(bench, output);
         }
     }
@@ -286,13 +316,7 @@ impl Client {
         }
         match (self.state, self.failure.take()) {
             (State::Waiting, None) => {
-                if bench.recorder.measures_statements()
-                    && let Some(number) = self.interpreter.asked(bench.program)
-                {
-                    bench
-                        .recorder
-                        .statement(number, self.sent_ns, clock::now_ns());
-                }
+                self.count_command(bench);
                 match self.interpreter.answered(bench.program) {
                     Ok(()) => self.proceed(bench, output),
                     Err(fault) => self.end_by_fault(&fault, bench, output),
@@ -301,8 +325,8 @@ impl Client {
             (State::Waiting, Some((failure, error))) => {
                 self.interpreter.failed();
                 let retries = self.may_retry(&failure, bench);
-                if let Some(number) = self.interpreter.asked(bench.program) {
-                    bench.recorder.statement_failed(number, retries);
+                if let Some(number) = self.interpreter.command(bench.program) {
+                    bench.recorder.command_failed(number, retries);
                 }
                 let problem = || error.map_or_else(|| failure.name(), |error| error.to_string());
                 if retries {

@@ -235,7 +235,35 @@ mod tests {
         }
     }
 
+    /// Messages of any kind in any order, some with a length that is not theirs, some cut off.
+    fn conversation() -> impl Strategy<Value = Vec<u8>> {
+        let edges = prop::sample::select(&[0i32, 3, 4, 5, -1, i32::MIN, i32::MAX, 30_005][..]);
+        let message = (
+            prop::sample::select(KNOWN),
+            prop::collection::vec(any::<u8>(), 0..40),
+            prop::option::weighted(0.1, edges),
+            prop::option::weighted(0.1, 0usize..40),
+        )
+            .prop_map(|(kind, body, length, cut)| {
+                let mut bytes = encode(kind, if kind == b'Z' { b"I" } else { &body });
+                if let Some(length) = length {
+                    bytes.splice(1..5, length.to_be_bytes());
+                }
+                bytes.truncate(cut.unwrap_or(usize::MAX));
+                bytes
+            });
+        prop::collection::vec(message, 0..12).prop_map(|messages| messages.concat())
+    }
+
     proptest! {
+        #[test]
+        fn messages_in_any_order_do_not_depend_on_pieces(
+            bytes in conversation(), size in 1usize..50, keeps_rows: bool
+        ) {
+            let whole = read_keeping(&bytes, usize::MAX, keeps_rows);
+            prop_assert_eq!(read_keeping(&bytes, size, keeps_rows).ok(), whole.ok());
+        }
+
         #[test]
         fn arbitrary_bytes_end_and_do_not_depend_on_pieces(
             bytes in prop::collection::vec(any::<u8>(), 0..300), size in 1usize..50

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pgassay_session::Stream;
 
-use super::{Epoll, Event, Network, Sink, Uring};
+use super::{BusyPoll, Epoll, Event, Network, Sink, Uring};
 
 const SOON: Duration = Duration::from_millis(200);
 /// Far more than anything here takes: a test that comes here has failed.
@@ -294,17 +294,28 @@ fn an_end_with_everything_under_way_is_clean<N: Network>(network: &mut N) {
     }
 }
 
-/// Each test on each backend; io_uring only where it may be used.
+fn polls() -> [BusyPoll; 2] {
+    [0, 50].map(|us| BusyPoll::new(Duration::from_micros(us)))
+}
+
+/// Each test on each backend, sleeping at once and looking first; io_uring only where it may be
+/// used.
 macro_rules! contract {
     ($($test:ident)*) => {
         mod epoll {
-            $(#[test] fn $test() { super::$test(&mut super::Epoll::new().unwrap()); })*
+            $(#[test] fn $test() {
+                for poll in super::polls() {
+                    super::$test(&mut super::Epoll::new(poll).unwrap());
+                }
+            })*
         }
         mod uring {
             $(#[test] fn $test() {
-                match super::Uring::new(1) {
-                    Ok(mut network) => super::$test(&mut network),
-                    Err(error) => eprintln!("skipped, no io_uring here: {error}"),
+                for poll in super::polls() {
+                    match super::Uring::new(1, poll) {
+                        Ok(mut network) => super::$test(&mut network),
+                        Err(error) => eprintln!("skipped, no io_uring here: {error}"),
+                    }
                 }
             })*
         }

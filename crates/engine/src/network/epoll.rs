@@ -20,7 +20,7 @@ use rustix::time::{
 };
 
 use super::alarm::{Alarm, Limit};
-use super::{Event, Network, Sink};
+use super::{BusyPoll, Event, Network, Sink};
 
 const RECEIVE_BYTES: usize = 64 * 1024;
 const EVENTS: usize = 256;
@@ -33,6 +33,7 @@ pub struct Epoll {
     epoll: OwnedFd,
     timer: OwnedFd,
     alarm: Alarm,
+    poll: BusyPoll,
     sockets: Vec<Option<Socket>>,
     events: Vec<epoll::Event>,
     received: Box<[u8]>,
@@ -74,7 +75,7 @@ enum Reading {
 }
 
 impl Epoll {
-    pub fn new() -> io::Result<Epoll> {
+    pub fn new(poll: BusyPoll) -> io::Result<Epoll> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let timer = timerfd_create(
             TimerfdClockId::Monotonic,
@@ -87,6 +88,7 @@ impl Epoll {
             epoll,
             timer,
             alarm: Alarm::default(),
+            poll,
             sockets: Vec::new(),
             events: Vec::with_capacity(EVENTS),
             received: vec![0; RECEIVE_BYTES].into_boxed_slice(),
@@ -263,6 +265,16 @@ impl Network for Epoll {
             timeout
         } else {
             Duration::ZERO
+        };
+        let epoll = &self.epoll;
+        let is_ready = || {
+            let now = Timespec::default();
+            poll(&mut [PollFd::new(epoll, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready > 0)
+        };
+        let timeout = if self.poll.finds(timeout, is_ready) {
+            Duration::ZERO
+        } else {
+            timeout
         };
         let limit = match self.limit(timeout)? {
             None => return Ok(()),

@@ -8,6 +8,7 @@
 
 mod alarm;
 mod epoll;
+mod poll;
 mod transport;
 mod uring;
 
@@ -20,6 +21,7 @@ use std::time::Duration;
 use pgassay_session::Stream;
 
 pub use epoll::Epoll;
+pub use poll::{BusyPoll, thread_polled_ns};
 pub use transport::{Backend, Transport};
 pub use uring::Uring;
 

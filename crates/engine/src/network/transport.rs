@@ -52,8 +52,8 @@ impl Transport {
             (_, Backend::Uring) if are_plain => Ok(Backend::Uring),
             (Transport::IoUring, Backend::Uring) => Err(EngineError::configuration(
                 "transport",
-                "io_uring cannot carry TLS, which connections have or may get when they are \
-                 opened again; give auto or epoll, or sslmode=disable",
+                "io_uring cannot carry TLS, which connections have; give auto or epoll, or \
+                 sslmode=disable",
             )),
             (_, Backend::Uring) => Ok(Backend::Epoll),
         }

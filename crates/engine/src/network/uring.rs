@@ -16,7 +16,7 @@ use pgassay_session::Stream;
 use rustix::io::Errno;
 
 use super::alarm::{Alarm, Limit};
-use super::{Event, Network, Sink};
+use super::{BusyPoll, Event, Network, Sink};
 use buffers::Buffers;
 use ring::{Completion, Ring};
 use slot::Slot;
@@ -43,11 +43,12 @@ pub struct Uring {
     /// Slots of removed connections, until the kernel has let go of them.
     leaving: Vec<usize>,
     alarm: Alarm,
+    poll: BusyPoll,
 }
 
 impl Uring {
     /// Fails where the kernel lacks what is needed (before 6.1) or a container forbids it.
-    pub fn new(connections: usize) -> io::Result<Uring> {
+    pub fn new(connections: usize, poll: BusyPoll) -> io::Result<Uring> {
         let ring = Ring::new(connections)?;
         let buffers = Buffers::new(connections)?;
         buffers.register(&ring.submitter())?;
@@ -61,13 +62,14 @@ impl Uring {
             late: Vec::new(),
             leaving: Vec::new(),
             alarm: Alarm::default(),
+            poll,
         })
     }
 
     /// Whether this process may use it, and then whether the host's figures stay honest: the
     /// error says why not.
     pub fn probe() -> io::Result<bool> {
-        Uring::new(1).map(|uring| uring.ring.waits_honestly())
+        Uring::new(1, BusyPoll::new(Duration::ZERO)).map(|uring| uring.ring.waits_honestly())
     }
 
     fn transmit(&mut self, index: usize, bytes: &[u8]) {
@@ -234,16 +236,25 @@ impl Uring {
         limit: Option<Duration>,
         sink: &mut impl Sink,
     ) -> io::Result<()> {
+        self.enter(want, limit)?;
+        self.handle(sink);
+        Ok(())
+    }
+
+    fn enter(&mut self, want: usize, limit: Option<Duration>) -> io::Result<()> {
         if self.ring.enter(want, limit)? {
             self.turn += 1;
         }
+        Ok(())
+    }
+
+    fn handle(&mut self, sink: &mut impl Sink) {
         // The queue grows only when we ask the kernel to work, so this ends.
         while let Some(completion) = self.ring.next() {
             self.complete(completion, sink);
         }
         self.transmit_late();
         self.release();
-        Ok(())
     }
 }
 
@@ -316,7 +327,16 @@ impl Network for Uring {
                 None
             }
         };
-        self.turn(1, limit, sink)
+        if self.poll.is_off() {
+            return self.turn(1, limit, sink);
+        }
+        self.enter(0, None)?;
+        if !self.ring.has_news() {
+            let found = self.poll.finds(timeout, || self.ring.has_news());
+            self.enter(usize::from(!found), limit)?;
+        }
+        self.handle(sink);
+        Ok(())
     }
 
     fn name(&self) -> &'static str {

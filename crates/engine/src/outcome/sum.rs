@@ -2,7 +2,7 @@
 //!
 //! Enters: rows, tallies. Leaves: counts, means and quantiles. Never: keeps a row.
 
-use hdrhistogram::{Counter, Histogram};
+use hdrhistogram::Histogram;
 
 use crate::record::{Row, Total, histogram};
 
@@ -41,14 +41,12 @@ impl Sum {
 }
 
 impl Distribution {
-    pub fn of<C: Counter>(total: Total, latencies: &Histogram<C>) -> Distribution {
-        let buckets = latencies.iter_recorded();
-        let buckets: Vec<_> = buckets
-            .map(|step| (step.value_iterated_to(), step.count_at_value().as_u64()))
-            .collect();
-        let mut distribution = Distribution::default();
-        distribution.add(total, &buckets);
-        distribution
+    #[must_use]
+    pub fn of(total: Total, latencies: Histogram<u64>) -> Distribution {
+        Distribution {
+            total,
+            histogram: Some(latencies),
+        }
     }
 
     fn add(&mut self, total: Total, buckets: &[(u64, u64)]) {

@@ -6,7 +6,7 @@
 use crate::config::Protocol;
 use crate::messages::Request;
 use crate::script::{
-    Action, Capture, Command, Expression, Pause, Problem, Script, ShellWord, Slot,
+    Action, Capture, Expression, Pause, Problem, Script, ShellWord, Slot, Statement,
 };
 
 const NO_PIPELINE: &str = "cannot use pipeline mode with the simple query protocol";
@@ -16,6 +16,8 @@ pub struct Operation {
     pub line: usize,
     /// Counted as pgbench counts, from 1.
     pub command: usize,
+    /// Of its command among those of all scenarios.
+    pub number: usize,
     pub work: Work,
 }
 
@@ -23,8 +25,6 @@ pub struct Operation {
 pub enum Work {
     Send {
         request: Request,
-        /// Among the statements of all scenarios.
-        number: usize,
         capture: Option<Capture>,
     },
     Set {
@@ -45,35 +45,29 @@ pub enum Work {
     },
     StartPipeline,
     SyncPipeline,
-    /// Its number is one of those of the statements.
-    EndPipeline(usize),
+    EndPipeline,
     /// What the protocol does not have.
     Refuse(&'static str),
 }
 
-/// Makes operations. `ask` gives a number to a command that the server is to answer, and the
-/// request that it sends, if it has one.
+/// Makes operations. `first` is the number of the first command; `ask` makes the request of a
+/// statement, its place and its number.
 pub fn operations(
     script: Script,
     protocol: Protocol,
-    mut ask: impl FnMut(&Command) -> Result<(usize, Option<Request>), Problem>,
+    first: usize,
+    ask: impl Fn(&Statement, usize, usize) -> Result<Request, Problem>,
 ) -> Result<Vec<Operation>, Problem> {
     let mut flow = Flow::default();
     for (index, command) in script.commands.into_iter().enumerate() {
         flow.line = command.line;
         flow.command = index + 1;
+        flow.number = first + index;
         let work = match command.action {
-            Action::Sql(_) => {
-                let (number, request) = ask(&command)?;
-                let (Action::Sql(statement), Some(request)) = (command.action, request) else {
-                    continue;
-                };
-                Work::Send {
-                    request,
-                    number,
-                    capture: statement.capture,
-                }
-            }
+            Action::Sql(statement) => Work::Send {
+                request: ask(&statement, command.offset, flow.number)?,
+                capture: statement.capture,
+            },
             Action::Set {
                 variable,
                 expression,
@@ -113,7 +107,7 @@ pub fn operations(
             }
             Action::StartPipeline => Work::StartPipeline,
             Action::SyncPipeline => Work::SyncPipeline,
-            Action::EndPipeline => Work::EndPipeline(ask(&command)?.0),
+            Action::EndPipeline => Work::EndPipeline,
             // Became part of the statement before it.
             Action::Capture(_) => continue,
         };
@@ -129,6 +123,7 @@ struct Flow {
     open: Vec<Open>,
     line: usize,
     command: usize,
+    number: usize,
 }
 
 /// An `\if` without its `\endif` yet.
@@ -145,6 +140,7 @@ impl Flow {
         self.operations.push(Operation {
             line: self.line,
             command: self.command,
+            number: self.number,
             work,
         });
     }
@@ -174,6 +170,9 @@ impl Flow {
             return;
         };
         self.aim(open.condition.into_iter().chain(open.ends));
+        // So that the \endif itself is seen to run.
+        let behind = self.operations.len() + 1;
+        self.push(Work::Jump(behind));
     }
 
     /// Makes jumps lead to the next operation.

@@ -12,7 +12,9 @@ use crate::error::EngineError;
 use crate::messages::Request;
 use crate::mix::Mix;
 use crate::random::{Random, Seeds};
-use crate::script::{Action, Content, Names, Problem, Script, Slot, Value, Variables, undefined};
+use crate::script::{
+    Content, Names, Problem, Script, Slot, Statement, Value, Variables, undefined,
+};
 
 pub use flow::{Operation, Work};
 
@@ -20,8 +22,8 @@ pub use flow::{Operation, Work};
 pub struct Program {
     pub scenarios: Vec<Scenario>,
     pub mix: Mix,
-    /// What the server answers, of all scenarios; by number. Nearly all are statements.
-    pub commands: Vec<Answered>,
+    /// Of all scenarios, by number.
+    pub commands: Vec<Listed>,
     pub names: Names,
     /// As every client begins, but for `client_id`.
     variables: Variables,
@@ -36,9 +38,9 @@ pub struct Scenario {
     pub operations: Vec<Operation>,
 }
 
-/// A command that the server answers, as its script has it.
+/// A command as its script has it.
 #[derive(Debug)]
-pub struct Answered {
+pub struct Listed {
     pub scenario: usize,
     pub line: usize,
     pub text: String,
@@ -60,8 +62,9 @@ impl Program {
         for (slot, content) in given {
             variables.set(slot, content);
         }
+        let targets: Vec<_> = scripts.iter().map(Script::targets).collect();
         let is_known = |slot: Slot| {
-            known.contains(&slot) || scripts.iter().any(|script| script.sets(slot, &names))
+            known.contains(&slot) || targets.iter().any(|targets| targets.contain(slot, &names))
         };
         // Found before the scripts are taken apart.
         let known: BTreeSet<Slot> = names.all().filter(|slot| is_known(*slot)).collect();
@@ -75,21 +78,17 @@ impl Program {
                 require_known(&script, &known, &names).map_err(locate)?;
             }
             let protocol = configuration.protocol;
-            let operations = flow::operations(script, protocol, |command| {
-                let number = commands.len();
-                commands.push(Answered {
-                    scenario: scenarios.len(),
-                    line: command.line,
-                    text: command.text(),
-                });
-                let Action::Sql(statement) = &command.action else {
-                    return Ok((number, None));
-                };
+            let first = commands.len();
+            commands.extend(script.commands.iter().map(|command| Listed {
+                scenario: scenarios.len(),
+                line: command.line,
+                text: command.text.clone(),
+            }));
+            let ask = |statement: &Statement, offset: usize, number: usize| {
                 let name = format!("pgassay_{number}");
-                let offset = command.offset;
-                let request = Request::new(statement, protocol, &name, offset, &known)?;
-                Ok((number, Some(request)))
-            });
+                Request::new(statement, protocol, &name, offset, &known)
+            };
+            let operations = flow::operations(script, protocol, first, ask);
             scenarios.push(Scenario {
                 name: scenario.name.clone(),
                 file: scenario.file.clone(),
@@ -127,9 +126,7 @@ impl Program {
     pub fn preparations(&self) -> impl Iterator<Item = (usize, &[u8])> {
         let operations = self.scenarios.iter().flat_map(|s| &s.operations);
         operations.filter_map(|operation| match &operation.work {
-            Work::Send {
-                request, number, ..
-            } => Some((*number, request.preparation()?)),
+            Work::Send { request, .. } => Some((operation.number, request.preparation()?)),
             _ => None,
         })
     }

@@ -6,8 +6,8 @@
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Scope {
     pub scenarios: usize,
-    /// Statements whose latency is measured; 0 if none is.
-    pub statements: usize,
+    /// Commands of scripts whose latency is measured; 0 if none is.
+    pub commands: usize,
     pub latency_limit_ns: Option<i64>,
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 use hdrhistogram::errors::CreationError;
 
-use super::row::{Row, RowKey, Total, histogram};
+use super::row::{HIGHEST_NS, Row, RowKey, Total, growing_histogram};
 
 /// Why a transaction failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,8 +50,8 @@ pub struct FirstError {
 pub struct Report {
     pub rows: BTreeMap<RowKey, Row>,
     pub steps: Vec<StepReport>,
-    /// By number of the statement, in measured steps; empty unless asked for.
-    pub statements: Vec<StatementTally>,
+    /// By number of the command, in measured steps; empty unless asked for.
+    pub commands: Vec<CommandTally>,
     /// The longest time that a connection at rest took to see the edge, per slice.
     pub edge_lag_ns: Vec<i64>,
     pub first_errors: Vec<FirstError>,
@@ -67,7 +67,9 @@ pub struct Report {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StepReport {
+    /// Without what was spent looking for answers.
     pub cpu_ns: i64,
+    pub polled_ns: i64,
     /// Of the threads that open sessions for the worker.
     pub helper_cpu_ns: i64,
     /// How late arrivals began that had an idle connection: the client's own doing.
@@ -76,20 +78,20 @@ pub struct StepReport {
     pub dropped: u64,
 }
 
-/// Executions of one statement.
+/// Executions of one command of a script.
 #[derive(Debug, Clone)]
-pub struct StatementTally {
+pub struct CommandTally {
     pub total: Total,
-    pub latencies: Histogram<u32>,
+    pub latencies: Histogram<u64>,
     pub failures: u64,
     pub retries: u64,
 }
 
-impl StatementTally {
-    pub fn new() -> Result<StatementTally, CreationError> {
-        Ok(StatementTally {
+impl CommandTally {
+    pub fn new() -> Result<CommandTally, CreationError> {
+        Ok(CommandTally {
             total: Total::default(),
-            latencies: histogram()?,
+            latencies: growing_histogram()?,
             failures: 0,
             retries: 0,
         })
@@ -97,10 +99,11 @@ impl StatementTally {
 
     pub fn add(&mut self, duration_ns: u64) {
         self.total.add(duration_ns);
-        self.latencies.saturating_record(duration_ns);
+        // A count that there is no memory for is still in the total.
+        let _ = self.latencies.record(duration_ns.min(HIGHEST_NS));
     }
 
-    pub fn merge(&mut self, other: &StatementTally) {
+    pub fn merge(&mut self, other: &CommandTally) {
         self.total.merge(other.total);
         // Histograms of one layout always add up.
         let _ = self.latencies.add(&other.latencies);

@@ -14,6 +14,8 @@ use super::words::{Word, Words};
 pub struct Command {
     pub offset: usize,
     pub line: usize,
+    /// As the script has it, for reports; without its `\gset` or `\aset`.
+    pub text: String,
     pub action: Action,
 }
 
@@ -39,21 +41,6 @@ pub enum Action {
     EndPipeline,
     /// `\gset` and `\aset`, which become part of the statement before them.
     Capture(Capture),
-}
-
-impl Command {
-    /// As the script has it, for reports: of what a client sends.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let Action::Sql(statement) = &self.action else {
-            return "\\endpipeline".to_owned();
-        };
-        let pieces = statement.pieces.iter().map(|piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Variable { name, .. } => format!(":{name}"),
-        });
-        pieces.collect()
-    }
 }
 
 /// One SQL command, sent and answered as a whole.
@@ -121,6 +108,16 @@ impl Statement {
             pieces: pieces.collect(),
             capture: None,
         }
+    }
+
+    /// As the script has it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let pieces = self.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Variable { name, .. } => format!(":{name}"),
+        });
+        pieces.collect()
     }
 }
 

@@ -16,7 +16,7 @@ mod value;
 mod variables;
 mod words;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 pub use command::{Action, Amount, Capture, Command, Pause, Piece, ShellWord, Statement};
 pub use content::Content;
@@ -27,7 +27,6 @@ pub use value::{Fault, Value};
 pub use variables::{Names, Slot, Variables, is_name, undefined};
 
 use crate::error::EngineError;
-use problem::line_of;
 use split::{Raw, RawPiece, split};
 
 /// Variables that every client has without anybody setting them.
@@ -56,11 +55,14 @@ impl Script {
 
     fn read(text: &str, names: &mut Names) -> Result<Script, Problem> {
         let mut commands: Vec<Command> = Vec::new();
+        // The line of the last command, counted on from the one before it.
+        let (mut line, mut counted) = (1, 0);
         for raw in split(text)? {
-            let (offset, action) = match raw {
+            let (offset, shown, action) = match raw {
                 Raw::Sql { pieces, offset } => {
                     refuse_zero_bytes(&pieces, offset)?;
-                    (offset, Action::Sql(Statement::new(&pieces, names)))
+                    let statement = Statement::new(&pieces, names);
+                    (offset, statement.text(), Action::Sql(statement))
                 }
                 Raw::Meta {
                     offset,
@@ -70,13 +72,16 @@ impl Script {
                         attach(capture, offset, commands.last_mut())?;
                         continue;
                     }
-                    Some(action) => (offset, action),
+                    Some(action) => (offset, format!("\\{}", words.trim_end()), action),
                     None => continue,
                 },
             };
+            line += newlines(text, counted, offset);
+            counted = offset;
             commands.push(Command {
                 offset,
-                line: line_of(text, offset),
+                line,
+                text: shown,
                 action,
             });
         }
@@ -129,17 +134,25 @@ impl Script {
         }
     }
 
-    /// Whether a command of the script names `slot` as one to set, or a `\gset` with a prefix
-    /// may set it.
+    /// What the script's commands set by name.
     #[must_use]
-    pub fn sets(&self, slot: Slot, names: &Names) -> bool {
-        self.commands.iter().any(|command| match &command.action {
-            Action::Set { variable, .. } | Action::SetShell { variable, .. } => *variable == slot,
-            Action::Sql(statement) => statement.capture.as_ref().is_some_and(|capture| {
-                !capture.prefix.is_empty() && names.name(slot).starts_with(&capture.prefix)
-            }),
-            _ => false,
-        })
+    pub fn targets(&self) -> Targets<'_> {
+        let mut targets = Targets::default();
+        for command in &self.commands {
+            match &command.action {
+                Action::Set { variable, .. } | Action::SetShell { variable, .. } => {
+                    targets.slots.insert(*variable);
+                }
+                Action::Sql(Statement {
+                    capture: Some(capture),
+                    ..
+                }) if !capture.prefix.is_empty() => {
+                    targets.prefixes.insert(&capture.prefix);
+                }
+                _ => {}
+            }
+        }
+        targets
     }
 
     /// Whether the columns of some result may set any variable at all.
@@ -185,6 +198,22 @@ impl Script {
     }
 }
 
+/// Variables that a script sets.
+#[derive(Debug, Default)]
+pub struct Targets<'s> {
+    slots: HashSet<Slot>,
+    /// Of a `\gset`: any variable that begins so may be set.
+    prefixes: HashSet<&'s str>,
+}
+
+impl Targets<'_> {
+    #[must_use]
+    pub fn contain(&self, slot: Slot, names: &Names) -> bool {
+        let name = names.name(slot);
+        self.slots.contains(&slot) || self.prefixes.iter().any(|prefix| name.starts_with(prefix))
+    }
+}
+
 impl Statement {
     /// Variables outside of quotes and comments, with their offsets.
     pub fn parameters(&self) -> impl Iterator<Item = (Slot, usize)> {
@@ -207,12 +236,18 @@ pub fn check_script(file: &str, text: &str, allow_shell: bool) -> Result<Vec<Str
     if script.sets_unknown() {
         return Ok(Vec::new());
     }
+    let targets = script.targets();
     let reads = script.reads().into_iter();
-    let unset = reads.filter(|(slot, _)| !script.sets(*slot, &names));
+    let unset = reads.filter(|(slot, _)| !targets.contain(*slot, &names));
     let unset = unset.map(|(slot, _)| names.name(slot).to_owned());
     Ok(unset
         .filter(|name| !AUTOMATIC.contains(&name.as_str()))
         .collect())
+}
+
+fn newlines(text: &str, from: usize, to: usize) -> usize {
+    let between = text.as_bytes().get(from..to).unwrap_or_default();
+    between.iter().filter(|&&byte| byte == b'\n').count()
 }
 
 /// Makes `\gset` or `\aset` part of the statement before it.

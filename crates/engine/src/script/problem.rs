@@ -3,7 +3,12 @@
 //! Enters: an offset into a script's text, found by any stage of parsing. Leaves: an error with
 //! file, line, column and the offending line. Never: decides what is wrong.
 
+use std::iter::repeat;
+
 use crate::error::EngineError;
+
+/// Characters of a line that are shown.
+const WIDEST: usize = 120;
 
 /// What is wrong with a script, at a byte of its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,19 +32,35 @@ impl Problem {
         let from_start = script.get(line_start..).unwrap_or_default();
         let line = from_start.lines().next().unwrap_or_default();
         let inset = before.get(line_start..).unwrap_or_default();
-        // Tabs stay, so that the caret stands under its character whatever their width.
-        let padding: String = inset
-            .chars()
-            .map(|c| if c == '\t' { '\t' } else { ' ' })
-            .collect();
         EngineError::Script {
             file: file.to_owned(),
             line: line_of(script, self.offset),
             column: inset.chars().count() + 1,
             problem: self.text,
-            excerpt: format!("{line}\n{padding}^"),
+            excerpt: excerpt(line, inset.chars().count()),
         }
     }
+}
+
+/// The line, or of a long one what is around the place, and a caret under it.
+fn excerpt(line: &str, column: usize) -> String {
+    let skipped = if line.chars().count() > WIDEST {
+        column.saturating_sub(WIDEST / 2)
+    } else {
+        0
+    };
+    let begin = if skipped > 0 { "…" } else { "" };
+    let mut rest = line.chars().skip(skipped);
+    let shown: String = rest.by_ref().take(WIDEST).collect();
+    let end = if rest.next().is_some() { "…" } else { "" };
+    // Tabs stay, so that the caret stands under its character whatever their width.
+    let inset = line.chars().chain(repeat(' ')).skip(skipped);
+    let padding: String = begin
+        .chars()
+        .chain(inset.take(column - skipped))
+        .map(|c| if c == '\t' { '\t' } else { ' ' })
+        .collect();
+    format!("{begin}{shown}{end}\n{padding}^")
 }
 
 /// The line, counted from 1, that the byte at `offset` stands on.
@@ -80,5 +101,16 @@ mod tests {
                 (message.to_owned(), excerpt.to_owned())
             );
         }
+    }
+
+    #[test]
+    fn of_a_long_line_only_what_is_around_the_place_is_shown() {
+        let script = format!("{}b{}", "a".repeat(500_000), "c".repeat(500_000));
+        let (message, excerpt) = located(&script, 500_000);
+        assert_eq!(message, "x.sql:1:500001: no");
+        let (line, caret) = excerpt.split_once('\n').unwrap();
+        let column = caret.chars().count() - 1;
+        assert_eq!(line.chars().nth(column), Some('b'));
+        assert_eq!(line.chars().count(), WIDEST + 2);
     }
 }

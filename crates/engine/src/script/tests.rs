@@ -243,7 +243,8 @@ const VALID: &str = "\\set a random(1, 100 * :scale)\n\\set b case when :a > 50 
     \\set h permute(hash(:a), 7, hash_fnv1a(~:a << 2, 5)) \\\n + abs(-3) -- 4\n\\startpipeline\nEND;\n\\endpipeline\n";
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    // More where PROPTEST_CASES says so.
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(512)))]
 
     #[test]
     fn arbitrary_text_never_panics(text in "\\PC{0,200}") {

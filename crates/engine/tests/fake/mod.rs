@@ -2,7 +2,7 @@
 //!
 //! Its SQL: `delay MS`, `fail SQLSTATE`, `failfirst N SQLSTATE`, `row VALUE` (in a column `v`),
 //! `work` (which waits while the server is stalled), `begin`, `end`, `rollback`, `hangup`,
-//! `garbage`, `never`, `large BYTES`; anything else succeeds at once. It writes down what it was
+//! `garbage`, `never`, `large BYTES`, `raw HEX` (bytes before its end); anything else succeeds at once. It writes down what it was
 //! asked to run.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
@@ -172,8 +172,13 @@ impl Connection {
     }
 
     fn serve(mut self) -> Option<()> {
-        // A start-up message, or a request to cancel.
-        let opening = self.body()?;
+        // A start-up message, or a request for TLS or to cancel.
+        let mut opening = self.body()?;
+        if opening == [4, 210, 22, 47] {
+            self.log.lock().unwrap().push("tls?".to_owned());
+            self.stream.write_all(b"N").ok()?;
+            opening = self.body()?;
+        }
         if let [4, 210, 22, 46, key @ ..] = opening.as_slice() {
             let key = key.iter().filter(|byte| **byte > 0);
             let key: Vec<String> = key.map(u8::to_string).collect();
@@ -267,6 +272,12 @@ impl Connection {
             "large" => {
                 let row = vec![0; argument.parse().unwrap()];
                 self.say(b'D', &row);
+            }
+            "raw" => {
+                let bytes = argument.as_bytes().chunks(2);
+                let bytes = bytes.map(|two| std::str::from_utf8(two).unwrap());
+                let bytes = bytes.map(|two| u8::from_str_radix(two, 16).unwrap());
+                self.reply.extend(bytes);
             }
             "never" => thread::sleep(Duration::from_secs(3600)),
             "fail" => return Some(self.fail(argument)),

@@ -1,6 +1,6 @@
 //! Tries, sessions, pools, and what is counted of each statement.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -39,8 +39,8 @@ fn a_serialization_failure_is_tried_again_with_the_same_requests() {
         2
     );
     let of = |n: usize, key: &str| result["scenarios"][0]["statements"][n][key].clone();
-    assert_eq!((of(2, "retries"), of(2, "failures")), (json!(2), json!(0)));
-    assert_eq!(of(1, "command"), "run :x;");
+    assert_eq!((of(3, "retries"), of(3, "failures")), (json!(2), json!(0)));
+    assert_eq!(of(2, "command"), "run :x;");
 }
 
 #[test]
@@ -91,19 +91,29 @@ fn lost_and_opened_again(transport: &str) {
     let mut configuration = configuration(&server, "delay 1;", json!([step(3, 3.0, true)]));
     configuration["reconnect"] = json!("on_loss");
     configuration["transport"] = json!(transport);
+    let mut down = Duration::ZERO;
+    let mut begun = Instant::now();
     let load = run_with(&configuration, |load| {
         wait_until(|| load.progress().transactions > 50);
+        begun = Instant::now();
         server.go_down();
+        let gone = Instant::now();
         std::thread::sleep(Duration::from_millis(300));
+        down = gone.elapsed();
         server.come_back();
     });
+    let since = begun.elapsed();
     let result = result(&load);
     assert_eq!(result["lost_connections"], 3);
     let outages = result["outages"].as_array().unwrap();
     assert_eq!(outages.len(), 1, "{outages:?}");
     let time = |key: &str| outages[0][key].as_i64().unwrap();
-    let outage_ms = (time("end_ns") - time("start_ns")) / 1_000_000;
-    assert!((300..2_500).contains(&outage_ms), "{outage_ms}");
+    // No shorter than the server was down, and over before the load was.
+    let outage = Duration::from_nanos(u64::try_from(time("end_ns") - time("start_ns")).unwrap());
+    assert!(
+        down <= outage && outage < since,
+        "{down:?} {outage:?} {since:?}"
+    );
     assert_eq!(time("connections"), 3);
     assert!(number(&result, "/connect_ms/max") > 0.0);
     let after = load.outcome().unwrap().intervals();
@@ -178,10 +188,13 @@ fn each_statement_is_measured_where_that_is_asked_for() {
         .iter()
         .map(|s| s["line"].as_u64().unwrap())
         .collect();
-    assert_eq!(lines, [1, 2, 4, 5]);
+    assert_eq!(lines, [1, 2, 3, 4, 5]);
+    assert_eq!(statements[2]["command"], "\\set x 1");
     let median = |n: usize| number(&statements[n], "/latency_ms/p50");
-    assert!((8.0..30.0).contains(&median(1)) && (2.0..20.0).contains(&median(2)));
-    let sum: f64 = (0..4)
+    // As long as the server took at least, and in the same order.
+    assert!(median(1) >= 8.0 && median(3) >= 2.0);
+    assert!(median(1) > median(3) && median(3) > median(2));
+    let sum: f64 = (0..5)
         .map(|n| number(&statements[n], "/latency_ms/mean"))
         .sum();
     assert!((sum / number(&result, "/latency_ms/mean") - 1.0).abs() < 0.2);

@@ -68,6 +68,7 @@ impl Ring {
         let ring = IoUring::builder()
             .setup_single_issuer()
             .setup_defer_taskrun()
+            .setup_taskrun_flag()
             .setup_submit_all()
             .setup_cqsize(u32::try_from(completions).map_err(io::Error::other)?)
             .build(BATCH)?;
@@ -144,6 +145,12 @@ impl Ring {
     pub fn submit(&mut self) {
         // What cannot be submitted now stays queued.
         let _ = self.ring.submit();
+    }
+
+    /// Whether there are completions, or will be as soon as the kernel is entered.
+    #[inline]
+    pub fn has_news(&mut self) -> bool {
+        self.ring.submission().taskrun() || !self.ring.completion().is_empty()
     }
 
     /// Submits what is queued and waits for so many completions; true if all was submitted.
