@@ -45,6 +45,7 @@ lint: build
 
 bench: build
 	$(BIN)/python -m bench.engine
+	$(BIN)/python -m bench.resets
 
 validate: build
 	$(BIN)/python -m bench.false_positives

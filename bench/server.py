@@ -25,7 +25,7 @@ SLEEP = Scenario("sleep", "sleep.sql", "SELECT pg_sleep(0.01);\n", 1.0)
 SETTINGS = {"shared_buffers": "512MB", "max_connections": "1100", "max_wal_size": "8GB"}
 
 
-class _NoJournal:
+class NoJournal:
     """Nothing is changed but the server of our own, which goes as a whole."""
 
     def record(self, change: Change) -> None: ...
@@ -57,7 +57,7 @@ def running_server() -> Iterator[Server]:
     """Start it, fill it, and stop it at the end."""
     workload = load_workload("pgbench", Path(), file="bench")
     installation = embedded_installation(MAJOR)
-    target = LocalTarget(installation, _NoJournal(), kind="embedded")
+    target = LocalTarget(installation, NoJournal(), kind="embedded")
 
     def build(connection: Connection) -> None:
         for statements in workload.building_sql(SCALE):

@@ -7,8 +7,11 @@ Never: knows how any room does its work.
 from __future__ import annotations
 
 import shlex
+import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pgassay import __version__
 from pgassay.analysis.analyse import analyse
@@ -26,8 +29,9 @@ from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
 from pgassay.report.machine import render_json
+from pgassay.samples.files import lost_storage_is_a_trial_error
 from pgassay.samples.handover import left_to_do
-from pgassay.samples.run_directory import RunDirectory
+from pgassay.samples.run_directory import RunDirectory, StoredTrial
 from pgassay.spec.parse import Spec
 from pgassay.spec.paths import path_from
 from pgassay.spec.stored import WORKLOAD_COPY, materials_to_json
@@ -115,12 +119,21 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         analysis=analysis,
         findings=find(analysis),
         series=trial_series(valid),
-        environment=run.read_json("environment.json") if run.has("environment.json") else {},
+        environment=_environment(run, trials),
         command=shlex.join(
             ["pgassay", "run", str(run.path / "spec.toml"), "--seed", str(plan.seed)]
         ),
         version=__version__,
     )
+
+
+def _environment(run: RunDirectory, trials: Sequence[StoredTrial]) -> dict[str, Any]:
+    """environment.json, with what the resets have cost since it was written."""
+    stored = run.read_json("environment.json") if run.has("environment.json") else {}
+    if isinstance(stored.get("reset"), dict):
+        took = [trial.summary()["reset"]["duration_s"] for trial in trials]
+        stored["reset"]["seconds"] = round(statistics.median(took), 2)
+    return stored
 
 
 def _run_trials(
@@ -139,21 +152,23 @@ def _run_trials(
     earlier.refuse_other_server(describe_environment(facts, target.kind, host=target.host()))
     check_arms(spec, plan, target, grounds)
     environment, doubts = prepare(spec, plan, target, grounds, placement, observer)
+    environment["reset"] = spec.file.reset_rule().described()
     run.write_json("environment.json", earlier.continued(environment))
 
     trials = TrialContext(
         spec, plan, target, grounds, observer, run.output_folder, placement, doubts
     )
     measures: list[TrialMeasures] = []
-    for block in range(1, plan.max_blocks + 1):
-        for trial, record in run_block(block, trials, earlier.finished):
-            if record is not None:
-                run.write_trial(record)
-            measures.append(measure_trial(run.trial(trial.number)))
-            if record is not None:
-                observer.trial_ended(trial, measures[-1].whole.values.get("tps"))
-        if answered(plan, block, measures):
-            return
+    with lost_storage_is_a_trial_error():
+        for block in range(1, plan.max_blocks + 1):
+            for trial, record in run_block(block, trials, earlier.finished):
+                if record is not None:
+                    run.write_trial(record)
+                measures.append(measure_trial(run.trial(trial.number)))
+                if record is not None:
+                    observer.trial_ended(trial, measures[-1].whole.values.get("tps"))
+            if answered(plan, block, measures):
+                return
 
 
 def answered(plan: Plan, block: int, measures: list[TrialMeasures]) -> bool:
@@ -171,7 +186,9 @@ def _target_of(spec: Spec, grounds: Grounds, run: RunDirectory, place: Place | N
             name: path_from(server, spec.folder) if isinstance(server, str) else server
             for name, server in (servers or only).items()
         }
-        return make_several(made_from, journal=run.journal(), place=place)
+        return make_several(
+            made_from, journal=run.journal(), place=place, rule=spec.file.reset_rule()
+        )
     return make_target(
         version=table.version,
         bin=None if table.bin is None else path_from(table.bin, spec.folder),
@@ -181,12 +198,14 @@ def _target_of(spec: Spec, grounds: Grounds, run: RunDirectory, place: Place | N
         journal=run.journal(),
         place=place,
         access=access_of(table, lambda text: path_from(text, spec.folder)),
+        rule=spec.file.reset_rule(),
     )
 
 
 def _store_design(run: RunDirectory, spec: Spec, plan: Plan) -> None:
     run.write_text("spec.toml", spec.text)
-    run.write_json(WORKLOAD_COPY, materials_to_json(spec.workload, spec.variants), verbatim=True)
+    materials = materials_to_json(spec.workload, spec.variants, spec.folder)
+    run.write_json(WORKLOAD_COPY, materials, verbatim=True)
     run.write_json("plan.json", plan_to_json(plan))
 
 

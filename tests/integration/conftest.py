@@ -35,6 +35,14 @@ def lenient_guards() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What killed runs of these tests leave is nobody else's to undo."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def account() -> Account:
     return server_account()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from support.broken_runs import assert_no_server_left, prints_of, spec_file, watched
 from support.command import pgassay
+from support.servers import installation_named
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +92,21 @@ def test_another_server_is_refused_or_accepted_by_name(run: Path) -> None:
     (note,) = json.loads((run / "environment.json").read_text())["resumed"]
     assert note["accepted"] == ["jit", "version"]
     assert note["after_trials"] == 1
+
+
+def test_a_bin_directory_beside_the_experiment_file_is_found_again_from_the_run_alone(
+    tmp_path: Path, empty_base: Path
+) -> None:
+    programs = installation_named("debian-15").bin_directory
+    run = tmp_path / "elsewhere" / "run"
+    spec = spec_file(tmp_path, target=f"[target]\nbin = '{os.path.relpath(programs, tmp_path)}'")
+    with watched(run, spec) as tool:
+        tool.wait_for(lambda: len(tool.finished()) >= 1, "a finished trial")
+        tool.kill()
+    done = pgassay("run", "--resume", run, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["trials"] == 4
+    assert_no_server_left(empty_base)
 
 
 def test_what_cannot_be_resumed_is_said_in_one_line(

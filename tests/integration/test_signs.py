@@ -16,10 +16,8 @@ import pytest
 from pgassay.errors import ServesSomebody, TargetError
 from pgassay.spec.signs import SIGNS
 from pgassay.target.account import Account
-from pgassay.target.cluster import Cluster
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.installation import Installation
-from pgassay.target.workspace import make_workspace, new_name
 from support.command import pgassay
 from support.servers import (
     SECRET,
@@ -27,6 +25,7 @@ from support.servers import (
     RecordingJournal,
     configure,
     running_lab_server,
+    running_standby,
     started_on_a_free_port,
     wait_until,
 )
@@ -337,26 +336,9 @@ def test_doctor_shows_signs_as_notes(server: LabServer, tmp_path: Path) -> None:
 def test_a_real_standby_is_a_sign_on_its_primary_and_no_target_itself(
     server: LabServer, account: Account, servers_base: Path
 ) -> None:
-    installation = server.cluster.installation
-    standby = Cluster(installation, make_workspace(account, servers_base, new_name()))
-    try:
-        copy: list[str | Path] = [installation.program("pg_basebackup"), "-R", "-cfast"]
-        copy += ["-h", server.cluster.workspace.socket_directory, "-p", str(server.port)]
-        copy += ["-U", "postgres", "-D", standby.workspace.data]
-        account.require(copy, limit_s=60, libraries=installation.libraries)
-        configure(standby, f"unix_socket_directories = '{standby.workspace.socket_directory}'\n")
-        port = started_on_a_free_port(standby)
-        asked = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'"
-        wait_until(lambda: count(server, asked) == 1, "the standby streams")
+    with running_standby(server, account, servers_base) as standby:
         assert "replicas: 1 attached: pgassay, streaming" in refused(server.dsn()).excerpt
-        on_standby = ExistingTarget(LabServer(standby, port).dsn(), RecordingJournal())
+        on_standby = ExistingTarget(standby.dsn(), RecordingJournal())
         with pytest.raises(TargetError, match="is a standby"):
             on_standby.open()
         on_standby.close()
-    finally:
-        standby.stop(gently=False)
-        standby.workspace.remove()
-    wait_until(
-        lambda: count(server, "SELECT count(*) FROM pg_stat_replication") == 0,
-        "the standby is gone",
-    )

@@ -117,6 +117,33 @@ def running_lab_server(
         cluster.workspace.remove()
 
 
+@contextmanager
+def running_standby(server: LabServer, account: Account, base: Path) -> Iterator[LabServer]:
+    """A standby that streams from a lab server, and is gone there too afterwards."""
+    installation = server.cluster.installation
+    standby = Cluster(installation, make_workspace(account, base, new_name()))
+    try:
+        copy: list[str | Path] = [installation.program("pg_basebackup"), "-R", "-cfast"]
+        copy += ["-h", server.cluster.workspace.socket_directory, "-p", str(server.port)]
+        copy += ["-U", "postgres", "-D", standby.workspace.data]
+        account.require(copy, limit_s=60, libraries=installation.libraries)
+        configure(standby, f"unix_socket_directories = '{standby.workspace.socket_directory}'\n")
+        port = started_on_a_free_port(standby)
+        wait_until(lambda: _replicas(server, "state = 'streaming'") == 1, "the standby streams")
+        yield LabServer(standby, port)
+    finally:
+        standby.stop(gently=False)
+        standby.workspace.remove()
+    wait_until(lambda: _replicas(server, "true") == 0, "the standby is gone")
+
+
+def _replicas(server: LabServer, which: str) -> int:
+    with server.admin() as session:
+        query = f"SELECT count(*) FROM pg_stat_replication WHERE {which}"
+        row = session.execute(query.encode()).fetchone()
+    return int(row[0]) if row else 0
+
+
 def configure(cluster: Cluster, lines: str) -> None:
     """More lines for its next start; postgresql.auto.conf is the tests' to fill."""
     path = cluster.workspace.data / "pgassay.conf"

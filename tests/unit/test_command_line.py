@@ -67,6 +67,33 @@ def test_the_schema_and_the_plan_are_json(tmp_path: Path) -> None:
     assert "if still undecided" in shown
 
 
+def test_a_plan_as_json_tells_what_is_held_and_where_everything_runs(tmp_path: Path) -> None:
+    spec = tmp_path / "lab.toml"
+    spec.write_text(
+        "[target]\nallow_host_changes = true\n[settings.postgres]\nwork_mem = '5MB'\n"
+        "[settings.host]\n'vm.swappiness' = 10\n[placement]\nclient = '0'\n"
+    )
+    plan = json.loads(pgassay("plan", str(spec), "--json").stdout)
+    assert plan["held"] == {"postgres": {"work_mem": "5MB"}, "host": {"vm.swappiness": "10"}}
+    assert plan["placement"] == {"client": "CPUs 0"}
+
+
+def test_a_workload_that_holds_a_password_is_refused_by_file_and_line(tmp_path: Path) -> None:
+    folder = shop_workload(tmp_path, "SELECT 1;\n")
+    spec = tmp_path / "lab.toml"
+    spec.write_text("[workload]\nuse = 'shop'\n")
+    (folder / "schema.sql").write_text("CREATE TABLE t ();\nCREATE ROLE x PASSWORD 'canary';\n")
+    done = pgassay("plan", str(spec))
+    assert done.returncode == ExitCode.USAGE
+    assert "schema.sql: line 2 holds a password" in done.stderr
+    assert "canary" not in done.stderr
+    (folder / "schema.sql").write_text("CREATE TABLE t (password text);\n")
+    (folder / "data.sql").write_text("UPDATE t SET password = 'canary';\n")
+    done = pgassay("plan", str(spec))
+    assert done.returncode == ExitCode.DONE
+    assert "data.sql line 1 holds what looks like a password" in " ".join(done.stdout.split())
+
+
 def test_a_plan_with_a_broken_script_names_file_and_line(tmp_path: Path) -> None:
     folder = shop_workload(tmp_path, "SELECT 1;\n\\set x random(1\n")
     spec = tmp_path / "lab.toml"

@@ -111,6 +111,7 @@ def test_a_quiet_trial_leaves_nothing_to_say_though_its_data_has_grown() -> None
         (replace(QUIET, processors=replace(BUSY, foreign_user_s=6.0)), {"foreign-cpu": "doubt"}),
         (replace(QUIET, processors=replace(BUSY, foreign_user_s=90.0)), {"foreign-cpu": "doubt"}),
         (replace(QUIET, processors=replace(BUSY, steal_s=40.0)), {"steal": "invalid"}),
+        (replace(QUIET, processors=replace(BUSY, steal_s=6.0)), {"steal": "doubt"}),
         (replace(QUIET, processors=None), {}),
         (host_afterwards(throttled=4), {"throttled": "doubt"}),
         (host_afterwards(throttled=None), {}),

@@ -92,6 +92,9 @@ def test_a_second_run_takes_the_place_of_an_invalid_trial(tmp_path: Path) -> Non
     answer = run_object("run", context)
     assert (answer["blocks"], answer["trials"]) == (6, 12)
     assert any("trial 3 does not count" in text for text in answer["warnings"])
+    (invalid,) = answer["invalid_trials"]
+    assert (invalid["number"], invalid["reasons"]) == (3, [REASON])
+    assert answer["variants"] == []
     report = report_run(run).report.read_text()
     assert f"trial 3 does not count: {REASON}" in report
 

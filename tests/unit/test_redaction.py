@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pgassay.spec.redaction import hides, is_secret, redacted, redacted_value, secret_line
+from pgassay.spec.redaction import (
+    hides,
+    is_secret,
+    redacted,
+    redacted_value,
+    secret_line,
+    sql_secret_line,
+)
 
 CANARY = "canary-7f3a"
 
@@ -84,3 +91,37 @@ def test_settings_that_may_hold_a_secret_are_known_by_name() -> None:
         "ssl_ciphers",
     ):
         assert not hides(name), name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"CREATE ROLE x LOGIN PASSWORD '{CANARY}';",
+        f"ALTER USER x WITH ENCRYPTED PASSWORD E'{CANARY}';",
+        f"ALTER ROLE x PASSWORD $${CANARY}$$;",
+        f"CREATE USER MAPPING FOR x SERVER s OPTIONS (user 'x', password '{CANARY}');",
+        f"SELECT dblink('host=db1 password={CANARY}', 'SELECT 1');",
+        f"SELECT dblink_connect('password={CANARY} dbname=d');",
+        f"CREATE SUBSCRIPTION s CONNECTION 'postgresql://u:{CANARY}@h/d' PUBLICATION p;",
+    ],
+)
+def test_a_password_given_to_a_server_is_found_in_sql(text: str) -> None:
+    assert sql_secret_line(f"SELECT 1;\n{text}") == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE account (name text, password text DEFAULT '');",
+        "UPDATE account SET password = 'x' WHERE name = 'y';",
+        "SELECT * FROM account WHERE port = 5 AND password = 'x';",
+        "SELECT 1 FROM t WHERE a = 'y' AND user = :u AND password = :pw;",
+        "SELECT 1 FROM t WHERE a = 'y' AND port = 5 AND password = md5(b);",
+        "SELECT 'password=' || secret FROM t;",
+        "ALTER ROLE x PASSWORD NULL;",
+        "SET password_encryption = 'scram-sha-256';",
+        "SELECT dblink('service=lab', 'SELECT 1');",
+    ],
+)
+def test_a_column_of_that_name_is_data(text: str) -> None:
+    assert sql_secret_line(text) is None

@@ -260,15 +260,15 @@ def test_the_published_schema_knows_every_key_and_describes_durations() -> None:
 def test_a_stored_run_is_read_with_its_own_scripts_and_seed(tmp_path: Path) -> None:
     spec = parsed("[workload]\nuse = 'bank'\n[design]\nseed = 5\n")
     (tmp_path / "spec.toml").write_text(spec.text.replace("'bank'", "'gone'"))
-    (tmp_path / "workload.json").write_text(
-        json.dumps(materials_to_json(spec.workload, spec.variants))
-    )
+    stored = materials_to_json(spec.workload, spec.variants, Path("/lab"))
+    (tmp_path / "workload.json").write_text(json.dumps(stored))
     with pytest.raises(SpecError, match="'gone' is neither"):
         load_spec(tmp_path / "spec.toml")
     (tmp_path / "plan.json").write_text("{}")
     again = load_spec(tmp_path / "spec.toml", seed=9)
     assert again.workload == spec.workload
     assert again.seed == 9
+    assert again.folder == Path("/lab")
     (tmp_path / "workload.json").write_text("{}")
     with pytest.raises(SpecError, match=r"workload\.json: is damaged"):
         load_spec(tmp_path / "spec.toml")

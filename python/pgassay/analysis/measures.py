@@ -24,8 +24,6 @@ from pgassay.analysis.wait_profile import WaitProfile
 from pgassay.samples.run_directory import StoredTrial
 
 _QUANTILES = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
-_STEAL_LIMIT = 5.0
-"""Per cent of the host's time; above it the host, not the server, moves the result."""
 
 
 def measure_trial(trial: StoredTrial) -> TrialMeasures:
@@ -128,7 +126,4 @@ def _warnings(summary: Mapping[str, Any], whole: StepMeasures) -> list[Doubt]:
     failed = whole.values.get("failed_share", 0.0)
     if failed > 1.0:
         found.append(Doubt("failures", f"{failed:.1f} % of transactions failed"))
-    steal = whole.values.get("host_steal", 0.0)
-    if steal > _STEAL_LIMIT:
-        found.append(Doubt("steal", f"the hypervisor took {steal:.0f} % of the host's time"))
     return found

@@ -15,7 +15,7 @@ import typer
 from rich.table import Table
 
 from pgassay.cli.console import out, plain
-from pgassay.cli.plan_changes import ahead_to_json, look_ahead, print_ahead
+from pgassay.cli.plan_changes import ahead_to_json, held_to_json, look_ahead, print_ahead
 from pgassay.cli.plan_factors import print_factors
 from pgassay.cli.progress import clock
 from pgassay.plan.described import (
@@ -58,8 +58,13 @@ def plan(
     drawn = make_plan(checked)
     ahead = look_ahead(checked, drawn)
     if as_json:
-        design = {"design": _design(checked, drawn)}
-        typer.echo(json.dumps({**plan_to_json(drawn), **design, **ahead_to_json(ahead)}))
+        found = {
+            **plan_to_json(drawn),
+            "design": _design(checked, drawn),
+            **held_to_json(checked, placement),
+            **ahead_to_json(ahead),
+        }
+        typer.echo(json.dumps(found))
     else:
         _print(checked, drawn, placement)
         print_ahead(ahead)
@@ -75,6 +80,8 @@ def _print(spec: Spec, drawn: Plan, placement: Placement) -> None:
     print_factors(spec)
     for part, label in placement.described().items():
         out.print(f"place     {part}: {label}")
+    rule = spec.file.reset_rule()
+    out.print(f"reset     {rule.level}: {rule.level.does}; caches {rule.caches}")
     _print_arms(drawn)
     _print_design(spec, drawn)
     _print_order(drawn)

@@ -14,6 +14,7 @@ from pgassay.errors import TargetError
 from pgassay.plan.model import Plan
 from pgassay.spec.parse import Spec
 from pgassay.target.access import access_of
+from pgassay.target.placement import Placement
 from pgassay.target.preview import PlannedChange, Preview, preview_existing
 
 Ahead = Preview | str | None
@@ -36,6 +37,7 @@ def look_ahead(spec: Spec, plan: Plan) -> Ahead:
             settings=wanted,
             building_sql=spec.workload.building_sql(spec.file.workload.scale),
             access=access_of(target),
+            rule=spec.file.reset_rule(),
         )
     except TargetError as error:
         return str(error)
@@ -50,6 +52,16 @@ def ahead_to_json(ahead: Ahead) -> dict[str, Any]:
             return {"server": None, "server_not_seen": ahead}
         case Preview():
             return {"server": asdict(ahead)}
+
+
+def held_to_json(spec: Spec, placement: Placement) -> dict[str, Any]:
+    """What is the same in every arm, for `--json`."""
+    settings = spec.file.settings
+    return {
+        "held": {"postgres": settings.postgres, "host": settings.host},
+        "placement": placement.described(),
+        "reset": spec.file.reset_rule().described(),
+    }
 
 
 def print_ahead(ahead: Ahead) -> None:

@@ -11,6 +11,7 @@ import math
 
 from pgassay.plan.steps import steps_of
 from pgassay.spec.parse import Spec
+from pgassay.spec.redaction import secret_line
 from pgassay.spec.settings import CATALOGUED, catalogue
 from pgassay.spec.units import to_base
 
@@ -21,7 +22,12 @@ CYCLE_MINIMUM = 3.0
 def find_risks(spec: Spec, resolution: int | None = None) -> tuple[str, ...]:
     """The risks of this experiment, most serious first; `resolution` is that of a fraction."""
     return tuple(
-        _checkpoint_phase(spec) + _aliased(resolution) + _too_few_blocks(spec) + _short_trials(spec)
+        _checkpoint_phase(spec)
+        + _reset(spec)
+        + _aliased(resolution)
+        + _too_few_blocks(spec)
+        + _short_trials(spec)
+        + _secrets(spec)
     )
 
 
@@ -49,6 +55,12 @@ def _checkpoint_phase(spec: Spec) -> list[str]:
         f" of {', '.join(f'{s:g} s' for s in partial)} cycles: the phase of the checkpoint will"
         " move the result; make load.step a common multiple of the levels"
     ]
+
+
+def _reset(spec: Spec) -> list[str]:
+    """What trials do not have in common when they begin."""
+    level = spec.file.reset_rule().level
+    return [f"reset level {level.value}: {text}" for text in level.differs]
 
 
 def _too_few_blocks(spec: Spec) -> list[str]:
@@ -94,4 +106,16 @@ def _short_trials(spec: Spec) -> list[str]:
     return [
         f"steps of {shortest:g} s are short: start-up effects and a single checkpoint"
         " weigh heavily; the verdict speaks of such short runs only"
+    ]
+
+
+def _secrets(spec: Spec) -> list[str]:
+    """Passwords that a server is given are refused; what only looks like one may be data."""
+    workload = spec.workload
+    texts = [("schema.sql", workload.schema_sql), ("data.sql", workload.data_sql)]
+    texts += [(scenario.file, scenario.script) for scenario in workload.scenarios]
+    return [
+        f"{name} line {line} holds what looks like a password; workload.json keeps it word for word"
+        for name, text in texts
+        if (line := secret_line(text)) is not None
     ]

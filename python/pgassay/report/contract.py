@@ -6,9 +6,17 @@ Never: shows more than the contract says; analysis.json has everything.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
-from pgassay.analysis.model import Comparison, Estimate, Interaction, SimpleEffect, Trend
+from pgassay.analysis.model import (
+    Comparison,
+    Estimate,
+    Interaction,
+    SimpleEffect,
+    Trend,
+    TrialMeasures,
+)
 from pgassay.report.context import ReportContext
 
 SCHEMA = "pgassay.run/1"
@@ -28,6 +36,18 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
         "simple_effects": [_simple_effect(effect) for effect in analysis.simple_effects],
         "trends": [_trend(trend) for trend in analysis.trends],
         "warnings": [warning.text for warning in analysis.warnings],
+        "invalid_trials": [_invalid(trial) for trial in analysis.invalid_trials],
+        "variants": [asdict(variant) for variant in analysis.variants],
+    }
+
+
+def _invalid(trial: TrialMeasures) -> dict[str, Any]:
+    return {
+        "number": trial.number,
+        "block": trial.block,
+        "arm": trial.arm,
+        "repeats": trial.repeats,
+        "reasons": list(trial.invalid),
     }
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pgassay.errors import RunDirectoryError, StorageFull
+from pgassay.errors import RunDirectoryError, StorageFull, TrialError
 
 OWNER_ONLY = 0o600
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -64,3 +64,12 @@ def clear_errors(path: Path) -> Iterator[None]:
                 " finished trials are kept"
             ) from error
         raise RunDirectoryError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def lost_storage_is_a_trial_error() -> Iterator[None]:
+    """While trials run, a directory that can no longer be used ends them, not the set-up."""
+    try:
+        yield
+    except RunDirectoryError as error:
+        raise TrialError(f"{error}; finished trials are kept") from error

@@ -17,6 +17,7 @@ from pgassay.spec.host_knobs import DottedNames
 from pgassay.spec.load_table import LoadTable
 from pgassay.spec.passwords import refuse_password
 from pgassay.spec.placement import PlacementTable
+from pgassay.spec.reset import ResetRule, ResetTable, rule_for
 from pgassay.spec.signs import SIGNS, refuse_unknown_signs
 from pgassay.spec.values import SettingValue, Share, Table
 
@@ -139,6 +140,7 @@ class ExperimentFile(Table):
     settings: SettingsTable = Field(default_factory=SettingsTable)
     load: LoadTable = Field(default_factory=LoadTable)
     placement: PlacementTable = Field(default_factory=PlacementTable)
+    reset: ResetTable = Field(default_factory=ResetTable)
     design: DesignTable = Field(default_factory=DesignTable)
 
     @model_validator(mode="after")
@@ -162,6 +164,7 @@ class ExperimentFile(Table):
                 f"{knobs[0]} would change this host, whose knobs change only with"
                 f" target.allow_host_changes = true{also}"
             )
+        self.reset_rule()
         arms = math.prod(len(levels) for _, _, levels in self.factors.every())
         if arms > MOST_ARMS and self.design.combinations == "full":
             raise ValueError(
@@ -169,6 +172,14 @@ class ExperimentFile(Table):
                 ' drop levels or factors, or write design.combinations = "fraction"'
             )
         return self
+
+    def reset_rule(self) -> ResetRule:
+        """What is done before every trial."""
+        return rule_for(
+            self.reset,
+            existing=self.target.dsn is not None,
+            may_change=self.target.allow_changes,
+        )
 
     def _server_may_change(self) -> bool:
         return self.target.dsn is None or self.target.allow_changes

@@ -19,7 +19,7 @@ from pgassay.spec.model import ExperimentFile
 from pgassay.spec.redaction import secret_line
 from pgassay.spec.settings import CATALOGUED, catalogue, check_setting
 from pgassay.spec.slices import check_slices
-from pgassay.spec.stored import WORKLOAD_COPY, stored_materials
+from pgassay.spec.stored import WORKLOAD_COPY, stored_folder, stored_materials
 from pgassay.spec.tables import read_table
 from pgassay.spec.texts import text_of
 from pgassay.spec.units import to_base
@@ -62,9 +62,14 @@ def load_spec(path: Path, seed: int | None = None) -> Spec:
         raise SpecError("this is a folder; name the .toml file in it", file=str(path))
     text = text_of(path)
     stored = path.parent / WORKLOAD_COPY
-    is_run = (path.parent / "plan.json").is_file()
-    materials = stored_materials(stored) if is_run and stored.is_file() else None
-    return parse_spec(text, source=str(path), beside=path.parent, seed=seed, materials=materials)
+    is_run = (path.parent / "plan.json").is_file() and stored.is_file()
+    return parse_spec(
+        text,
+        source=str(path),
+        beside=(stored_folder(stored) if is_run else None) or path.parent,
+        seed=seed,
+        materials=stored_materials(stored) if is_run else None,
+    )
 
 
 def parse_spec(

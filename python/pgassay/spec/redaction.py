@@ -22,6 +22,7 @@ def _any_of(patterns: list[str]) -> re.Pattern[str]:
 
 _TABLE = tomllib.loads((files("pgassay.spec") / "redaction.toml").read_text("utf-8"))
 _MAY_HOLD, _ARE_SECRETS = _any_of(_TABLE["may_hold"]), _any_of(_TABLE["are_secrets"])
+_SQL = _any_of(_TABLE["sql"])
 _TEXT = tuple(re.compile(pattern, re.IGNORECASE) for pattern in _TABLE["text"])
 
 
@@ -62,3 +63,9 @@ def secret_line(text: str) -> int | None:
     """The number of the first line that holds what looks like a password."""
     found = [match.start() for pattern in _TEXT if (match := pattern.search(text))]
     return text.count("\n", 0, min(found)) + 1 if found else None
+
+
+def sql_secret_line(text: str) -> int | None:
+    """The number of the first line of SQL that gives a password to a server."""
+    found = _SQL.search(text)
+    return text.count("\n", 0, found.start()) + 1 if found else None

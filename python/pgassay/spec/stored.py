@@ -20,10 +20,10 @@ WORKLOAD_COPY = "workload.json"
 _SCHEMA = "pgassay.workload/1"
 
 
-def materials_to_json(workload: Workload, variants: Variants) -> dict[str, Any]:
-    """The object of workload.json."""
+def materials_to_json(workload: Workload, variants: Variants, folder: Path) -> dict[str, Any]:
+    """The object of workload.json; `folder` is where the experiment file's paths start."""
     told = variants.to_json()
-    found = {"schema": _SCHEMA, **workload_to_json(workload)}
+    found = {"schema": _SCHEMA, "folder": str(folder), **workload_to_json(workload)}
     return {**found, "variants": told} if told else found
 
 
@@ -33,7 +33,17 @@ def stored_materials(path: Path) -> tuple[Workload, Variants]:
         stored = json.loads(text_of(path))
         if stored.pop("schema") != _SCHEMA:
             raise SpecError(f"its schema is not {_SCHEMA}", file=str(path))
+        stored.pop("folder", None)
         variants = variants_from_json(stored.pop("variants", {}))
         return workload_from_json(stored), variants
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SpecError(f"is damaged: {error}", file=str(path)) from None
+
+
+def stored_folder(path: Path) -> Path | None:
+    """Where the paths of the experiment file beside a workload.json start, if it says so."""
+    try:
+        folder = json.loads(text_of(path)).get("folder")
+    except (ValueError, AttributeError) as error:
+        raise SpecError(f"is damaged: {error}", file=str(path)) from None
+    return Path(folder) if isinstance(folder, str) else None

@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from pgassay.errors import SpecError
 from pgassay.spec.paths import path_from
+from pgassay.spec.redaction import sql_secret_line
 from pgassay.spec.suggest import did_you_mean
 from pgassay.spec.tables import read_table
 from pgassay.spec.texts import text_of
@@ -117,10 +118,10 @@ def load_workload(use: str, beside: Path, *, file: str, key: str = "workload.use
     return Workload(
         name=folder.resolve().name,
         title=table.title,
-        schema_sql=text_of(data / "schema.sql"),
-        data_sql=text_of(data / "data.sql"),
+        schema_sql=_sql(data / "schema.sql"),
+        data_sql=_sql(data / "data.sql"),
         scenarios=tuple(
-            Scenario(name, scenario.file, text_of(folder / scenario.file), scenario.weight)
+            Scenario(name, scenario.file, _sql(folder / scenario.file), scenario.weight)
             for name, scenario in table.scenarios.items()
         ),
     )
@@ -144,3 +145,16 @@ def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:
         if (candidate / "schema.sql").is_file():
             return candidate
     raise SpecError(f"{table.data!r} holds no schema.sql", file=str(source), key="data")
+
+
+def _sql(path: Path) -> str:
+    """SQL that a run keeps word for word, and so without passwords."""
+    text = text_of(path)
+    line = sql_secret_line(text)
+    if line is not None:
+        raise SpecError(
+            f"line {line} holds a password, which every run directory would keep; make the role or"
+            " the server it is for beforehand, by hand, and let it read ~/.pgpass or a service",
+            file=str(path),
+        )
+    return text

@@ -122,6 +122,7 @@ class Cluster:
                 "a snapshot needs as much room as the data; PGASSAY_DATA names another disk)"
             )
         # The copy's write-back would otherwise fall into the trial.
+        # Of the whole file system: that is one journal commit, where thousands of fsync are many.
         account.require(["sync", "-f", destination], limit_s=COPY_LIMIT_S)
 
     def _remove(self, directory: Path) -> None:

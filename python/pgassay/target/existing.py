@@ -3,13 +3,12 @@
 Enters: a connection string, what may change, signs of production that are accepted, the way to its
 host and service where there is one. Leaves: the workload's data in a schema of its own, settings
 changed with a journalled undo; after `close`, the server as found. Never: restarts it unasked,
-touches another schema, or runs beside another pgassay run.
+touches another schema or database, or runs beside another pgassay run.
 """
 
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import LiteralString
 import psycopg
 
 from pgassay.errors import RestoreFailed, TargetError
+from pgassay.spec.reset import EXISTING_RULE, Caches, ResetRule
 from pgassay.target import run_lock
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.alter_system import SystemSettings
@@ -25,6 +25,7 @@ from pgassay.target.changeable import needs_restart, refuse_pending, refuse_unch
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import HostKnobs
 from pgassay.target.installation import OLDEST_MAJOR
+from pgassay.target.left_over import undo_left_over
 from pgassay.target.located import Located, locate
 from pgassay.target.protocol import (
     NOTHING,
@@ -37,12 +38,22 @@ from pgassay.target.protocol import (
     SchemaVariant,
     ServerFacts,
 )
-from pgassay.target.schema import SCHEMA, WorkloadSchema, refuse_foreign, settle
+from pgassay.target.reset_levels import Phases, refuse_unreadable, settle_existing
+from pgassay.target.schema import (
+    SCHEMA,
+    WorkloadSchema,
+    make_schema,
+    refuse_elsewhere,
+    refuse_foreign,
+    settle,
+)
 from pgassay.target.schema_variants import SchemaVariants
+from pgassay.target.server_memory import RememberedJournal
 from pgassay.target.server_paths import account_of, own_directory
 from pgassay.target.service import Service
 from pgassay.target.session import (
     connect,
+    identity,
     one_line,
     resolve,
     told_as_target_error,
@@ -51,6 +62,8 @@ from pgassay.target.session import (
 from pgassay.target.settings import read_settings, show
 from pgassay.target.signs import look_for_signs, refuse_signs
 from pgassay.target.statements import statement
+from pgassay.target.template_database import TemplateDatabase
+from pgassay.target.undoing import undo_each
 
 SEARCH_PATH = f"-c search_path={SCHEMA},public"
 
@@ -68,10 +81,12 @@ class ExistingTarget:
         allow_changes: bool = False,
         accept: Collection[str] = (),
         access: Access = SQL_ONLY,
+        rule: ResetRule = EXISTING_RULE,
     ) -> None:
         self.kind = access.kind
+        self._rule = rule
         self._dsn = dsn
-        self._journal = journal
+        self._journal = RememberedJournal(journal)
         self._allow_changes = allow_changes
         self._accept = frozenset(accept)
         self._access = access
@@ -81,11 +96,16 @@ class ExistingTarget:
         self._parameters: ConnectionParameters | None = None
         self._control: Connection | None = None
         self._settings: SystemSettings | None = None
-        self._schema = WorkloadSchema(journal)
+        self._schema = WorkloadSchema(self._journal)
+        self._database = TemplateDatabase(self._journal)
+        self._at: str | None = None
+        """The database of the workload, where it is not the user's."""
         self._host = HostKnobs(journal, self._machine)
-        self._variants = SchemaVariants(journal)
+        self._variants = SchemaVariants(self._journal)
         self._variant = ""
         self._seen: ServerFacts | None = None
+        self._left_alone: list[str] = []
+        """On what a killed run had left, and somebody has changed since."""
         self._held: dict[str, str] = {}
         self._held_host: dict[str, str] = {}
         self._prepared = False
@@ -105,6 +125,12 @@ class ExistingTarget:
         service = self._find_service(self._control)
         self._settings = SystemSettings(self._parameters, self._journal, service)
         run_lock.take(self._control)
+        with told_as_target_error("looking for what a killed run has left"):
+            server = identity(self._control) or self._parameters.label
+            self._left_alone = undo_left_over(self._parameters, server)
+        self._journal.speaks_of(server)
+        if self._allow_changes:
+            refuse_elsewhere(self._control)
         refuse_foreign(self._control)
         with told_as_target_error("looking for signs of production"):
             signs = look_for_signs(self._control, self._accept)
@@ -125,12 +151,21 @@ class ExistingTarget:
         self.check_host(host)
         self._host.apply(host, self._data_directory)
         self._apply(held)
+        if self._rule.caches is Caches.COLD:
+            refuse_unreadable(self._control_session(), self._data_directory)
+        if self._rule.level is ResetLevel.TEMPLATE:
+            self._at = None
+            self._database.make(self._control_session())
+            self._at = self._database.template
         with connect(self.parameters(), statement_limit_s=0) as session:
-            self._schema.create(session)
+            make_schema(session) if self._at else self._schema.create(session)
             # Whatever `build` raises belongs to the workload and is its caller's to explain.
             build(session)
         with connect(self.parameters(), statement_limit_s=0) as session:
             settle(session)
+        if self._at:
+            self._at = None
+            self._database.freeze(self._control_session())
         self._prepared = True
 
     def choose(self, ground: Ground) -> ServerFacts:
@@ -175,29 +210,39 @@ class ExistingTarget:
         if not self._prepared:
             raise TargetError("reset before prepare: there is no data to settle")
         self._alive()
-        began = time.monotonic()
+        phases, level = Phases(), self._rule.level
         wanted = {**self._held, **settings}
         if wanted and not self._allow_changes:
             self.check_settings(wanted)
         knobs = self._host.apply({**self._held_host, **host}, self._data_directory)
         # A restart for one arm is one for every arm: all of them start with the same cold caches.
         restart = bool(self._needing_restart - self._held.keys())
-        notes = self._apply(wanted, restart=restart)
-        self._alive()
+        with phases("settings"):
+            notes = self._apply(wanted, restart=restart)
+            self._alive()
+        copied = ""
+        if level is ResetLevel.TEMPLATE:
+            self._at = None
+            with phases("copy"):
+                copied = self._database.remake(self._control_session())
+            self._at = self._database.name
         with (
             told_as_target_error("settling the server before a trial"),
             connect(self.parameters(), statement_limit_s=0) as session,
         ):
             self._variants.bring(session, self._variant)
-            notes += settle(session)
+            said, caches = settle_existing(session, self._rule, self._data_directory, phases)
             shown = show(session, wanted)
         return ResetReport(
-            level=ResetLevel.VACUUM,
-            duration_s=time.monotonic() - began,
+            level=level,
+            duration_s=phases.total_s,
             restarted=restart,
             settings=shown,
-            notes=(*notes, *self._host.notes),
+            notes=(*notes, *said, *self._left_alone, *self._host.notes),
             host=knobs,
+            phases=phases.seconds,
+            caches=caches,
+            copied=copied,
         )
 
     def host(self) -> Host | None:
@@ -210,7 +255,7 @@ class ExistingTarget:
     def parameters(self) -> ConnectionParameters:
         parameters, _ = self._opened()
         options = f"{parameters.options} {SEARCH_PATH}".strip()
-        return replace(parameters, options=options)
+        return replace(parameters, options=options, dbname=self._at or parameters.dbname)
 
     def connect(self) -> Connection:
         return connect(self.parameters())
@@ -237,20 +282,21 @@ class ExistingTarget:
             )
 
     def close(self) -> None:
-        try:
-            self._host.restore()
-        finally:
-            try:
-                self._restore_server()
-            finally:
-                self._machine.close()
+        undo_each(self._host.restore, self._restore_server, self._machine.close)
 
     def _restore_server(self) -> None:
         problems: list[str] = []
-        settings, schema = self._settings, self._schema
+        settings, schema, database = self._settings, self._schema, self._database
         if settings is not None and settings.left:
             try:
                 settings.restore()
+            except (TargetError, psycopg.Error) as error:
+                problems.append(one_line(error))
+        if database.left and self._parameters is not None:
+            self._at = None
+            try:
+                with connect(self._parameters, statement_limit_s=0) as session:
+                    database.drop(session)
             except (TargetError, psycopg.Error) as error:
                 problems.append(one_line(error))
         if schema.left and self._parameters is not None:
@@ -264,7 +310,12 @@ class ExistingTarget:
         if self._control is not None:
             self._control.close()
             self._control = None
-        left = [*(settings.left if settings else []), *self._variants.left, *schema.left]
+        left = [
+            *(settings.left if settings else []),
+            *self._variants.left,
+            *schema.left,
+            *database.left,
+        ]
         if left:
             # Everything needed for another attempt is kept.
             raise RestoreFailed(not_restored(self._parameters, problems, left))
@@ -296,13 +347,21 @@ class ExistingTarget:
             raise TargetError("the target is not open; call open first")
         return self._parameters
 
+    def _control_session(self) -> Connection:
+        self._alive()
+        if self._control is None:
+            raise TargetError("the target is not open; call open first")
+        return self._control
+
     def _apply(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[str]:
         with told_as_target_error("changing settings"):
             return self._opened()[1].apply(wanted, restart=restart)
 
     @property
     def _data_directory(self) -> Path | None:
-        where = self._seen.data_directory if self._seen else None
+        if self._seen is None:
+            self._seen = self.facts()
+        where = self._seen.data_directory
         return Path(where) if where else None
 
     def _alive(self) -> None:

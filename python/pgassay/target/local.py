@@ -1,14 +1,14 @@
 """A server of our own: the wheel's PostgreSQL or that of any bin directory.
 
-Enters: an installation, settings, a function that builds the data. Leaves: for every trial the
-same data directory, put back from a frozen copy, under a freshly started server.
+Enters: an installation, settings, a function that builds the data. Leaves: for every trial what
+the reset rule asks for; as a rule the same data directory, put back from a frozen copy, under a
+freshly started server.
 Never: touches another server; everything it makes is in one directory, gone after `close`.
 """
 
 from __future__ import annotations
 
 import shlex
-import time
 import uuid
 from collections.abc import Callable, Mapping
 from typing import LiteralString
@@ -16,8 +16,10 @@ from typing import LiteralString
 from psycopg import sql
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
+from pgassay.spec.reset import OWNED_RULE, Caches, ResetRule
 from pgassay.spec.settings import CANNOT_VARY
 from pgassay.target.account import server_account
+from pgassay.target.caches import cool, doubt, install_prewarm
 from pgassay.target.cluster import DATABASE, Cluster
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import HostKnobs, sweep_host
@@ -39,13 +41,18 @@ from pgassay.target.protocol import (
     Setting,
 )
 from pgassay.target.readable_copy import runnable_by
+from pgassay.target.reset_levels import Phases, RestartFactors, settle_owned, vacuum
 from pgassay.target.session import connect, told_as_target_error, version_text
+from pgassay.target.setting_statements import reload
 from pgassay.target.settings import check_value, confirm, find, read_settings, show
 from pgassay.target.snapshots import AS_BUILT, Snapshots
 from pgassay.target.statements import statement
+from pgassay.target.undoing import undo_each
 from pgassay.target.workspace import base_directory, make_workspace, new_name, sweep
 
 CLOSE_GENTLE_S = 10.0
+STARTS = frozenset({ResetLevel.SNAPSHOT, ResetLevel.RESTART})
+VACUUMS = frozenset({ResetLevel.RESTART, ResetLevel.VACUUM})
 
 
 class LocalTarget:
@@ -61,8 +68,11 @@ class LocalTarget:
         kind: LiteralString = "local",
         place: Place | None = None,
         host: HostKnobs | None = None,
+        rule: ResetRule = OWNED_RULE,
     ) -> None:
         self.kind = kind
+        self._rule = rule
+        self._restarts = RestartFactors()
         self._place = place
         self._installation = installation
         self._journal = journal
@@ -72,9 +82,12 @@ class LocalTarget:
         self._held: dict[str, str] = {}
         self._held_host: dict[str, str] = {}
         self._built = False
+        self._ready = False
         self._facts: ServerFacts | None = None
         self._snapshots = Snapshots()
+        """Where there is one, what stands in the data directory can be lost."""
         self._chosen = AS_BUILT
+        self._in_force: dict[str, str] = {}
 
     def open(self) -> ServerFacts:
         account = server_account()
@@ -142,6 +155,7 @@ class LocalTarget:
         self.check_settings(held)
         if self._built:
             # Another workload must not find the roles, settings or WAL of the one before.
+            self._ready = False
             self._snapshots.forget()
             cluster.stop(gently=False)
             cluster.create()
@@ -156,12 +170,15 @@ class LocalTarget:
             # Whatever `build` raises belongs to the workload and is its caller's to explain.
             build(session)
         self._settle()
-        cluster.stop(gently=True)
-        self._snapshots.freeze(cluster)
-        cluster.start()
+        if self._rule.level is ResetLevel.SNAPSHOT:
+            cluster.stop(gently=True)
+            self._snapshots.freeze(cluster)
+            cluster.start()
+        self._ready = True
 
     def check_settings(self, settings: Mapping[str, str]) -> None:
         cluster = self._opened()
+        self._restarts.seen(self._seen_settings(), settings)
         for name, value in settings.items():
             if name.lower() in CANNOT_VARY:
                 raise SettingRejected(
@@ -178,27 +195,47 @@ class LocalTarget:
 
     def reset(self, settings: Mapping[str, str], host: Mapping[str, str] = NOTHING) -> ResetReport:
         cluster = self._opened()
-        if not self._snapshots:
+        if not self._ready:
             raise TargetError("reset before prepare: there is no data to put back")
-        began = time.monotonic()
-        cluster.stop(gently=False)
-        self._snapshots.thaw(cluster, self._chosen)
+        phases, level = Phases(), self._rule.level
+        wanted = {**self._held, **settings}
+        restarts = level in STARTS or self._restarts.any
+        known = self._seen_settings()
+        restarts = restarts or self._restarts.changed(known, self._in_force, wanted)
+        if level in VACUUMS:
+            with phases("vacuum"):
+                vacuum(lambda: connect(self.parameters(), statement_limit_s=0))
+        if restarts:
+            with phases("stop"):
+                cluster.stop(gently=not self._snapshots)
+        if self._snapshots:
+            with phases("copy"):
+                self._snapshots.thaw(cluster, self._chosen)
         knobs = self._host.apply({**self._held_host, **host}, cluster.workspace.directory)
-        notes = self._start_with({**self._held, **settings}, self._held)
+        caches = None
+        if self._rule.caches is Caches.COLD:
+            with phases("caches"):
+                caches = cool([cluster.workspace.data])
+        with phases("start" if restarts else "settings"):
+            start = self._start_with if restarts else self._reload_with
+            notes = start(wanted, self._held)
         with (
             told_as_target_error("settling the server before a trial"),
             connect(self.parameters(), statement_limit_s=0) as session,
         ):
-            session.execute("CHECKPOINT")
-            shown = show(session, [*self._held, *settings])
+            caches = settle_owned(session, self._rule, cluster.workspace.data, phases) or caches
+            shown = show(session, wanted)
+        notes += [text for text in [doubt(caches)] if text is not None]
         return ResetReport(
-            level=ResetLevel.SNAPSHOT,
-            duration_s=time.monotonic() - began,
-            restarted=True,
+            level=level,
+            duration_s=phases.total_s,
+            restarted=restarts,
             settings=shown,
             notes=(*notes, *self._host.notes),
             host=knobs,
             placement=cluster.placed(),
+            phases=phases.seconds,
+            caches=caches,
         )
 
     def host(self) -> Host:
@@ -227,10 +264,7 @@ class LocalTarget:
             )
 
     def close(self) -> None:
-        try:
-            self._remove_server()
-        finally:
-            self._host.restore()
+        undo_each(self._remove_server, self._host.restore)
 
     def _remove_server(self) -> None:
         cluster, change = self._cluster, self._made
@@ -241,6 +275,7 @@ class LocalTarget:
         except TargetError as error:
             raise RestoreFailed(f"the owned server is not gone: {error}") from error
         self._cluster = None
+        self._ready = False
         self._snapshots.forget()
         if change is not None:
             self._journal.undone(change.id)
@@ -261,6 +296,8 @@ class LocalTarget:
             connect(self.parameters(), statement_limit_s=0) as session,
         ):
             refuse_tablespaces(session)
+            if self._rule.caches is Caches.WARM:
+                install_prewarm(session)
             session.execute("VACUUM (FREEZE, ANALYZE)")
             session.execute("CHECKPOINT")
 
@@ -271,7 +308,9 @@ class LocalTarget:
         cluster.configure(wanted)
         try:
             cluster.start()
-            return self._confirmed(wanted)
+            notes = self._confirmed(wanted)
+            self._in_force = dict(wanted)
+            return notes
         except StartError as error:
             self._put_back(safe)
             changed = {n: value for n, value in wanted.items() if value != safe.get(n)}
@@ -283,6 +322,19 @@ class LocalTarget:
         except SettingRejected:
             self._put_back(safe)
             raise
+
+    def _reload_with(self, wanted: Mapping[str, str], safe: Mapping[str, str]) -> list[str]:
+        """Bring `wanted` into force in the server as it runs."""
+        self._opened().configure(wanted)
+        try:
+            with told_as_target_error("changing settings"), self.connect() as session:
+                reload(session)
+            notes = self._confirmed(wanted)
+        except SettingRejected:
+            self._put_back(safe)
+            raise
+        self._in_force = dict(wanted)
+        return notes
 
     def _confirmed(self, wanted: Mapping[str, str]) -> list[str]:
         with told_as_target_error("reading settings back"), self.connect() as session:
@@ -297,6 +349,7 @@ class LocalTarget:
             self._snapshots.thaw(cluster, self._chosen)
         cluster.configure(safe)
         cluster.start()
+        self._in_force = dict(safe)
 
     def _create_database(self) -> None:
         name = sql.Identifier(DATABASE)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import LiteralString
 
 from pgassay.errors import SetupError
+from pgassay.spec.reset import EXISTING_RULE, OWNED_RULE, ResetRule
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.host_knobs import HostKnobs
@@ -32,23 +33,34 @@ def make_target(
     journal: Journal,
     place: Place | None = None,
     access: Access = SQL_ONLY,
+    rule: ResetRule | None = None,
 ) -> Target:
     """The embedded server, that of a bin directory, or an existing one.
 
-    `place` is for ours, `access` for the host of an existing one.
+    `place` is for ours, `access` for the host of an existing one; `rule` is what every reset does,
+    the standard of the server's kind where it is None.
     """
     if dsn is not None:
         if (bin is not None and access.control is None) or version is not None:
             raise SetupError("target: dsn names an existing server; leave out bin and version")
         return ExistingTarget(
-            dsn, journal, allow_changes=allow_changes, accept=accept, access=access
+            dsn,
+            journal,
+            allow_changes=allow_changes,
+            accept=accept,
+            access=access,
+            rule=rule or EXISTING_RULE,
         )
     installation, kind = _found(version, bin)
-    return LocalTarget(installation, journal, kind=kind, place=place)
+    return LocalTarget(installation, journal, kind=kind, place=place, rule=rule or OWNED_RULE)
 
 
 def make_several(
-    servers: Mapping[str, int | Path | None], *, journal: Journal, place: Place | None = None
+    servers: Mapping[str, int | Path | None],
+    *,
+    journal: Journal,
+    place: Place | None = None,
+    rule: ResetRule = OWNED_RULE,
 ) -> Target:
     """One owned server for each name: an embedded version, or a bin directory."""
     host = HostKnobs(journal)  # of all of them: they are on one host, and one alone has its lock
@@ -59,7 +71,7 @@ def make_several(
         installation, kind = _found(None if isinstance(server, Path) else server, path)
         kinds.append(kind)
         makers[name] = partial(
-            LocalTarget, installation, journal, kind=kind, place=place, host=host
+            LocalTarget, installation, journal, kind=kind, place=place, host=host, rule=rule
         )
     return SeveralTargets(makers, "embedded" if set(kinds) == {"embedded"} else "local")
 

@@ -8,21 +8,24 @@ Never: changes anything; its session is read-only.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pgassay.errors import TargetError
 from pgassay.spec.redaction import hides, redacted
+from pgassay.spec.reset import EXISTING_RULE, ResetRule
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.changeable import needs_restart, refuse_pending, refuse_unchangeable
 from pgassay.target.existing import unfit
 from pgassay.target.located import locate
-from pgassay.target.protocol import Connection, Context
+from pgassay.target.protocol import Connection, Context, ResetLevel
 from pgassay.target.run_lock import refuse_other_runs
-from pgassay.target.schema import SCHEMA, refuse_foreign
-from pgassay.target.session import connect, resolve, told_as_target_error
+from pgassay.target.schema import SCHEMA, refuse_elsewhere, refuse_foreign
+from pgassay.target.server_memory import remembered
+from pgassay.target.session import connect, identity, resolve, told_as_target_error
 from pgassay.target.settings import find, read_settings, show
 from pgassay.target.signs import Sign, look_for_signs
+from pgassay.target.template_database import refuse_uncopied
 
 _CREATES = re.compile(
     r"\bCREATE\s+(?:OR\s+REPLACE\s+)?((?:[A-Z]+\s+){0,3}?)"
@@ -64,6 +67,7 @@ def preview_existing(
     settings: Mapping[str, Sequence[str]],
     building_sql: Sequence[str],
     access: Access = SQL_ONLY,
+    rule: ResetRule = EXISTING_RULE,
 ) -> Preview:
     """Look at the server as a run would, and say what that run would find and do."""
     parameters = resolve(dsn)
@@ -78,13 +82,14 @@ def preview_existing(
             accepted=tuple(sign.name for sign in signs if sign.name in accept),
             refusals=(
                 *([] if reason is None else [reason]),
-                *_refusals(session, settings, access),
+                *_refusals(session, settings, access, rule),
                 *host_refusals(session, access),
             ),
             changes=(
                 *_setting_changes(session, settings),
                 *_restarts(session, settings, access),
-                *_data_changes(session, building_sql),
+                *_data_changes(session, building_sql, rule),
+                *_left_over(session, parameters.label),
             ),
         )
 
@@ -117,9 +122,17 @@ def _restarts(
 
 
 def _refusals(
-    session: Connection, settings: Mapping[str, Sequence[str]], access: Access
+    session: Connection,
+    settings: Mapping[str, Sequence[str]],
+    access: Access,
+    rule: ResetRule,
 ) -> Iterator[str]:
-    for check in (refuse_other_runs, refuse_foreign):
+    checks: list[Callable[[Connection], object]] = [refuse_other_runs, refuse_foreign]
+    if rule.level is ResetLevel.TEMPLATE:
+        checks.append(refuse_uncopied)
+    if settings or rule.level is ResetLevel.TEMPLATE:
+        checks.append(refuse_elsewhere)
+    for check in checks:
         try:
             check(session)
         except TargetError as error:
@@ -152,16 +165,42 @@ def _setting_changes(
         )
 
 
-def _data_changes(session: Connection, building_sql: Sequence[str]) -> Iterator[PlannedChange]:
-    yield PlannedChange(
-        "server", f"CREATE SCHEMA {SCHEMA} in database {session.info.dbname}", "at once"
-    )
+def _data_changes(
+    session: Connection, building_sql: Sequence[str], rule: ResetRule
+) -> Iterator[PlannedChange]:
+    where = session.info.dbname
+    if rule.level is ResetLevel.TEMPLATE:
+        yield from _database_changes(session)
+        where = "the copy"
+    yield PlannedChange("server", f"CREATE SCHEMA {SCHEMA} in database {where}", "at once")
     for text in building_sql:
         for match in _CREATES.finditer(re.sub(r"--[^\n]*", "", text)):
             kind = " ".join(f"{match[1]}{match[2]}".upper().split())
             yield PlannedChange("server", f"CREATE {kind} {match[3]} in {SCHEMA}", "at once")
+    match rule.level:
+        case ResetLevel.VACUUM:
+            vacuum = "VACUUM (FREEZE, ANALYZE) of these tables and CHECKPOINT"
+            yield PlannedChange("server", vacuum, "before every trial")
+        case ResetLevel.TEMPLATE:
+            yield PlannedChange("server", "CHECKPOINT", "before every trial")
+
+
+def _left_over(session: Connection, label: str) -> Iterator[PlannedChange]:
+    for change in reversed(remembered(identity(session) or label)):
+        yield PlannedChange("server", f"undo what a killed run left: {change.what}", "first")
+
+
+def _database_changes(session: Connection) -> Iterator[PlannedChange]:
+    name = session.info.dbname
+    row = session.execute(
+        "SELECT pg_size_pretty(2 * pg_database_size(current_database()))"
+    ).fetchone()
+    size = row[0] if row else "?"
+    yield PlannedChange("server", f"CREATE DATABASE, a copy of {name}, for the template", "at once")
     yield PlannedChange(
-        "server", "VACUUM (FREEZE, ANALYZE) of these tables and CHECKPOINT", "before every trial"
+        "server",
+        f"CREATE DATABASE, a copy of the template; with it {size} and twice the workload's data",
+        "before every trial",
     )
 
 

@@ -15,6 +15,8 @@ from typing import Any, LiteralString, Protocol
 
 import psycopg
 
+from pgassay.spec.reset import Caches
+from pgassay.spec.reset import ResetLevel as ResetLevel
 from pgassay.target.host import Host
 from pgassay.target.libpq import for_engine
 
@@ -192,13 +194,16 @@ class SchemaVariant:
     """What takes each part back, where the data are not a copy that is thrown away."""
 
 
-class ResetLevel(StrEnum):
-    """How alike two trials begin; named in the report."""
+@dataclass(frozen=True)
+class CacheState:
+    """What was done about caches, and what was seen of it."""
 
-    SNAPSHOT = "snapshot"
-    """The data directory is put back from a frozen copy, the server started afresh."""
-    VACUUM = "vacuum"
-    """The server and its data stay; VACUUM (FREEZE, ANALYZE) and CHECKPOINT."""
+    rule: Caches
+    how: str
+    cached_share: float | None = None
+    """Of the data's bytes, those in the host's page cache; None where that cannot be seen."""
+    buffered_blocks: int | None = None
+    """Blocks that pg_prewarm read into shared buffers; None without it."""
 
 
 @dataclass(frozen=True)
@@ -215,6 +220,12 @@ class ResetReport:
     """Each knob of the host asked for, as read back."""
     placement: Mapping[str, str] = field(default_factory=dict)
     """Where the owned server runs, as its postmaster's /proc says; empty where it was not asked."""
+    phases: Mapping[str, float] = field(default_factory=dict)
+    """What was done, in its order, with the seconds each took."""
+    caches: CacheState | None = None
+    """What the caches held afterwards; None where they were left as they were."""
+    copied: str = ""
+    """How the data were put back, where there is more than one way."""
 
 
 class Target(Protocol):

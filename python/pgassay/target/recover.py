@@ -13,18 +13,17 @@ from pathlib import Path
 import psycopg
 
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
-from pgassay.spec.redaction import redacted
 from pgassay.target import run_lock
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.existing import not_restored
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import recover_host
+from pgassay.target.left_over import undo_change
 from pgassay.target.protocol import Change, Connection, Journal
 from pgassay.target.recover_service import Restart, bring_up
-from pgassay.target.schema import DROP, refuse_foreign
-from pgassay.target.schema_variants import is_undo_of_a_variant, take_back
+from pgassay.target.server_memory import RememberedJournal
 from pgassay.target.session import connect, identity, one_line, resolve, told_as_target_error
-from pgassay.target.setting_statements import RELOAD, is_line_of, reload, written_value
+from pgassay.target.setting_statements import RELOAD
 from pgassay.target.workspace import sweep
 
 
@@ -83,21 +82,23 @@ def recover_existing(
             run_lock.take(session)
         _refuse_other_server(session, changes)
         restart = Restart(access, machine)
+        remembering = RememberedJournal(journal)
+        remembering.speaks_of(identity(session) or parameters.label)
         try:
             while left:
                 change = left[-1]
-                note = _undo(session, change, settled)
+                note = undo_change(session, change, settled)
                 if note is not None:
                     notes.append(note)
                 if change.data:
                     restart.wait_for(change)
                 else:
-                    journal.undone(change.id)
+                    remembering.undone(change.id)
                 left.pop()
             left = restart.waiting
             notes += restart.carry_out(session, lambda: connect(parameters).close())
             while left:
-                journal.undone(left.pop(0).id)
+                remembering.undone(left.pop(0).id)
         except (TargetError, psycopg.Error) as error:
             todo = [*(change.undo for change in reversed(left)), RELOAD]
             raise RestoreFailed(not_restored(parameters, [one_line(error)], todo)) from error
@@ -111,29 +112,3 @@ def _refuse_other_server(session: Connection, changes: Sequence[Change]) -> None
             f"{session.info.host}:{session.info.port} is not the server and database of this run;"
             " set PGSERVICE, PGHOST and the like as they were then"
         )
-
-
-def _undo(session: Connection, change: Change, settled: set[str]) -> str | None:
-    """Undo one change; a sentence where somebody's later change stands in the way."""
-    if not change.setting:
-        if change.undo == DROP.as_string(session) and not refuse_foreign(session):
-            return None
-        if is_undo_of_a_variant(session, change.undo):
-            take_back(session, change.undo)
-        else:
-            session.execute(change.undo.encode(), prepare=False)
-        return None
-    if change.setting in settled:
-        return None  # a later change of ours to the same setting has been undone already
-    settled.add(change.setting)
-    visible, written = written_value(session, change.setting)
-    if visible and written == change.found:
-        return None
-    if visible and not is_line_of(change.setting, change.value, written):
-        return (
-            f"{change.setting} is {redacted(written or 'not set')} now, which this run did not"
-            f" write: left as it is; before the run: {change.undo}"
-        )
-    session.execute(change.undo.encode(), prepare=False)
-    reload(session)
-    return None

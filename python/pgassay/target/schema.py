@@ -13,6 +13,7 @@ from psycopg import sql
 
 from pgassay.errors import TargetError
 from pgassay.target.protocol import Change, Connection, Journal
+from pgassay.target.server_memory import this_machine
 from pgassay.target.session import identity, target_failure
 from pgassay.target.statements import statement
 
@@ -20,7 +21,10 @@ SCHEMA = "pgassay"
 MARK = "made by pgassay"
 DROP = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(SCHEMA))
 CREATE = sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(SCHEMA))
-COMMENT = sql.SQL("COMMENT ON SCHEMA {} IS {}").format(sql.Identifier(SCHEMA), sql.Literal(MARK))
+_MADE_ON = f"{MARK} on "
+COMMENT = sql.SQL("COMMENT ON SCHEMA {} IS {}").format(
+    sql.Identifier(SCHEMA), sql.Literal(f"{_MADE_ON}{this_machine()}")
+)
 
 
 def refuse_foreign(session: Connection) -> bool:
@@ -28,12 +32,40 @@ def refuse_foreign(session: Connection) -> bool:
     row = session.execute(statement("schema_comment"), (SCHEMA,)).fetchone()
     if row is None:
         return False
-    if row[0] != MARK:
+    if row[0] != MARK and not (row[0] or "").startswith(_MADE_ON):
         raise TargetError(
             f"database {session.info.dbname} has a schema {SCHEMA} that pgassay did not make; "
             "rename it, or name another database with dbname="
         )
     return True
+
+
+def refuse_elsewhere(session: Connection) -> None:
+    """Stop where a run of another machine has died here: what it found is known there alone.
+
+    Its settings would pass for the server's own, and be what we put back.
+    """
+    row = session.execute(statement("schema_comment"), (SCHEMA,)).fetchone()
+    comment = (row[0] or "") if row else ""
+    made_on = comment.removeprefix(_MADE_ON)
+    if made_on in (comment, this_machine()):
+        return
+    raise TargetError(
+        f"a run from {made_on} that died has left its schema here, and perhaps settings; on"
+        f" {made_on}: pgassay recover RUN; where that machine is gone, look at"
+        f" postgresql.auto.conf, then DROP SCHEMA {SCHEMA} CASCADE in {session.info.dbname}"
+    )
+
+
+def make_schema(session: Connection) -> None:
+    """An empty schema under our mark, in place of one that has it already."""
+    try:
+        with session.transaction():
+            session.execute(DROP)
+            session.execute(CREATE)
+            session.execute(COMMENT)
+    except psycopg.Error as error:
+        raise target_failure(error, f"making the schema {SCHEMA}") from error
 
 
 class WorkloadSchema:
@@ -61,13 +93,7 @@ class WorkloadSchema:
             )
             self._change = change
             self._journal.record(change)
-        try:
-            with session.transaction():
-                session.execute(DROP)
-                session.execute(CREATE)
-                session.execute(COMMENT)
-        except psycopg.Error as error:
-            raise target_failure(error, f"making the schema {SCHEMA}") from error
+        make_schema(session)
 
     def drop(self, session: Connection) -> None:
         """Drop it, if this run made it."""
@@ -81,6 +107,23 @@ class WorkloadSchema:
 
 def settle(session: Connection) -> list[str]:
     """VACUUM (FREEZE, ANALYZE) and CHECKPOINT, as far as this user may; what was left out."""
+    return vacuum_schema(session) + checkpoint(session)
+
+
+def checkpoint(session: Connection) -> list[str]:
+    """CHECKPOINT, if this user may; else a sentence about that."""
+    try:
+        session.execute("CHECKPOINT")
+    except psycopg.errors.InsufficientPrivilege:
+        user = session.info.user
+        return [f"no CHECKPOINT: {user} is neither superuser nor in pg_checkpoint (15+)"]
+    except psycopg.Error as error:
+        raise target_failure(error, "CHECKPOINT before a trial") from error
+    return []
+
+
+def vacuum_schema(session: Connection) -> list[str]:
+    """VACUUM (FREEZE, ANALYZE) of the workload's tables; what the server warned of."""
     notes: list[str] = []
 
     def note(diagnostic: psycopg.errors.Diagnostic) -> None:
@@ -96,11 +139,6 @@ def settle(session: Connection) -> list[str]:
             ]
             if names:
                 session.execute(sql.SQL(command).format(sql.SQL(", ").join(names)))
-        try:
-            session.execute("CHECKPOINT")
-        except psycopg.errors.InsufficientPrivilege:
-            user = session.info.user
-            notes.append(f"no CHECKPOINT: {user} is neither superuser nor in pg_checkpoint (15+)")
     except psycopg.Error as error:
         raise target_failure(error, "settling the server between trials") from error
     finally:

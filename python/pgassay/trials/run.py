@@ -80,12 +80,13 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     reset = target.reset(arm.levels_of("postgres"), arm.levels_of("host"))
     parameters = target.parameters()
     log = ServerLog(target.connect, parameters.hostaddr or parameters.host, facts.log_file)
-    place = context.placement
-    load = open_trial_load(trial, spec, plan, parameters, context.output, place)
     with told_as_target_error("looking for extensions"), target.connect() as session:
         extensions = extensions_in(session)
     statements = StatementWatch(target, facts.version_num, extensions)
+    # Before the load opens its connections: what they bring is the trial's own doing.
     watch = SamenessWatch(target, facts, own_limits())
+    place = context.placement
+    load = open_trial_load(trial, spec, plan, parameters, context.output, place)
     sampler, sampler_placed = open_sampler(
         target.parameters(),
         facts.version_num,

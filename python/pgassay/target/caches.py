@@ -1,0 +1,108 @@
+"""What server and host have in their caches when a trial's warm-up begins, by one rule.
+
+Enters: a rule, a session, the directories of the data where they can be read. Leaves: a
+`CacheState` that says what was done and what was seen of it.
+Never: restarts a server, or claims more than was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+from pgassay.spec.reset import Caches
+from pgassay.target import page_cache
+from pgassay.target.protocol import CacheState, Connection
+from pgassay.target.statements import statement
+
+STILL_CACHED_AT_MOST = 0.02
+"""Share of the data's pages above which caches are not called cold."""
+
+
+def cool(directories: Sequence[Path]) -> CacheState:
+    """Let the host forget the data of a server that is down, or of a database nobody has read."""
+    page_cache.drop(directories)
+    return CacheState(
+        Caches.COLD, "pages of the host dropped", page_cache.cached_share(directories)
+    )
+
+
+def doubt(state: CacheState | None) -> str | None:
+    """What speaks against a state being what its rule says."""
+    if state is None or state.rule is not Caches.COLD:
+        return None
+    share = state.cached_share
+    if share is None:
+        return "caches: whether they are cold could not be seen"
+    if share <= STILL_CACHED_AT_MOST:
+        return None
+    return (
+        f"caches are not cold: the host still holds {100 * share:.0f} % of the data, as a file"
+        " system in memory does; put the data on a disk"
+    )
+
+
+def warm(session: Connection, directories: Sequence[Path] = ()) -> CacheState:
+    """Read tables and indexes: into shared buffers as far as they fit, else into the host's cache.
+
+    `directories` are those of the data, where this user may read them.
+    """
+    blocks = prewarm(session)
+    if blocks is not None:
+        how = f"pg_prewarm: {blocks} blocks into shared buffers"
+    elif directories:
+        page_cache.read(directories)
+        how = "files read into the host's cache; there is no pg_prewarm for shared buffers"
+    else:
+        scan_tables(session)
+        how = "tables read in sequence, indexes not; there is no pg_prewarm in this database"
+    share = page_cache.cached_share(directories) if directories else None
+    return CacheState(Caches.WARM, how, share, blocks)
+
+
+def prewarm(session: Connection) -> int | None:
+    """Blocks read into shared buffers; None where pg_prewarm is not installed or not ours to use.
+
+    Relations come smallest first, until shared buffers are full; the rest goes to the host's cache.
+    """
+    if session.execute(statement("prewarm_schema")).fetchone() is None:
+        return None
+    room = _one(session, "shared_buffers_blocks")
+    used = 0
+    for oid, blocks in session.execute(statement("warm_relations")).fetchall():
+        mode = "buffer" if used + blocks <= room else "read"
+        used += blocks if mode == "buffer" else 0
+        try:
+            session.execute(_prewarm_call(session), (oid, mode))
+        except psycopg.errors.InsufficientPrivilege:
+            return None
+    return used
+
+
+def install_prewarm(session: Connection) -> None:
+    """On a server of our own, where its installation has the extension."""
+    if session.execute(statement("prewarm_available")).fetchone() is not None:
+        session.execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
+
+
+def scan_tables(session: Connection) -> None:
+    """Read each table from its beginning to its end."""
+    with session.transaction():
+        session.execute(statement("scan_in_sequence"))
+        for schema, name in session.execute(statement("warm_tables")).fetchall():
+            table = sql.Identifier(schema, name)
+            session.execute(sql.SQL("SELECT count(*) FROM ONLY {}").format(table))
+
+
+def _prewarm_call(session: Connection) -> sql.Composed:
+    row = session.execute(statement("prewarm_schema")).fetchone()
+    function = sql.Identifier(row[0] if row else "public", "pg_prewarm")
+    return sql.SQL("SELECT {}(%s::oid::regclass, %s)").format(function)
+
+
+def _one(session: Connection, name: str) -> int:
+    row = session.execute(statement(name)).fetchone()
+    return int(row[0]) if row else 0

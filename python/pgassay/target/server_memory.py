@@ -1,0 +1,121 @@
+"""What is changed on an existing server now, for whoever comes after a run that was killed.
+
+Enters: changes about to be made. Leaves: one file for each server, synced before the change, that
+the next run from this machine and user finds by the server's own identity.
+Never: knows of runs from elsewhere; those are told by the mark of the schema (schema.py).
+
+The journal of a run has the same, but the next run does not know that run's directory.
+"""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import platformdirs
+
+from pgassay.errors import SetupError
+from pgassay.target.protocol import Change, Journal
+
+_FIELDS = tuple(field.name for field in fields(Change))
+
+
+class RememberedJournal:
+    """A journal whose open changes are also in the memory of one server."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._server = ""
+
+    def speaks_of(self, server: str) -> None:
+        """From here on changes are of this server: its identity, or else where it was reached."""
+        self._server = server
+
+    def record(self, change: Change) -> None:
+        """On disk in both places when this returns."""
+        remember(self._server, [*remembered(self._server), change])
+        self._journal.record(change)
+
+    def undone(self, change_id: str) -> None:
+        """Forgotten, and said to the journal."""
+        forget(self._server, change_id)
+        self._journal.undone(change_id)
+
+
+def remembered(server: str) -> list[Change]:
+    """What a run that is gone has left changed, oldest first."""
+    path = memory_file(server)
+    try:
+        if path.stat().st_uid != os.geteuid():
+            return []
+        kept = json.loads(path.read_text("utf-8"))
+        return [
+            Change(**{name: one[name] for name in _FIELDS if name in one})
+            for one in kept["changes"]
+        ]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise SetupError(
+            f"{path} cannot be read ({error}), so what a killed run may have left on the server is"
+            " not known; look at the server by hand, then remove that file"
+        ) from None
+
+
+def remember(server: str, changes: Sequence[Change]) -> None:
+    """Keep what is changed now; nothing changed leaves no file."""
+    path = memory_file(server)
+    try:
+        if not changes:
+            path.unlink(missing_ok=True)
+            return
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        aside = path.with_name(f".{path.name}.{os.getpid()}")
+        kept = {"server": server, "changes": [asdict(one) for one in changes]}
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(json.dumps(kept))
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+        _sync(path.parent)
+    except OSError as error:
+        raise SetupError(
+            f"{path} cannot be written ({error.strerror}), so a killed run could not be undone by"
+            " the next; make its folder writable, or name another with XDG_STATE_HOME"
+        ) from None
+
+
+def forget(server: str, change_id: str) -> None:
+    """A change is undone; where the disk does not take it, it is undone once more: no harm."""
+    with suppress(SetupError):
+        kept = remembered(server)
+        if any(one.id == change_id for one in kept):
+            remember(server, [one for one in kept if one.id != change_id])
+
+
+def this_machine() -> str:
+    """User and host, as others read them in the mark of a schema: a memory is one user's."""
+    return f"{getpass.getuser()}@{platform.node() or '?'}"
+
+
+def memory_file(server: str) -> Path:
+    """Where the memory of a server is."""
+    # An identity is a number; where it is not known, the place may have any characters.
+    name = server if server.isdigit() else hashlib.sha256(server.encode()).hexdigest()[:16]
+    return platformdirs.user_state_path("pgassay") / "servers" / f"{name}.json"
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

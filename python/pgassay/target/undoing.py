@@ -1,0 +1,28 @@
+"""Several things put back one after another, of which one that fails stops no other.
+
+Enters: what puts each back. Leaves: all of them done, or one RestoreFailed with what each said.
+Never: hides that the user has given up on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pgassay.errors import RestoreFailed, TargetError
+
+
+def undo_each(*steps: Callable[[], None]) -> None:
+    """Take every step in its order, whatever becomes of those before it."""
+    problems: list[str] = []
+    given_up: BaseException | None = None
+    for step in steps:
+        try:
+            step()
+        except TargetError as error:
+            problems.append(str(error))
+        except BaseException as error:  # a last Ctrl-C: the others are put back all the same
+            given_up = error
+    if given_up is not None:
+        raise given_up
+    if problems:
+        raise RestoreFailed("; ".join(problems))

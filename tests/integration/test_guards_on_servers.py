@@ -1,0 +1,250 @@
+"""The guards see on real servers what they are there for: each disturbance is the real one."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from pgassay.plan.design import make_plan
+from pgassay.spec.parse import parse_spec
+from pgassay.target.account import Account
+from pgassay.target.existing import ExistingTarget
+from pgassay.target.workspace import make_workspace, new_name
+from pgassay.trials.guards import Remark
+from pgassay.trials.record import Columns
+from pgassay.trials.sameness import SamenessWatch
+from support.servers import (
+    LabServer,
+    RecordingJournal,
+    installation_named,
+    is_root,
+    running_lab_server,
+    running_standby,
+    wait_until,
+)
+
+SPEC = parse_spec("[factors.postgres]\njit = ['on', 'off']\n", source="lab", beside=Path())
+ARM = make_plan(SPEC).arms[0]
+RESULT = {"steps": [{"measured": True, "start_ns": 0, "end_ns": 1}]}
+UNSAMPLED: Columns = {name: [] for name in ("tick_ns", "pid", "backend_type", "state", "scenario")}
+SLOWLY = "SET vacuum_cost_delay = 100; SET vacuum_cost_limit = 1; VACUUM slow"
+
+
+@contextmanager
+def watched(server: LabServer) -> Iterator[Callable[[], dict[str, Remark]]]:
+    """A trial without a load: the first look is taken; what is called takes the second."""
+    target = ExistingTarget(
+        server.dsn(), RecordingJournal(), accept=["replicas", "backup", "sessions", "commits"]
+    )
+    with closing(target):
+        watch = SamenessWatch(target, target.open(), {})
+
+        def remarks() -> dict[str, Remark]:
+            found = watch.remarks(SPEC, ARM, RESULT, UNSAMPLED, [])
+            # Tests of the host's knobs may run at the same time.
+            return {one.guard: one for one in found if one.guard != "host-knobs"}
+
+        yield remarks
+
+
+@contextmanager
+def in_background(act: Callable[[], object]) -> Iterator[None]:
+    thread = threading.Thread(target=act)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join(timeout=60)
+    assert not thread.is_alive()
+
+
+def counted(server: LabServer, query: str) -> Callable[[], bool]:
+    """Whether a count is above zero."""
+
+    def look() -> bool:
+        with server.admin() as session:
+            row = session.execute(query.encode()).fetchone()
+        return bool(row and row[0])
+
+    return look
+
+
+def end_sessions(server: LabServer, named: str) -> None:
+    with server.admin() as session:
+        session.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s",
+            (named,),
+        )
+
+
+def base_backup(
+    server: LabServer, account: Account, folder: Path, *options: str
+) -> subprocess.Popen[bytes]:
+    cluster = server.cluster
+    words = [
+        str(cluster.installation.program("pg_basebackup")), "-D", str(folder), "-U", "postgres",
+        "-h", str(cluster.workspace.socket_directory), "-p", str(server.port),
+        "-c", "fast", *options,
+    ]  # fmt: skip
+    identity = {"user": account.uid, "group": account.gid} if account.switches else {}
+    libraries = cluster.installation.libraries
+    environment = {"LD_LIBRARY_PATH": str(libraries)} if libraries else {}
+    return subprocess.Popen(words, cwd="/", env=environment, stderr=subprocess.DEVNULL, **identity)  # type: ignore[call-overload,no-any-return]
+
+
+@pytest.fixture
+def room(account: Account, servers_base: Path) -> Iterator[Path]:
+    """A folder of the server's account, gone afterwards."""
+    workspace = make_workspace(account, servers_base, new_name())
+    yield workspace.directory
+    workspace.remove()
+
+
+def test_a_server_left_alone_gives_no_remark(lab_server: LabServer) -> None:
+    with watched(lab_server) as remarks:
+        assert remarks() == {}
+
+
+def test_a_base_backup_that_overlaps_is_seen(
+    lab_server: LabServer, account: Account, room: Path
+) -> None:
+    with watched(lab_server) as remarks:
+        backup = base_backup(lab_server, account, room / "backup", "--max-rate=32k", "-X", "none")
+        try:
+            wait_until(
+                counted(lab_server, "SELECT count(*) FROM pg_stat_progress_basebackup"),
+                "a base backup",
+            )
+            assert remarks()["base-backup"].grade == "invalid"
+        finally:
+            backup.kill()
+            backup.wait()
+
+
+def test_a_replica_that_comes_is_seen_and_one_that_stays_is_not(
+    lab_server: LabServer, account: Account, servers_base: Path
+) -> None:
+    with ExitStack() as stack:
+        with watched(lab_server) as remarks:
+            stack.enter_context(running_standby(lab_server, account, servers_base))
+            found = remarks()["replicas"]
+        with watched(lab_server) as remarks:
+            assert remarks() == {}
+    assert found.grade == "invalid"
+    assert found.text.endswith("none → pgassay async")
+
+
+@pytest.fixture
+def slow_table(lab_server: LabServer) -> Iterator[LabServer]:
+    """A table that takes VACUUM a minute where it may do little at a time."""
+    with lab_server.admin() as session:
+        session.execute(
+            "CREATE TABLE slow WITH (autovacuum_enabled = off) AS"
+            " SELECT i, repeat('x', 500) AS filler FROM generate_series(1, 20000) i"
+        )
+        session.execute("UPDATE slow SET i = -i")
+    yield lab_server
+    with lab_server.admin() as session:
+        session.execute("DROP TABLE slow")
+
+
+def test_a_vacuum_of_another_session_is_seen(slow_table: LabServer) -> None:
+    def vacuum() -> None:
+        with suppress(psycopg.Error), slow_table.admin() as session:
+            session.execute("SET application_name = 'cron'")
+            for command in SLOWLY.split("; "):
+                session.execute(command.encode())
+
+    with watched(slow_table) as remarks, in_background(vacuum):
+        wait_until(counted(slow_table, "SELECT count(*) FROM pg_stat_progress_vacuum"), "a VACUUM")
+        found = remarks()
+        end_sessions(slow_table, "cron")
+    assert found["maintenance"].grade == "invalid"
+    assert found["foreign-sessions"].grade == "doubt"
+
+
+def test_autovacuum_at_work_when_a_trial_begins_is_a_doubt(slow_table: LabServer) -> None:
+    with slow_table.admin() as session:
+        session.execute("ALTER SYSTEM SET autovacuum_naptime = '1s'")
+        session.execute("SELECT pg_reload_conf()")
+        session.execute(
+            "ALTER TABLE slow SET (autovacuum_enabled = on, autovacuum_vacuum_cost_delay = 100,"
+            " autovacuum_vacuum_cost_limit = 1, autovacuum_vacuum_threshold = 1,"
+            " autovacuum_vacuum_scale_factor = 0)"
+        )
+    try:
+        working = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'"
+        wait_until(counted(slow_table, working + " AND query LIKE '%slow%'"), "autovacuum at work")
+        with watched(slow_table) as remarks:
+            assert remarks()["autovacuum"].grade == "doubt"
+    finally:
+        with slow_table.admin() as session:
+            session.execute("ALTER SYSTEM RESET autovacuum_naptime")
+            session.execute("SELECT pg_reload_conf()")
+
+
+def test_a_session_of_somebody_else_is_a_doubt(lab_server: LabServer) -> None:
+    def sleep() -> None:
+        with suppress(psycopg.Error), lab_server.admin() as session:
+            session.execute("SET application_name = 'report'")
+            session.execute("SELECT pg_sleep(60)")
+
+    with watched(lab_server) as remarks, in_background(sleep):
+        wait_until(
+            counted(
+                lab_server, "SELECT count(*) FROM pg_stat_activity"
+                " WHERE application_name = 'report' AND state = 'active' AND query LIKE '%sleep%'",
+            ),
+            "the session",
+        )  # fmt: skip
+        found = remarks()
+        end_sessions(lab_server, "report")
+    assert found["foreign-sessions"].grade == "doubt"
+
+
+def test_a_clock_that_is_set_is_seen(
+    lab_server: LabServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = time.time_ns
+    for by_ns, grade in ((2 * 10**9, "invalid"), (-200 * 10**6, "doubt")):
+        with watched(lab_server) as remarks, monkeypatch.context() as patch:
+            patch.setattr(time, "time_ns", lambda by_ns=by_ns: real() + by_ns)
+            assert remarks()["clock-step"].grade == grade
+
+
+def test_a_disk_that_is_nearly_full_is_seen(account: Account, empty_base: Path) -> None:
+    if not is_root():
+        pytest.skip("a small disk can only be mounted by root")
+    folder = empty_base / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=300m,mode=0711", "pgassay-test", str(folder)]
+    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"mounting is not allowed here: {mounted.stderr.strip()}")
+    try:
+        with running_lab_server(installation_named("embedded-18"), account, folder) as server:
+            for size, grade in (("280m", "doubt"), ("296m", "invalid")):
+                filler = folder / "filler"
+                filler.unlink(missing_ok=True)
+                with watched(server) as remarks:
+                    assert "disk" not in remarks()
+                    _fill(folder, filler, size)
+                    assert remarks()["disk"].grade == grade
+                filler.unlink()
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def _fill(disk: Path, filler: Path, up_to: str) -> None:
+    used = subprocess.run(
+        ["df", "-B1", "--output=used", disk], capture_output=True, text=True, check=True
+    ).stdout.split()[1]
+    wanted = int(up_to.removesuffix("m")) << 20
+    subprocess.run(["fallocate", "-l", str(wanted - int(used)), filler], check=True)
