@@ -30,19 +30,21 @@ from pgassay.samples.handover import left_to_do
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.parse import Spec
 from pgassay.spec.paths import path_from
-from pgassay.spec.workload import WORKLOAD_COPY, workload_to_json
+from pgassay.spec.stored import WORKLOAD_COPY, materials_to_json
 from pgassay.target.access import access_of
-from pgassay.target.open import make_target
+from pgassay.target.open import make_several, make_target
 from pgassay.target.placement import Place, Placement, resolve_placement
-from pgassay.target.protocol import Connection, Target
-from pgassay.target.session import told_as_target_error
+from pgassay.target.protocol import Target
 from pgassay.trials.block import run_block
 from pgassay.trials.continuing import Earlier
 from pgassay.trials.environment import describe_environment
+from pgassay.trials.grounds import Grounds, grounds_of
 from pgassay.trials.loads import check_load
 from pgassay.trials.observer import Observer
+from pgassay.trials.preparing import check_arms, prepare
 from pgassay.trials.restoring import restored
 from pgassay.trials.run import TrialContext
+from pgassay.trials.servers import check_servers
 from pgassay.trials.thresholds import check_thresholds
 
 
@@ -58,6 +60,7 @@ class Outcome:
 def run_experiment(spec: Spec, run: RunDirectory, observer: Observer) -> Outcome:
     """Answer the spec's question; finished trials survive whatever goes wrong."""
     check_load(spec)
+    check_servers(spec)
     check_thresholds()
     placement = resolve_placement(spec.file.placement, spec.file.settings.host)
     plan = make_plan(spec)
@@ -77,9 +80,10 @@ def carry_out(
     earlier: Earlier | None = None,
 ) -> Outcome:
     """Run what is still to be run of a plan, and report on all of it."""
-    target = _target_of(spec, run, placement.server)
+    grounds = grounds_of(spec, plan)
+    target = _target_of(spec, grounds, run, placement.server)
     with restored(target, observer, lambda: left_to_do(run.path)):
-        _run_trials(spec, plan, target, run, observer, placement, earlier or Earlier())
+        _run_trials(spec, plan, target, grounds, run, observer, placement, earlier or Earlier())
     observer.preparing("writing the report")
     return report_run(run)
 
@@ -123,6 +127,7 @@ def _run_trials(
     spec: Spec,
     plan: Plan,
     target: Target,
+    grounds: Grounds,
     run: RunDirectory,
     observer: Observer,
     placement: Placement,
@@ -132,18 +137,13 @@ def _run_trials(
     observer.preparing("opening the server")
     facts = target.open()
     earlier.refuse_other_server(describe_environment(facts, target.kind, host=target.host()))
-    held, held_host = spec.file.settings.postgres, spec.file.settings.host
-    for arm in plan.arms:
-        target.check_settings({**held, **arm.server_levels})
-        target.check_host({**held_host, **arm.host_levels})
-    observer.preparing(f"building {spec.workload.name} at scale {spec.file.workload.scale}")
-    target.prepare(lambda connection: _build(spec, connection), held, held_host)
-    environment = describe_environment(
-        target.facts(), target.kind, target.host_as_found(), placement, target.host()
-    )
+    check_arms(spec, plan, target, grounds)
+    environment, doubts = prepare(spec, plan, target, grounds, placement, observer)
     run.write_json("environment.json", earlier.continued(environment))
 
-    trials = TrialContext(spec, plan, target, facts, observer, run.output_folder, placement)
+    trials = TrialContext(
+        spec, plan, target, grounds, observer, run.output_folder, placement, doubts
+    )
     measures: list[TrialMeasures] = []
     for block in range(1, plan.max_blocks + 1):
         for trial, record in run_block(block, trials, earlier.finished):
@@ -163,15 +163,15 @@ def answered(plan: Plan, block: int, measures: list[TrialMeasures]) -> bool:
     return not plan.factors or analyse(plan.question, plan, measures).decided()
 
 
-def _build(spec: Spec, connection: Connection) -> None:
-    built = spec.workload.building_sql(spec.file.workload.scale)
-    for file, statements in zip(("schema.sql", "data.sql"), built, strict=True):
-        with told_as_target_error(f"building {spec.workload.name}: {file}"):
-            connection.execute(statements.encode())
-
-
-def _target_of(spec: Spec, run: RunDirectory, place: Place | None) -> Target:
-    table = spec.file.target
+def _target_of(spec: Spec, grounds: Grounds, run: RunDirectory, place: Place | None) -> Target:
+    table, servers = spec.file.target, spec.file.factors.target.servers()
+    if grounds.are_several:
+        only = {"": table.bin if table.bin is not None else table.version}
+        made_from = {
+            name: path_from(server, spec.folder) if isinstance(server, str) else server
+            for name, server in (servers or only).items()
+        }
+        return make_several(made_from, journal=run.journal(), place=place)
     return make_target(
         version=table.version,
         bin=None if table.bin is None else path_from(table.bin, spec.folder),
@@ -186,7 +186,7 @@ def _target_of(spec: Spec, run: RunDirectory, place: Place | None) -> Target:
 
 def _store_design(run: RunDirectory, spec: Spec, plan: Plan) -> None:
     run.write_text("spec.toml", spec.text)
-    run.write_json(WORKLOAD_COPY, workload_to_json(spec.workload), verbatim=True)
+    run.write_json(WORKLOAD_COPY, materials_to_json(spec.workload, spec.variants), verbatim=True)
     run.write_json("plan.json", plan_to_json(plan))
 
 

@@ -39,6 +39,7 @@ from pgassay.trials.continuing import Earlier
 from pgassay.trials.loads import check_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.record import Validity
+from pgassay.trials.servers import check_servers
 from pgassay.trials.thresholds import check_thresholds
 
 
@@ -49,6 +50,7 @@ def resume(
     plan = stored_plan(run)
     spec = _same_spec(run, plan, spec_path)
     check_load(spec)
+    check_servers(spec)
     check_thresholds()
     placement = resolve_placement(spec.file.placement, spec.file.settings.host)
     _, left_alone = undo_what_is_left(run)
@@ -87,7 +89,8 @@ def _same_spec(run: RunDirectory, plan: Plan, spec_path: Path | None) -> Spec:
     if spec_path is None or spec_path.resolve() == (run.path / "spec.toml").resolve():
         return spec
     given = load_spec(spec_path, plan.seed)
-    if given.text != spec.text or given.workload != spec.workload:
+    materials = (spec.workload, spec.variants)
+    if given.text != spec.text or (given.workload, given.variants) != materials:
         what = "workload" if given.text == spec.text else "experiment file"
         raise RunDirectoryError(
             f"{run.path}: was begun with another {what} than {spec_path} now has; go on with its"

@@ -98,18 +98,18 @@ def test_arms_combine_settings_and_knobs_and_tell_them_apart() -> None:
         "fsync = off, vm.swappiness = 1",
     ]
     last = plan.arms[-1]
-    assert last.server_levels == {"fsync": "off"}
-    assert last.host_levels == {"vm.swappiness": "1"}
+    assert last.levels_of("postgres") == {"fsync": "off"}
+    assert last.levels_of("host") == {"vm.swappiness": "1"}
     assert [factor.kind for factor in plan.factors] == ["postgres", "host"]
     stored = json.loads(json.dumps(plan_to_json(plan)))
     assert plan_from_json(stored) == plan
 
 
-def test_a_plan_of_before_there_were_knobs_is_still_read() -> None:
-    spec = parsed("[factors.postgres]\nfsync = ['on', 'off']\n[design]\nseed = 1")
+def test_a_plan_of_before_other_kinds_of_factors_is_still_read() -> None:
+    spec = parsed(FACTORS)
     stored = json.loads(json.dumps(plan_to_json(make_plan(spec))))
     for arm in stored["arms"]:
-        del arm["host"]
+        arm["host"] = ["vm.swappiness"]
     assert plan_from_json(stored) == make_plan(spec)
 
 

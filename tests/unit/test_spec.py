@@ -12,7 +12,8 @@ from pgassay.plan.design import make_plan
 from pgassay.spec.load_table import LoadTable
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.parse import Spec, load_spec, parse_spec
-from pgassay.spec.workload import ready_workloads, workload_to_json
+from pgassay.spec.stored import materials_to_json
+from pgassay.spec.workload import ready_workloads
 from support.command import shop_workload
 
 
@@ -259,7 +260,9 @@ def test_the_published_schema_knows_every_key_and_describes_durations() -> None:
 def test_a_stored_run_is_read_with_its_own_scripts_and_seed(tmp_path: Path) -> None:
     spec = parsed("[workload]\nuse = 'bank'\n[design]\nseed = 5\n")
     (tmp_path / "spec.toml").write_text(spec.text.replace("'bank'", "'gone'"))
-    (tmp_path / "workload.json").write_text(json.dumps(workload_to_json(spec.workload)))
+    (tmp_path / "workload.json").write_text(
+        json.dumps(materials_to_json(spec.workload, spec.variants))
+    )
     with pytest.raises(SpecError, match="'gone' is neither"):
         load_spec(tmp_path / "spec.toml")
     (tmp_path / "plan.json").write_text("{}")

@@ -24,6 +24,7 @@ from pgassay.analysis.model import (
     IntervalKind,
     TrialMeasures,
 )
+from pgassay.analysis.unmeasured import unmeasured
 from pgassay.analysis.variants import summarise_variants
 from pgassay.plan.model import Plan
 
@@ -189,6 +190,7 @@ def _warnings(
 ) -> list[Doubt]:
     found = [Doubt("plan", text) for text in plan.warnings]
     found += _of_trials(trials)
+    found += unmeasured(plan, trials)
     left_over = len(trials) - complete * len(plan.arms)
     if plan.factors and left_over > 0:
         trials_are = "trials are" if left_over > 1 else "trial is"

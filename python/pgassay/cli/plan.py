@@ -16,6 +16,7 @@ from rich.table import Table
 
 from pgassay.cli.console import out, plain
 from pgassay.cli.plan_changes import ahead_to_json, look_ahead, print_ahead
+from pgassay.cli.plan_factors import print_factors
 from pgassay.cli.progress import clock
 from pgassay.plan.described import (
     aliases,
@@ -34,6 +35,7 @@ from pgassay.target.access import access_of
 from pgassay.target.host_knobs import doubts_on
 from pgassay.target.placement import Placement, resolve_placement
 from pgassay.trials.loads import check_load
+from pgassay.trials.servers import check_servers
 
 
 def register(app: typer.Typer) -> None:
@@ -51,6 +53,7 @@ def plan(
     """Show what a run would do: arms, order, changes, time and risks."""
     checked = load_spec(spec, seed)
     check_load(checked)
+    check_servers(checked)
     placement = resolve_placement(checked.file.placement, checked.file.settings.host)
     drawn = make_plan(checked)
     ahead = look_ahead(checked, drawn)
@@ -69,6 +72,7 @@ def _print(spec: Spec, drawn: Plan, placement: Placement) -> None:
     _print_load(spec, drawn)
     out.print(f"metric    {drawn.metric}, smallest effect {100 * drawn.smallest_effect:g} %")
     _print_settings(spec)
+    print_factors(spec)
     for part, label in placement.described().items():
         out.print(f"place     {part}: {label}")
     _print_arms(drawn)
@@ -109,6 +113,9 @@ def _step(step: Step) -> str:
 
 def _target(spec: Spec) -> str:
     target = spec.file.target
+    servers = spec.file.factors.target.servers()
+    if servers:
+        return f"{len(servers)} servers of our own, one of which runs at a time"
     if target.dsn is not None:
         changes = "may be changed" if target.allow_changes else "will not be changed"
         control = access_of(target).control

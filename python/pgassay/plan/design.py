@@ -64,9 +64,9 @@ def make_plan(spec: Spec) -> Plan:
 
 def _arms(factors: tuple[Factor, ...], combinations: Sequence[tuple[str, ...]]) -> tuple[Arm, ...]:
     """An arm per combination of levels; the first is the baseline of all factors."""
-    host = tuple(factor.name for factor in factors if factor.kind == "host")
+    kinds = {factor.name: factor.kind for factor in factors}
     return tuple(
-        Arm(f"a{number}", dict(zip((f.name for f in factors), levels, strict=True)), host)
+        Arm(f"a{number}", dict(zip((f.name for f in factors), levels, strict=True)), kinds)
         for number, levels in enumerate(combinations, start=1)
     )
 

@@ -31,16 +31,17 @@ class Arm:
 
     id: str
     levels: Mapping[str, str]
-    host: tuple[str, ...] = ()
-    """The factors among them that are the host's; the others are the server's."""
+    kinds: Mapping[str, str]
+    """The kind of each of these factors, as `Factor.kind`."""
+
+    def levels_of(self, kind: str) -> dict[str, str]:
+        """The levels of one kind of factor."""
+        return {name: level for name, level in self.levels.items() if self.kinds[name] == kind}
 
     @property
-    def server_levels(self) -> dict[str, str]:
-        return {name: level for name, level in self.levels.items() if name not in self.host}
-
-    @property
-    def host_levels(self) -> dict[str, str]:
-        return {name: level for name, level in self.levels.items() if name in self.host}
+    def by_kind(self) -> dict[str, dict[str, str]]:
+        """Kind → factor → level."""
+        return {kind: self.levels_of(kind) for kind in dict.fromkeys(self.kinds.values())}
 
     @property
     def label(self) -> str:

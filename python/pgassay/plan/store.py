@@ -18,7 +18,8 @@ SCHEMA = "pgassay.plan/1"
 
 def plan_to_json(plan: Plan) -> dict[str, Any]:
     """The object of plan.json."""
-    return {"schema": SCHEMA, **asdict(plan)}
+    arms = [{"id": arm.id, "levels": dict(arm.levels)} for arm in plan.arms]
+    return {"schema": SCHEMA, **asdict(plan), "arms": arms}
 
 
 def plan_from_json(stored: Mapping[str, Any]) -> Plan:
@@ -28,15 +29,14 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
     if schema != SCHEMA:
         raise ValueError(f"its schema is {schema!r}, not {SCHEMA!r}")
     try:
+        factors = tuple(Factor(f["name"], f["kind"], tuple(f["levels"])) for f in fields["factors"])
+        # The kinds stand with the factors; plans of before also had some of them with each arm.
+        kinds = {factor.name: factor.kind for factor in factors}
         plan = Plan(
             **{
                 **fields,
-                "factors": tuple(
-                    Factor(f["name"], f["kind"], tuple(f["levels"])) for f in fields["factors"]
-                ),
-                "arms": tuple(
-                    Arm(**{**arm, "host": tuple(arm.get("host", ()))}) for arm in fields["arms"]
-                ),
+                "factors": factors,
+                "arms": tuple(Arm(a["id"], a["levels"], kinds) for a in fields["arms"]),
                 "steps": tuple(Step(**step) for step in fields["steps"]),
                 "trials": tuple(PlannedTrial(**trial) for trial in fields["trials"]),
                 "warnings": tuple(fields["warnings"]),
@@ -45,6 +45,8 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"a field is missing or unknown: {error}") from None
+    if any(set(arm.levels) != set(kinds) for arm in plan.arms):
+        raise ValueError("the levels of an arm are not those of the factors")
     known = {arm.id for arm in plan.arms}
     if any(trial.arm not in known for trial in plan.trials):
         raise ValueError("a trial names an arm that is not there")

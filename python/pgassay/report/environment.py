@@ -15,6 +15,9 @@ from pgassay.findings.wording import quantity
 
 _ABSENT = "not known"
 _BYTES = METRICS["wal_bytes_per_tx"]
+_ELSEWHERE = (
+    "server", "servers", "host", "data", "settings_that_differ", "settings_of_some",
+)  # fmt: skip
 _SKIPPED = ("schema", "settings", "version_num")
 
 
@@ -32,9 +35,10 @@ def environment_sections(environment: Mapping[str, Any]) -> tuple[Section, ...]:
     """Server, its settings, host, then whatever else was recorded; empty ones left out."""
     server = environment.get("server")
     settings = server.get("settings") if isinstance(server, Mapping) else None
-    rest = {k: v for k, v in environment.items() if k not in ("server", "host")}
+    several = bool(environment.get("servers"))  # report/servers.py has them
+    rest = {k: v for k, v in environment.items() if k not in _ELSEWHERE}
     found = (
-        Section("Server", False, _rows(server)),
+        Section("Server", False, () if several else _rows(server)),
         Section("Host", False, _rows(environment.get("host"))),
         Section("Run", False, _rows(rest)),
         Section("Server settings other than the defaults", True, _settings(settings)),
@@ -43,7 +47,11 @@ def environment_sections(environment: Mapping[str, Any]) -> tuple[Section, ...]:
 
 
 def server_version(environment: Mapping[str, Any]) -> str:
-    """Such as `PostgreSQL 18.4`; empty where it is not known."""
+    """Such as `PostgreSQL 18.4`; of several servers, all; empty where it is not known."""
+    servers = environment.get("servers")
+    if isinstance(servers, Mapping):
+        versions = (str(one.get("version", "")) for one in servers.values())
+        return " · ".join(dict.fromkeys(versions))
     server = environment.get("server")
     version = server.get("version") if isinstance(server, Mapping) else None
     return str(version) if version else ""

@@ -33,6 +33,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.environment import created_at, environment_sections, server_version
 from pgassay.report.factorial import factorial_of
 from pgassay.report.headline import facts, headlines, interval_words
+from pgassay.report.servers import server_table
 
 
 def render_html(context: ReportContext) -> str:
@@ -76,6 +77,7 @@ def render_html(context: ReportContext) -> str:
             comparisons=tables.all_rows(context),
             warnings=tables.warning_groups(context),
             sections=environment_sections(context.environment),
+            servers=server_table(context.environment),
             css=Markup(_asset("style.css")),  # noqa: S704 - our own file
             plotly=Markup(plotly),  # noqa: S704 - the library's own file
             start=Markup(start),  # noqa: S704 - our own file

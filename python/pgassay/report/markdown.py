@@ -17,6 +17,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.environment import environment_sections
 from pgassay.report.factorial import factorial_of
 from pgassay.report.headline import facts, headlines
+from pgassay.report.servers import server_table
 
 _MARKUP = re.compile(r"([\\`*\[\]|~])|(?<!\w)(_)|(_)(?!\w)")
 
@@ -41,6 +42,7 @@ def render_markdown(context: ReportContext) -> str:
             variants=tables.variant_rows(context),
             warnings=tables.warning_groups(context),
             sections=environment_sections(context.environment),
+            servers=server_table(context.environment),
             fence=_fence(context.spec_text + context.command),
         )
     )

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from pgassay.spec.amounts import STAGE_FORM, Stage, amounts, is_stages, stages
 from pgassay.spec.slices import SlicesTable
 from pgassay.spec.think_time import ThinkTime, think_time
-from pgassay.spec.values import Duration, Table, busy_poll_s
+from pgassay.spec.values import Duration, SettingValue, Table, busy_poll_s
 
 Clients = Annotated[int, Field(ge=1, le=100_000)]
 Rate = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False, strict=False)]
@@ -150,6 +150,12 @@ class LoadTable(Table):
         1, description="of a transaction that failed to serialize or deadlocked; 0 is no limit"
     )
     reconnect: Literal["never", "on_loss", "each_transaction"] = "never"
+    settings: dict[str, SettingValue] = Field(
+        default_factory=dict, description="that each session of the load begins with"
+    )
+    sslmode: Literal["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] | None = (
+        Field(None, description="of the load's connections; left out, the server's own")
+    )
     slices: SlicesTable | None = Field(None, description="variants that alternate inside a step")
     interval: Annotated[Duration, Field(ge=0.1, le=3600.0)] = Field(
         1.0, description="of the stored series"

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from pgassay.spec.access import HostAccess
+from pgassay.spec.factors import FactorsTable
 from pgassay.spec.host_knobs import DottedNames
 from pgassay.spec.load_table import LoadTable
 from pgassay.spec.passwords import refuse_password
@@ -70,26 +71,6 @@ class WorkloadTable(Table):
 
     use: str = Field("bank-write", description="a ready workload, or a folder with workload.toml")
     scale: Annotated[int, Field(ge=1, le=1_000_000)] = 1
-
-
-Levels = Annotated[tuple[SettingValue, ...], Field(strict=False)]
-
-
-class FactorsTable(Table):
-    """What is varied: every key a factor, its values the levels, the first the baseline."""
-
-    postgres: dict[str, Levels] = Field(default_factory=dict)
-    host: Annotated[dict[str, Levels], DottedNames] = Field(
-        default_factory=dict, description="knobs of the server's host: sysctl, block queue"
-    )
-
-    def every(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        """(kind, name, levels) of each factor, the kind being the table it stands in."""
-        return [
-            (kind, name, levels)
-            for kind in ("postgres", "host")
-            for name, levels in getattr(self, kind).items()
-        ]
 
 
 class SettingsTable(Table):

@@ -6,20 +6,25 @@ Never: reaches a server; what only the server knows is checked when it is opened
 
 from __future__ import annotations
 
+import itertools
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pgassay.errors import SpecError
+from pgassay.spec.arms import arms_of
+from pgassay.spec.factor_checks import check_factors
 from pgassay.spec.host_knobs import check_knob, check_together, equal_levels
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.redaction import secret_line
 from pgassay.spec.settings import CATALOGUED, catalogue, check_setting
 from pgassay.spec.slices import check_slices
+from pgassay.spec.stored import WORKLOAD_COPY, stored_materials
 from pgassay.spec.tables import read_table
 from pgassay.spec.texts import text_of
 from pgassay.spec.units import to_base
-from pgassay.spec.workload import WORKLOAD_COPY, Workload, load_workload, stored_workload
+from pgassay.spec.variants import Variants, read_variants
+from pgassay.spec.workload import Workload, load_workload
 
 DEFAULT_VERSION = 18
 
@@ -35,6 +40,8 @@ class Spec:
     source: str
     folder: Path
     """Where the file's relative paths start."""
+    variants: Variants = field(default_factory=Variants)
+    """The files that levels of factors name."""
 
     @property
     def question(self) -> str:
@@ -56,8 +63,8 @@ def load_spec(path: Path, seed: int | None = None) -> Spec:
     text = text_of(path)
     stored = path.parent / WORKLOAD_COPY
     is_run = (path.parent / "plan.json").is_file()
-    workload = stored_workload(stored) if is_run and stored.is_file() else None
-    return parse_spec(text, source=str(path), beside=path.parent, seed=seed, workload=workload)
+    materials = stored_materials(stored) if is_run and stored.is_file() else None
+    return parse_spec(text, source=str(path), beside=path.parent, seed=seed, materials=materials)
 
 
 def parse_spec(
@@ -66,7 +73,7 @@ def parse_spec(
     source: str,
     beside: Path,
     seed: int | None = None,
-    workload: Workload | None = None,
+    materials: tuple[Workload, Variants] | None = None,
 ) -> Spec:
     """Check an experiment's text; `beside` is the folder its relative paths start from."""
     file = read_table(ExperimentFile, text, source)
@@ -76,15 +83,25 @@ def parse_spec(
         _check_knobs(file)
     except SpecError as error:
         raise SpecError(error.problem, file=source, key=error.key) from None
-    if workload is None:
-        workload = load_workload(file.workload.use, beside, file=source)
-    _check_weights(file, workload, source)
-    _check_slices(file, workload, source)
+    if materials is None:
+        variants = read_variants(file.factors, beside, file=source)
+        first = next(iter(variants.workloads.values()), None)
+        materials = (first or load_workload(file.workload.use, beside, file=source), variants)
     given = seed if seed is not None else file.design.seed
-    drawn = secrets.randbelow(2**31) if given is None else given
-    return Spec(
-        file=file, workload=workload, seed=drawn, text=text, source=source, folder=beside.resolve()
+    spec = Spec(
+        file=file,
+        workload=materials[0],
+        seed=secrets.randbelow(2**31) if given is None else given,
+        text=text,
+        source=source,
+        folder=beside.resolve(),
+        variants=materials[1],
     )
+    check_factors(spec, _known_majors(file))
+    for _, one in arms_of(spec):
+        _check_weights(one.file, one.workload, source)
+        _check_slices(one.file, one.workload, source)
+    return spec
 
 
 def _refuse_secrets(text: str, source: str) -> None:
@@ -113,24 +130,26 @@ def _check_weights(file: ExperimentFile, workload: Workload, source: str) -> Non
 def _check_slices(file: ExperimentFile, workload: Workload, source: str) -> None:
     if file.load.slices is None:
         return
-    held = {*file.factors.postgres, *file.settings.postgres}
+    held = {*file.factors.postgres, *file.settings.postgres, *file.load.settings}
     try:
-        check_slices(file.load.slices, workload, held, _known_major(file))
+        for major in _known_majors(file):
+            check_slices(file.load.slices, workload, held, major)
     except SpecError as error:
         raise SpecError(error.problem, file=source, key=error.key) from None
 
 
 def _check_settings(file: ExperimentFile) -> None:
-    major = _known_major(file)
+    majors = _known_majors(file)
     for name, value in file.settings.postgres.items():
-        check_setting(f"settings.postgres.{name}", name, value, major)
+        for major in majors:
+            check_setting(f"settings.postgres.{name}", name, value, major)
     for name, levels in file.factors.postgres.items():
         key = f"factors.postgres.{name}"
         if name in file.settings.postgres:
             raise SpecError("is also held in [settings.postgres]; keep one of the two", key=key)
         if len(levels) < 2:
             raise SpecError("a factor needs at least two levels", key=key)
-        for level in levels:
+        for level, major in itertools.product(levels, majors):
             check_setting(key, name, level, major)
         _refuse_equal_levels(key, name, levels)
 
@@ -166,7 +185,12 @@ def _refuse_equal_levels(key: str, name: str, levels: tuple[str, ...]) -> None:
         seen[base] = level
 
 
-def _known_major(file: ExperimentFile) -> int | None:
+def _known_majors(file: ExperimentFile) -> tuple[int | None, ...]:
+    """The major versions under test; None for one that only its server tells."""
+    levels = file.factors.target
+    if levels.version is not None or levels.bin is not None:
+        servers = [*(levels.version or {}).values(), *(levels.bin or {}).values()]
+        return tuple(dict.fromkeys(s if isinstance(s, int) else None for s in servers))
     if file.target.dsn is not None or file.target.bin is not None:
-        return None
-    return file.target.version or DEFAULT_VERSION
+        return (None,)
+    return (file.target.version or DEFAULT_VERSION,)

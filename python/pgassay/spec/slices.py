@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SHORTEST_S = 0.25
 LONGEST_S = 86_400.0
 _OF_A_SESSION = frozenset({"user", "superuser"})
+_AT_ITS_BEGIN = _OF_A_SESSION | {"backend", "superuser-backend"}
 _FIXED = {
     "postmaster": "changes only by a restart of the server",
     "sighup": "changes for the whole server",
@@ -116,7 +117,7 @@ def check_slices(
         for name, value in variant.settings.items():
             own = f"{key}.settings.{name}"
             check_setting(own, name, value, major)
-            _refuse_other_than_session(own, name, major)
+            refuse_other_than_session(own, name, major)
             if name in held:
                 raise SpecError(
                     "is also set by the experiment, as a factor or in [settings.postgres];"
@@ -134,15 +135,19 @@ def check_slices(
                 )
 
 
-def _refuse_other_than_session(key: str, name: str, major: int | None) -> None:
+def refuse_other_than_session(
+    key: str, name: str, major: int | None, *, at_its_begin: bool = False
+) -> None:
+    """Refuse a setting that one session cannot have for itself, from its begin or later on."""
     if name in _OF_A_TRANSACTION:
         raise SpecError(f"belongs to one transaction; use default_{name}", key=key)
     versions = (major,) if major in CATALOGUED else CATALOGUED
     entries = [catalogue(version)[name] for version in versions if name in catalogue(version)]
     contexts = [entry["context"] for entry in entries]
-    if contexts and _OF_A_SESSION.isdisjoint(contexts):
+    allowed, what = (_AT_ITS_BEGIN, "a session") if at_its_begin else (_OF_A_SESSION, "slices")
+    if contexts and allowed.isdisjoint(contexts):
         raise SpecError(
-            f"{_FIXED[contexts[0]]}, so slices cannot alternate it; make it a factor:"
-            f" [factors.postgres] {name} = [...]",
+            f"{_FIXED[contexts[0]]}, so {what} cannot {'have' if at_its_begin else 'alternate'}"
+            f" it; make it a factor: [factors.postgres] {name} = [...]",
             key=key,
         )

@@ -36,13 +36,20 @@ def read_table(model: type[Model], text: str, file: str) -> Model:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"not valid TOML: {error}", file=file) from None
+    return check_table(model, table, file)
+
+
+def check_table(
+    model: type[Model], table: dict[str, Any], file: str, *, under: str | None = None
+) -> Model:
+    """The same for what is no longer text; `under` is the key that errors are told at instead."""
     try:
         return model.model_validate(table)
     except ValidationError as error:
         details = error.errors(include_url=False)
         first = _worst(details)
         more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
-        key = ".".join(str(part) for part in first["loc"]) or None
+        key = under or ".".join(str(part) for part in first["loc"]) or None
         raise SpecError(redacted(_in_words(model, first)) + more, file=file, key=key) from None
 
 
@@ -73,18 +80,22 @@ def _in_words(model: type[BaseModel], detail: ErrorDetails) -> str:
 def _keys_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
     """The keys that the table at `path` knows."""
     for part in path:
-        field = model.model_fields.get(str(part))
+        fields = {field.alias or name: field for name, field in model.model_fields.items()}
+        field = fields.get(str(part))
         if field is None:
             continue  # a name the user chose, such as a scenario's: the table below it counts
-        inner = [c for c in (field.annotation, *get_args(field.annotation)) if _is_table(c)]
-        if not inner:
+        inner = _table_in(field.annotation)
+        if inner is None:
             return []
-        model = inner[0]
+        model = inner
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _is_table(candidate: Any) -> bool:
-    return isinstance(candidate, type) and issubclass(candidate, BaseModel)
+def _table_in(annotation: Any) -> type[BaseModel] | None:
+    """The table that a field is, or that it holds by name or in a list."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for a in get_args(annotation) if (found := _table_in(a))), None)
 
 
 def _short(value: Any) -> str:

@@ -9,9 +9,9 @@ script language. `:scale` in the SQL files stands for the scale.
 
 from __future__ import annotations
 
-import json
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -25,9 +25,6 @@ from pgassay.spec.suggest import did_you_mean
 from pgassay.spec.tables import read_table
 from pgassay.spec.texts import text_of
 
-WORKLOAD_COPY = "workload.json"
-"""The workload as a run had it, in the run's directory."""
-_SCHEMA = "pgassay.workload/1"
 _SCALE = re.compile(r"(?<!:):scale\b")
 _READY = Path(str(files("pgassay") / "workloads"))
 
@@ -82,8 +79,12 @@ class Workload:
 
     def building_sql(self, scale: int) -> tuple[str, str]:
         """Schema and data statements at a scale."""
-        schema, data = (_SCALE.sub(str(scale), text) for text in (self.schema_sql, self.data_sql))
-        return schema, data
+        return with_scale(self.schema_sql, scale), with_scale(self.data_sql, scale)
+
+
+def with_scale(sql: str, scale: int) -> str:
+    """SQL with the scale put in for `:scale`."""
+    return _SCALE.sub(str(scale), sql)
 
 
 def ready_workloads() -> dict[str, str]:
@@ -95,10 +96,10 @@ def ready_workloads() -> dict[str, str]:
     return found
 
 
-def load_workload(use: str, beside: Path, *, file: str) -> Workload:
+def load_workload(use: str, beside: Path, *, file: str, key: str = "workload.use") -> Workload:
     """The workload named `use`: ready, or a folder relative to `beside`.
 
-    `file` is the experiment file, for error messages.
+    `file` is the experiment file and `key` the place in it, for error messages.
     """
     folder = _READY / use if "/" not in use and use not in (".", "..") else None
     if folder is None or not (folder / "workload.toml").is_file():
@@ -108,7 +109,7 @@ def load_workload(use: str, beside: Path, *, file: str) -> Workload:
         raise SpecError(
             f"{use!r} is neither a ready workload nor a folder with a workload.toml{hint}",
             file=file,
-            key="workload.use",
+            key=key,
         )
     source = folder / "workload.toml"
     table = read_table(WorkloadFile, text_of(source), str(source))
@@ -126,20 +127,14 @@ def load_workload(use: str, beside: Path, *, file: str) -> Workload:
 
 
 def workload_to_json(workload: Workload) -> dict[str, Any]:
-    """The object of workload.json."""
-    return {"schema": _SCHEMA, **asdict(workload)}
+    """The workload as a JSON object."""
+    return asdict(workload)
 
 
-def stored_workload(path: Path) -> Workload:
-    """The workload of a workload.json."""
-    try:
-        stored = json.loads(text_of(path))
-        if stored.pop("schema") != _SCHEMA:
-            raise SpecError(f"its schema is not {_SCHEMA}", file=str(path))
-        scenarios = tuple(Scenario(**scenario) for scenario in stored.pop("scenarios"))
-        return Workload(**stored, scenarios=scenarios)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SpecError(f"is damaged: {error}", file=str(path)) from None
+def workload_from_json(stored: Mapping[str, Any]) -> Workload:
+    """The workload of such an object; KeyError or TypeError where it is none."""
+    scenarios = tuple(Scenario(**scenario) for scenario in stored["scenarios"])
+    return Workload(**{**stored, "scenarios": scenarios})
 
 
 def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:

@@ -77,15 +77,19 @@ class Cluster:
         """With a shutdown checkpoint, or at once where the data is thrown away anyway."""
         end_servers(self._data, gentle_s=STOP_LIMIT_S if gently else 0.0)
 
-    def freeze(self) -> None:
-        """Keep the stopped server's data directory as the snapshot."""
-        self._remove(self.workspace.snapshot)
-        self._copy(self._data, self.workspace.snapshot)
+    def freeze(self, number: int = 0) -> None:
+        """Keep the stopped server's data directory as a snapshot; 0 is of the data as built."""
+        self._remove(self.workspace.snapshot(number))
+        self._copy(self._data, self.workspace.snapshot(number))
 
-    def thaw(self) -> None:
-        """Put the snapshot back. The server is down."""
+    def thaw(self, number: int = 0) -> None:
+        """Put a snapshot back. The server is down."""
         self._remove(self._data)
-        self._copy(self.workspace.snapshot, self._data)
+        self._copy(self.workspace.snapshot(number), self._data)
+
+    def discard(self) -> None:
+        """Make room where a snapshot will be put back anyway. The server is down."""
+        self._remove(self._data)
 
     def refusal(self, name: str, value: str) -> str | None:
         """Why the server would not start with a value, as far as it can tell without starting."""

@@ -30,12 +30,15 @@ from pgassay.target.protocol import (
     NOTHING,
     Connection,
     ConnectionParameters,
+    Ground,
     Journal,
     ResetLevel,
     ResetReport,
+    SchemaVariant,
     ServerFacts,
 )
 from pgassay.target.schema import SCHEMA, WorkloadSchema, refuse_foreign, settle
+from pgassay.target.schema_variants import SchemaVariants
 from pgassay.target.server_paths import account_of, own_directory, own_readable_file
 from pgassay.target.service import Service
 from pgassay.target.session import (
@@ -43,6 +46,7 @@ from pgassay.target.session import (
     one_line,
     resolve,
     told_as_target_error,
+    version_text,
 )
 from pgassay.target.settings import read_settings, show
 from pgassay.target.signs import look_for_signs, refuse_signs
@@ -80,6 +84,8 @@ class ExistingTarget:
         self._settings: SystemSettings | None = None
         self._schema = WorkloadSchema(journal)
         self._host = HostKnobs(journal, self._machine)
+        self._variants = SchemaVariants(journal)
+        self._variant = ""
         self._seen: ServerFacts | None = None
         self._held: dict[str, str] = {}
         self._held_host: dict[str, str] = {}
@@ -128,6 +134,18 @@ class ExistingTarget:
             settle(session)
         self._prepared = True
 
+    def choose(self, ground: Ground) -> ServerFacts:
+        self._variant = ground.schema
+        if self._seen is None:
+            self._seen = self.facts()
+        return self._seen
+
+    def vary(self, variant: SchemaVariant) -> None:
+        if not self._allow_changes:
+            raise TargetError(f"{variant.name}: the schema varies only with allow_changes = true")
+        with connect(self.parameters(), statement_limit_s=0) as session:
+            self._variants.add(session, variant)
+
     def check_settings(self, settings: Mapping[str, str]) -> None:
         if not settings:
             return
@@ -171,6 +189,7 @@ class ExistingTarget:
             told_as_target_error("settling the server before a trial"),
             connect(self.parameters(), statement_limit_s=0) as session,
         ):
+            self._variants.bring(session, self._variant)
             notes += settle(session)
             shown = show(session, wanted)
         return ResetReport(
@@ -215,6 +234,7 @@ class ExistingTarget:
                 is_local=local,
                 log_file=own_readable_file(self._log_of(session), data, owner),
                 settings=read_settings(session),
+                build=version_text(session),
             )
 
     def close(self) -> None:
@@ -237,6 +257,7 @@ class ExistingTarget:
         if schema.left and self._parameters is not None:
             try:
                 with connect(self._parameters, statement_limit_s=0) as session:
+                    self._variants.undo(session)
                     schema.drop(session)
             except (TargetError, psycopg.Error) as error:
                 problems.append(one_line(error))
@@ -244,7 +265,7 @@ class ExistingTarget:
         if self._control is not None:
             self._control.close()
             self._control = None
-        left = [*(settings.left if settings else []), *schema.left]
+        left = [*(settings.left if settings else []), *self._variants.left, *schema.left]
         if left:
             # Everything needed for another attempt is kept.
             raise RestoreFailed(not_restored(self._parameters, problems, left))

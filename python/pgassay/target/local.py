@@ -30,15 +30,18 @@ from pgassay.target.protocol import (
     Change,
     Connection,
     ConnectionParameters,
+    Ground,
     Journal,
     ResetLevel,
     ResetReport,
+    SchemaVariant,
     ServerFacts,
     Setting,
 )
 from pgassay.target.readable_copy import runnable_by
-from pgassay.target.session import connect, told_as_target_error
+from pgassay.target.session import connect, told_as_target_error, version_text
 from pgassay.target.settings import check_value, confirm, find, read_settings, show
+from pgassay.target.snapshots import AS_BUILT, Snapshots
 from pgassay.target.statements import statement
 from pgassay.target.workspace import base_directory, make_workspace, new_name, sweep
 
@@ -58,6 +61,7 @@ class LocalTarget:
         *,
         kind: LiteralString = "local",
         place: Place | None = None,
+        host: HostKnobs | None = None,
     ) -> None:
         self.kind = kind
         self._place = place
@@ -65,12 +69,13 @@ class LocalTarget:
         self._journal = journal
         self._cluster: Cluster | None = None
         self._made: Change | None = None
-        self._host = HostKnobs(journal)
+        self._host = host or HostKnobs(journal)
         self._held: dict[str, str] = {}
         self._held_host: dict[str, str] = {}
         self._built = False
-        self._frozen = False
-        self._known: Mapping[str, Setting] = {}
+        self._facts: ServerFacts | None = None
+        self._snapshots = Snapshots()
+        self._chosen = AS_BUILT
 
     def open(self) -> ServerFacts:
         account = server_account()
@@ -92,9 +97,41 @@ class LocalTarget:
         self._cluster.create()
         self._cluster.start()
         self._create_database()
-        facts = self.facts()
-        self._known = facts.settings
-        return facts
+        self._facts = self.facts()
+        return self._facts
+
+    def choose(self, ground: Ground) -> ServerFacts:
+        self._opened()
+        if self._snapshots and ground.schema not in self._snapshots:
+            raise TargetError(f"{ground.schema}: this variant of the data was not made")
+        self._chosen = ground.schema
+        if self._facts is None:
+            self._facts = self.facts()
+        return self._facts
+
+    def park(self) -> None:
+        """Stop the server, so that another one has the machine; a reset brings it back."""
+        cluster = self._opened()
+        cluster.stop(gently=not self._snapshots)
+        if self._snapshots:
+            cluster.discard()
+
+    def vary(self, variant: SchemaVariant) -> None:
+        cluster = self._opened()
+        if not self._snapshots:
+            raise TargetError("vary before prepare: there is no data to vary")
+        self._snapshots.refuse_without_room(cluster)
+        self._chosen = AS_BUILT
+        cluster.stop(gently=False)
+        self._snapshots.thaw(cluster)
+        self._start_with(self._held, {})
+        with connect(self.parameters(), statement_limit_s=0) as session:
+            for what, statements in variant.parts.items():
+                with told_as_target_error(what):
+                    session.execute(statements.encode(), prepare=False)
+        self._settle()
+        cluster.stop(gently=True)
+        self._snapshots.freeze(cluster, variant.name)
 
     def prepare(
         self,
@@ -106,7 +143,7 @@ class LocalTarget:
         self.check_settings(held)
         if self._built:
             # Another workload must not find the roles, settings or WAL of the one before.
-            self._frozen = False
+            self._snapshots.forget()
             cluster.stop(gently=False)
             cluster.create()
             cluster.start()
@@ -119,16 +156,9 @@ class LocalTarget:
         with connect(self.parameters(), statement_limit_s=0) as session:
             # Whatever `build` raises belongs to the workload and is its caller's to explain.
             build(session)
-        with (
-            told_as_target_error("settling the data"),
-            connect(self.parameters(), statement_limit_s=0) as session,
-        ):
-            refuse_tablespaces(session)
-            session.execute("VACUUM (FREEZE, ANALYZE)")
-            session.execute("CHECKPOINT")
+        self._settle()
         cluster.stop(gently=True)
-        cluster.freeze()
-        self._frozen = True
+        self._snapshots.freeze(cluster)
         cluster.start()
 
     def check_settings(self, settings: Mapping[str, str]) -> None:
@@ -138,7 +168,7 @@ class LocalTarget:
                 raise SettingRejected(
                     name, f"{name}: it cannot be varied here: {CANNOT_VARY[name.lower()]}"
                 )
-            if check_value(self._known, name, value) is None:
+            if check_value(self._seen_settings(), name, value) is None:
                 continue
             reason = cluster.refusal(name, value)
             if reason is not None:
@@ -149,11 +179,11 @@ class LocalTarget:
 
     def reset(self, settings: Mapping[str, str], host: Mapping[str, str] = NOTHING) -> ResetReport:
         cluster = self._opened()
-        if not self._frozen:
+        if not self._snapshots:
             raise TargetError("reset before prepare: there is no data to put back")
         began = time.monotonic()
         cluster.stop(gently=False)
-        cluster.thaw()
+        self._snapshots.thaw(cluster, self._chosen)
         knobs = self._host.apply({**self._held_host, **host}, cluster.workspace.directory)
         notes = self._start_with({**self._held, **settings}, self._held)
         with (
@@ -194,6 +224,7 @@ class LocalTarget:
                 is_local=True,
                 log_file=cluster.workspace.log_file,
                 settings=read_settings(session),
+                build=version_text(session),
             )
 
     def close(self) -> None:
@@ -211,7 +242,7 @@ class LocalTarget:
         except TargetError as error:
             raise RestoreFailed(f"the owned server is not gone: {error}") from error
         self._cluster = None
-        self._frozen = False
+        self._snapshots.forget()
         if change is not None:
             self._journal.undone(change.id)
             self._made = None
@@ -221,10 +252,23 @@ class LocalTarget:
             raise TargetError("the target is not open; call open first")
         return self._cluster
 
+    def _seen_settings(self) -> Mapping[str, Setting]:
+        return self._facts.settings if self._facts else {}
+
+    def _settle(self) -> None:
+        """What every trial then starts from: hint bits set, statistics gathered, pages on disk."""
+        with (
+            told_as_target_error("settling the data"),
+            connect(self.parameters(), statement_limit_s=0) as session,
+        ):
+            refuse_tablespaces(session)
+            session.execute("VACUUM (FREEZE, ANALYZE)")
+            session.execute("CHECKPOINT")
+
     def _start_with(self, wanted: Mapping[str, str], safe: Mapping[str, str]) -> list[str]:
         """Start the server with `wanted` in force, or with `safe` and a SettingRejected."""
         cluster = self._opened()
-        cluster.stop(gently=not self._frozen)
+        cluster.stop(gently=not self._snapshots)
         cluster.configure(wanted)
         try:
             cluster.start()
@@ -249,9 +293,9 @@ class LocalTarget:
 
     def _put_back(self, safe: Mapping[str, str]) -> None:
         cluster = self._opened()
-        cluster.stop(gently=not self._frozen)
-        if self._frozen:
-            cluster.thaw()
+        cluster.stop(gently=not self._snapshots)
+        if self._snapshots:
+            self._snapshots.thaw(cluster, self._chosen)
         cluster.configure(safe)
         cluster.start()
 

@@ -1,20 +1,25 @@
 """Which target a spec's `[target]` table means.
 
-Enters: its values. Leaves: a `Target`, not yet open. Never: starts or reaches a server.
+Enters: its values, and those of a factor of servers. Leaves: a `Target`, not yet open.
+Never: starts or reaches a server.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from pathlib import Path
+from typing import LiteralString
 
 from pgassay.errors import SetupError
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.existing import ExistingTarget
-from pgassay.target.installation import embedded_installation, installation_at
+from pgassay.target.host_knobs import HostKnobs
+from pgassay.target.installation import Installation, embedded_installation, installation_at
 from pgassay.target.local import LocalTarget
 from pgassay.target.placement import Place
 from pgassay.target.protocol import Journal, Target
+from pgassay.target.several import SeveralTargets
 
 
 def make_target(
@@ -38,12 +43,34 @@ def make_target(
         return ExistingTarget(
             dsn, journal, allow_changes=allow_changes, accept=accept, access=access
         )
-    if bin is None:
-        return LocalTarget(embedded_installation(version), journal, kind="embedded", place=place)
-    installation = installation_at(bin)
+    installation, kind = _found(version, bin)
+    return LocalTarget(installation, journal, kind=kind, place=place)
+
+
+def make_several(
+    servers: Mapping[str, int | Path | None], *, journal: Journal, place: Place | None = None
+) -> Target:
+    """One owned server for each name: an embedded version, or a bin directory."""
+    host = HostKnobs(journal)  # of all of them: they are on one host, and one alone has its lock
+    makers: dict[str, Callable[[], LocalTarget]] = {}
+    kinds: list[LiteralString] = []
+    for name, server in servers.items():
+        path = server if isinstance(server, Path) else None
+        installation, kind = _found(None if isinstance(server, Path) else server, path)
+        kinds.append(kind)
+        makers[name] = partial(
+            LocalTarget, installation, journal, kind=kind, place=place, host=host
+        )
+    return SeveralTargets(makers, "embedded" if set(kinds) == {"embedded"} else "local")
+
+
+def _found(version: int | None, directory: Path | None) -> tuple[Installation, LiteralString]:
+    if directory is None:
+        return embedded_installation(version), "embedded"
+    installation = installation_at(directory)
     if version is not None and installation.major != version:
         raise SetupError(
             f"target: {installation.bin_directory} is PostgreSQL {installation.version}, not "
             f"{version}; leave out target.version, or give the bin directory of {version}"
         )
-    return LocalTarget(installation, journal, kind="local", place=place)
+    return installation, "local"

@@ -131,6 +131,8 @@ class ServerFacts:
     is_local: bool
     log_file: Path | None
     settings: Mapping[str, Setting]
+    build: str = ""
+    """`SELECT version()`: with compiler and platform."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,29 @@ class Journal(Protocol):
     def undone(self, change_id: str) -> None: ...
 
 
+@dataclass(frozen=True)
+class Ground:
+    """What a trial stands on besides settings; all empty is what `open` and `prepare` gave."""
+
+    server: str = ""
+    """The name of a level, where servers are varied."""
+    data: str = ""
+    """The name of what was built, where that is varied."""
+    schema: str = ""
+    """The name of a `SchemaVariant` of these data; empty for the data as they were built."""
+
+
+@dataclass(frozen=True)
+class SchemaVariant:
+    """SQL on top of the built data, run once per ground; its parts in this order."""
+
+    name: str
+    parts: Mapping[str, str]
+    """What a part is called in errors → its statements."""
+    undo: Mapping[str, str] = field(default_factory=dict)
+    """What takes each part back, where the data are not a copy that is thrown away."""
+
+
 class ResetLevel(StrEnum):
     """How alike two trials begin; named in the report."""
 
@@ -194,7 +219,8 @@ class ResetReport:
 class Target(Protocol):
     """The PostgreSQL under test.
 
-    The order of calls is open, prepare, then reset once per trial, then close. `close` restores
+    The order of calls is open, prepare, then reset once per trial, then close. Where an experiment
+    has several grounds, `choose` says which of them the calls after it are about. `close` restores
     and may be called at any time, also twice. Every method raises a TargetError whose message is
     one line that names the fix.
     """
@@ -205,6 +231,17 @@ class Target(Protocol):
 
     def open(self) -> ServerFacts:
         """Start or reach the server, and look at it."""
+        ...
+
+    def choose(self, ground: Ground) -> ServerFacts:
+        """Turn to a ground; what its server said of itself when it was opened.
+
+        Only the server turned to runs: another of ours is stopped.
+        """
+        ...
+
+    def vary(self, variant: SchemaVariant) -> None:
+        """Make and keep a variant of the prepared data; any number of them may follow `prepare`."""
         ...
 
     def prepare(

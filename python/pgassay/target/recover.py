@@ -22,6 +22,7 @@ from pgassay.target.host_knobs import recover_host
 from pgassay.target.protocol import Change, Connection, Journal
 from pgassay.target.recover_service import Restart, bring_up
 from pgassay.target.schema import DROP, refuse_foreign
+from pgassay.target.schema_variants import is_undo_of_a_variant, take_back
 from pgassay.target.session import connect, identity, one_line, resolve, told_as_target_error
 from pgassay.target.setting_statements import RELOAD, is_line_of, reload, written_value
 from pgassay.target.workspace import sweep
@@ -117,7 +118,10 @@ def _undo(session: Connection, change: Change, settled: set[str]) -> str | None:
     if not change.setting:
         if change.undo == DROP.as_string(session) and not refuse_foreign(session):
             return None
-        session.execute(change.undo.encode(), prepare=False)
+        if is_undo_of_a_variant(session, change.undo):
+            take_back(session, change.undo)
+        else:
+            session.execute(change.undo.encode(), prepare=False)
         return None
     if change.setting in settled:
         return None  # a later change of ours to the same setting has been undone already

@@ -170,6 +170,12 @@ def identity(session: Connection, *, with_database: bool = False) -> str:
     return f"{row[0]}/{row[1]}" if with_database else str(row[0])
 
 
+def version_text(session: Connection) -> str:
+    """`SELECT version()`: the server with its compiler and platform."""
+    row = session.execute("SELECT pg_catalog.version()").fetchone()
+    return "" if row is None else str(row[0])
+
+
 def one_line(error: BaseException) -> str:
     """The line of an error that says what is wrong."""
     if isinstance(error, psycopg.Error) and error.diag.message_primary:

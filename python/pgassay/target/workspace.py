@@ -51,9 +51,9 @@ class Workspace:
     def data(self) -> Path:
         return self.directory / "data"
 
-    @property
-    def snapshot(self) -> Path:
-        return self.directory / "snapshot"
+    def snapshot(self, number: int = 0) -> Path:
+        """By number, for names of variants are the user's and no file names."""
+        return self.directory / (f"snapshot-{number}" if number else "snapshot")
 
     @property
     def log_file(self) -> Path:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from shlex import quote
 from typing import Any
 
 from pgassay.errors import SetupError
@@ -55,7 +56,7 @@ class Earlier:
         refused = {name: pair for name, pair in found.items() if name not in self.accepted}
         if refused:
             told = "; ".join(f"{name} was {a}, is {b}" for name, (a, b) in refused.items())
-            names = " ".join(f"--accept {name}" for name in refused)
+            names = " ".join(f"--accept {quote(name)}" for name in refused)
             raise SetupError(
                 f"the server is not as it was when the run began: {told}; put it back, or go on"
                 f" all the same with {names}"
@@ -70,16 +71,30 @@ def differences(
         return
     yield from _kinds(before, now)
     owned = before.get("target") != "existing"
-    was, is_now = (_part(one, "server").get("settings", {}) for one in (before, now))
-    for name in sorted({*was, *is_now}):
-        pair = (str(was.get(name, _ABSENT)), str(is_now.get(name, _ABSENT)))
-        if pair[0] != pair[1] and not (owned and name in _NAMED_BY_THE_RUN):
-            yield name, pair
+    yield from _settings(_part(before, "server"), _part(now, "server"), owned=owned)
+    servers, servers_now = _part(before, "servers"), _part(now, "servers")
+    for server in servers:
+        was, is_now = _part(servers, server), _part(servers_now, server)
+        versions = (str(was.get("version")), str(is_now.get("version")))
+        if versions[0] != versions[1]:
+            yield f"version on {server}", versions
+        for name, pair in _settings(was, is_now, owned=owned):
+            yield f"{name} on {server}", pair
     host, host_now = _part(before, "host"), _part(now, "host")
     for name in _HOST:
         pair = (str(host.get(name)), str(host_now.get(name)))
         if name in host and name in host_now and pair[0] != pair[1]:
             yield f"host.{name}", pair
+
+
+def _settings(
+    before: Mapping[str, Any], now: Mapping[str, Any], *, owned: bool
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    was, is_now = _part(before, "settings"), _part(now, "settings")
+    for name in sorted({*was, *is_now}):
+        pair = (str(was.get(name, _ABSENT)), str(is_now.get(name, _ABSENT)))
+        if pair[0] != pair[1] and not (owned and name in _NAMED_BY_THE_RUN):
+            yield name, pair
 
 
 def _kinds(

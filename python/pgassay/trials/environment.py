@@ -40,26 +40,33 @@ def describe_environment(
         "pgassay": __version__,
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "target": kind,
-        "server": {
-            "version": f"PostgreSQL {facts.version}",
-            "version_num": facts.version_num,
-            "settings": _changed_settings(facts),
-        },
+        "server": describe_server(facts),
         "placement": placement.described(),
         "host": {} if host is None else _host(host) | found,
     }
 
 
+def describe_server(facts: ServerFacts) -> dict[str, Any]:
+    """One server: its version, and settings other than the defaults."""
+    return {
+        "version": f"PostgreSQL {facts.version}",
+        "version_num": facts.version_num,
+        **({"build": facts.build} if facts.build else {}),
+        "settings": _changed_settings(facts),
+    }
+
+
 def _changed_settings(facts: ServerFacts) -> dict[str, str]:
     return {
-        name: "(set)" if hides(name) else redacted(_with_unit(setting.value, setting.unit))
+        name: "(set)" if hides(name) else redacted(with_unit(setting.value, setting.unit))
         for name, setting in sorted(facts.settings.items())
         if setting.source not in ("default", "client", "override", "session")
         and setting.value != setting.boot_val
     }
 
 
-def _with_unit(value: str, unit: str | None) -> str:
+def with_unit(value: str, unit: str | None) -> str:
+    """A value as pg_settings counts it, such as `16384 × 8kB`."""
     return f"{value} × {unit}" if unit and unit[0].isdigit() else f"{value}{unit or ''}"
 
 

@@ -12,10 +12,12 @@ from typing import Any, Protocol
 
 from pgassay import _core
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.spec.arms import arms_of
 from pgassay.spec.load_table import LoadTable
 from pgassay.spec.parse import Spec
 from pgassay.target.placement import NOWHERE, Place, Placement
 from pgassay.target.protocol import ConnectionParameters
+from pgassay.trials.client_side import as_the_client
 from pgassay.trials.command_load import CommandLoad, CommandRequest, check_command
 from pgassay.trials.load import (
     LoadRequest,
@@ -33,7 +35,12 @@ ALONE_BUSY_POLL_S = 50e-6
 
 
 def check_load(spec: Spec) -> None:
-    """Refuse a load that cannot run, before anything is touched."""
+    """Refuse a load that cannot run in some arm, before anything is touched."""
+    for _, one in arms_of(spec):
+        _check_load(one)
+
+
+def _check_load(spec: Spec) -> None:
     if spec.file.load.command is not None:
         check_command(spec.file.load, spec.folder)
     else:
@@ -107,6 +114,7 @@ def open_trial_load(
     placement: Placement = NOWHERE,
 ) -> TrialLoad:
     """The load of one trial; `output` makes the folder of a trial's own files."""
+    connection = as_the_client(connection, spec.file.load)
     if spec.file.load.command is None:
         asked = engine_request(trial, spec, plan, placement)
         return EngineLoad(asked, connection, placement.client)

@@ -17,12 +17,14 @@ from typing import Any
 from pgassay import _core
 from pgassay.errors import TargetError, TrialError
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.parse import Spec
 from pgassay.target.placement import NOWHERE, Placement
 from pgassay.target.postmaster import crash
-from pgassay.target.protocol import ServerFacts, Target
+from pgassay.target.protocol import Ground, ServerFacts, Target
 from pgassay.trials.checkpoint_log import LogTail, checkpoints_in_counters, checkpoints_in_log
 from pgassay.trials.doubts import load_doubts
+from pgassay.trials.grounds import Grounds
 from pgassay.trials.guards import doubts_among, validity_of
 from pgassay.trials.loads import open_trial_load
 from pgassay.trials.observer import Observer
@@ -42,11 +44,13 @@ class TrialContext:
     spec: Spec
     plan: Plan
     target: Target
-    facts: ServerFacts
+    grounds: Grounds
     observer: Observer
     output: Callable[[int], Path]
     """Makes the folder that a trial's own files are put in."""
     placement: Placement = NOWHERE
+    doubts: tuple[str, ...] = ()
+    """What casts a doubt on every trial of the run."""
 
 
 def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
@@ -61,18 +65,21 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     """Reset the target, run the load under observation, gather what was seen."""
     plan, target = context.plan, context.target
     arm = plan.arm(trial.arm)
+    spec = spec_of_arm(context.spec, arm.by_kind)
+    ground = context.grounds.of_arm[arm.id]
     started_ns = _core.now_ns()
     context.observer.trial_began(trial, arm.label)
-    reset = target.reset(arm.server_levels, arm.host_levels)
-    log = LogTail(context.facts.log_file if target.logs_as_we_read else None)
+    facts = target.choose(ground)
+    reset = target.reset(arm.levels_of("postgres"), arm.levels_of("host"))
+    log = LogTail(facts.log_file if target.logs_as_we_read else None)
     place = context.placement
-    load = open_trial_load(trial, context.spec, plan, target.parameters(), context.output, place)
-    watch = SamenessWatch(target, context.facts, own_limits())
+    load = open_trial_load(trial, spec, plan, target.parameters(), context.output, place)
+    watch = SamenessWatch(target, facts, own_limits())
     sampler, sampler_placed = open_sampler(
         target.parameters(),
-        context.facts.version_num,
+        facts.version_num,
         load=load.native,
-        read_host=context.facts.is_local,
+        read_host=facts.is_local,
         place=place.sampler,
     )
     try:
@@ -85,7 +92,7 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     text = log.text()
     checkpoints = checkpoints_in_counters(counters) if text is None else checkpoints_in_log(text)
     _refuse_broken(trial, result, text or "")
-    remarks = watch.remarks(context.spec, arm, result, waits, checkpoints)
+    remarks = watch.remarks(spec, arm, result, waits, checkpoints)
     return TrialRecord(
         number=trial.number,
         block=trial.block,
@@ -94,11 +101,12 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
         levels=arm.levels,
         started_ns=started_ns,
         ended_ns=_core.now_ns(),
-        reset=asdict(reset),
+        reset={**asdict(reset), **_told(ground, facts)},
         load=result,
         sampler_cost=json.loads(sampler.cost()),
         warnings=(
-            *_doubts(result, trial, context),
+            *context.doubts,
+            *_doubts(result, trial, plan, spec),
             *doubts_among(remarks),
             *sampler.warnings(),
             *reset.notes,
@@ -144,8 +152,14 @@ def _refuse_broken(trial: PlannedTrial, result: Mapping[str, Any], log: str) -> 
     raise TrialError(f"trial {trial.number}: {what}; {reason}{told}")
 
 
-def _doubts(result: Mapping[str, Any], trial: PlannedTrial, context: TrialContext) -> list[str]:
-    threads = context.spec.file.load.threads
+def _told(ground: Ground, facts: ServerFacts) -> dict[str, Any]:
+    """For trial.json: on which server and data, where there are several."""
+    told = {name: value for name, value in asdict(ground).items() if value}
+    return {"ground": told | {"version": facts.version}} if told else {}
+
+
+def _doubts(result: Mapping[str, Any], trial: PlannedTrial, plan: Plan, spec: Spec) -> list[str]:
+    threads = spec.file.load.threads
     if result["backend"] == "command":
         threads = os.cpu_count() or 1
-    return load_doubts(result, context.plan.steps_in(trial.block), threads)
+    return load_doubts(result, plan.steps_in(trial.block), threads)

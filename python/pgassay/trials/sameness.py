@@ -58,7 +58,7 @@ class SamenessWatch:
             foreign_load=foreign_load(waits, window, fewest) if is_engine else None,
             checkpoints=[c for c in checkpoints if window[0] <= c.started_ns < window[1]],
             scripts=[s.script for s in spec.workload.scenarios] if is_engine else None,
-            settings={*spec.file.settings.postgres, *arm.server_levels},
+            settings={*spec.file.settings.postgres, *arm.levels_of("postgres")},
             awaits_outages=bool(result.get("outages")),
         )
         return judge(evidence, self._limits)

@@ -1,0 +1,84 @@
+"""What each arm stands on: its server, its data, its variant of the schema.
+
+Enters: a spec and its plan. Leaves: the `Ground` of every arm, and what each is built from.
+Never: builds anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pgassay.plan.model import Arm, Plan
+from pgassay.spec.arms import schema_of_arm, spec_of_arm
+from pgassay.spec.parse import Spec
+from pgassay.target.protocol import Ground, SchemaVariant
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What is built once and then put back for every trial that needs it."""
+
+    name: str
+    """Such as `bank-read at scale 10`."""
+    schema_sql: str
+    data_sql: str
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """All that the arms of one plan stand on."""
+
+    of_arm: Mapping[str, Ground]
+    datasets: Mapping[Ground, Dataset]
+    """Server and data, without a variant of the schema → what is built there."""
+    variants: Mapping[Ground, Mapping[str, SchemaVariant]] = field(default_factory=dict)
+    """The same → its variants by name."""
+
+    @property
+    def are_several(self) -> bool:
+        """Whether it takes more than one data directory at a time."""
+        return len(self.datasets) > 1
+
+
+def grounds_of(spec: Spec, plan: Plan) -> Grounds:
+    """Arms that differ in settings, scripts or the client alone share a ground."""
+    of_arm: dict[str, Ground] = {}
+    datasets: dict[Ground, Dataset] = {}
+    variants: dict[Ground, dict[str, SchemaVariant]] = {}
+    known: dict[tuple[str, str], str] = {}
+    for arm in plan.arms:
+        one = spec_of_arm(spec, arm.by_kind)
+        scale = one.file.workload.scale
+        built = one.workload.building_sql(scale)
+        # Workloads over the same tables share the data, whatever they are called.
+        name = known.setdefault(built, f"{one.workload.name} at scale {scale}")
+        data = "" if built == next(iter(known)) else name
+        variant = _variant(spec, arm)
+        base = Ground(server=_server(arm), data=data)
+        datasets.setdefault(base, Dataset(name, *built))
+        if variant is not None:
+            variants.setdefault(base, {})[variant.name] = variant
+        schema = "" if variant is None else variant.name
+        of_arm[arm.id] = Ground(base.server, base.data, schema)
+    return Grounds(of_arm, datasets, variants)
+
+
+def _server(arm: Arm) -> str:
+    return next(iter(arm.levels_of("target").values()), "")
+
+
+def _variant(spec: Spec, arm: Arm) -> SchemaVariant | None:
+    found = schema_of_arm(spec, arm.by_kind)
+    if not found:
+        return None
+    chosen = {name: f"{name} = {arm.levels[name]}" for name in found}
+    return SchemaVariant(
+        ", ".join(chosen.values()),
+        {f"factors.schema, {chosen[name]}": one.sql for name, one in found.items()},
+        {
+            f"factors.schema, undo of {chosen[name]}": one.undo
+            for name, one in found.items()
+            if one.undo is not None
+        },
+    )

@@ -1,0 +1,110 @@
+"""Everything a target needs before the first trial: checks, data, variants of the data.
+
+Enters: an opened target, a spec, its plan. Leaves: the target ready to be reset to any arm, and
+the object of environment.json. Never: builds before every arm was found possible.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pgassay.errors import ConnectionRefused
+from pgassay.plan.model import Plan
+from pgassay.spec.arms import spec_of_arm
+from pgassay.spec.parse import Spec
+from pgassay.target.placement import Placement
+from pgassay.target.protocol import Connection, ServerFacts, Target
+from pgassay.target.session import connect, told_as_target_error
+from pgassay.trials.client_side import as_the_client
+from pgassay.trials.contents import contents_of, unlike
+from pgassay.trials.environment import describe_environment
+from pgassay.trials.grounds import Dataset, Grounds
+from pgassay.trials.observer import Observer
+from pgassay.trials.server_differences import built_unlike, describe_servers
+
+
+def check_arms(spec: Spec, plan: Plan, target: Target, grounds: Grounds) -> None:
+    """Refuse, before anything is built, what a server or this host would not take in some arm."""
+    held, held_host = spec.file.settings.postgres, spec.file.settings.host
+    for arm in plan.arms:
+        target.choose(grounds.of_arm[arm.id])
+        target.check_settings({**held, **arm.levels_of("postgres")})
+        target.check_host({**held_host, **arm.levels_of("host")})
+
+
+def prepare(
+    spec: Spec,
+    plan: Plan,
+    target: Target,
+    grounds: Grounds,
+    placement: Placement,
+    observer: Observer,
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Build and freeze all data and their variants; what environment.json says, and doubts that
+    every trial of the run has."""
+    held, held_host = spec.file.settings.postgres, spec.file.settings.host
+    servers: dict[str, ServerFacts] = {}
+    contents: dict[str, dict[str, Mapping[str, Any]]] = {}
+    made_in: dict[str, float] = {}
+    several_servers = len({ground.server for ground in grounds.datasets}) > 1
+    for ground, dataset in grounds.datasets.items():
+        target.choose(ground)
+        where = f" on {ground.server}" if ground.server else ""
+        observer.preparing(f"building {dataset.name}{where}")
+        target.prepare(_builder(dataset), held, held_host)
+        servers.setdefault(ground.server, target.facts())
+        _check_clients(spec, plan, target)
+        if several_servers:
+            observer.preparing(f"reading {dataset.name}{where}")
+            contents.setdefault(dataset.name, {})[ground.server] = contents_of(target)
+        for variant in grounds.variants.get(ground, {}).values():
+            observer.preparing(f"making {variant.name}{where}")
+            began = time.monotonic()
+            target.vary(variant)
+            made_in[f"{variant.name}{where}"] = round(time.monotonic() - began, 3)
+    doubts = (
+        *built_unlike(servers),
+        *(text for name, found in contents.items() for text in unlike(name, found)),
+    )
+    for text in doubts:
+        observer.warned(text)
+    first = next(iter(servers.values()))
+    environment = describe_environment(
+        first, target.kind, target.host_as_found(), placement, target.host()
+    )
+    told = {
+        **environment,
+        **describe_servers(servers),
+        **({"data": contents} if contents else {}),
+        **({"schema_made_in_s": made_in} if made_in else {}),
+    }
+    return told, doubts
+
+
+def _check_clients(spec: Spec, plan: Plan, target: Target) -> None:
+    """Refuse, before any trial, a session that some arm's client could not have here."""
+    seen = []
+    for arm in plan.arms:
+        load = spec_of_arm(spec, arm.by_kind).file.load
+        parameters = as_the_client(target.parameters(), load)
+        if parameters in seen or parameters == target.parameters():
+            continue
+        seen.append(parameters)
+        try:
+            connect(parameters).close()
+        except ConnectionRefused as error:
+            own = {**load.settings, **({"sslmode": load.sslmode} if load.sslmode else {})}
+            asked = ", ".join(f"{name} = {value}" for name, value in own.items())
+            raise ConnectionRefused(f"{asked}: {error}", sqlstate=error.sqlstate) from None
+
+
+def _builder(dataset: Dataset) -> Callable[[Connection], None]:
+    def build(connection: Connection) -> None:
+        for file in ("schema", "data"):
+            statements = dataset.schema_sql if file == "schema" else dataset.data_sql
+            with told_as_target_error(f"building {dataset.name}: {file}.sql"):
+                connection.execute(statements.encode())
+
+    return build

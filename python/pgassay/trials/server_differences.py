@@ -1,0 +1,68 @@
+"""Servers under test beside each other: what they are, and where they differ before any factor.
+
+Enters: what each said of itself. Leaves: parts of environment.json, and doubts.
+Never: keeps a setting that can hold a secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pgassay.spec.redaction import hides, redacted
+from pgassay.target.protocol import ServerFacts
+from pgassay.trials.environment import describe_server, with_unit
+
+_OF_EACH_SERVER = frozenset({
+    "config_file", "data_directory", "external_pid_file", "hba_file", "ident_file",
+    "server_version", "server_version_num", "unix_socket_directories",
+})  # fmt: skip
+"""Settings in which two servers differ whatever they are."""
+
+_BUILT_IN = (
+    "block_size", "data_checksums", "debug_assertions", "segment_size", "wal_block_size",
+    "wal_segment_size",
+)  # fmt: skip
+"""What the compiler or initdb fixed, and what costs time."""
+
+
+def describe_servers(servers: Mapping[str, ServerFacts]) -> dict[str, Any]:
+    """Each server by its level's name, what is set otherwise, and what only some of them have:
+    defaults move from version to version, and move results with them."""
+    if len(servers) < 2:
+        return {}
+    common, only = _names(servers)
+    return {
+        "servers": {name: describe_server(facts) for name, facts in servers.items()},
+        "settings_that_differ": {
+            name: values
+            for name in common
+            if len(set((values := _values(name, servers)).values())) > 1
+        },
+        "settings_of_some": only,
+    }
+
+
+def built_unlike(servers: Mapping[str, ServerFacts]) -> Iterator[str]:
+    """What was fixed when the servers were compiled or their data directories made: no setting of
+    the experiment can make it the same."""
+    for name in _BUILT_IN:
+        if all(name in facts.settings for facts in servers.values()):
+            values = _values(name, servers)
+            if len(set(values.values())) > 1:
+                told = ", ".join(f"{value} ({server})" for server, value in values.items())
+                yield f"{name}: {told}; part of what is measured between these servers"
+
+
+def _names(servers: Mapping[str, ServerFacts]) -> tuple[list[str], dict[str, list[str]]]:
+    """Settings that all have, and for each server those that some other lacks."""
+    every = [set(facts.settings) - _OF_EACH_SERVER for facts in servers.values()]
+    common = set.intersection(*every)
+    only = {name: sorted(set(facts.settings) - _OF_EACH_SERVER - common)
+            for name, facts in servers.items()}  # fmt: skip
+    return sorted(name for name in common if not hides(name)), only
+
+
+def _values(name: str, servers: Mapping[str, ServerFacts]) -> dict[str, str]:
+    found = ((server, facts.settings[name]) for server, facts in servers.items())
+    return {server: redacted(with_unit(one.value, one.unit)) for server, one in found}

@@ -1,0 +1,122 @@
+"""Variants of the schema on an existing server: made, taken back, and undone whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pgassay.errors import TargetError
+from pgassay.target.existing import ExistingTarget
+from pgassay.target.protocol import Connection, Ground, SchemaVariant
+from pgassay.target.recover import recover
+from support.servers import LabServer, RecordingJournal
+
+
+def variant(name: str, sql: str, undo: str | None) -> SchemaVariant:
+    return SchemaVariant(name, {name: sql}, {} if undo is None else {f"undo of {name}": undo})
+
+
+BTREE = variant("i = b'tree", "CREATE INDEX one ON account (i); ANALYZE account;", "DROP INDEX one")
+ROLE = variant("r = ü", "CREATE ROLE lab_ü; GRANT SELECT ON account TO lab_ü",
+               "REVOKE SELECT ON account FROM lab_ü; DROP ROLE lab_ü;")  # fmt: skip
+
+
+def build(session: Connection) -> None:
+    session.execute("CREATE TABLE account AS SELECT i FROM generate_series(1, 1000) i")
+
+
+def seen(server: LabServer) -> tuple[bool, bool]:
+    """Whether the index and the role are there."""
+    with server.admin() as session:
+        row: Any = session.execute(
+            "SELECT to_regclass('pgassay.one') IS NOT NULL,"
+            " EXISTS (SELECT FROM pg_roles WHERE rolname = 'lab_ü')"
+        ).fetchone()
+        return row[0], row[1]
+
+
+@pytest.fixture
+def target(lab_server: LabServer, journal: RecordingJournal) -> Iterator[ExistingTarget]:
+    target = ExistingTarget(lab_server.dsn(), journal, allow_changes=True, accept=["commits"])
+    yield target
+    target.close()
+    assert seen(lab_server) == (False, False)
+
+
+def prepared(target: ExistingTarget) -> None:
+    target.open()
+    target.prepare(build, {})
+    target.vary(BTREE)
+    target.vary(ROLE)
+
+
+def test_each_trial_has_its_variant_and_the_end_has_none(
+    target: ExistingTarget, lab_server: LabServer, journal: RecordingJournal
+) -> None:
+    prepared(target)
+    assert seen(lab_server) == (False, False), "trying a variant leaves nothing of it"
+    for schema, there in [
+        (BTREE.name, (True, False)),
+        (BTREE.name, (True, False)),
+        (ROLE.name, (False, True)),
+        ("", (False, False)),
+        (ROLE.name, (False, True)),
+    ]:
+        target.choose(Ground(schema=schema))
+        target.reset({})
+        assert seen(lab_server) == there
+    target.close()
+    assert seen(lab_server) == (False, False)
+    assert journal.open == []
+
+
+def test_a_killed_run_is_undone_by_recover_also_before_the_sql_was_run(
+    target: ExistingTarget, lab_server: LabServer, journal: RecordingJournal
+) -> None:
+    prepared(target)
+    target.choose(Ground(schema=ROLE.name))
+    target.reset({})
+    dead = list(journal.open)
+    assert any("DROP ROLE" in change.undo for change in dead)
+    control = target._control
+    assert control is not None
+    control.close()  # the lock dies with its owner
+    assert recover(lab_server.dsn(), dead, journal) == []
+    assert seen(lab_server) == (False, False)
+    assert recover(lab_server.dsn(), dead, journal) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (variant("a", "CREATE INDEX one ON account (nix)", "DROP INDEX one"), 'a: column "nix"'),
+        (variant("a", "CREATE INDEX one ON account (i)", "DROP INDX one"), "undo of a: syntax"),
+        (variant("a", "CREATE INDEX one ON account (i)", None), "needs undo beside sql"),
+        (
+            variant("a", "CREATE INDEX CONCURRENTLY one ON account (i)", "DROP INDEX one"),
+            "a: CREATE INDEX CONCURRENTLY cannot run",
+        ),
+    ],
+)
+def test_sql_or_undo_that_fails_is_found_before_the_first_trial(
+    target: ExistingTarget, lab_server: LabServer, wrong: SchemaVariant, told: str
+) -> None:
+    target.open()
+    target.prepare(build, {})
+    with pytest.raises(TargetError, match=told):
+        target.vary(wrong)
+    assert seen(lab_server) == (False, False)
+
+
+def test_without_leave_the_schema_does_not_vary(
+    lab_server: LabServer, journal: RecordingJournal
+) -> None:
+    target = ExistingTarget(lab_server.dsn(), journal, accept=["commits"])
+    try:
+        target.open()
+        with pytest.raises(TargetError, match="only with allow_changes = true"):
+            target.vary(BTREE)
+    finally:
+        target.close()
