@@ -120,6 +120,11 @@ def test_where_arms_differ_in_a_restart_every_trial_begins_with_one(own_base: Pa
             assert target.reset({"shared_buffers": value}).restarted
             assert ask(target, "SHOW shared_buffers") == value
             assert ask(target, "SELECT count(*) FROM account") == ROWS
+        # Of a whole plot the first trial begins afresh, and the others only where they must.
+        assert target.reset({"shared_buffers": "65MB"}, restart=True).restarted
+        assert not target.reset({"shared_buffers": "65MB"}, restart=False).restarted
+        assert target.reset({"shared_buffers": "64MB"}, restart=False).restarted
+        assert ask(target, "SHOW shared_buffers") == "64MB"
     finally:
         target.close()
 

@@ -152,6 +152,15 @@ def test_what_takes_a_restart_is_hard_to_change(kind: str, name: str, hard: bool
     assert is_hard_to_change(Factor(name, kind, ("1", "2"))) is hard
 
 
+def test_the_first_trial_of_each_whole_plot_begins_it() -> None:
+    plan = plan_of({"shared_buffers": 3, "work_mem": 2})
+    begin = [trial for trial in plan.block(2) if plan.begins_plot(trial)]
+    assert [plot[0] for plot in plan.whole_plots(2)] == begin
+    assert plan.begins_plot(plan.again(plan.block(2)[1], 7))
+    complete = plan_of({"shared_buffers": 3, "work_mem": 2}, plots="complete")
+    assert all(complete.begins_plot(trial) for trial in complete.block(1))
+
+
 def test_a_trial_run_again_is_in_no_whole_plot() -> None:
     plan = plan_of({"shared_buffers": 2, "work_mem": 2})
     first = plan.trials[0]

@@ -53,6 +53,10 @@ def test_what_a_table_means(text: str, rule: ResetRule) -> None:
         (EXISTING + "[reset]\nlevel = 'template'\n", "only with target.allow_changes = true"),
         ("[reset]\nlevel = 'none'\ncaches = 'cold'\n", "take one of snapshot, restart, template"),
         ("[reset]\nlevel = 'snapshoot'\n", "reset.level"),
+        (
+            "[reset]\nlevel = 'restart'\n[factors.target]\nversion = [16, 18]\n",
+            "reset.level: 'restart' keeps the data of the trial before, which factors.target.ver",
+        ),
         ("[reset]\ncaches = 'hot'\n", "reset.caches"),
     ],
 )

@@ -111,6 +111,11 @@ class Plan:
             plots.setdefault(trial.whole_plot or trial.position, []).append(trial)
         return tuple(tuple(plot) for plot in plots.values())
 
+    def begins_plot(self, trial: PlannedTrial) -> bool:
+        """Whether the server begins afresh with it; each trial does where plots are not split."""
+        plot = [t for t in self.block(trial.block) if t.whole_plot == trial.whole_plot]
+        return trial.whole_plot is None or trial.position == min(t.position for t in plot)
+
     def again(self, trial: PlannedTrial, position: int) -> PlannedTrial:
         """The same trial once more, at this position of its block.
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pgassay.plan.model import Arm, Factor
 from pgassay.spec.host_knobs import HUGE
 from pgassay.spec.model import ExperimentFile
+from pgassay.spec.reset import STARTS
 from pgassay.spec.settings import CATALOGUED, catalogue
 
 _EASY_KINDS = ("client", "client.settings", "scenarios", "weights")
@@ -50,7 +51,7 @@ def is_hard_to_change(factor: Factor) -> bool:
 
 def restarts_every_trial(file: ExperimentFile) -> bool:
     """Whether the reset before a trial starts the server anew, whatever the arm needs."""
-    return file.target.dsn is None
+    return file.reset_rule().level in STARTS
 
 
 def choose_plots(factors: Sequence[Factor], wanted: str, *, every_trial: bool) -> Plots:

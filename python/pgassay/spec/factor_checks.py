@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pgassay.errors import SpecError
 from pgassay.spec.arms import arms_of, check_client_levels
+from pgassay.spec.reset import ResetLevel
 from pgassay.spec.settings import check_setting
 from pgassay.spec.slices import refuse_other_than_session
 from pgassay.spec.variants import SchemaSql
@@ -27,6 +28,7 @@ def check_factors(spec: Spec, majors: tuple[int | None, ...]) -> None:
         _names_are_apart(spec)
         _target(spec)
         _schema(spec)
+        _reset(spec)
         _client_settings(spec, majors)
         check_client_levels(spec)
     except SpecError as error:
@@ -99,6 +101,27 @@ def _schema(spec: Spec) -> None:
             seen[level.sql] = label
         if spec.file.target.dsn is not None:
             _can_be_undone(spec, key, levels)
+
+
+def _reset(spec: Spec) -> None:
+    """What is varied must be what a reset puts back."""
+    level = spec.file.reset_rule().level
+    keys = ("factors.target.", "factors.workload.", "factors.schema.")
+    varied = [key for key, _ in spec.file.factors.in_the_file() if key.startswith(keys)]
+    if not varied:
+        return
+    if spec.file.target.dsn is None and level is not ResetLevel.SNAPSHOT:
+        raise SpecError(
+            f"{level.value!r} keeps the data of the trial before, which {varied[0]} varies; take"
+            " snapshot",
+            key="reset.level",
+        )
+    if level is ResetLevel.TEMPLATE:
+        raise SpecError(
+            f"'template' makes the database anew as it was built, without what {varied[0]} varies;"
+            " take vacuum",
+            key="reset.level",
+        )
 
 
 def _can_be_undone(spec: Spec, key: str, levels: Mapping[str, SchemaSql]) -> None:

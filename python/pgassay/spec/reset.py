@@ -46,6 +46,10 @@ class ResetLevel(StrEnum):
         return tuple(_LEVELS[self]["servers"])
 
 
+STARTS = frozenset({ResetLevel.SNAPSHOT, ResetLevel.RESTART})
+"""Levels that start the server anew for every trial."""
+
+
 class Caches(StrEnum):
     """What the caches of server and host hold when a trial's warm-up begins."""
 

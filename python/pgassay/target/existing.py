@@ -9,7 +9,7 @@ touches another schema or database, or runs beside another pgassay run.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import LiteralString
@@ -24,7 +24,6 @@ from pgassay.target.alter_system import SystemSettings
 from pgassay.target.changeable import needs_restart, refuse_pending, refuse_unchangeable
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import HostKnobs
-from pgassay.target.installation import OLDEST_MAJOR
 from pgassay.target.left_over import undo_left_over
 from pgassay.target.located import Located, locate
 from pgassay.target.protocol import (
@@ -61,6 +60,7 @@ from pgassay.target.session import (
 )
 from pgassay.target.settings import read_settings, show
 from pgassay.target.signs import look_for_signs, refuse_signs
+from pgassay.target.standing import is_local, not_restored, unfit
 from pgassay.target.statements import statement
 from pgassay.target.template_database import TemplateDatabase
 from pgassay.target.undoing import undo_each
@@ -152,7 +152,7 @@ class ExistingTarget:
         self._host.apply(host, self._data_directory)
         self._apply(held)
         if self._rule.caches is Caches.COLD:
-            refuse_unreadable(self._control_session(), self._data_directory)
+            refuse_unreadable(self._control_session(), self._data_here)
         if self._rule.level is ResetLevel.TEMPLATE:
             self._at = None
             self._database.make(self._control_session())
@@ -206,7 +206,13 @@ class ExistingTarget:
             )
         self._host.check(knobs, self._data_directory)
 
-    def reset(self, settings: Mapping[str, str], host: Mapping[str, str] = NOTHING) -> ResetReport:
+    def reset(
+        self,
+        settings: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+        *,
+        restart: bool | None = None,
+    ) -> ResetReport:
         if not self._prepared:
             raise TargetError("reset before prepare: there is no data to settle")
         self._alive()
@@ -216,9 +222,10 @@ class ExistingTarget:
             self.check_settings(wanted)
         knobs = self._host.apply({**self._held_host, **host}, self._data_directory)
         # A restart for one arm is one for every arm: all of them start with the same cold caches.
-        restart = bool(self._needing_restart - self._held.keys())
+        differ = bool(self._needing_restart - self._held.keys())
+        restarts = differ if restart is None else restart and self._access.allow_restart
         with phases("settings"):
-            notes = self._apply(wanted, restart=restart)
+            notes = self._apply(wanted, restart=restarts)
             self._alive()
         copied = ""
         if level is ResetLevel.TEMPLATE:
@@ -231,12 +238,12 @@ class ExistingTarget:
             connect(self.parameters(), statement_limit_s=0) as session,
         ):
             self._variants.bring(session, self._variant)
-            said, caches = settle_existing(session, self._rule, self._data_directory, phases)
+            said, caches = settle_existing(session, self._rule, self._data_here, phases)
             shown = show(session, wanted)
         return ResetReport(
             level=level,
             duration_s=phases.total_s,
-            restarted=restart,
+            restarted=restarts,
             settings=shown,
             notes=(*notes, *said, *self._left_alone, *self._host.notes),
             host=knobs,
@@ -364,6 +371,12 @@ class ExistingTarget:
         where = self._seen.data_directory
         return Path(where) if where else None
 
+    @property
+    def _data_here(self) -> Path | None:
+        """The same, where its files are this machine's."""
+        where = self._data_directory
+        return where if self._seen is not None and self._seen.is_local else None
+
     def _alive(self) -> None:
         """The control session holds the lock; where it broke, the lock must be taken again."""
         parameters, _ = self._opened()
@@ -374,35 +387,3 @@ class ExistingTarget:
             self._control.close()
         self._control = connect(parameters)
         run_lock.take(self._control)
-
-
-def unfit(session: Connection, label: str) -> str | None:
-    """Why no experiment can be run on a server, whatever the user accepts."""
-    row = session.execute(statement("server")).fetchone()
-    if row is None or row[0] < OLDEST_MAJOR * 10000:
-        found = row[1] if row else "?"
-        return f"PostgreSQL {found}: pgassay works with {OLDEST_MAJOR} and later"
-    if row[3]:
-        return f"{label} is a standby, where no data can be made; name its primary"
-    return None
-
-
-def is_local(host: str, backend_pid: int) -> bool:
-    """Whether the server shares this machine's /proc.
-
-    The address alone would be fooled by a tunnel or a container: our own backend must be there.
-    """
-    if not (host.startswith(("/", "@", "127.")) or host in ("localhost", "::1")):
-        return False
-    try:
-        return Path(f"/proc/{backend_pid}/comm").read_text().strip() == "postgres"
-    except OSError:
-        return False
-
-
-def not_restored(
-    parameters: ConnectionParameters | None, problems: Sequence[str], left: Sequence[str]
-) -> str:
-    where = parameters.label if parameters else "the server"
-    why = "; ".join(dict.fromkeys(problems)) or "unknown reason"
-    return f"{where} is not as it was found ({why}); run there by hand: {'; '.join(left)};"

@@ -16,7 +16,7 @@ from typing import LiteralString
 from psycopg import sql
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
-from pgassay.spec.reset import OWNED_RULE, Caches, ResetRule
+from pgassay.spec.reset import OWNED_RULE, STARTS, Caches, ResetRule
 from pgassay.spec.settings import CANNOT_VARY
 from pgassay.target.account import server_account
 from pgassay.target.caches import cool, doubt, install_prewarm
@@ -51,7 +51,6 @@ from pgassay.target.undoing import undo_each
 from pgassay.target.workspace import base_directory, make_workspace, new_name, sweep
 
 CLOSE_GENTLE_S = 10.0
-STARTS = frozenset({ResetLevel.SNAPSHOT, ResetLevel.RESTART})
 VACUUMS = frozenset({ResetLevel.RESTART, ResetLevel.VACUUM})
 
 
@@ -193,13 +192,19 @@ class LocalTarget:
     def check_host(self, knobs: Mapping[str, str]) -> None:
         self._host.check(knobs, self._opened().workspace.directory)
 
-    def reset(self, settings: Mapping[str, str], host: Mapping[str, str] = NOTHING) -> ResetReport:
+    def reset(
+        self,
+        settings: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+        *,
+        restart: bool | None = None,
+    ) -> ResetReport:
         cluster = self._opened()
         if not self._ready:
             raise TargetError("reset before prepare: there is no data to put back")
         phases, level = Phases(), self._rule.level
         wanted = {**self._held, **settings}
-        restarts = level in STARTS or self._restarts.any
+        restarts = level in STARTS or (self._restarts.any if restart is None else restart)
         known = self._seen_settings()
         restarts = restarts or self._restarts.changed(known, self._in_force, wanted)
         if level in VACUUMS:

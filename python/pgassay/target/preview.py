@@ -16,7 +16,6 @@ from pgassay.spec.redaction import hides, redacted
 from pgassay.spec.reset import EXISTING_RULE, ResetRule
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.changeable import needs_restart, refuse_pending, refuse_unchangeable
-from pgassay.target.existing import unfit
 from pgassay.target.located import locate
 from pgassay.target.protocol import Connection, Context, ResetLevel
 from pgassay.target.run_lock import refuse_other_runs
@@ -25,6 +24,7 @@ from pgassay.target.server_memory import remembered
 from pgassay.target.session import connect, identity, resolve, told_as_target_error
 from pgassay.target.settings import find, read_settings, show
 from pgassay.target.signs import Sign, look_for_signs
+from pgassay.target.standing import unfit
 from pgassay.target.template_database import refuse_uncopied
 
 _CREATES = re.compile(

@@ -271,11 +271,19 @@ class Target(Protocol):
         """Refuse, before any trial, a knob of the host that cannot be written. Changes nothing."""
         ...
 
-    def reset(self, settings: Mapping[str, str], host: Mapping[str, str] = NOTHING) -> ResetReport:
+    def reset(
+        self,
+        settings: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+        *,
+        restart: bool | None = None,
+    ) -> ResetReport:
         """Bring the server to the trial's starting state with these settings on top of the held.
 
         Every setting is read back and compared in the server's own unit. Knobs of the host are
-        set before the server starts.
+        set before the server starts. `restart` asks for a fresh start, or says that none is needed
+        unless a setting changes that takes one; with None every trial has one where arms differ in
+        such a setting.
         """
         ...
 

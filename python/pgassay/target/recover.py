@@ -15,7 +15,6 @@ import psycopg
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
 from pgassay.target import run_lock
 from pgassay.target.access import SQL_ONLY, Access
-from pgassay.target.existing import not_restored
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import recover_host
 from pgassay.target.left_over import undo_change
@@ -24,6 +23,7 @@ from pgassay.target.recover_service import Restart, bring_up
 from pgassay.target.server_memory import RememberedJournal
 from pgassay.target.session import connect, identity, one_line, resolve, told_as_target_error
 from pgassay.target.setting_statements import RELOAD
+from pgassay.target.standing import not_restored
 from pgassay.target.workspace import sweep
 
 

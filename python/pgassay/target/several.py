@@ -76,8 +76,14 @@ class SeveralTargets:
     def check_host(self, knobs: Mapping[str, str]) -> None:
         self._chosen.check_host(knobs)
 
-    def reset(self, settings: Mapping[str, str], host: Mapping[str, str] = NOTHING) -> ResetReport:
-        return self._chosen.reset(settings, host)
+    def reset(
+        self,
+        settings: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+        *,
+        restart: bool | None = None,
+    ) -> ResetReport:
+        return self._chosen.reset(settings, host, restart=restart)
 
     def host(self) -> Host:
         return HERE

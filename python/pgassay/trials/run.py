@@ -77,7 +77,11 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     started_ns = _core.now_ns()
     context.observer.trial_began(trial, arm.label)
     facts = target.choose(ground)
-    reset = target.reset(arm.levels_of("postgres"), arm.levels_of("host"))
+    reset = target.reset(
+        arm.levels_of("postgres"),
+        arm.levels_of("host"),
+        restart=plan.begins_plot(trial) if plan.hard else None,
+    )
     parameters = target.parameters()
     log = ServerLog(target.connect, parameters.hostaddr or parameters.host, facts.log_file)
     with told_as_target_error("looking for extensions"), target.connect() as session:

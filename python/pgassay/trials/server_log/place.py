@@ -14,9 +14,9 @@ from typing import Any
 
 from psycopg.rows import dict_row
 
-from pgassay.target.existing import is_local
 from pgassay.target.protocol import Connection
 from pgassay.target.server_paths import account_of, own_directory, own_readable_file
+from pgassay.target.standing import is_local
 from pgassay.target.statements import statement
 from pgassay.trials.server_log.follow import LogFollower, file_name_pattern
 from pgassay.trials.server_log.log_files import (

@@ -1,0 +1,46 @@
+"""What an existing server is to us: fit for an experiment, on this machine, left as it was found.
+
+Enters: a session, or what is left to undo. Leaves: an answer, or the words of an error.
+Never: changes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pgassay.target.installation import OLDEST_MAJOR
+from pgassay.target.protocol import Connection, ConnectionParameters
+from pgassay.target.statements import statement
+
+
+def unfit(session: Connection, label: str) -> str | None:
+    """Why no experiment can be run on a server, whatever the user accepts."""
+    row = session.execute(statement("server")).fetchone()
+    if row is None or row[0] < OLDEST_MAJOR * 10000:
+        found = row[1] if row else "?"
+        return f"PostgreSQL {found}: pgassay works with {OLDEST_MAJOR} and later"
+    if row[3]:
+        return f"{label} is a standby, where no data can be made; name its primary"
+    return None
+
+
+def is_local(host: str, backend_pid: int) -> bool:
+    """Whether the server shares this machine's /proc.
+
+    The address alone would be fooled by a tunnel or a container: our own backend must be there.
+    """
+    if not (host.startswith(("/", "@", "127.")) or host in ("localhost", "::1")):
+        return False
+    try:
+        return Path(f"/proc/{backend_pid}/comm").read_text().strip() == "postgres"
+    except OSError:
+        return False
+
+
+def not_restored(
+    parameters: ConnectionParameters | None, problems: Sequence[str], left: Sequence[str]
+) -> str:
+    where = parameters.label if parameters else "the server"
+    why = "; ".join(dict.fromkeys(problems)) or "unknown reason"
+    return f"{where} is not as it was found ({why}); run there by hand: {'; '.join(left)};"
