@@ -33,7 +33,7 @@ demo: build
 
 test: build
 	cargo test --workspace --locked --quiet
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 3 --dist worksteal
 
 lint: build
 	$(BIN)/ruff check .
