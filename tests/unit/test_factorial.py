@@ -21,6 +21,7 @@ from pgassay.analysis.analyse import analyse
 from pgassay.analysis.estimate import sign_flip_p
 from pgassay.analysis.max_t import max_t_p
 from pgassay.analysis.model import Analysis, Dependence, StepMeasures, TrialMeasures, Verdict
+from pgassay.analysis.paired import pair_blocks
 from pgassay.findings.diagnose import find
 from pgassay.findings.model import FindingKind
 from pgassay.plan.design import make_plan
@@ -137,6 +138,16 @@ def test_one_at_a_time_compares_with_the_baseline_arm_and_sees_no_interaction() 
     assert by_factor["shared_buffers"].effect_pct == pytest.approx(100 * math.expm1(0.10), abs=0.2)
     assert by_factor["work_mem"].effect_pct == pytest.approx(100 * math.expm1(-0.05), abs=0.2)
     assert len(found.interactions + found.simple_effects + found.arm_effects) == 0
+
+
+def test_vectors_of_one_at_a_time_are_held_against_the_baseline_arm_too() -> None:
+    plan = plan_of(FULL, 'combinations = "one-at-a-time"')
+    rows = {"a1": [1.0, 2.0], "a2": [1.5, 2.5], "a3": [9.0, 9.0]}
+    vectors = {(t.block, t.arm): np.array(rows[t.arm]) + t.block for t in plan.trials}
+    pairs = pair_blocks(vectors, plan, plan.factors[0], "256MB")
+    assert pairs is not None
+    assert pairs.baseline.shape == (BLOCKS, 2)
+    np.testing.assert_allclose(pairs.differences, 0.5)
 
 
 def test_a_fraction_tells_each_set_of_aliases_once_and_no_alias_of_a_main_effect() -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pgassay.analysis.contrasts import mean_over
 from pgassay.plan.model import Factor, Plan
 
 Vectors = Mapping[tuple[int, str], NDArray[np.float64]]
@@ -31,18 +32,18 @@ class Pairs:
 
 
 def pair_blocks(vectors: Vectors, plan: Plan, factor: Factor, level: str) -> Pairs | None:
-    """Both levels' rows; with several factors a level's is the mean over the arms that have it."""
-    arms_at = {
-        wanted: [arm.id for arm in plan.arms if arm.levels[factor.name] == wanted]
-        for wanted in (factor.baseline, level)
+    """Both levels' rows; with several factors each is the mean over the arms of `mean_over`."""
+    weights = {
+        wanted: mean_over(plan, {factor.name: wanted}) for wanted in (factor.baseline, level)
     }
     rows: dict[str, list[NDArray[np.float64]]] = {factor.baseline: [], level: []}
     for block in sorted({block for block, _ in vectors}):
         found = [vectors.get((block, arm.id)) for arm in plan.arms]
         if any(vector is None or not np.all(np.isfinite(vector)) for vector in found):
             continue
-        for wanted, arms in arms_at.items():
-            rows[wanted].append(np.mean([vectors[block, arm] for arm in arms], axis=0))
+        arms = np.array([vectors[block, arm.id] for arm in plan.arms])
+        for wanted, weight in weights.items():
+            rows[wanted].append(weight @ arms)
     if not rows[level]:
         return None
     return Pairs(np.array(rows[factor.baseline]), np.array(rows[level]))
