@@ -12,6 +12,7 @@ import pytest
 
 from pgassay.target.account import Account
 from pgassay.target.protocol import Connection, Target
+from pgassay.trials.checks import check_server
 from pgassay.trials.queries import extensions_in, queries_for
 from pgassay.trials.statement_statistics import StatementWatch
 from support.servers import LabServer, installation_named, running_lab_server, wait_until
@@ -121,6 +122,22 @@ def test_statements_of_a_trial_are_told_without_a_reset(server_with_statements: 
     assert [1.0, 8.0] in calls.values()
     assert [0.0, 1.0] in calls.values()
     assert not any("before" in str(row) for row in rows)
+
+
+def test_doctor_misses_query_ids_only_where_nothing_makes_them(
+    lab_server: LabServer, server_with_statements: LabServer
+) -> None:
+    def notes(server: LabServer) -> list[str]:
+        with server.admin() as session:
+            session.execute("ALTER ROLE lab SET compute_query_id = 'auto'")
+            try:
+                found = check_server(server.dsn())
+            finally:
+                session.execute("ALTER ROLE lab RESET compute_query_id")
+        return [check.found for check in found if check.name == "query ids"]
+
+    assert notes(lab_server) == ["compute_query_id is auto"]
+    assert notes(server_with_statements) == []
 
 
 def test_an_extension_that_is_not_preloaded_is_a_note(lab_server: LabServer) -> None:

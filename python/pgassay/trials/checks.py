@@ -49,7 +49,7 @@ def check_server(dsn: str) -> list[Check]:
         return [Check("connection", "fail", str(error))]
     if row is None:
         return [Check("connection", "fail", f"{parameters.label}: no answer")]
-    version_num, version, monitor, superuser, query_id, io_timing, standby = row
+    version_num, version, monitor, superuser, query_id, has_ids, io_timing, standby = row
     checks = [
         Check("connection", "ok", parameters.label),
         Check("version", "ok", " ".join(version.split()[:2])),
@@ -71,7 +71,7 @@ def check_server(dsn: str) -> list[Check]:
                 "changing settings", "note", "needs a superuser or GRANT ALTER SYSTEM ON PARAMETER"
             )
         )
-    if query_id in ("off", "auto"):
+    if query_id in ("off", "auto") and not has_ids:
         checks.append(
             Check("query ids", "note", f"compute_query_id is {query_id}",
                   "ALTER SYSTEM SET compute_query_id = on; SELECT pg_reload_conf();")
