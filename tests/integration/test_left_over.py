@@ -180,3 +180,18 @@ def test_a_run_after_one_that_was_killed_leaves_the_server_as_the_first_found_it
     late = pgassay("recover", tmp_path / "first", PGPASSWORD=SECRET)
     assert late.returncode == 0, late.stderr
     assert scalar(server, "SHOW work_mem") == "6MB"
+
+
+def test_a_change_that_was_recorded_and_never_made_does_not_hide_the_one_before(
+    server: LabServer, memory: Path
+) -> None:
+    killed(server)
+    (file,) = memory.glob("*.json")
+    kept = json.loads(file.read_text())
+    (made,) = [one for one in kept["changes"] if one["value"] == "16MB"]
+    kept["changes"].append({**made, "id": "later", "value": "32MB"})
+    file.write_text(json.dumps(kept))
+    with closing(opened(server, EXISTING_RULE)) as target:
+        assert scalar(server, "SHOW work_mem") == "6MB"
+        target.prepare(build, {})
+        assert target.reset({}).notes == ()

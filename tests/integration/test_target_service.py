@@ -230,6 +230,29 @@ def test_recover_restarts_a_server_that_a_killed_run_left_changed(
     assert_nothing_open(run)
 
 
+def test_the_next_run_restarts_a_server_that_a_killed_run_left_changed(
+    tmp_path: Path, debian: DebianServer, over_ssh: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with watched(
+        tmp_path / "dead", spec_of(tmp_path, debian, over_ssh=over_ssh, step="3s")
+    ) as tool:
+        in_the_second_trial(tool)
+        tool.kill()
+    memory = tmp_path / "state" / "pgassay" / "servers"
+    assert list(memory.glob("*.json"))
+    target = ExistingTarget(
+        debian.dsn(),
+        RecordingJournal(),
+        allow_changes=True,
+        accept=["commits", "sessions"],
+        access=ACCESS["pg_ctlcluster"],
+    )
+    target.open()
+    target.close()
+    assert list(memory.glob("*.json")) == []
+
+
 @pytest.mark.usefixtures("no_ssh_left")
 def test_a_connection_cut_in_a_trial_is_made_again_and_the_run_ends_well(
     tmp_path: Path, debian: DebianServer, ssh_config: Sshd

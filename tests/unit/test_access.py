@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.errors import SpecError
+from pgassay.errors import SettingRejected, SpecError
 from pgassay.spec.parse import Spec, parse_spec
-from pgassay.target.access import access_of
+from pgassay.target.access import Access, access_of, refuse_late_knobs
 from pgassay.target.local_host import HERE
 from pgassay.target.service_control import DebianCluster, PgCtl, SystemdUnit
 from pgassay.target.ssh_connection import SshConnection, quoted
@@ -104,3 +104,11 @@ def test_what_ssh_says_becomes_one_line_with_a_fix(said: str, told: str) -> None
     message = str(SshConnection("db1").unreachable(said))
     assert told in message
     assert "\n" not in message
+
+
+def test_a_knob_that_a_start_takes_up_needs_leave_to_restart() -> None:
+    knobs = ["vm.swappiness", "vm.nr_hugepages"]
+    with pytest.raises(SettingRejected, match=r"vm\.nr_hugepages: a server takes it up as it sta"):
+        refuse_late_knobs(knobs, Access())
+    refuse_late_knobs(knobs[:1], Access())
+    refuse_late_knobs(knobs, Access(control=DebianCluster("15", "main"), allow_restart=True))

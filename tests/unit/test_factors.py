@@ -17,6 +17,7 @@ from pgassay.spec.stored import materials_to_json
 from pgassay.trials.client_side import as_the_client
 from pgassay.trials.grounds import grounds_of
 from pgassay.trials.loads import check_load
+from support.command import shop_workload
 from support.synthetic_connection import CONNECTION
 
 EXISTING = "[target]\ndsn = 'host=/tmp dbname=lab'\nallow_changes = true\n"
@@ -242,3 +243,18 @@ def test_settings_of_the_client_reach_its_sessions_whatever_is_in_them() -> None
     assert as_the_client(CONNECTION, spec.file.load).options == (
         '-c x=1 -c search_path=a\\ b,\\ "c\\\\d" -c jit=off'
     )
+
+
+def test_data_of_folders_of_one_name_are_kept_apart(tmp_path: Path) -> None:
+    for folder in "abc":
+        (tmp_path / folder).mkdir()
+        workload = shop_workload(tmp_path / folder, "SELECT 1;")
+        schema = workload / "schema.sql"
+        schema.write_text(f"{schema.read_text()}\n-- {folder}\n")
+    levels = ", ".join(f'{folder} = "{folder}/{workload.name}"' for folder in "abc")
+    spec = parse_spec(
+        f"[factors.workload]\nuse = {{ {levels} }}\n", source="lab.toml", beside=tmp_path
+    )
+    grounds = grounds_of(spec, make_plan(spec))
+    assert len(set(grounds.of_arm.values())) == 3
+    assert len({dataset.name for dataset in grounds.datasets.values()}) == 3

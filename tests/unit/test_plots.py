@@ -105,6 +105,13 @@ def test_a_plan_from_before_split_plots_is_still_read() -> None:
     assert same_design(old, plan)
 
 
+def test_the_schema_of_a_server_that_is_not_ours_takes_no_restart() -> None:
+    for kind in ("schema", "workload"):
+        factor = Factor("idx", kind, ("a", "b"))
+        assert is_hard_to_change(factor)
+        assert not is_hard_to_change(factor, existing=True)
+
+
 @pytest.mark.parametrize(
     ("factors", "dsn", "plots", "expected", "why"),
     [

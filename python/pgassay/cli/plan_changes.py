@@ -12,6 +12,7 @@ from typing import Any
 from pgassay.cli.console import out, plain
 from pgassay.errors import TargetError
 from pgassay.plan.model import Plan
+from pgassay.spec.host_knobs import HUGE, TAKEN_AT_START
 from pgassay.spec.parse import Spec
 from pgassay.target.access import access_of
 from pgassay.target.placement import Placement
@@ -38,6 +39,10 @@ def look_ahead(spec: Spec, plan: Plan) -> Ahead:
             building_sql=spec.workload.building_sql(spec.file.workload.scale),
             access=access_of(target),
             rule=spec.file.reset_rule(),
+            allow_changes=target.allow_changes,
+            restarts_for_knobs=any(
+                name.startswith((HUGE, *TAKEN_AT_START)) for name in spec.file.factors.host
+            ),
         )
     except TargetError as error:
         return str(error)

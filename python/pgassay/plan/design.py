@@ -36,7 +36,12 @@ def make_plan(spec: Spec) -> Plan:
     except SpecError as error:
         raise SpecError(error.problem, file=spec.source, key=error.key) from None
     arms = _arms(factors, combined.levels)
-    plots = choose_plots(factors, design.plots, every_trial=restarts_every_trial(spec.file))
+    plots = choose_plots(
+        factors,
+        design.plots,
+        every_trial=restarts_every_trial(spec.file),
+        existing=spec.file.target.dsn is not None,
+    )
     steps = steps_of(load)
     return Plan(
         question=spec.question,

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgassay.plan.model import Arm, Factor
-from pgassay.spec.host_knobs import HUGE
+from pgassay.spec.host_knobs import HUGE, TAKEN_AT_START
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reset import STARTS
 from pgassay.spec.settings import CATALOGUED, catalogue
@@ -21,8 +21,9 @@ from pgassay.spec.settings import CATALOGUED, catalogue
 _EASY_KINDS = ("client", "client.settings", "scenarios", "weights")
 """Kinds of factor that only the load's own sessions see. Of a kind that is not known here it is
 taken that the server must be started, built or loaded anew."""
-_HARD_KNOBS = (HUGE, "vm.nr_hugepages", "vm.nr_overcommit_hugepages", "kernel.shm", "kernel.sem")
-"""Knobs of the host that a server takes up only as it starts."""
+_HARD_KNOBS = (HUGE, *TAKEN_AT_START)
+_MADE_BY_SQL = ("schema", "workload")
+"""Kinds that are SQL on the running server where that is not ours."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,11 @@ class Plots:
     reason: str
 
 
-def is_hard_to_change(factor: Factor) -> bool:
+def is_hard_to_change(factor: Factor, *, existing: bool = False) -> bool:
     """Whether another level takes a restart of the server, or more."""
     match factor.kind:
+        case kind if existing and kind in _MADE_BY_SQL:
+            return False
         case "postgres":
             entries = [catalogue(m).get(factor.name) for m in CATALOGUED]
             known = [entry for entry in entries if entry is not None]
@@ -54,12 +57,15 @@ def restarts_every_trial(file: ExperimentFile) -> bool:
     return file.reset_rule().level in STARTS
 
 
-def choose_plots(factors: Sequence[Factor], wanted: str, *, every_trial: bool) -> Plots:
+def choose_plots(
+    factors: Sequence[Factor], wanted: str, *, every_trial: bool, existing: bool = False
+) -> Plots:
     """Split plots where they save restarts, or where the user wants them.
 
-    `every_trial` says that each trial restarts the server whatever its arm needs.
+    `every_trial` says that each trial restarts the server whatever its arm needs, `existing` that
+    the server is not ours.
     """
-    hard = tuple(factor.name for factor in factors if is_hard_to_change(factor))
+    hard = tuple(f.name for f in factors if is_hard_to_change(f, existing=existing))
     easy = [factor.name for factor in factors if factor.name not in hard]
     names = ", ".join(hard)
     if len(factors) < 2 or not hard or not easy:

@@ -20,6 +20,8 @@ from pgassay.errors import SpecError
 from pgassay.spec.suggest import did_you_mean
 
 BLOCK, HUGE = "block.", "transparent_hugepage."
+TAKEN_AT_START = ("vm.nr_hugepages", "vm.nr_overcommit_hugepages", "kernel.shm", "kernel.sem")
+"""How knobs begin that a server takes up only as it starts."""
 _SYSCTL = re.compile(r"(vm|kernel|net)(\.[A-Za-z0-9_-]+)+")
 _NUMBER = re.compile(r"-?\d+")
 

@@ -6,12 +6,14 @@ Never: reaches the host; that happens when the target is opened.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import LiteralString
 
+from pgassay.errors import SettingRejected
 from pgassay.spec.access import HostAccess, cluster_of
+from pgassay.spec.host_knobs import TAKEN_AT_START
 from pgassay.target.changeable import NO_RESTART, NOT_ALLOWED
 from pgassay.target.host import Host
 from pgassay.target.local_host import HERE
@@ -53,6 +55,15 @@ class Access:
 
 
 SQL_ONLY = Access()
+
+
+def refuse_late_knobs(knobs: Iterable[str], access: Access) -> None:
+    """Refuse a knob that a server takes up as it starts, where nobody may restart it."""
+    late = [name for name in knobs if name.startswith(TAKEN_AT_START)]
+    if late and access.why_no_restart:
+        raise SettingRejected(
+            late[0], f"{late[0]}: a server takes it up as it starts; {access.why_no_restart}"
+        )
 
 
 def access_of(table: HostAccess, path_of: Callable[[str], Path] = Path) -> Access:

@@ -19,12 +19,12 @@ import psycopg
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.spec.reset import EXISTING_RULE, Caches, ResetRule
 from pgassay.target import run_lock
-from pgassay.target.access import SQL_ONLY, Access
+from pgassay.target.access import SQL_ONLY, Access, refuse_late_knobs
 from pgassay.target.alter_system import SystemSettings
 from pgassay.target.changeable import needs_restart, refuse_pending, refuse_unchangeable
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import HostKnobs
-from pgassay.target.left_over import undo_left_over
+from pgassay.target.left_over import undo_dead_run
 from pgassay.target.located import Located, locate
 from pgassay.target.protocol import (
     NOTHING,
@@ -127,7 +127,8 @@ class ExistingTarget:
         run_lock.take(self._control)
         with told_as_target_error("looking for what a killed run has left"):
             server = identity(self._control) or self._parameters.label
-            self._left_alone = undo_left_over(self._parameters, server)
+            self._left_alone = undo_dead_run(self._parameters, server, self._access, self._machine)
+            self._alive()
         self._journal.speaks_of(server)
         if self._allow_changes:
             refuse_elsewhere(self._control)
@@ -149,10 +150,10 @@ class ExistingTarget:
         self._prepared = False
         self._held, self._held_host = dict(held), dict(host)
         self.check_host(host)
-        self._host.apply(host, self._data_directory)
-        self._apply(held)
         if self._rule.caches is Caches.COLD:
             refuse_unreadable(self._control_session(), self._data_here)
+        self._host.apply(host, self._data_directory)
+        self._apply(held)
         if self._rule.level is ResetLevel.TEMPLATE:
             self._at = None
             self._database.make(self._control_session())
@@ -204,6 +205,7 @@ class ExistingTarget:
                 f"{next(iter(knobs))}: the server is not on this host; name its host in "
                 "target.ssh, or leave out [factors.host] and [settings.host]"
             )
+        refuse_late_knobs(knobs, self._access)
         self._host.check(knobs, self._data_directory)
 
     def reset(
@@ -306,11 +308,10 @@ class ExistingTarget:
                     database.drop(session)
             except (TargetError, psycopg.Error) as error:
                 problems.append(one_line(error))
-        if schema.left and self._parameters is not None:
+        for put_back in (self._variants.undo, schema.drop) if schema.left else ():
             try:
-                with connect(self._parameters, statement_limit_s=0) as session:
-                    self._variants.undo(session)
-                    schema.drop(session)
+                with connect(self._opened_at(), statement_limit_s=0) as session:
+                    put_back(session)
             except (TargetError, psycopg.Error) as error:
                 problems.append(one_line(error))
         self._prepared = False

@@ -13,13 +13,35 @@ import psycopg
 
 from pgassay.errors import TargetError
 from pgassay.spec.redaction import redacted
+from pgassay.target.access import Access
+from pgassay.target.host import Host
+from pgassay.target.host_knobs import sweep_host
 from pgassay.target.protocol import Change, Connection, ConnectionParameters
+from pgassay.target.recover_service import Restart
 from pgassay.target.schema import DROP, refuse_foreign
 from pgassay.target.schema_variants import is_undo_of_a_variant, take_back
 from pgassay.target.server_memory import forget, memory_file, remembered
 from pgassay.target.session import connect, one_line
 from pgassay.target.setting_statements import RELOAD, is_line_of, reload, written_value
 from pgassay.target.statements import statement
+
+
+def undo_dead_run(
+    parameters: ConnectionParameters, server: str, access: Access, machine: Host
+) -> list[str]:
+    """All that this machine remembers of a server and of its host's knobs; a sentence for what is
+    left as it is. Restarts the server where what was undone is in force until then.
+
+    The caller holds the server's lock, which a restart takes along.
+    """
+    sweep_host(machine)
+    waiting = [change for change in remembered(server) if change.data]
+    notes = undo_left_over(parameters, server)
+    restart = Restart(access, machine)
+    for change in waiting:
+        restart.wait_for(change)
+    with connect(parameters) as session:
+        return notes + restart.carry_out(session, lambda: connect(parameters).close())
 
 
 def undo_left_over(parameters: ConnectionParameters, server: str) -> list[str]:
@@ -29,7 +51,7 @@ def undo_left_over(parameters: ConnectionParameters, server: str) -> list[str]:
     settled: set[str] = set()
     while left:
         try:
-            note = _undo_where_it_was_made(parameters, left[-1], settled)
+            note = _undo_where_it_was_made(parameters, left, settled)
         except (TargetError, psycopg.Error) as error:
             raise TargetError(_told(left, one_line(error), server)) from error
         if note is not None:
@@ -38,11 +60,13 @@ def undo_left_over(parameters: ConnectionParameters, server: str) -> list[str]:
     return notes
 
 
-def undo_change(session: Connection, change: Change, settled: set[str]) -> str | None:
-    """Undo one change; a sentence where somebody's later change stands in the way.
+def undo_newest(session: Connection, left: Sequence[Change], settled: set[str]) -> str | None:
+    """Undo the last of the changes left; a sentence where somebody's later one stands in the way.
 
-    `settled` are the settings that have been seen to already.
+    `settled` are the settings that have been seen to already. A change may have been recorded and
+    never made, or taken back to an older one of ours: each of those values is ours.
     """
+    change = left[-1]
     if not change.setting:
         if change.undo == DROP.as_string(session) and not refuse_foreign(session):
             return None
@@ -57,7 +81,8 @@ def undo_change(session: Connection, change: Change, settled: set[str]) -> str |
     visible, written = written_value(session, change.setting)
     if visible and written == change.found:
         return None
-    if visible and not is_line_of(change.setting, change.value, written):
+    ours = [one.value for one in left if one.setting == change.setting]
+    if visible and not any(is_line_of(change.setting, value, written) for value in ours):
         return (
             f"{change.setting} is {redacted(written or 'not set')} now, which this run did not"
             f" write: left as it is; before the run: {change.undo}"
@@ -68,16 +93,16 @@ def undo_change(session: Connection, change: Change, settled: set[str]) -> str |
 
 
 def _undo_where_it_was_made(
-    parameters: ConnectionParameters, change: Change, settled: set[str]
+    parameters: ConnectionParameters, left: Sequence[Change], settled: set[str]
 ) -> str | None:
-    database = change.server.partition("/")[2]
+    database = left[-1].server.partition("/")[2]
     with connect(parameters, statement_limit_s=0) as session:
         if database in ("", session.info.dbname):
-            return undo_change(session, change, settled)
+            return undo_newest(session, left, settled)
         if session.execute(statement("database_exists"), (database,)).fetchone() is None:
             return None  # dropped since, and what was in it
     with connect(replace(parameters, dbname=database), statement_limit_s=0) as session:
-        return undo_change(session, change, settled)
+        return undo_newest(session, left, settled)
 
 
 def _told(left: Sequence[Change], why: str, server: str) -> str:

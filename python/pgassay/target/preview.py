@@ -10,21 +10,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from pgassay.errors import TargetError
 from pgassay.spec.redaction import hides, redacted
-from pgassay.spec.reset import EXISTING_RULE, ResetRule
+from pgassay.spec.reset import EXISTING_RULE, Caches, ResetRule
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.changeable import needs_restart, refuse_pending, refuse_unchangeable
 from pgassay.target.located import locate
 from pgassay.target.protocol import Connection, Context, ResetLevel
+from pgassay.target.reset_levels import refuse_unreadable
 from pgassay.target.run_lock import refuse_other_runs
 from pgassay.target.schema import SCHEMA, refuse_elsewhere, refuse_foreign
 from pgassay.target.server_memory import remembered
+from pgassay.target.server_paths import account_of, own_directory
 from pgassay.target.session import connect, identity, resolve, told_as_target_error
 from pgassay.target.settings import find, read_settings, show
 from pgassay.target.signs import Sign, look_for_signs
-from pgassay.target.standing import unfit
+from pgassay.target.standing import is_local, unfit
+from pgassay.target.statements import statement
 from pgassay.target.template_database import refuse_uncopied
 
 _CREATES = re.compile(
@@ -68,6 +72,8 @@ def preview_existing(
     building_sql: Sequence[str],
     access: Access = SQL_ONLY,
     rule: ResetRule = EXISTING_RULE,
+    allow_changes: bool = False,
+    restarts_for_knobs: bool = False,
 ) -> Preview:
     """Look at the server as a run would, and say what that run would find and do."""
     parameters = resolve(dsn)
@@ -82,16 +88,24 @@ def preview_existing(
             accepted=tuple(sign.name for sign in signs if sign.name in accept),
             refusals=(
                 *([] if reason is None else [reason]),
-                *_refusals(session, settings, access, rule),
+                *_refusals(session, settings, access, rule, allow_changes=allow_changes),
                 *host_refusals(session, access),
             ),
             changes=(
                 *_setting_changes(session, settings),
-                *_restarts(session, settings, access),
+                *_restarts(session, settings, access, for_knobs=restarts_for_knobs),
                 *_data_changes(session, building_sql, rule),
                 *_left_over(session, parameters.label),
             ),
         )
+
+
+def data_here(session: Connection, access: Access) -> Path | None:
+    """The server's data directory, where its files are this machine's."""
+    row = session.execute(statement("server")).fetchone()
+    if row is None or access.ssh is not None or not is_local(session.info.host, row[4]):
+        return None
+    return own_directory(row[2], account_of(row[4]))
 
 
 def host_refusals(session: Connection, access: Access) -> Iterator[str]:
@@ -110,14 +124,21 @@ def host_refusals(session: Connection, access: Access) -> Iterator[str]:
 
 
 def _restarts(
-    session: Connection, settings: Mapping[str, Sequence[str]], access: Access
+    session: Connection,
+    settings: Mapping[str, Sequence[str]],
+    access: Access,
+    *,
+    for_knobs: bool,
 ) -> Iterator[PlannedChange]:
     control = access.control
-    needing = [name for name in settings if needs_restart(session, name)]
-    if control is not None and needing and not access.why_no_restart:
+    needing = {name: values for name, values in settings.items() if needs_restart(session, name)}
+    if control is not None and (needing or for_knobs) and not access.why_no_restart:
         where = f" on {access.ssh}" if access.ssh else ""
+        differ = for_knobs or any(len(set(values)) > 1 for values in needing.values())
         yield PlannedChange(
-            "server", f"`{control.label}`{where}, which ends everybody's sessions", "before trials"
+            "server",
+            f"`{control.label}`{where}, which ends everybody's sessions",
+            "before trials" if differ else "at the start and the end",
         )
 
 
@@ -126,12 +147,16 @@ def _refusals(
     settings: Mapping[str, Sequence[str]],
     access: Access,
     rule: ResetRule,
+    *,
+    allow_changes: bool,
 ) -> Iterator[str]:
     checks: list[Callable[[Connection], object]] = [refuse_other_runs, refuse_foreign]
     if rule.level is ResetLevel.TEMPLATE:
         checks.append(refuse_uncopied)
-    if settings or rule.level is ResetLevel.TEMPLATE:
+    if allow_changes:
         checks.append(refuse_elsewhere)
+    if rule.caches is Caches.COLD:
+        checks.append(lambda session: refuse_unreadable(session, data_here(session, access)))
     for check in checks:
         try:
             check(session)
@@ -146,7 +171,7 @@ def _refusals(
                 break
     if not access.why_no_restart and any(needs_restart(session, name) for name in settings):
         try:
-            refuse_pending(session, ours=())
+            refuse_pending(session, ours={n for n in settings if needs_restart(session, n)})
         except TargetError as error:
             yield str(error)
 

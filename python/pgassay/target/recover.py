@@ -17,13 +17,14 @@ from pgassay.target import run_lock
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import recover_host
-from pgassay.target.left_over import undo_change
+from pgassay.target.left_over import undo_newest
 from pgassay.target.protocol import Change, Connection, Journal
 from pgassay.target.recover_service import Restart, bring_up
 from pgassay.target.server_memory import RememberedJournal
 from pgassay.target.session import connect, identity, one_line, resolve, told_as_target_error
 from pgassay.target.setting_statements import RELOAD
 from pgassay.target.standing import not_restored
+from pgassay.target.undoing import undo_each
 from pgassay.target.workspace import sweep
 
 
@@ -39,14 +40,19 @@ def recover(
     changes = [change for change in changes if not change.knob]
     machine = access.host()
     notes: list[str] = []
+
+    def server() -> None:
+        if dsn is None:
+            recover_owned(changes, journal)
+        elif changes:
+            notes.extend(recover_existing(dsn, changes, journal, access, machine))
+
+    def knobs() -> None:
+        if host:
+            notes.extend(recover_host(host, journal, machine))
+
     try:
-        try:
-            if dsn is None:
-                recover_owned(changes, journal)
-            elif changes:
-                notes = recover_existing(dsn, changes, journal, access, machine)
-        finally:
-            notes += recover_host(host, journal, machine) if host else []
+        undo_each(server, knobs)
     finally:
         machine.close()
     return notes
@@ -87,7 +93,7 @@ def recover_existing(
         try:
             while left:
                 change = left[-1]
-                note = undo_change(session, change, settled)
+                note = undo_newest(session, left, settled)
                 if note is not None:
                     notes.append(note)
                 if change.data:

@@ -22,8 +22,9 @@ MARK = "made by pgassay"
 DROP = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(SCHEMA))
 CREATE = sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(SCHEMA))
 _MADE_ON = f"{MARK} on "
+MARK_HERE = f"{_MADE_ON}{this_machine()}"
 COMMENT = sql.SQL("COMMENT ON SCHEMA {} IS {}").format(
-    sql.Identifier(SCHEMA), sql.Literal(f"{_MADE_ON}{this_machine()}")
+    sql.Identifier(SCHEMA), sql.Literal(MARK_HERE)
 )
 
 
@@ -45,6 +46,14 @@ def refuse_elsewhere(session: Connection) -> None:
 
     Its settings would pass for the server's own, and be what we put back.
     """
+    for name, comment in session.execute(statement("our_databases")).fetchall():
+        made_on = comment.removeprefix(_MADE_ON)
+        if made_on not in (comment, this_machine()):
+            raise TargetError(
+                f"a run from {made_on} that died has left database {name} here, and perhaps"
+                f" settings; on {made_on}: pgassay recover RUN; where that machine is gone, look"
+                f" at postgresql.auto.conf, then DROP DATABASE {name} WITH (FORCE)"
+            )
     row = session.execute(statement("schema_comment"), (SCHEMA,)).fetchone()
     comment = (row[0] or "") if row else ""
     made_on = comment.removeprefix(_MADE_ON)

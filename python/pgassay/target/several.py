@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import LiteralString
 
-from pgassay.errors import RestoreFailed, SettingRejected, TargetError
+from pgassay.errors import SettingRejected, TargetError
 from pgassay.target.host import Host
 from pgassay.target.local import LocalTarget
 from pgassay.target.local_host import HERE
@@ -22,6 +22,7 @@ from pgassay.target.protocol import (
     SchemaVariant,
     ServerFacts,
 )
+from pgassay.target.undoing import undo_each
 
 
 class SeveralTargets:
@@ -101,16 +102,10 @@ class SeveralTargets:
         return self._chosen.facts()
 
     def close(self) -> None:
-        problems = []
-        for target in self._made.values():
-            try:
-                target.close()
-            except RestoreFailed as error:
-                problems.append(str(error))
+        made = [*self._made.values()]
         self._made.clear()
         self._running = None
-        if problems:
-            raise RestoreFailed("; ".join(dict.fromkeys(problems)))
+        undo_each(*(target.close for target in made))
 
     @property
     def _chosen(self) -> LocalTarget:

@@ -19,11 +19,11 @@ from psycopg import sql
 
 from pgassay.errors import TargetError
 from pgassay.target.protocol import Change, Connection, Journal
+from pgassay.target.schema import MARK_HERE
 from pgassay.target.session import identity, one_line, target_failure
 from pgassay.target.settings import LIST_OF_NAMES, split_names
 from pgassay.target.statements import statement
 
-MARK = "made by pgassay"
 CLONES_FROM = 180000
 """server_version_num from which file_copy_method is there."""
 STRATEGY_FROM = 150000
@@ -119,7 +119,7 @@ class TemplateDatabase:
         """Mark it as ours, and give it what ALTER DATABASE … SET gave the user's."""
         database = sql.Identifier(name)
         comment = sql.SQL("COMMENT ON DATABASE {} IS {}")
-        _execute(session, comment.format(database, sql.Literal(MARK)))
+        _execute(session, comment.format(database, sql.Literal(MARK_HERE)))
         for role, setting, value in self._settings:
             whose = sql.SQL("DATABASE {}").format(database)
             if role is not None:

@@ -12,17 +12,22 @@ from pgassay.errors import RestoreFailed, TargetError
 
 
 def undo_each(*steps: Callable[[], None]) -> None:
-    """Take every step in its order, whatever becomes of those before it."""
-    problems: list[str] = []
+    """Take every step in its order, whatever becomes of those before it.
+
+    One failure is raised as it is, several as one RestoreFailed.
+    """
+    problems: list[TargetError] = []
     given_up: BaseException | None = None
     for step in steps:
         try:
             step()
         except TargetError as error:
-            problems.append(str(error))
+            problems.append(error)
         except BaseException as error:  # a last Ctrl-C: the others are put back all the same
             given_up = error
     if given_up is not None:
         raise given_up
+    if len(problems) == 1:
+        raise problems[0]
     if problems:
-        raise RestoreFailed("; ".join(problems))
+        raise RestoreFailed("; ".join(dict.fromkeys(str(problem) for problem in problems)))

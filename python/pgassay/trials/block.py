@@ -23,7 +23,10 @@ def run_block(
     """
     plan, known = context.plan, dict(stored)
     for trial in plan.block(block):
-        record = run_trial(trial, context) if trial.number not in known else None
+        resumed = trial.number - 1 in stored
+        record = None
+        if trial.number not in known:
+            record = run_trial(trial, context, resumed=resumed)
         yield trial, record
         if record is not None:
             known[trial.number] = record.validity

@@ -70,7 +70,7 @@ def differences(
     if not before:
         return
     yield from _kinds(before, now)
-    owned = before.get("target") != "existing"
+    owned = not str(before.get("target")).startswith("existing")
     yield from _settings(_part(before, "server"), _part(now, "server"), owned=owned)
     servers, servers_now = _part(before, "servers"), _part(now, "servers")
     for server in servers:

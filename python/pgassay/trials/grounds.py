@@ -6,7 +6,7 @@ Never: builds anything.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from pgassay.plan.model import Arm, Plan
@@ -52,7 +52,7 @@ def grounds_of(spec: Spec, plan: Plan) -> Grounds:
         scale = one.file.workload.scale
         built = one.workload.building_sql(scale)
         # Workloads over the same tables share the data, whatever they are called.
-        name = known.setdefault(built, f"{one.workload.name} at scale {scale}")
+        name = known.setdefault(built, _not_in(known.values(), one.workload.name, scale))
         data = "" if built == next(iter(known)) else name
         variant = _variant(spec, arm)
         base = Ground(server=_server(arm), data=data)
@@ -62,6 +62,13 @@ def grounds_of(spec: Spec, plan: Plan) -> Grounds:
         schema = "" if variant is None else variant.name
         of_arm[arm.id] = Ground(base.server, base.data, schema)
     return Grounds(of_arm, datasets, variants)
+
+
+def _not_in(names: Collection[str], workload: str, scale: int) -> str:
+    """A name for data; workloads of one name may lie in several folders."""
+    name = f"{workload} at scale {scale}"
+    alike = sum(other == name or other.startswith(f"{name} (") for other in names)
+    return f"{name} ({alike + 1})" if alike else name
 
 
 def _server(arm: Arm) -> str:

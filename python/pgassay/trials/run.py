@@ -60,15 +60,18 @@ class TrialContext:
     """What casts a doubt on every trial of the run."""
 
 
-def run_trial(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
-    """One trial; whatever the server refuses in it is a TrialError that names the trial."""
+def run_trial(trial: PlannedTrial, context: TrialContext, *, resumed: bool = False) -> TrialRecord:
+    """One trial; whatever the server refuses in it is a TrialError that names the trial.
+
+    `resumed` says that the trial before it was another process's.
+    """
     try:
-        return _run(trial, context)
+        return _run(trial, context, resumed=resumed)
     except TargetError as error:
         raise TrialError(f"trial {trial.number}: {error}") from error
 
 
-def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
+def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialRecord:
     """Reset the target, run the load under observation, gather what was seen."""
     plan, target = context.plan, context.target
     arm = plan.arm(trial.arm)
@@ -80,7 +83,7 @@ def _run(trial: PlannedTrial, context: TrialContext) -> TrialRecord:
     reset = target.reset(
         arm.levels_of("postgres"),
         arm.levels_of("host"),
-        restart=plan.begins_plot(trial) if plan.hard else None,
+        restart=(resumed or plan.begins_plot(trial)) if plan.hard else None,
     )
     parameters = target.parameters()
     log = ServerLog(target.connect, parameters.hostaddr or parameters.host, facts.log_file)
