@@ -157,7 +157,7 @@ def test_a_setting_that_keeps_the_server_down_is_told_in_the_servers_own_words(
     ("size", "where"),
     [
         ("30m", "initdb failed: "),
-        ("60m", "building bank-write: data.sql: "),
+        ("60m", "building bank-write at scale 1: data.sql: "),
         ("100m", "could not be copied: "),
         ("175m", "trial 1: 2 of 2 connections were lost"),
     ],
@@ -189,7 +189,7 @@ def test_a_workload_the_server_refuses_is_told_with_its_file(
     done = pgassay("run", spec, "--out", tmp_path / "run")
     assert done.returncode == 1
     assert last_line(done.stderr) == (
-        'pgassay: building shop: data.sql: relation "itme" does not exist'
+        'pgassay: building shop at scale 1: data.sql: relation "itme" does not exist'
     )
     del no_server_left
 

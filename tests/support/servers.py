@@ -30,7 +30,7 @@ from pgassay.target.workspace import make_workspace, new_name
 DEBIAN = Path("/usr/lib/postgresql/15/bin")
 INSTALLATIONS = ("embedded-18", "embedded-16", "debian-15")
 SECRET = "s3cret word"
-WAIT_LIMIT_S = 20.0
+WAIT_LIMIT_S = 60.0
 
 
 @dataclass

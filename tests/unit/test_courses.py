@@ -235,6 +235,68 @@ def test_arms_are_compared_over_blocks() -> None:
     assert not math.isnan(contrast.depth_points.value)
 
 
+def test_arms_whose_checkpoints_come_more_often_are_compared_over_one_window() -> None:
+    """What comes 40 s after a checkpoint, where the next one is long over, is no difference."""
+    draw = source()
+
+    def trial(cycle: int) -> Array:
+        found = dipping(0.5, range(40, 260, cycle), n=300)
+        for start in range(80, 260, cycle) if cycle > 60 else ():
+            found[start : start + 10] *= 0.7
+        return found * np.exp(0.005 * draw.standard_normal(300))
+
+    courses = [
+        course_with(
+            trial(cycle),
+            number=block,
+            arm=arm,
+            checkpoints_s=[float(s) for s in range(40, 260, cycle)],
+        )
+        for block in range(1, 9)
+        for arm, cycle in (("a1", 20), ("a2", 100))
+    ]
+    _, (contrast,) = checkpoint_effects(plan_with(), courses)
+    low, high = contrast.lost_transactions.low, contrast.lost_transactions.high
+    assert low is not None
+    assert high is not None
+    assert low < 60
+    assert high > -60
+
+
+def test_a_checkpoint_that_comes_early_is_no_part_of_the_one_before() -> None:
+    draw = source()
+    found = []
+    for block in range(1, 9):
+        starts = np.floor(np.cumsum(30 * (1 + 0.2 * draw.uniform(-1, 1, 12)))) + 20.0
+        tps = dipping(0.5, starts.tolist(), n=460) * np.exp(0.005 * draw.standard_normal(460))
+        found.append(course_with(tps, number=block, checkpoints_s=starts.tolist()))
+    (effect,), _ = checkpoint_effects(plan_with(levels=("off",)), found)
+    lost = effect.lost_transactions
+    assert lost is not None
+    assert lost.value == pytest.approx(2000, rel=0.05)
+
+
+def test_one_checkpoint_in_a_short_trial_is_refused_for_the_trials_length() -> None:
+    effect = effect_of([np.full(9, 1000.0) + i for i in range(6)], [4.0])
+    assert effect.refused == "trials are too short for a before and an after"
+
+
+def test_an_arm_without_checkpoints_does_not_hide_the_contrast_of_the_others() -> None:
+    starts = [20.0, 50.0, 80.0]
+    courses = [
+        course_with(
+            dipping(depth, starts if depth else []) * (1 + block / 1000),
+            number=block,
+            arm=arm,
+            checkpoints_s=starts if depth else [],
+        )
+        for block in range(1, 7)
+        for arm, depth in (("a1", 0.2), ("a2", 0.4), ("a3", 0.0))
+    ]
+    _, contrasts = checkpoint_effects(plan_with(levels=("off", "on", "pglz")), courses)
+    assert [contrast.level for contrast in contrasts] == ["on"]
+
+
 def test_a_trial_without_transactions_has_no_profile() -> None:
     trials = [np.zeros(120)] * 3 + [dipping(0.3, [20.0, 50.0, 80.0])] * 2
     found = effect_of(trials, [20.0, 50.0, 80.0])

@@ -118,7 +118,8 @@ def _crossing(
     falls = band.low[left] > 0.0
     # Going right, the bound that is nearer to zero reaches it first, the other one last.
     first, last = (band.low, band.high) if falls else (band.high, band.low)
-    between = slice(left, right + 1)
+    # A step that never varies has no bounds, and says nothing of where they cross.
+    between = left + np.flatnonzero(np.isfinite(band.low[left : right + 1]))
     roots = (
         _first_zero(x[between], first[between]),
         _first_zero(x[between], band.mean[between]),

@@ -64,7 +64,7 @@ def checkpoint_effects(
 ) -> tuple[tuple[CheckpointEffect, ...], tuple[CheckpointContrast, ...]]:
     """Every arm that had a checkpoint, and levels against their factor's baseline."""
     effects = []
-    values: dict[tuple[int, str], Array] = {}
+    windows: dict[str, tuple[list[TrialCourse], _Window]] = {}
     for arm in plan.arms:
         own = [c for c in courses if c.arm == arm.id]
         if not any(len(course.checkpoints_s) for course in own):
@@ -73,10 +73,30 @@ def checkpoint_effects(
         profiles = [] if window is None else _profiles(own, window)
         effects.append(_effect(arm.id, own, window, profiles))
         if window is not None and effects[-1].refused is None:
-            depths = _depths(profiles, window)
-            for profile, depth in zip(profiles, depths, strict=True):
-                values[profile.course.block, arm.id] = np.array([depth, profile.lost])
-    return tuple(effects), _contrasts(plan, values)
+            windows[arm.id] = (own, window)
+    return tuple(effects), _contrasts(plan, _alike(windows))
+
+
+def _alike(
+    windows: dict[str, tuple[list[TrialCourse], _Window]],
+) -> dict[tuple[int, str], Array]:
+    """Depth and loss of every arm over the shortest window of any.
+
+    What a longer window sees later is no difference between arms.
+    """
+    if not windows:
+        return {}
+    every = [window for _, window in windows.values()]
+    shared = _Window(
+        min(window.before for window in every), min(w.after for w in every), every[0].step_s
+    )
+    values = {}
+    for arm, (own, _) in windows.items():
+        profiles = _profiles(own, shared)
+        depths = _depths(profiles, shared) if profiles else ()
+        for profile, depth in zip(profiles, depths, strict=True):
+            values[profile.course.block, arm] = np.array([depth, profile.lost])
+    return values
 
 
 def _window(courses: Sequence[TrialCourse]) -> _Window | None:
@@ -88,8 +108,9 @@ def _window(courses: Sequence[TrialCourse]) -> _Window | None:
     if cycle_s < max(_LEAST_CYCLE_S, 5 * step_s):
         return None
     before = max(2, round(min(_LONGEST_BEFORE_S, cycle_s / 4) / step_s))
-    after = max(5, round(min(_LONGEST_AFTER_S, cycle_s) / step_s))
-    # A checkpoint a little early must not bring the next one into the window.
+    # Most checkpoints come no earlier than this after the one before.
+    early_s = float(np.quantile(gaps, 0.1)) if gaps else cycle_s
+    after = max(5, math.floor(min(_LONGEST_AFTER_S, early_s) / step_s))
     return _Window(before, after, step_s)
 
 
@@ -101,7 +122,9 @@ def _profiles(courses: Sequence[TrialCourse], window: _Window) -> list[_Profile]
         rows, lost = [], []
         for at in course.checkpoints_s:
             edges = at + np.arange(-window.before, window.after + 1) * window.step_s
-            if not _within_a_step(course, edges):
+            others = course.checkpoints_s[course.checkpoints_s != at]
+            crowded = np.any((others > edges[0]) & (others < edges[-1] - window.step_s))
+            if crowded or not _within_a_step(course, edges):
                 continue
             counts = np.diff(np.interp(edges, course.edges_s, done))
             usual = counts[: window.before].mean()
@@ -169,7 +192,9 @@ def _refusal(
 ) -> str | None:
     if window is None:
         gaps = np.concatenate([np.diff(course.checkpoints_s) for course in own])
-        cycle_s = float(np.median(gaps)) if len(gaps) else own[0].edges_s[-1]
+        if not len(gaps):
+            return "trials are too short for a before and an after"
+        cycle_s = float(np.median(gaps))
         return f"checkpoints begin every {cycle_s:.1f} s: too close for a before and an after"
     if len(profiles) < FEWEST_TRIALS:
         before, after = window.before * window.step_s, window.after * window.step_s
@@ -247,7 +272,7 @@ def _contrasts(plan: Plan, values: dict[tuple[int, str], Array]) -> tuple[Checkp
     found = []
     for factor in plan.factors:
         for level in factor.levels[1:]:
-            pairs = pair_blocks(values, plan, factor, level)
+            pairs = pair_blocks(values, plan, factor, level, only_needed=True)
             if pairs is None or len(pairs.level) < FEWEST_TRIALS:
                 continue
             depth, lost = (mean_with_interval(column) for column in pairs.differences.T)

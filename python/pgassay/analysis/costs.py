@@ -35,6 +35,7 @@ def server_costs(
         "temp_bytes_per_tx": per_tx("database", "temp_bytes"),
         "wal_records_per_tx": per_tx("wal", "wal_records"),
         "wal_syncs_per_tx": _wal_syncs(postgres, start, end, transactions),
+        "buffers_backend_per_tx": per_tx("bgwriter", "buffers_backend"),
         "backend_writes_per_tx": _backend_writes(postgres, start, end, transactions),
     }
 
@@ -81,7 +82,7 @@ def _wal_syncs(postgres: CounterSeries, start: int, end: int, transactions: int)
     """pg_stat_wal had them up to version 17, pg_stat_io has them since."""
     grown = postgres.total("wal", ("wal_sync",), start, end)
     if grown is None:
-        grown = postgres.total("io", ("fsyncs",), start, end, counts=lambda o: "/wal/" in o)
+        grown = postgres.total("io", ("fsyncs",), start, end, counts=lambda o: "/wal/normal" in o)
     return None if grown is None else grown / transactions
 
 
@@ -92,6 +93,4 @@ def _backend_writes(
     grown = postgres.total(
         "io", ("writes",), start, end, counts=lambda o: o.startswith("client backend/relation/")
     )
-    if grown is None:
-        grown = postgres.total("bgwriter", ("buffers_backend",), start, end)
     return None if grown is None else grown / transactions

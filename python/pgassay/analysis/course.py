@@ -24,6 +24,8 @@ from pgassay.samples.run_directory import StoredTrial
 
 RULES = tomllib.loads((files(__package__) / "association.toml").read_text("utf-8"))
 Array = NDArray[np.float64]
+_LONGEST_PAUSE = 5
+"""Usual distances between a gauge's readings, above which there was nothing to read."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,9 @@ def _one(counters: CounterSeries, key: Key, edges_ns: NDArray[np.int64]) -> Arra
         at_edges = np.interp(edges_ns, times, values)
         grown: Array = np.diff(at_edges) / np.diff(edges_ns) * 1e9
         return grown
+    ends = np.r_[min(times[0], edges_ns[0]), times, max(times[-1], edges_ns[-1])]
+    if np.diff(ends).max() > _LONGEST_PAUSE * np.median(np.diff(times)):
+        return None  # there is no row where there is nothing to count: the rest is not known
     middles = (edges_ns[1:] + edges_ns[:-1]) / 2
     found: Array = np.interp(middles, times, values)
     return found

@@ -31,19 +31,29 @@ class Pairs:
         return self.level - self.baseline
 
 
-def pair_blocks(vectors: Vectors, plan: Plan, factor: Factor, level: str) -> Pairs | None:
-    """Both levels' rows; with several factors each is the mean over the arms of `mean_over`."""
+def pair_blocks(
+    vectors: Vectors, plan: Plan, factor: Factor, level: str, *, only_needed: bool = False
+) -> Pairs | None:
+    """Both levels' rows; with several factors each is the mean over the arms of `mean_over`.
+
+    A block counts where every arm has a vector, or with `only_needed` every arm of these means.
+    """
     weights = {
         wanted: mean_over(plan, {factor.name: wanted}) for wanted in (factor.baseline, level)
     }
+    needed = [
+        place
+        for place in range(len(plan.arms))
+        if not only_needed or any(weight[place] for weight in weights.values())
+    ]
     rows: dict[str, list[NDArray[np.float64]]] = {factor.baseline: [], level: []}
     for block in sorted({block for block, _ in vectors}):
-        found = [vectors.get((block, arm.id)) for arm in plan.arms]
+        found = [vectors.get((block, plan.arms[place].id)) for place in needed]
         if any(vector is None or not np.all(np.isfinite(vector)) for vector in found):
             continue
-        arms = np.array([vectors[block, arm.id] for arm in plan.arms])
+        arms = np.array(found)
         for wanted, weight in weights.items():
-            rows[wanted].append(weight @ arms)
+            rows[wanted].append(weight[needed] @ arms)
     if not rows[level]:
         return None
     return Pairs(np.array(rows[factor.baseline]), np.array(rows[level]))

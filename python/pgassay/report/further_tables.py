@@ -6,6 +6,7 @@ Never: computes an estimate; what is absent is an en dash.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from pgassay.analysis.course_model import Course
@@ -159,14 +160,17 @@ def _band(band: Interval | None) -> str:
 
 
 def _between(estimate: Estimate) -> str:
-    if estimate.low is None or estimate.high is None:
+    if estimate.low is None and estimate.high is None:
         return ""
-    return f" ({plain_number(estimate.low)} to {plain_number(estimate.high)})"
+    low, high = ("?" if b is None else plain_number(b) for b in (estimate.low, estimate.high))
+    return f" ({low} to {high})"
 
 
 def _with_unit(estimate: Estimate | None, unit: str) -> str:
     if estimate is None:
         return ABSENT
+    if not math.isfinite(estimate.value):
+        return "not within the window"
     return f"{plain_number(estimate.value)} {unit}{_between(estimate)}"
 
 
