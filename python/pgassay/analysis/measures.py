@@ -75,7 +75,7 @@ def _measure(
     values: dict[str, float | None] = {}
     curve: LatencyCurve | None = None
     if transactions and seconds > 0:
-        values["tps"] = _rate(steps, seconds)
+        values["tps"] = _rate(steps)
         latency, curve = _latency(rows, "latency")
         response, response_curve = _latency(rows, "response")
         curve = response_curve or curve
@@ -100,9 +100,14 @@ def _measure(
     return StepMeasures(level, start, end, transactions, present, curve)
 
 
-def _rate(steps: tuple[Mapping[str, Any], ...], seconds: float) -> float:
-    """A program of the user's may say its rate more finely than whole transactions do."""
-    return float(sum(s["tps"] * (s["end_ns"] - s["start_ns"]) for s in steps) / 1e9 / seconds)
+def _rate(steps: tuple[Mapping[str, Any], ...]) -> float:
+    """Over the steps alone: a program of the user's needs time to start between two of them.
+
+    It may also say its rate more finely than whole transactions do.
+    """
+    lengths = [s["end_ns"] - s["start_ns"] for s in steps]
+    done = sum(s["tps"] * length for s, length in zip(steps, lengths, strict=True))
+    return float(done / sum(lengths))
 
 
 def _latency(rows: pa.Table, of: Of) -> tuple[dict[str, float | None], LatencyCurve | None]:

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import Analysis
 from pgassay.findings.wording import quantity, signed_percent
-from pgassay.report.charts.quantiles import draw_with_band, zero_and_margin
+from pgassay.report.charts.quantiles import draw_with_band, name_lines, zero_and_margin
 from pgassay.report.charts.style import (
     INK,
     ArmStyle,
@@ -115,6 +115,7 @@ def by_load_chart(analysis: Analysis) -> go.Figure | None:
                 f" {signed_percent(value)}"
                 for load, value in zip(effect.loads, effect.effect_pct, strict=True)
             ],
+            f"{plain(effect.factor)} = {plain(effect.level)}",
         )
         for crossing in effect.crossings:
             figure.add_shape(
@@ -139,6 +140,7 @@ def by_load_chart(analysis: Analysis) -> go.Figure | None:
             )
     metric = METRICS[analysis.metric]
     better = {"higher": " (↑ better)", "lower": " (↓ better)"}.get(metric.good, "")
+    name_lines(figure, [effect.factor for effect in effects])
     figure.update_layout(
         xaxis=_loads(effects[0].loads, effects[0].step_unit),
         yaxis=axis(f"change of {metric.title.lower()}{better}", ticksuffix=" %"),

@@ -49,7 +49,9 @@ def quantiles_chart(analysis: Analysis) -> go.Figure | None:
                     shift.shares, shift.baseline_ms, shift.level_ms, shift.shift_pct, strict=True
                 )
             ],
+            f"{plain(shift.factor)} = {plain(shift.level)}",
         )
+    name_lines(figure, [shift.factor for shift in shifts])
     figure.update_layout(
         xaxis=axis(
             "quantile of latency: fast transactions to the left, slow to the right",
@@ -60,6 +62,13 @@ def quantiles_chart(analysis: Analysis) -> go.Figure | None:
         yaxis=axis("change of latency (↓ better)", ticksuffix=" %"),
     )
     return figure
+
+
+def name_lines(figure: go.Figure, factors: Sequence[str]) -> None:
+    """A key where several factors' levels share a chart: the arms' colours then tell nothing."""
+    if len(set(factors)) > 1:
+        key = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+        figure.update_layout(showlegend=True, legend=key, margin={"t": 40})
 
 
 def zero_and_margin(figure: go.Figure, margin: float) -> None:
@@ -76,9 +85,10 @@ def draw_with_band(
     bands: Sequence[Interval | None],
     colour: str,
     words: Sequence[str],
+    name: str = "",
     **line: object,
 ) -> None:
-    """A line through points, its band behind it where there is one."""
+    """A line through points, its band behind it where there is one; `name` is for the key."""
     known = [(x, band) for x, band in zip(places, bands, strict=True) if band is not None]
     if known:
         around = [(x, high) for x, (_, high) in known] + [(x, low) for x, (low, _) in known[::-1]]
@@ -90,6 +100,7 @@ def draw_with_band(
             line={"width": 0},
             mode="lines",
             hoverinfo="skip",
+            showlegend=False,
             **line,
         )
     figure.add_scatter(
@@ -100,5 +111,6 @@ def draw_with_band(
         marker={"color": colour, "size": 6},
         customdata=list(words),
         hovertemplate="%{customdata}<extra></extra>",
+        name=name,
         **line,
     )
