@@ -6,6 +6,7 @@ Never: touches /var/lib/pgassay or a server it did not start.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import tempfile
@@ -40,6 +41,15 @@ def own_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What killed runs of these tests leave is nobody else's to undo."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("PGASSAY_HOST_MEMORY", str(tmp_path_factory.mktemp("host")))
+        yield
+
+
+@pytest.fixture
+def knobs_alone() -> Iterator[None]:
+    """No other test changes knobs of this host meanwhile, in whatever process it runs."""
+    with (Path(tempfile.gettempdir()) / "pgassay-tests-knobs.lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 

@@ -27,7 +27,7 @@ def now(name: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def host_as_it_was() -> Iterator[dict[str, str]]:
+def host_as_it_was(knobs_alone: None) -> Iterator[dict[str, str]]:
     """What the tests change is put back, also where they fail."""
     before = {name: now(name) for name in USED}
     try:

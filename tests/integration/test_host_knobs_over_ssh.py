@@ -30,7 +30,7 @@ def nobody_changes_knobs() -> bool:
 
 
 @pytest.fixture
-def host(ssh_config: Sshd) -> Iterator[SshHost]:
+def host(ssh_config: Sshd, knobs_alone: None) -> Iterator[SshHost]:
     """The way there; the knob is put back also where a test fails."""
     before = now()
     host = SshHost(HOST)

@@ -115,6 +115,9 @@ class LocalHost:
         return [path.name for path in directory.iterdir()]
 
     def cache(self) -> Path:
+        named = os.environ.get("PGASSAY_HOST_MEMORY")
+        if named:
+            return Path(named)
         if self.uid == 0:
             return Path("/run/pgassay")
         return platformdirs.user_cache_path("pgassay")
