@@ -26,37 +26,50 @@ from pgassay.target.setting_statements import RELOAD, is_line_of, reload, writte
 from pgassay.target.statements import statement
 
 
-def undo_dead_run(
-    parameters: ConnectionParameters, server: str, access: Access, machine: Host
-) -> list[str]:
+def undo_dead_run(parameters: ConnectionParameters, server: str, machine: Host) -> list[str]:
     """All that this machine remembers of a server and of its host's knobs; a sentence for what is
-    left as it is. Restarts the server where what was undone is in force until then.
+    left as it is. What may be in force until a restart stays remembered: `restart_for_dead_run`.
 
-    The caller holds the server's lock, which a restart takes along.
+    The caller holds the server's lock.
     """
     sweep_host(machine)
-    waiting = [change for change in remembered(server) if change.data]
-    notes = undo_left_over(parameters, server)
-    restart = Restart(access, machine)
-    for change in waiting:
-        restart.wait_for(change)
-    with connect(parameters) as session:
-        return notes + restart.carry_out(session, lambda: connect(parameters).close())
-
-
-def undo_left_over(parameters: ConnectionParameters, server: str) -> list[str]:
-    """What this machine remembers of `server`; the caller holds the server's lock."""
     left = remembered(server)
     notes: list[str] = []
     settled: set[str] = set()
+    theirs: set[str] = set()
     while left:
         try:
             note = _undo_where_it_was_made(parameters, left, settled)
         except (TargetError, psycopg.Error) as error:
             raise TargetError(_told(left, one_line(error), server)) from error
+        change = left.pop()
         if note is not None:
             notes.append(note)
-        forget(server, left.pop().id)
+            theirs.add(change.setting)
+        if not change.data or change.setting in theirs:
+            forget(server, change.id)
+    return notes
+
+
+def restart_for_dead_run(
+    parameters: ConnectionParameters, server: str, access: Access, machine: Host
+) -> list[str]:
+    """Restart where what was undone is in force until then; a sentence where that may not be,
+    which every run says until somebody has restarted it.
+
+    The caller holds the server's lock, which a restart takes along.
+    """
+    owed = remembered(server)
+    if not owed:
+        return []
+    restart = Restart(access, machine)
+    for change in owed:
+        restart.wait_for(change)
+    with connect(parameters) as session:
+        notes = restart.carry_out(session, lambda: connect(parameters).close())
+    for change in owed:
+        if change not in restart.waiting:
+            forget(server, change.id)
     return notes
 
 
