@@ -21,7 +21,7 @@ from pgassay.spec.reset import EXISTING_RULE, Caches, ResetRule
 from pgassay.target import run_lock
 from pgassay.target.access import SQL_ONLY, Access, refuse_late_knobs
 from pgassay.target.alter_system import SystemSettings
-from pgassay.target.changeable import needs_restart, refuse_pending, refuse_unchangeable
+from pgassay.target.changeable import needs_restart, refuse_pending
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import HostKnobs
 from pgassay.target.left_over import restart_for_dead_run, undo_dead_run
@@ -123,7 +123,9 @@ class ExistingTarget:
         if reason is not None:
             raise TargetError(reason)
         service = self._find_service(self._control)
-        self._settings = SystemSettings(self._parameters, self._journal, service)
+        self._settings = SystemSettings(
+            self._parameters, self._journal, service, self._access.scope(self._control)
+        )
         run_lock.take(self._control)
         with told_as_target_error("looking for what a killed run has left"):
             server = identity(self._control) or self._parameters.label
@@ -197,7 +199,7 @@ class ExistingTarget:
                 f"settings change only with target.allow_changes = true (asked for: {names})"
             )
         with told_as_target_error("checking settings"), self.connect() as session:
-            refuse_unchangeable(session, settings, restarts=self._access.why_no_restart)
+            self._access.refuse_unchangeable(session, settings)
             wanting = {name for name in settings if needs_restart(session, name)}
             if wanting - self._needing_restart:
                 refuse_pending(session, ours=wanting)

@@ -22,7 +22,8 @@ from pgassay.target.schema import DROP, refuse_foreign
 from pgassay.target.schema_variants import is_undo_of_a_variant, take_back
 from pgassay.target.server_memory import forget, memory_file, remembered
 from pgassay.target.session import connect, one_line
-from pgassay.target.setting_statements import RELOAD, is_line_of, reload, written_value
+from pgassay.target.setting_scope import scope_of
+from pgassay.target.setting_statements import RELOAD, is_line_of, reload
 from pgassay.target.statements import statement
 
 
@@ -88,20 +89,23 @@ def undo_newest(session: Connection, left: Sequence[Change], settled: set[str]) 
         else:
             session.execute(change.undo.encode(), prepare=False)
         return None
-    if change.setting in settled:
+    scope = scope_of(change.scope)
+    place = f"{change.setting} {change.scope}"
+    if place in settled:
         return None  # a later change of ours to the same setting has been undone already
-    settled.add(change.setting)
-    visible, written = written_value(session, change.setting)
+    settled.add(place)
+    visible, written = scope.written(session, change.setting)
     if visible and written == change.found:
         return None
-    ours = [one.value for one in left if one.setting == change.setting]
+    ours = [one.value for one in left if (one.setting, one.scope) == (change.setting, change.scope)]
     if visible and not any(is_line_of(change.setting, value, written) for value in ours):
         return (
             f"{change.setting} is {redacted(written or 'not set')} now, which this run did not"
             f" write: left as it is; before the run: {change.undo}"
         )
     session.execute(change.undo.encode(), prepare=False)
-    reload(session)
+    if scope.reloads:
+        reload(session)
     return None
 
 
