@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import cast
 
+import psycopg
 import pytest
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
@@ -262,7 +263,7 @@ def test_the_next_run_restarts_a_server_that_a_killed_run_left_changed(
     before = started_at(debian)
     with ExitStack() as stack:
         for _ in range(20):
-            stack.enter_context(debian.admin())
+            stack.enter_context(psycopg.connect(debian.dsn(), application_name="shop"))
         with pytest.raises(TargetError, match="sessions"):
             opened(ACCESS["pg_ctlcluster"], accept=())
     for _ in range(2):
