@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from psycopg import sql
 
-from support.servers import SECRET, LabServer
+from support.servers import SECRET, LabServer, installation_named
 
 TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers")
 CATALOGS = {
@@ -88,6 +88,7 @@ def no_tables(lab_server: LabServer) -> None:
         ["--partitions", "3", "--foreign-keys"],
         ["--partitions", "4", "--partition-method", "hash", "-F", "90"],
         ["--unlogged-tables", "-I", "dtg"],
+        ["--unlogged-tables", "--foreign-keys"],
         ["--tablespace", "pg_default", "--index-tablespace", "pg_default", "-q"],
     ],
     ids=" ".join,
@@ -100,6 +101,24 @@ def test_the_tables_are_those_of_pgbench(lab_server: LabServer, options: list[st
     assert ours_made.returncode == 0, ours_made.stderr
     assert "done in" in ours_made.stderr
     assert what_is_there(lab_server) == theirs
+
+
+@pytest.mark.parametrize("more", [[], ["--foreign-keys"]], ids=" ".join)
+def test_unlogged_partitions_are_those_of_pgbench_18_on_every_server(
+    lab_server: LabServer, more: list[str]
+) -> None:
+    # pgbench to 17 makes the parent and the other tables unlogged too, if the server is as old.
+    options = ["--unlogged-tables", "--partitions", "2", *more]
+    pgbench = installation_named("embedded-18").program("pgbench")
+    theirs_made = run([str(pgbench), "-i", *options], lab_server)
+    assert theirs_made.returncode == 0, theirs_made.stderr
+    theirs = what_is_there(lab_server)
+    ours_made = init(lab_server, "--drop", *options)
+    assert ours_made.returncode == 0, ours_made.stderr
+    assert what_is_there(lab_server) == theirs
+    kinds = {row[0]: row[2] for row in theirs["tables"]}
+    assert kinds["pgbench_accounts_1"] == "u"
+    assert {kinds[table] for table in TABLES} == {"p"}
 
 
 def test_a_table_of_someone_elses_is_not_dropped_or_emptied_unless_told(

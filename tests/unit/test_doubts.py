@@ -20,7 +20,7 @@ def result(transactions: int = 10_000, **changes: Any) -> dict[str, Any]:
     }  # fmt: skip
     return {
         "steps": [step], "lost_connections": 0, "failed": 0, "client_cpu_s": 1.0,
-        "duration_s": 10.0, **changes,
+        "duration_s": 10.0, "connections": {"count": 4}, **changes,
     }  # fmt: skip
 
 
@@ -38,7 +38,16 @@ def test_a_load_as_asked_for_raises_no_doubt() -> None:
         (result(client_limited=True), "was the limit, not the server"),
         (result(skipped=7), "7 transactions were skipped"),
         (result(lost_connections=2), "2 connections were lost"),
-        (result(outages=[OUTAGE, OUTAGE]), "the server was away 2 times, 1.00 s in all"),
+        (result(lost_connections=1), "1 connection was lost"),
+        (result(outages=[OUTAGE]), "2 of 4 connections away once, 0.50 s"),
+        (
+            result(outages=[OUTAGE, {**OUTAGE, "connections": 4}]),
+            "all connections away at most, 2 times, 1.00 s in all",
+        ),
+        (
+            result(failed=1, first_error={"sqlstate": "40001", "message": "x"}),
+            "1 transaction failed; first 40001: x",
+        ),
         (
             result(failed=3, first_error={"sqlstate": "40001", "message": "x"}),
             "3 transactions failed; first 40001: x",

@@ -236,6 +236,19 @@ fn a_variable_that_nothing_sets_is_found_before_connecting() {
         error.to_string(),
         "s.sql:2:5: undefined variable \"x\"; add \\set x or give it a value"
     );
+    let configuration = self::configuration(
+        &server,
+        "\\set y :client_id + :client_idx + :x\nok;",
+        json!([step(1, 1.0, true)]),
+    );
+    let Err(error) = Load::new(&configuration.to_string()) else {
+        panic!("accepted");
+    };
+    // Under the name, not under the command.
+    assert!(
+        error.to_string().starts_with("s.sql:1:21: undefined variable \"client_idx\""),
+        "{error}"
+    );
 }
 
 #[test]

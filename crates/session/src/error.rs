@@ -24,7 +24,7 @@ pub enum SessionError {
     Unreachable { place: String, problem: String },
 
     #[error(
-        "PostgreSQL at {place} did not answer within {} s; check the host, or raise connect_timeout_s",
+        "PostgreSQL at {place} did not answer within {} s; check the host, or raise connect_timeout (PGCONNECT_TIMEOUT)",
         after.as_secs_f64()
     )]
     ConnectTimedOut { place: String, after: Duration },

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any
 
 import typer
+from rich.markup import escape
 from typer.core import TyperGroup
 
 MODULES = {
@@ -44,4 +45,7 @@ def _loaded(name: str) -> Any:
     import_module(f"pgassay.cli.{MODULES[name]}").register(app)
     command: Any = typer.main.get_command(app)
     command.name = name
+    for told in (command, *command.params):  # brackets are meant as brackets, not as markup
+        if told.help:
+            told.help = escape(told.help)
     return command

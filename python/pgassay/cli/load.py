@@ -24,18 +24,21 @@ from pgassay.cli.connection import (
 )
 from pgassay.cli.console import err
 from pgassay.cli.load_choices import LoadChoices, request_of, scenarios_of
-from pgassay.cli.load_progress import reporter
-from pgassay.cli.load_report import load_object, print_load
+from pgassay.cli.load_intervals import check_intervals_file, write_intervals
+from pgassay.cli.load_object import load_object, server_object
+from pgassay.cli.load_progress import reporter, tell_opening
+from pgassay.cli.load_report import print_load
 from pgassay.cli.pgbench_command import PgbenchCommand
-from pgassay.cli.search import DEFAULT_PROBE_S, run_search, search_choices
-from pgassay.errors import ExitCode, SpecError
+from pgassay.cli.search import probing, run_search, search_choices
+from pgassay.errors import ExitCode
 from pgassay.spec.redaction import redacted_value
 from pgassay.spec.scripts import BUILTINS, builtin_script
 from pgassay.target.pgbench_scale import pgbench_scale
 from pgassay.target.pgbench_vacuum import vacuum_pgbench_tables
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.target.session import resolve
-from pgassay.trials.load import LoadRequest, open_load, run_load
+from pgassay.trials.load import LoadRequest, interval_columns, open_load, run_load
+from pgassay.trials.slices import with_variants
 
 
 def register(app: typer.Typer) -> None:
@@ -58,7 +61,7 @@ def load(
     scale: o.Scale = None,
     random_seed: o.RandomSeed = None,
     allow_shell: o.AllowShell = False,
-    clients: o.Clients = 1,
+    clients: o.Clients = None,
     threads: o.Threads = 1,
     duration: o.DurationS = None,
     transactions: o.Transactions = None,
@@ -88,26 +91,28 @@ def load(
     reconnect: o.Reconnect = None,
     slices: o.Slices = None,
     interval: o.Interval = None,
+    intervals: o.Intervals = None,
     transport: o.Transport = None,
     busy_poll: o.BusyPoll = None,
     search: o.Search = None,
     over: o.Over = None,
     lowest: o.From = None,
     highest: o.To = None,
-    within: o.Within = "5%",
-    confidence: o.Confidence = "95%",
+    within: o.Within = None,
+    confidence: o.Confidence = None,
     as_json: o.Json = False,
 ) -> None:
     """Put one load on a server, with pgbench's letters and scripts."""
     given = locals()
-    if show_script is not None or builtins == ["list"]:
+    if show_script is not None or "list" in (builtins or []):
         _print_builtins(show_script)
         return
     choices = LoadChoices(**{field.name: given[field.name] for field in fields(LoadChoices)})
     wanted = search_choices(search, over, lowest, highest, within, confidence)
     if wanted is not None:
-        choices = _probing(choices)
+        choices = probing(choices, wanted)
     request = request_of(choices, scenarios_of(choices))
+    check_intervals_file(intervals)
     where = connection_string(one_database(database, dbname), host, port, user)
     parameters = resolve(where)
     request = _scaled(request, choices, parameters)
@@ -117,12 +122,14 @@ def load(
     if wanted is not None:
         run_search(wanted, request, parameters, as_json=as_json)
         return
-    result = run_load(
-        open_load(request, parameters),
-        reporter(request, progress, with_timestamp=progress_timestamp),
-    )
+    server = server_object(parameters) if as_json else {}
+    opened = open_load(request, parameters, tell_opening)
+    result = run_load(opened, reporter(request, progress, with_timestamp=progress_timestamp))
+    if intervals is not None:
+        write_intervals(intervals, with_variants(interval_columns(opened), result))
     if as_json:
-        typer.echo(json.dumps(redacted_value(load_object(result, request))))
+        columns = with_variants(interval_columns(opened), result)
+        typer.echo(json.dumps(redacted_value(load_object(result, request, columns, server))))
     else:
         print_load(result, request, failures_detailed=failures_detailed)
     if result["lost_connections"] or not result["transactions"]:
@@ -133,22 +140,7 @@ def _print_builtins(show: str | None) -> None:
     if show is None:
         typer.echo("\n".join(BUILTINS))
     else:
-        typer.echo(builtin_script(show).script, nl=False)
-
-
-def _probing(choices: LoadChoices) -> LoadChoices:
-    """A search sets the level of each probe itself."""
-    for option, value in (
-        ("--steps", choices.steps),
-        ("-R", choices.rate),
-        ("-l", choices.log),
-        ("--slices", choices.slices),
-    ):
-        if value:
-            raise SpecError(f"{option} and --search exclude each other; keep one")
-    if choices.transactions is not None:
-        raise SpecError("--search needs -T, the seconds of a probe, not -t")
-    return replace(choices, duration=choices.duration or DEFAULT_PROBE_S)
+        typer.echo(builtin_script(show, "--show-script").script, nl=False)
 
 
 def _scaled(

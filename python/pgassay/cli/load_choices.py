@@ -14,8 +14,10 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
+from pgassay.cli.load_rules import NO_END_S, refuse_contradictions
 from pgassay.errors import SpecError
 from pgassay.plan.steps import Step, level_steps, shuffled, stage_steps, warmed_up
 from pgassay.spec.amounts import amounts, is_stages, stages
@@ -28,7 +30,7 @@ from pgassay.spec.values import busy_poll_s
 from pgassay.spec.workload import Scenario, Workload
 from pgassay.trials.load import LoadRequest, LogRequest
 
-NO_END_S = 100 * 365 * 86400.0
+MOST_RATE = 1e9
 DEFAULT_TRANSACTIONS = 10
 DEFAULT_LOG_PREFIX = "pgbench_log"
 SEED_VARIABLE = "PGBENCH_RANDOM_SEED"
@@ -57,7 +59,7 @@ class LoadChoices:
     scale: int | None = None
     random_seed: str | None = None
     allow_shell: bool = False
-    clients: int = 1
+    clients: int | None = None
     threads: int = 1
     duration: float | None = None
     transactions: int | None = None
@@ -85,6 +87,7 @@ class LoadChoices:
     reconnect: str | None = None
     slices: str | None = None
     interval: str | None = None
+    intervals: Path | None = None
     transport: str | None = None
     busy_poll: str | None = None
 
@@ -105,7 +108,7 @@ def scenarios_of(choices: LoadChoices) -> list[Scenario]:
 
 def request_of(choices: LoadChoices, scenarios: Sequence[Scenario]) -> LoadRequest:
     """The load; its scale is 1 until the server has said another."""
-    _refuse_contradictions(choices)
+    refuse_contradictions(choices)
     seed = _seed(choices.random_seed)
     steps = _steps(choices, seed)
     pools = _one_of("--pool", choices.pool, _POOLS)
@@ -140,32 +143,11 @@ def request_of(choices: LoadChoices, scenarios: Sequence[Scenario]) -> LoadReque
     )
 
 
-def _refuse_contradictions(choices: LoadChoices) -> None:
-    if choices.duration is not None and choices.transactions is not None:
-        raise SpecError("-t and -T exclude each other; keep one")
-    if choices.progress_timestamp and choices.progress is None:
-        raise SpecError("--progress-timestamp belongs to -P; add it")
-    if choices.arrivals is not None and choices.rate is None:
-        raise SpecError("--arrivals belongs to -R; add it")
-    if choices.max_tries == 0 and choices.duration is None and choices.latency_limit is None:
-        raise SpecError("--max-tries 0 needs an end by -T or -L")
-    if choices.exit_on_abort and choices.reconnect in ("on-loss", "on_loss"):
-        raise SpecError("--exit-on-abort and --reconnect on-loss exclude each other; keep one")
-    if choices.steps is not None and choices.clients != 1:
-        raise SpecError("--steps names the clients; drop -c")
-    if choices.shuffle and choices.steps is None and not _has_steps(choices.rate):
-        raise SpecError("--shuffle needs several steps; add --steps")
-
-
-def _has_steps(rate: str | None) -> bool:
-    return rate is not None and (".." in rate or "," in rate)
-
-
 def _steps(choices: LoadChoices, seed: int) -> tuple[Step, ...]:
     rates = _read("-R", lambda text: amounts(text, whole=False), choices.rate)
-    if rates is not None and min(rates) <= 0:
-        raise SpecError(f"-R {choices.rate}: a rate is above 0")
-    warmup_s = _read("--warmup", duration_s, choices.warmup)
+    if rates is not None and not 0 < min(rates) <= max(rates) <= MOST_RATE:
+        raise SpecError(f"-R {choices.rate}: a rate is above 0, and at most {MOST_RATE:.0e}")
+    warmup_s = _warmup_s(choices)
     if choices.steps is not None and is_stages(choices.steps):
         if choices.duration is not None or choices.transactions is not None:
             raise SpecError("stages have times of their own; drop -T and -t")
@@ -179,8 +161,19 @@ def _steps(choices: LoadChoices, seed: int) -> tuple[Step, ...]:
     return shuffled(planned, seed) if choices.shuffle else planned
 
 
+def _warmup_s(choices: LoadChoices) -> float | None:
+    found = _read("--warmup", duration_s, choices.warmup)
+    if found is None or found == 0:
+        return None
+    if not 0 < found <= NO_END_S:
+        raise SpecError(f"--warmup {choices.warmup}: write a time such as 10s, or 0 for none")
+    if _transactions(choices) is not None:
+        raise SpecError("--warmup needs -T, the seconds that are measured after it, not -t")
+    return found
+
+
 def _level_steps(choices: LoadChoices, rates: tuple[float, ...] | None) -> tuple[Step, ...]:
-    clients: tuple[int, ...] = (choices.clients,)
+    clients: tuple[int, ...] = (choices.clients or 1,)
     if choices.steps is not None:
         levels = _read("--steps", lambda text: amounts(text, whole=True), choices.steps) or ()
         if min(levels) < 1:
@@ -262,6 +255,9 @@ def _log(choices: LoadChoices) -> LogRequest | None:
             f"--aggregate-interval {seconds}: -T {choices.duration:g} is no multiple of it"
         )
     prefix = choices.log_prefix or DEFAULT_LOG_PREFIX
+    folder = Path(prefix).parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise SpecError(f"--log-prefix {prefix}: {folder} is no folder that can be written to")
     return LogRequest(prefix, rate, seconds, True if choices.failures_detailed else None)
 
 

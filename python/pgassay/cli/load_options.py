@@ -6,6 +6,7 @@ pgbench's wherever pgbench has the option. Never: decides what an option does.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -44,13 +45,15 @@ AllowShell = Annotated[
 ]
 
 # How hard and how long.
-Clients = Annotated[int, typer.Option("-c", "--client", min=1, help="Connections.")]
-Threads = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Engine threads.")]
+Clients = Annotated[
+    int | None, typer.Option("-c", "--client", min=1, max=1_000_000, help="Connections [1].")
+]
+Threads = Annotated[int, typer.Option("-j", "--jobs", min=1, max=1024, help="Engine threads.")]
 DurationS = Annotated[
     float | None, typer.Option("-T", "--time", min=0.001, help="Seconds; of each step.")
 ]
 Transactions = Annotated[
-    int | None, typer.Option("-t", "--transactions", min=1, help="Per client [10].")
+    int | None, typer.Option("-t", "--transactions", min=1, max=2**31 - 1, help="Per client [10].")
 ]
 Rate = Annotated[
     str | None,
@@ -62,7 +65,12 @@ LatencyLimitMs = Annotated[
 ]
 MaxTries = Annotated[
     int | None,
-    typer.Option("--max-tries", min=0, help="Of a serialization failure or deadlock; 0: no end."),
+    typer.Option(
+        "--max-tries",
+        min=0,
+        max=2**32 - 1,
+        help="Of a serialization failure or deadlock; 0: no end.",
+    ),
 ]
 Protocol = Annotated[str, typer.Option("-M", "--protocol", help="simple, extended or prepared.")]
 Connect = Annotated[
@@ -107,7 +115,11 @@ SamplingRate = Annotated[
 AggregateIntervalS = Annotated[
     int | None,
     typer.Option(
-        "--aggregate-interval", min=1, help="Log a line per SEC instead.", rich_help_panel=_LOG
+        "--aggregate-interval",
+        min=1,
+        max=2**31 - 1,
+        help="Log a line per SEC instead.",
+        rich_help_panel=_LOG,
     ),
 ]
 
@@ -159,7 +171,19 @@ Slices = Annotated[
 ]
 Interval = Annotated[
     str | None,
-    typer.Option("--interval", help="Of the series: 100ms and up [1s].", rich_help_panel=_SHAPE),
+    typer.Option(
+        "--interval",
+        help="Of the series in --json and --intervals: 100ms and up [1s].",
+        rich_help_panel=_SHAPE,
+    ),
+]
+Intervals = Annotated[
+    Path | None,
+    typer.Option(
+        "--intervals",
+        help="Write the series with its histograms: FILE.parquet or FILE.csv.",
+        rich_help_panel=_SHAPE,
+    ),
 ]
 Transport = Annotated[
     str | None,
@@ -187,8 +211,8 @@ From = Annotated[
 ]
 To = Annotated[float | None, typer.Option("--to", help="Highest level.", rich_help_panel=_SEARCH)]
 Within = Annotated[
-    str, typer.Option("--within", help="Distance of levels.", rich_help_panel=_SEARCH)
+    str | None, typer.Option("--within", help="Distance of levels [5%].", rich_help_panel=_SEARCH)
 ]
 Confidence = Annotated[
-    str, typer.Option("--confidence", help="Of the answer.", rich_help_panel=_SEARCH)
+    str | None, typer.Option("--confidence", help="Of the answer [95%].", rich_help_panel=_SEARCH)
 ]

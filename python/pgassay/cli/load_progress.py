@@ -19,6 +19,11 @@ _COUNTS = (
 )  # fmt: skip
 
 
+def tell_opening(connections: int, since_s: float) -> None:
+    """A line for whoever waits for slow connections."""
+    err.print(f"opening {connections} connections: {since_s:.0f} s so far", markup=False)
+
+
 def reporter(
     request: LoadRequest, every_s: float | None, *, with_timestamp: bool
 ) -> Callable[[Mapping[str, Any]], None]:

@@ -1,13 +1,12 @@
-"""What a load did, for people and for machines.
+"""What a load did, for people.
 
-Enters: the engine's result, what was asked. Leaves: lines on stdout, warnings on stderr, or the
-`pgassay.load/1` object. Never: computes more than shares.
+Enters: the engine's result, what was asked. Leaves: lines on stdout, warnings on stderr.
+Never: computes more than shares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import typer
@@ -16,34 +15,12 @@ from rich.table import Table
 from pgassay.analysis.model import VariantMeasures
 from pgassay.analysis.variants import measure_variants
 from pgassay.cli.console import err, one_line, out, plain
+from pgassay.cli.load_object import failures_by_kind
 from pgassay.trials.doubts import load_doubts
 from pgassay.trials.load import LoadRequest
 
-SCHEMA = "pgassay.load/1"
-_ALWAYS = (
-    "tps", "transactions", "failed", "skipped", "duration_s", "client_cpu_s", "latency_ms",
-    "connections", "scenarios", "backend",
-)  # fmt: skip
-_WHERE_ASKED = (
-    "response_ms", "late", "schedule_lag_ms", "rate_asked", "retried", "retries", "connect_ms",
-    "outages", "client_limited", "backlog", "busy_poll_s",
-)  # fmt: skip
 _LATENCIES = ("mean", "p50", "p95", "p99", "p999", "max")
-_FAILURES = {"40001": "serialization", "40P01": "deadlock"}
-
-
-def load_object(result: Mapping[str, Any], request: LoadRequest) -> dict[str, Any]:
-    """The object of `pgassay load --json`."""
-    found = {"schema": SCHEMA, **{name: result[name] for name in _ALWAYS}}
-    found |= {name: result[name] for name in _WHERE_ASKED if name in result}
-    if result.get("slices"):
-        found["variants"] = [asdict(one) for one in measure_variants(result["slices"])]
-        found["slices"] = result["slices"]
-    found["seed"] = request.seed
-    found["warnings"] = load_doubts(result, request.steps, request.threads)
-    if len(request.steps) > 1:
-        found["steps"] = [_step(step, request) for step in result["steps"]]
-    return found
+_MOST_OUTAGES = 10
 
 
 def print_load(result: Mapping[str, Any], request: LoadRequest, *, failures_detailed: bool) -> None:
@@ -66,6 +43,7 @@ def print_load(result: Mapping[str, Any], request: LoadRequest, *, failures_deta
         f"per client    {connections['min_tx']} to {connections['max_tx']} transactions;"
         f" client CPU {result['client_cpu_s']:.2f} s{_polled(result)}"
     )
+    _print_outages(result)
     if len(result["steps"]) > 1:
         _print_steps(result, request)
     if len(result["scenarios"]) > 1:
@@ -97,12 +75,7 @@ def _polled(result: Mapping[str, Any]) -> str:
 
 def _asked(result: Mapping[str, Any]) -> str:
     asked = result.get("rate_asked")
-    return "" if asked is None else f" of {asked:g} asked"
-
-
-def _step(step: Mapping[str, Any], request: LoadRequest) -> dict[str, Any]:
-    asked = request.steps[step["index"]].rate
-    return dict(step) if asked is None else {**step, "rate": asked}
+    return "" if asked is None else f" of {asked:.10g} asked"
 
 
 def _print_steps(result: Mapping[str, Any], request: LoadRequest) -> None:
@@ -112,7 +85,7 @@ def _print_steps(result: Mapping[str, Any], request: LoadRequest) -> None:
         table.add_row(
             "measured" if step["measured"] else "warm-up",
             str(step["clients"]),
-            "–" if asked is None else f"{asked:g}",
+            "–" if asked is None else f"{asked:.10g}",
             f"{step['tps']:.1f}",
             _number(step["latency_ms"]["p50"]),
             _number(step["latency_ms"]["p99"]),
@@ -136,13 +109,16 @@ def _print_variants(variants: Sequence[VariantMeasures]) -> None:
 
 
 def _print_mix(scenarios: list[Mapping[str, Any]], request: LoadRequest) -> None:
-    table = _table("scenario", "asked", "achieved", "tps", "latency ms")
-    asked = sum(scenario.weight for scenario in request.scenarios if scenario.weight > 0)
+    # Where each script has connections of its own, weights share those out, not transactions.
+    own = request.pools == "per_scenario"
+    titles = ("of connections", "of transactions") if own else ("asked", "achieved")
+    table = _table("scenario", *titles, "tps", "latency ms")
+    asked = sum(scenario.weight for scenario in request.scenarios if scenario.weight > 0) or 1.0
     for scenario in scenarios:
         weight = scenario["weight"]
         table.add_row(
             plain(scenario["name"]),
-            f"{weight / asked:.1%}" if weight > 0 else f"{-weight:g} conns",
+            f"{-weight:g} connections" if weight < 0 else f"{weight / asked:.1%}",
             f"{scenario['share']:.1%}",
             f"{scenario['tps']:.1f}",
             _number(scenario["latency_ms"]["mean"]),
@@ -176,18 +152,34 @@ def _print_statements(scenario: Mapping[str, Any]) -> None:
 
 
 def _print_failures(result: Mapping[str, Any], *, detailed: bool) -> None:
-    for scenario in result["scenarios"]:
-        for sqlstate, count in scenario["errors"].items():
-            err.print(plain(f"{scenario['name']}: {count} × {sqlstate}"))
+    """Of one kind, the warning says all there is to say."""
+    found = [
+        f"{scenario['name']}: {count} × {sqlstate}"
+        for scenario in result["scenarios"]
+        for sqlstate, count in scenario["errors"].items()
+    ]
+    if len(found) > 1:
+        err.print("\n".join(map(plain, found)))
     if detailed:
-        kinds = {"serialization": 0, "deadlock": 0, "other": 0}
-        for scenario in result["scenarios"]:
-            for sqlstate, count in scenario["errors"].items():
-                kinds[_FAILURES.get(sqlstate, "other")] += count
+        kinds = failures_by_kind(result["scenarios"])
         out.print("failures      " + ", ".join(f"{kind} {n}" for kind, n in kinds.items()))
-    if result.get("first_error"):
+    if result.get("first_error") and not result["failed"]:
         first = result["first_error"]
         err.print(plain(f"first error: {first['sqlstate']} {first['message']}"))
+
+
+def _print_outages(result: Mapping[str, Any]) -> None:
+    outages = result.get("outages", ())
+    for number, one in enumerate(outages[:_MOST_OUTAGES]):
+        at_s, for_s = (
+            (one[end] - start) / 1e9
+            for end, start in (("start_ns", result["started_ns"]), ("end_ns", one["start_ns"]))
+        )
+        connections = f"{one['connections']} connection{'s' * (one['connections'] != 1)}"
+        title = "" if number else "outages"
+        out.print(f"{title:<13} {connections} away at {at_s:.2f} s, for {for_s:.3f} s")
+    if len(outages) > _MOST_OUTAGES:
+        out.print(f"{'':<13} and {len(outages) - _MOST_OUTAGES} more, in --json")
 
 
 def _table(*titles: str) -> Table:

@@ -16,16 +16,22 @@ import typer
 
 from pgassay.analysis.search import SearchResult, levels_between, search
 from pgassay.cli.console import err, out
+from pgassay.cli.load_choices import MOST_RATE, LoadChoices
+from pgassay.cli.load_object import asked_object, server_object
+from pgassay.cli.load_rules import refuse_beside_search
 from pgassay.errors import ExitCode, SpecError
 from pgassay.plan.steps import Step, warmed_up
 from pgassay.spec.objective import LATENCIES, Objective, parse_objective
+from pgassay.spec.redaction import redacted_value
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.trials.doubts import CLIENT_LIMITED, is_client_limited, missed_rate
 from pgassay.trials.load import LoadRequest, open_load, run_load
 
 SCHEMA = "pgassay.search/1"
 DEFAULT_PROBE_S = 10.0
-_DEFAULT_WARMUP_S = 2.0
+_DEFAULT_WARMUP = "2s"
+_DEFAULT_WITHIN = "5%"
+_DEFAULT_CONFIDENCE = "95%"
 
 
 @dataclass(frozen=True)
@@ -43,12 +49,18 @@ def search_choices(
     over: str | None,
     lowest: float | None,
     highest: float | None,
-    within: str,
-    confidence: str,
+    within: str | None,
+    confidence: str | None,
 ) -> SearchChoices | None:
     """The search asked for, or None; SpecError where its options do not make one."""
     if objective is None:
-        for option, value in (("--over", over), ("--from", lowest), ("--to", highest)):
+        for option, value in {
+            "--over": over,
+            "--from": lowest,
+            "--to": highest,
+            "--within": within,
+            "--confidence": confidence,
+        }.items():
             if value is not None:
                 raise SpecError(f"{option} belongs to --search; add it")
         return None
@@ -58,15 +70,28 @@ def search_choices(
         raise SpecError(f"--search {objective}: {error}") from None
     if over not in ("rate", "clients"):
         raise SpecError("--search needs --over rate or --over clients")
-    if lowest is None or highest is None or not 0 < lowest < highest:
-        raise SpecError("--search needs --from A and --to B with 0 < A < B")
+    if lowest is None or highest is None or not 0 < lowest < highest <= MOST_RATE:
+        raise SpecError(
+            f"--search needs --from A and --to B with 0 < A < B, at most {MOST_RATE:.0e}"
+        )
     whole = over == "clients"
     if whole and (lowest != int(lowest) or highest != int(highest)):
         raise SpecError("--from and --to are whole numbers of clients")
-    share = _share("--within", within, 0.001, 1.0)
+    share = _share("--within", within or _DEFAULT_WITHIN, 0.001, 1.0)
     levels = levels_between(lowest, highest, share, whole=whole)
-    sure = _share("--confidence", confidence, 0.5, 0.9999)
+    sure = _share("--confidence", confidence or _DEFAULT_CONFIDENCE, 0.5, 0.9999)
     return SearchChoices(asked, "clients" if whole else "rate", levels, sure)
+
+
+def probing(choices: LoadChoices, wanted: SearchChoices) -> LoadChoices:
+    """What a probe is made of; its level is set before each."""
+    refuse_beside_search(choices, wanted.over)
+    return replace(
+        choices,
+        duration=choices.duration or DEFAULT_PROBE_S,
+        warmup=choices.warmup or _DEFAULT_WARMUP,
+        rate=repr(wanted.levels[0]) if wanted.over == "rate" else None,
+    )
 
 
 def run_search(
@@ -99,7 +124,9 @@ def run_search(
 
     found = search(choices.levels, probe, choices.confidence)
     if as_json:
-        typer.echo(json.dumps(search_object(choices, found, seen, list(doubts))))
+        server = server_object(parameters)
+        told = search_object(choices, found, seen, list(doubts), request, server)
+        typer.echo(json.dumps(redacted_value(told)))
     else:
         _print(choices, found, list(doubts))
     if found.holds is None:
@@ -120,11 +147,15 @@ def search_object(
     found: SearchResult,
     seen: list[dict[str, Any]],
     warnings: list[str],
+    request: LoadRequest,
+    server: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The object of `pgassay load --search … --json`."""
     probes = [{**asdict(probe), **told} for probe, told in zip(found.probes, seen, strict=True)]
     return {
         "schema": SCHEMA,
+        "server": server,
+        "asked": asked_object(request),
         "objective": choices.objective.text,
         "over": choices.over,
         "from": choices.levels[0],
@@ -145,7 +176,7 @@ def _at(request: LoadRequest, over: str, level: float, number: int) -> LoadReque
     else:
         step = replace(measured, clients=int(level))
     warmups = [s.duration_s for s in request.steps if not s.measured]
-    steps: tuple[Step, ...] = warmed_up([step], warmups[0] if warmups else _DEFAULT_WARMUP_S)
+    steps: tuple[Step, ...] = warmed_up([step], warmups[0] if warmups else None)
     # Another seed each time: the same keys again would make the probes less than independent.
     return replace(
         request,
@@ -159,12 +190,12 @@ def _print(choices: SearchChoices, found: SearchResult, doubts: list[str]) -> No
     out.print(f"objective     {choices.objective.text}", markup=False)
     needed = found.confirmations
     if found.holds is None:
-        out.print(f"holds         at no level from {choices.levels[0]:g} could it be shown to")
+        out.print(f"holds         at no level from {choices.levels[0]:.10g} could it be shown to")
     else:
         how = f"held in {needed} of {needed} fresh probes"
         out.print(f"holds         {_level(choices.over, found.holds)}: {how}")
     if found.breaks is None:
-        out.print(f"breaks        at no level up to {choices.levels[-1]:g} could it be shown to")
+        out.print(f"breaks        at no level up to {choices.levels[-1]:.10g} could it be shown to")
     else:
         how = f"broke in {needed} of {needed} fresh probes"
         out.print(f"breaks        {_level(choices.over, found.breaks)}: {how}")
@@ -178,7 +209,7 @@ def _print(choices: SearchChoices, found: SearchResult, doubts: list[str]) -> No
 
 
 def _level(over: str, level: float) -> str:
-    return f"{level:g} {'transactions a second' if over == 'rate' else 'clients'}"
+    return f"{level:.10g} {'transactions a second' if over == 'rate' else 'clients'}"
 
 
 def _shown(value: float | None) -> str:

@@ -27,8 +27,9 @@ from pgassay.errors import RunDirectoryError
 from pgassay.samples.files import clear_errors, make_directory, sync_directory, write_whole
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
 from pgassay.samples.schemas import ADDED_LATER, TABLES
+from pgassay.samples.tables import parquet, table_of
 from pgassay.spec.redaction import redacted_value
-from pgassay.trials.record import Columns, TrialRecord, Validity
+from pgassay.trials.record import TrialRecord, Validity
 
 RUNS_FOLDER = "pgassay-runs"
 """Where runs go when no --out is given, in the present folder."""
@@ -108,7 +109,7 @@ class RunDirectory:
             try:
                 make_directory(aside)
                 for name, table in _tables(record).items():
-                    write_whole(aside / f"{name}.parquet", _parquet(table))
+                    write_whole(aside / f"{name}.parquet", parquet(table))
                 write_whole(aside / "trial.json", _json(redacted_value(_summary(record))))
                 for file in record.kept:
                     shutil.move(file, aside / file.name)
@@ -208,27 +209,11 @@ def _tables(record: TrialRecord) -> dict[str, pa.Table]:
         "postgres": record.counters,
         "host": record.host,
     }
-    tables = {
-        name: pa.Table.from_pydict(_complete(found, TABLES[name]), schema=TABLES[name])
-        for name, found in columns.items()
-    }
+    tables = {name: table_of(found, TABLES[name]) for name, found in columns.items()}
     tables["checkpoints"] = pa.Table.from_pylist(checkpoints, schema=TABLES["checkpoints"])
     events = [{**vars(event), "figures": list(event.figures.items())} for event in record.events]
     tables["events"] = pa.Table.from_pylist(events, schema=TABLES["events"])
     return tables
-
-
-def _complete(found: Columns, schema: pa.Schema) -> dict[str, list[Any]]:
-    """A program of the user's measures less than the engine: what it lacks is null."""
-    rows = len(next(iter(found.values()), []))
-    absent = {field.name: [None] * rows for field in schema if field.nullable}
-    return {**absent, **found}
-
-
-def _parquet(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
-    return bytes(sink.getvalue())
 
 
 def _json(value: Mapping[str, Any]) -> bytes:

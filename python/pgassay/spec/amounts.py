@@ -7,6 +7,7 @@ Never: knows whether clients or transactions per second are counted, beyond `who
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -94,7 +95,10 @@ def _spread(match: re.Match[str], *, whole: bool) -> tuple[float, ...]:
 def _number(text: str, *, whole: bool) -> float:
     word = text.strip()
     try:
-        return int(word) if whole else float(word)
+        number: float = int(word) if whole else float(word)
+        if not math.isfinite(number):
+            raise ValueError
+        return number
     except ValueError:
         kind = "a whole number" if whole else "a number"
         raise ValueError(f"{word!r} is not {kind}; {FORMS}") from None

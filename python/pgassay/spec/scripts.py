@@ -27,12 +27,14 @@ def read_script(named: str) -> Scenario:
     return Scenario(path.stem, name, text_of(path), weight)
 
 
-def builtin_script(named: str) -> Scenario:
+def builtin_script(named: str, option: str = "-b") -> Scenario:
     """One of pgbench's own scripts; a prefix is enough where it is the only one."""
     name, weight = _split(named)
     matching = [builtin for builtin in BUILTINS if builtin.startswith(name)]
-    if len(matching) != 1:
-        raise SpecError(f"-b {name}: no such builtin script{did_you_mean(name, BUILTINS)}")
+    if len(matching) > 1:
+        raise SpecError(f"{option} {name}: may be {' or '.join(matching)}; write more of it")
+    if not matching:
+        raise SpecError(f"{option} {name}: no such builtin script{did_you_mean(name, BUILTINS)}")
     file = f"{matching[0]}.sql"
     script = (files("pgassay") / "workloads" / "pgbench" / file).read_text("utf-8")
     return Scenario(matching[0], file, script, weight)

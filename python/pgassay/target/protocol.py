@@ -59,6 +59,10 @@ class Setting:
     pending_restart: bool
 
 
+PATIENCE_S = 120.0
+"""About as long as Linux tries to reach a host that does not answer (tcp_syn_retries)."""
+
+
 @dataclass(frozen=True)
 class ConnectionParameters:
     """Where a session goes, after libpq has resolved every default, service and password file.
@@ -77,6 +81,8 @@ class ConnectionParameters:
     sslmode: str = "prefer"
     hostaddr: str = ""
     connect_timeout_s: float = 10.0
+    chose_timeout: bool = False
+    """Whether the user gave `connect_timeout`."""
     libpq: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Further parameters by libpq's own names: those of `target.libpq.KEPT`."""
 
@@ -100,6 +106,13 @@ class ConnectionParameters:
             "connect_timeout_s": self.connect_timeout_s,
             **for_engine({**self.libpq, "sslmode": self.sslmode}),
         }
+
+    def for_load(self) -> dict[str, Any]:
+        """The same for the many sessions of a load. By then a session has been opened and the
+        server is there: one that is slow to take thousands is waited for."""
+        if self.chose_timeout:
+            return self.for_core()
+        return {**self.for_core(), "connect_timeout_s": max(self.connect_timeout_s, PATIENCE_S)}
 
     def for_psycopg(self) -> dict[str, Any]:
         """Keyword arguments of psycopg.connect, for a session of the same kind as the load's.

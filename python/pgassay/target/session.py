@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import psycopg
@@ -108,11 +109,12 @@ def resolve(dsn: str) -> ConnectionParameters:
     if (given.get("gssencmode") or os.environ.get("PGGSSENCMODE")) != "require":
         # The load has no GSSAPI, so what is proved here must do without.
         arguments["gssencmode"] = "disable"
-    if "connect_timeout" not in given and "PGCONNECT_TIMEOUT" not in os.environ:
+    chose_timeout = "connect_timeout" in given or "PGCONNECT_TIMEOUT" in os.environ
+    if not chose_timeout:
         arguments["connect_timeout"] = CONNECT_LIMIT_S
     password = given.get("password")
     with _connected(str(password) if password else None, **arguments) as session:
-        return _as_connected(session)
+        return replace(_as_connected(session), chose_timeout=chose_timeout)
 
 
 def parameters_of(options: Mapping[str, str]) -> ConnectionParameters:
@@ -180,12 +182,23 @@ def one_line(error: BaseException) -> str:
     """The line of an error that says what is wrong."""
     if isinstance(error, psycopg.Error) and error.diag.message_primary:
         return error.diag.message_primary.replace("\n", " ")
-    lines = [line.strip(" -\t") for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip(" -\t") for line in _whole_lines(str(error)) if line.strip()]
     telling = [line for line in lines if re.search(r"FATAL: |failed: |ERROR: ", line)]
     line = (telling or lines or [type(error).__name__])[-1 if telling else 0]
     line = re.sub(r"^(?:.*?, hostaddr: '[^']*': |.*?, hostaddr '[^']*': )", "", line)
     line = re.sub(r"^connection failed: ", "", line)
     return re.sub(r"failed: (?:FATAL|ERROR):\s+", "failed: ", line)
+
+
+def _whole_lines(text: str) -> list[str]:
+    """Lines, put together where one ends inside quotes: a name may hold a newline."""
+    found: list[str] = []
+    for line in text.splitlines():
+        if found and found[-1].count('"') % 2:
+            found[-1] += f" {line}"
+        else:
+            found.append(line)
+    return found
 
 
 def refused(error: psycopg.Error, password: str | None = None) -> ConnectionRefused:

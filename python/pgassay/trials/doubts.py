@@ -37,23 +37,32 @@ def load_doubts(result: Mapping[str, Any], steps: Sequence[Step], threads: int) 
     if is_client_limited(result, threads):
         found.append(CLIENT_LIMITED)
     if result["lost_connections"]:
-        found.append(f"{result['lost_connections']} connections were lost")
+        found.append(f"{_counted(result['lost_connections'], 'connection')} lost")
     if result.get("outages"):
-        found.append(_away(result["outages"]))
+        found.append(_away(result["outages"], result["connections"]["count"]))
     if result["failed"]:
         first = result["first_error"]
         found.append(
-            f"{result['failed']} transactions failed; first {first['sqlstate']}: {first['message']}"
+            f"{result['failed']} transaction{'s' * (result['failed'] != 1)} failed;"
+            f" first {first['sqlstate']}: {first['message']}"
         )
     if result.get("skipped"):
-        found.append(f"{result['skipped']} transactions were skipped: they were hopelessly late")
+        found.append(f"{_counted(result['skipped'], 'transaction')} skipped: hopelessly late")
     return found + slice_doubts(result.get("slices", ()))
 
 
-def _away(outages: Sequence[Mapping[str, Any]]) -> str:
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what} was" if count == 1 else f"{count} {what}s were"
+
+
+def _away(outages: Sequence[Mapping[str, Any]], connections: int) -> str:
+    """A server that is gone takes all connections with it; a backend that ends takes one."""
     seconds = sum(one["end_ns"] - one["start_ns"] for one in outages) / 1e9
-    times = "once" if len(outages) == 1 else f"{len(outages)} times"
-    return f"the server was away {times}, {seconds:.2f} s in all; see outages"
+    most = min(max(one["connections"] for one in outages), connections)
+    who = "all connections" if most == connections else f"{most} of {connections} connections"
+    if len(outages) == 1:
+        return f"{who} away once, {seconds:.2f} s"
+    return f"{who} away at most, {len(outages)} times, {seconds:.2f} s in all"
 
 
 def slice_doubts(slices: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -88,8 +97,8 @@ def missed_rate(step: Mapping[str, Any], steps: Sequence[Step]) -> str | None:
     if reached >= asked - max(_RATE_SLACK * asked, by_chance):
         return None
     return (
-        f"the rate was not reached: {asked:g} transactions a second were asked for, {reached:.1f}"
-        " done; the server, the clients or the network could not follow"
+        f"the rate was not reached: {asked:.10g} transactions a second were asked for,"
+        f" {reached:.1f} done; the server, the clients or the network could not follow"
     )
 
 

@@ -7,8 +7,11 @@ Never: measures anything itself.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import asdict, dataclass
+from threading import Thread
 from typing import Any
 
 from pgassay import _core
@@ -24,6 +27,7 @@ from pgassay.trials.slices import engine_slices
 
 APPLICATION_NAME = "pgassay"
 _POLL_S = 0.2
+_TELL_EVERY_S = 5.0
 _LAST_S = 8.0
 """Transactions in flight are cut 5 s after a load is stopped, then cancelled."""
 
@@ -73,7 +77,7 @@ class LoadRequest:
         return json.dumps(
             {
                 **self._asked_for(),
-                "connection": connection.for_core(),
+                "connection": connection.for_load(),
                 "application_name": APPLICATION_NAME,
                 "scenarios": [
                     {"name": s.name, "file": s.file, "script": s.script, "weight": s.weight}
@@ -134,11 +138,25 @@ def check_scripts(workload: Workload, known: Sequence[str], *, allow_shell: bool
             )
 
 
-def open_load(request: LoadRequest, connection: ConnectionParameters) -> _core.Load:
-    """A load with all its connections open, ready to start."""
+def open_load(
+    request: LoadRequest,
+    connection: ConnectionParameters,
+    tell: Callable[[int, float], None] | None = None,
+) -> _core.Load:
+    """A load with all its connections open, ready to start.
+
+    `tell` hears every few seconds how many are being opened, and for how long (s). Whatever
+    interrupts does so at once: sessions that are still being opened end with the process.
+    """
     try:
         load = _core.Load(request.configuration(connection))
-        load.connect()
+        opening: Future[None] = Future()
+        Thread(target=_settle, args=(opening, load.connect), daemon=True).start()
+        began = time.monotonic()
+        while not wait([opening], _TELL_EVERY_S).done:
+            if tell is not None:
+                tell(max(step.clients for step in request.steps), time.monotonic() - began)
+        opening.result()
     except _core.ConnectionFailed as error:
         raise ConnectionRefused(str(error), sqlstate=error.sqlstate) from None
     except _core.ScriptError as error:
@@ -146,6 +164,14 @@ def open_load(request: LoadRequest, connection: ConnectionParameters) -> _core.L
     except _core.ConfigurationError as error:
         raise SpecError(str(error)) from None
     return load
+
+
+def _settle(opening: Future[None], work: Callable[[], None]) -> None:
+    try:
+        work()
+        opening.set_result(None)
+    except BaseException as error:
+        opening.set_exception(error)
 
 
 def start_in(load: _core.Load, place: Place | None) -> dict[str, str]:

@@ -13,7 +13,7 @@ use crate::messages::Request;
 use crate::mix::Mix;
 use crate::random::{Random, Seeds};
 use crate::script::{
-    Content, Names, Problem, Script, Slot, Statement, Value, Variables, undefined,
+    Content, Names, Problem, Script, Slot, Statement, Value, Variables, is_name, undefined,
 };
 
 pub use flow::{Operation, Work};
@@ -75,7 +75,7 @@ impl Program {
         for (script, scenario) in scripts.into_iter().zip(&configuration.scenarios) {
             let locate = |problem: Problem| problem.locate(&scenario.file, &scenario.script);
             if !sets_unknown {
-                require_known(&script, &known, &names).map_err(locate)?;
+                require_known(&script, &scenario.script, &known, &names).map_err(locate)?;
             }
             let protocol = configuration.protocol;
             let first = commands.len();
@@ -155,17 +155,35 @@ fn initial_values(
 }
 
 /// A variable that neither a script nor the configuration sets can only be a mistake.
-fn require_known(script: &Script, known: &BTreeSet<Slot>, names: &Names) -> Result<(), Problem> {
+fn require_known(
+    script: &Script,
+    text: &str,
+    known: &BTreeSet<Slot>,
+    names: &Names,
+) -> Result<(), Problem> {
     let unknown = |(slot, _): &(Slot, usize)| !known.contains(slot);
     match script.reads().into_iter().find(unknown) {
         Some((slot, offset)) => {
             let name = names.name(slot);
             let fault = undefined(name);
             let problem = format!("{fault}; add \\set {name} or give it a value");
-            Err(Problem::new(offset, problem))
+            Err(Problem::new(use_of(name, text, offset), problem))
         }
         None => Ok(()),
     }
+}
+
+/// Where a command that begins at `offset` names the variable: in an SQL command that is there, in
+/// a meta command further on.
+fn use_of(name: &str, text: &str, offset: usize) -> usize {
+    let rest = text.get(offset..).unwrap_or_default();
+    let used = format!(":{name}");
+    let is_whole = |at: &usize| {
+        let after = rest.as_bytes().get(at + used.len());
+        !after.is_some_and(|&byte| is_name(&[b'a', byte]))
+    };
+    let found = rest.match_indices(&used).map(|(at, _)| at).find(is_whole);
+    offset + found.unwrap_or(0)
 }
 
 fn content(setting: &Setting) -> Content {

@@ -1,4 +1,3 @@
--- PostgreSQL 18 knows no unlogged parent; the partitions are what is unlogged.
 CREATE TABLE pgbench_accounts (
     aid {key} NOT NULL, bid int, abalance int, filler char(84)
 ) PARTITION BY {method} (aid) {tablespace}
