@@ -121,6 +121,7 @@ def test_the_environment_fills_in_what_is_left_out(
     parameters = check("", server)
     assert (parameters.host, parameters.hostaddr) == ("nowhere.invalid", "127.0.0.1")
     assert parameters.connect_timeout_s == 7
+    assert parameters.for_load()["connect_timeout_s"] == 7
     for setting, value in {
         "work_mem": "7MB",
         "timezone": "Asia/Tokyo",

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import resource
+import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pgassay import _core
-from pgassay.target.protocol import ConnectionParameters
+from pgassay.plan.steps import Step
+from pgassay.spec.workload import Scenario
+from pgassay.target.protocol import PATIENCE_S, ConnectionParameters
+from pgassay.trials.load import LoadRequest, open_load
 from support import silent_server
 
 CONNECTIONS = 10_000
@@ -33,6 +38,40 @@ def listening() -> Iterator[ConnectionParameters]:
             yield ConnectionParameters(host=folder, port=PORT, user="nobody", dbname="none")
             assert server.stdin is not None
             server.stdin.close()
+
+
+def test_a_session_of_a_load_may_take_long_unless_the_user_says_how_long() -> None:
+    patient = ConnectionParameters("db", 5432, "u", "d")
+    assert (patient.connect_timeout_s, patient.for_load()["connect_timeout_s"]) == (
+        10.0,
+        PATIENCE_S,
+    )
+    told = replace(patient, connect_timeout_s=3.0, chose_timeout=True)
+    assert told.for_load()["connect_timeout_s"] == 3.0
+
+
+def test_waiting_for_connections_is_told_and_can_be_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pgassay.trials.load._TELL_EVERY_S", 0.05)
+    told: list[int] = []
+
+    def interrupt(connections: int, since_s: float) -> None:
+        told.append(connections)
+        if len(told) == 2:
+            raise KeyboardInterrupt
+
+    with (
+        tempfile.TemporaryDirectory(prefix="pgassay-") as folder,
+        socket.socket(socket.AF_UNIX) as mute,
+    ):
+        mute.bind(f"{folder}/.s.PGSQL.{PORT}")
+        mute.listen()
+        one = Scenario("one", "one.sql", "SELECT 1;\n", 1.0)
+        request = LoadRequest([one], [Step(3, 1.0, measured=True)], {}, 1)
+        with pytest.raises(KeyboardInterrupt):
+            open_load(request, ConnectionParameters(folder, PORT, "nobody", "none"), interrupt)
+    assert told == [3, 3]
 
 
 @pytest.mark.parametrize("transport", ["io_uring", "epoll"])

@@ -16,7 +16,7 @@ from pgassay import _core
 from pgassay.cli.load import load
 from pgassay.cli.load_choices import LoadChoices, request_of, scenarios_of
 from pgassay.cli.pgbench_command import elsewhere
-from pgassay.cli.search import search_choices
+from pgassay.cli.search import SearchChoices, probing, search_choices
 from pgassay.errors import SetupError, SpecError
 from pgassay.spec.load_table import LoadTable
 from pgassay.target.installation import embedded_installation
@@ -142,6 +142,22 @@ def test_steps_come_in_order_shuffled_by_rate_and_in_stages() -> None:
         ({"arrivals": "burst", "rate": "1"}, "--arrivals burst: known are poisson, constant"),
         ({"rate": "0"}, "-R 0: a rate is above 0"),
         ({"rate": "fast"}, "-R fast: 'fast' is not a number"),
+        ({"rate": "nan"}, "-R nan: 'nan' is not a number"),
+        ({"rate": "inf"}, "-R inf: 'inf' is not a number"),
+        ({"rate": "1e12"}, "-R 1e12: a rate is above 0, and at most"),
+        ({"rate": "5", "duration": 1.0, "think_time": "1s"}, "--think-time and -R exclude"),
+        ({"duration": float("inf")}, "-T inf: write a number above 0"),
+        ({"progress": float("nan")}, "-P nan: write a number above 0"),
+        ({"warmup": "1s"}, "--warmup needs -T"),
+        ({"warmup": "1s", "transactions": 3}, "--warmup needs -T"),
+        ({"warmup": "-1s", "duration": 1.0}, "--warmup -1s: write a time such as 10s"),
+        ({"steps": "999999999999", "duration": 1.0}, "is more than any server takes"),
+        ({"log": True, "log_prefix": "/no/such/x"}, "--log-prefix /no/such/x: /no/such is no"),
+        ({"builtins": ["s"]}, "-b s: may be simple-update or select-only"),
+        (
+            {"builtins": ["sel@-1"], "pool": "per-scenario", "rate": "5", "duration": 1.0},
+            "-R needs a script with a weight above 0",
+        ),
         ({"steps": "2,4"}, "steps need -T"),
         ({"steps": "2,4", "rate": "1,2", "duration": 1.0}, "may have several levels"),
         ({"steps": "1s:2", "duration": 1.0}, "stages have times of their own"),
@@ -169,6 +185,11 @@ def test_steps_come_in_order_shuffled_by_rate_and_in_stages() -> None:
 def test_letters_that_contradict_are_refused_by_name(choices: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=re.escape(message)):
         configuration(**choices)
+
+
+def test_a_warm_up_of_no_length_is_none() -> None:
+    assert len(configuration(warmup="0s", duration=1.0)["steps"]) == 1
+    assert len(configuration(warmup="0", transactions=3)["steps"]) == 1
 
 
 SLICES = """
@@ -231,8 +252,55 @@ def test_a_search_needs_its_range() -> None:
         given: Any = [*whole[:index], wrong, *whole[index + 1 :]]
         with pytest.raises(SpecError):
             search_choices(*given)
-    with pytest.raises(SpecError, match="--over belongs to --search"):
-        search_choices(None, "rate", None, None, "5%", "95%")
+    for option, given in {
+        "--over": ("rate", None, None, None, None),
+        "--within": (None, None, None, "5%", None),
+        "--confidence": (None, None, None, None, "95%"),
+    }.items():
+        with pytest.raises(SpecError, match=f"{option} belongs to --search"):
+            search_choices(None, *given)
+
+
+SEARCHES: dict[str, SearchChoices] = {
+    over: found
+    for over in ("rate", "clients")
+    if (found := search_choices("p99 <= 5ms", over, 10.0, 20.0, None, None))
+}
+
+
+@pytest.mark.parametrize(
+    ("choices", "option"),
+    [
+        ({"steps": "1,2"}, "--steps"),
+        ({"rate": "5"}, "-R"),
+        ({"log": True}, "-l"),
+        ({"slices": "x.toml"}, "--slices"),
+        ({"progress": 1.0}, "-P"),
+        ({"report_per_command": True}, "-r"),
+        ({"failures_detailed": True}, "--failures-detailed"),
+        ({"interval": "1s"}, "--interval"),
+        ({"intervals": Path("x.csv")}, "--intervals"),
+        ({"transactions": 5}, "-t"),
+    ],
+)
+def test_a_search_refuses_what_it_could_not_heed(choices: dict[str, Any], option: str) -> None:
+    for wanted in SEARCHES.values():
+        with pytest.raises(SpecError, match=re.escape(option)):
+            probing(LoadChoices(**choices), wanted)
+
+
+def test_a_search_heeds_clients_arrivals_and_its_own_warm_up() -> None:
+    def probed(over: str, **choices: Any) -> Any:
+        found = probing(LoadChoices(random_seed="1", **choices), SEARCHES[over])
+        return request_of(found, scenarios_of(found))
+
+    by_rate = probed("rate", clients=7, arrivals="constant")
+    assert (by_rate.steps[-1].clients, by_rate.steps[-1].rate) == (7, 10.0)
+    assert by_rate.arrivals == "constant"
+    assert [step.duration_s for step in by_rate.steps] == [2.0, 10.0]
+    assert [step.duration_s for step in probed("clients", warmup="0s").steps] == [10.0]
+    with pytest.raises(SpecError, match="drop -c"):
+        probed("clients", clients=1)
 
 
 def test_every_choice_is_an_option_of_the_command() -> None:

@@ -115,6 +115,8 @@ def request_of(choices: LoadChoices, scenarios: Sequence[Scenario]) -> LoadReque
     constant = next((s for s in scenarios if s.weight < 0), None)
     if constant is not None and pools != "per_scenario":
         raise SpecError(f"{constant.file}@{constant.weight:g}: add --pool per-scenario")
+    if choices.rate is not None and not any(scenario.weight > 0 for scenario in scenarios):
+        raise SpecError("-R needs a script with a weight above 0: @-n runs without a rate")
     if not any(scenario.weight for scenario in scenarios):
         raise SpecError("every script has weight 0; give one of them more")
     return LoadRequest(

@@ -151,11 +151,14 @@ def search_object(
     server: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The object of `pgassay load --search … --json`."""
+    asked = asked_object(request)
+    if choices.over == "clients":
+        asked["clients"] = None
     probes = [{**asdict(probe), **told} for probe, told in zip(found.probes, seen, strict=True)]
     return {
         "schema": SCHEMA,
         "server": server,
-        "asked": asked_object(request),
+        "asked": asked,
         "objective": choices.objective.text,
         "over": choices.over,
         "from": choices.levels[0],

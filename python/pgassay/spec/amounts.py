@@ -16,6 +16,7 @@ _STAGE = re.compile(r"\s*([^:]+):\s*([0-9.]+)\s*$")
 _TIME_PART = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s|min|m|h|d)")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _MOST = 1000
+MOST_CLIENTS = 1_000_000
 FORMS = "write 8, '5,8,12', '5..22 log 6' or '5..20 lin 4'"
 STAGE_FORM = "write stages as TIME:CLIENTS, such as '30s:10,2m:50'"
 
@@ -98,7 +99,9 @@ def _number(text: str, *, whole: bool) -> float:
         number: float = int(word) if whole else float(word)
         if not math.isfinite(number):
             raise ValueError
-        return number
     except ValueError:
         kind = "a whole number" if whole else "a number"
         raise ValueError(f"{word!r} is not {kind}; {FORMS}") from None
+    if whole and number > MOST_CLIENTS:
+        raise ValueError(f"{word!r} is more than any server takes; {MOST_CLIENTS} is the most")
+    return number
