@@ -246,7 +246,9 @@ fn a_variable_that_nothing_sets_is_found_before_connecting() {
     };
     // Under the name, not under the command.
     assert!(
-        error.to_string().starts_with("s.sql:1:21: undefined variable \"client_idx\""),
+        error
+            .to_string()
+            .starts_with("s.sql:1:21: undefined variable \"client_idx\""),
         "{error}"
     );
 }
