@@ -19,7 +19,7 @@ from pgassay.analysis.metrics import METRICS, class_of
 from pgassay.analysis.series import mean_by_second, trial_series
 from pgassay.analysis.wait_profile import WaitProfile
 from pgassay.samples.schemas import COUNTERS, LOAD, WAITS
-from support.synthetic import BASE_TPS, synthetic_run
+from support.synthetic import BASE_TPS, SPEC, synthetic_run
 
 KEY = ("wal", "", "wal_bytes")
 
@@ -49,6 +49,23 @@ def test_the_known_effect_of_a_made_up_run_is_found(tmp_path: Path) -> None:
     assert values["wal_bytes_per_tx"] == pytest.approx(
         2400 if measures[0].arm == "a1" else 700, rel=0.1
     )
+
+
+def test_stages_that_come_back_to_a_load_are_one_level_of_it(tmp_path: Path) -> None:
+    stages = SPEC.replace('clients = 8\nstep = "10s"', 'stages = "6s:8, 4s:16, 4s:8"')
+    run, spec, plan = synthetic_run(tmp_path / "run", spec_text=stages, effects={"a2": 0.12})
+    measures = [measure_trial(trial) for trial in run.trials()]
+    for trial in measures:
+        assert [step.level for step in trial.steps] == [8.0, 16.0]
+        assert sum(step.transactions for step in trial.steps) == trial.whole.transactions
+        both, one = trial.steps[0].values, trial.steps[1].values
+        assert both["tps"] * 10 == pytest.approx(trial.steps[0].transactions)
+        assert one["tps"] / both["tps"] == pytest.approx(2, rel=0.1)
+        # Written at one rate whatever the load.
+        assert both["wal_bytes_per_tx"] == pytest.approx(2 * one["wal_bytes_per_tx"], rel=0.1)
+    found = analyse(spec.question, plan, measures).comparisons
+    steps = [one.step for one in found if one.metric == "tps"]
+    assert steps == [None, 8.0, 16.0]
 
 
 def test_warm_up_is_not_measured(tmp_path: Path) -> None:
