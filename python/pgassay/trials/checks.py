@@ -133,9 +133,7 @@ def _check_sampling(
 ) -> Check:
     """Sample for a moment, as a trial would."""
     try:
-        sampler, _ = open_sampler(
-            parameters, version_num, load=None, read_host=False, extensions=extensions
-        )
+        sampler, _ = open_sampler(parameters, version_num, load=None, extensions=extensions)
     except PgassayError as error:
         return Check("sampling", "fail", str(error))
     sampler.stop()
