@@ -131,4 +131,4 @@ def test_this_machines_root_lies_on_something_or_says_why() -> None:
     known = Path("/proc/diskstats").read_text("utf-8")
     for name in found.devices:
         assert f" {name} " in known
-        assert describe_device(name, HERE)["bytes"].isdigit()
+        assert describe_device(name, HERE)["size_bytes"]

@@ -10,23 +10,38 @@ its rates a second; iostat's sizes are kB, its waits milliseconds per request.
 from __future__ import annotations
 
 import itertools
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pgassay.analysis.counters import CounterSeries
+from pgassay.analysis.model import HostWindow
 
-VMSTAT = (
-    "r", "b", "swpd", "free", "buff", "cache", "si", "so", "bi", "bo", "in", "cs",
-    "us", "sy", "id", "wa", "st",
-)  # fmt: skip
-IOSTAT = (
-    "r/s", "rkB/s", "rrqm/s", "%rrqm", "r_await", "rareq-sz",
-    "w/s", "wkB/s", "wrqm/s", "%wrqm", "w_await", "wareq-sz",
-    "d/s", "dkB/s", "drqm/s", "%drqm", "d_await", "dareq-sz",
-    "f/s", "f_await", "aqu-sz", "%util",
-)  # fmt: skip
+
+@dataclass(frozen=True)
+class Column:
+    """One column of vmstat or iostat."""
+
+    column: str
+    title: str
+    """In clear words."""
+    unit: str
+    digits: int
+
+
+def _read_columns() -> Mapping[str, tuple[Column, ...]]:
+    found = tomllib.loads((files(__package__) / "host_columns.toml").read_text("utf-8"))
+    return {
+        program: tuple(Column(**column) for column in columns) for program, columns in found.items()
+    }
+
+
+COLUMNS = _read_columns()
+"""`vmstat` and `iostat` → their columns, in their order."""
 _CPU = {
     "us": ("user", "nice"),
     "sy": ("system", "irq", "softirq"),
@@ -43,19 +58,6 @@ _PAGE_KIB = 4
 """Of x86 and most others; swapping is counted in pages."""
 _SECTORS_PER_KB = 2
 
-Figures = Mapping[str, float | None]
-
-
-@dataclass(frozen=True)
-class HostWindow:
-    """One window's figures."""
-
-    start_ns: int
-    end_ns: int
-    vmstat: Figures
-    iostat: Mapping[str, Figures]
-    """By device."""
-
 
 class HostColumns:
     """The host of one trial, as vmstat and iostat would have shown it."""
@@ -64,22 +66,21 @@ class HostColumns:
         self._counters = counters
         keys = list(counters.keys())
         self.devices = sorted({o for source, o, _ in keys if source == "diskstats"})
-        self.has_any = any(source in ("stat", "diskstats") for source, _, _ in keys)
+        self._readings = {
+            program: _times(counters, source)
+            for program, source in (("vmstat", "stat"), ("iostat", "diskstats"))
+        }
 
-    def readings(self) -> list[int]:
-        """When the processors' times were read: the edges of the finest windows there are."""
-        keys = [key for key in self._counters.keys() if key[0] == "stat"]  # noqa: SIM118
-        if not keys:
-            return []
-        times = np.unique(np.concatenate([self._counters.points(key)[0] for key in keys]))
-        return [int(at) for at in times]
+    def readings(self, program: str) -> list[int]:
+        """When a program's first file was read: the edges of the finest windows there are."""
+        return [int(at) for at in self._readings[program]]
 
     def windows(self, edges_ns: Sequence[int]) -> list[HostWindow]:
         """Windows side by side."""
         return [self.window(start, end) for start, end in itertools.pairwise(edges_ns)]
 
     def window(self, start_ns: int, end_ns: int) -> HostWindow:
-        """Rates over a window; sizes and queues as they were at its end."""
+        """Rates over a window; tasks and sizes as the mean of what was read in it."""
         return HostWindow(
             start_ns,
             end_ns,
@@ -90,16 +91,16 @@ class HostColumns:
     def _vmstat(self, start: int, end: int) -> dict[str, float | None]:
         seconds = (end - start) / 1e9
         found: dict[str, float | None] = {}
-        running = self._level("stat", "procs_running", end)
+        running = self._level("stat", "procs_running", start, end)
         # The program that reads is running itself, and is not counted; so does vmstat.
         found["r"] = None if running is None else max(0.0, running - 1)
-        found["b"] = self._level("stat", "procs_blocked", end)
-        swap = self._sum_of_levels(("SwapTotal",), end)
-        unused = self._sum_of_levels(("SwapFree",), end)
+        found["b"] = self._level("stat", "procs_blocked", start, end)
+        swap = self._sum_of_levels(("SwapTotal",), start, end)
+        unused = self._sum_of_levels(("SwapFree",), start, end)
         found["swpd"] = None if swap is None or unused is None else swap - unused
-        found["free"] = self._sum_of_levels(("MemFree",), end)
-        found["buff"] = self._sum_of_levels(("Buffers",), end)
-        found["cache"] = self._sum_of_levels(("Cached", "SReclaimable"), end)
+        found["free"] = self._sum_of_levels(("MemFree",), start, end)
+        found["buff"] = self._sum_of_levels(("Buffers",), start, end)
+        found["cache"] = self._sum_of_levels(("Cached", "SReclaimable"), start, end)
         for column, source, name, factor in (
             ("si", "vmstat", "pswpin", _PAGE_KIB),
             ("so", "vmstat", "pswpout", _PAGE_KIB),
@@ -140,21 +141,31 @@ class HostColumns:
         found["aqu-sz"] = _per(grown("weighted_io_ms"), seconds * 1e3)
         busy = _percent(_per(grown("io_ms"), seconds * 1e3))
         found["%util"] = None if busy is None else min(busy, 100.0)
-        return {column: found[column] for column in IOSTAT}
+        return {column.column: found[column.column] for column in COLUMNS["iostat"]}
 
     def _ticks(self, names: Sequence[str], start: int, end: int) -> float | None:
         grown = [self._counters.increase(("stat", "cpu", name), start, end) for name in names]
         known = [ticks for ticks in grown if ticks is not None]
         return sum(known) if len(known) == len(names) else None
 
-    def _sum_of_levels(self, names: Sequence[str], at: int) -> float | None:
-        levels = [self._level("meminfo", name, at) for name in names]
+    def _sum_of_levels(self, names: Sequence[str], start: int, end: int) -> float | None:
+        levels = [self._level("meminfo", name, start, end) for name in names]
         known = [level for level in levels if level is not None]
         return sum(known) if len(known) == len(names) else None
 
-    def _level(self, source: str, name: str, at: int) -> float | None:
-        """The value at a time, of the reading nearest to it."""
-        return self._counters.level((source, "", name), at)
+    def _level(self, source: str, name: str, start: int, end: int) -> float | None:
+        """The mean of a size over the readings of a window, its end among them."""
+        readings = self._readings["vmstat"]
+        inside = readings[(readings > start) & (readings <= end)]
+        moments = inside.tolist() or [end]
+        levels = [self._counters.level((source, "", name), at) for at in moments]
+        known = [level for level in levels if level is not None]
+        return sum(known) / len(known) if known else None
+
+
+def _times(counters: CounterSeries, source: str) -> NDArray[np.int64]:
+    times = [counters.points(key)[0] for key in counters.keys() if key[0] == source]  # noqa: SIM118
+    return np.unique(np.concatenate(times)) if times else np.empty(0, np.int64)
 
 
 def _per(value: float | None, by: float | None) -> float | None:

@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 from pgassay.analysis.costs import host_costs, server_costs, server_cpu
 from pgassay.analysis.counters import CounterSeries
 from pgassay.analysis.histograms import CURVE_SHARES, Histogram, Of
+from pgassay.analysis.host_columns import HostColumns
 from pgassay.analysis.metrics import WAIT_CLASSES
-from pgassay.analysis.model import Doubt, LatencyCurve, StepMeasures, TrialMeasures
+from pgassay.analysis.model import Doubt, HostWindow, LatencyCurve, StepMeasures, TrialMeasures
 from pgassay.analysis.variants import measure_variants
 from pgassay.analysis.wait_profile import WaitProfile
 from pgassay.samples.run_directory import StoredTrial
@@ -48,7 +49,13 @@ def measure_trial(trial: StoredTrial) -> TrialMeasures:
         variants=measure_variants(summary["load"].get("slices", ())),
         invalid=trial.validity().reasons,
         repeats=summary.get("repeats"),
+        host=_host(sources, whole),
     )
+
+
+def _host(sources: _Sources, whole: StepMeasures) -> HostWindow | None:
+    columns = HostColumns(sources.host)
+    return columns.window(whole.start_ns, whole.end_ns) if columns.readings("vmstat") else None
 
 
 class _Sources:
@@ -56,9 +63,9 @@ class _Sources:
 
     def __init__(self, trial: StoredTrial) -> None:
         self.load = trial.table("load")
-        self.waits = WaitProfile(trial.table("waits"))
         self.postgres = CounterSeries(trial.table("postgres"))
         self.host = CounterSeries(trial.table("host"))
+        self.waits = WaitProfile(trial.table("waits"), self.host)
         self.checkpoints = trial.table("checkpoints")
 
 
@@ -86,8 +93,9 @@ def _measure(
         sessions = sources.waits.average_sessions(start, end)
         if sessions is not None:
             for wait_class in WAIT_CLASSES:
-                busy = sessions.get(wait_class.name, 0.0)
-                values[wait_class.metric] = busy * seconds / transactions * 1e3
+                busy = sessions.get(wait_class.name)
+                if busy is not None:
+                    values[wait_class.metric] = busy * seconds / transactions * 1e3
             waiting = sum(busy for name, busy in sessions.items() if name != "cpu")
             values["waiting_ms_per_tx"] = waiting * seconds / transactions * 1e3
     if transactions + failed:

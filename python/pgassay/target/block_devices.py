@@ -109,7 +109,7 @@ def mount_of(path: Path, mounts: Sequence[Mount]) -> Mount | None:
     return next((m for m in reversed(above) if len(m.point.parts) == deepest), None)
 
 
-def describe_device(name: str, host: Host, sys: Path = _SYS) -> dict[str, str]:
+def describe_device(name: str, host: Host, sys: Path = _SYS) -> dict[str, str | int]:
     """What the kernel says of one device: its size and how its queue is set."""
     try:
         node = host.resolve(sys / "class" / "block" / name.replace("/", "!"))
@@ -117,10 +117,11 @@ def describe_device(name: str, host: Host, sys: Path = _SYS) -> dict[str, str]:
         return {}
     # A partition has the queue of its disk.
     queue = (node.parent if is_there(host, node / "partition") else node) / "queue"
-    found = {key: text for key in _QUEUE if (text := text_of(host, queue / key))}
+    found: dict[str, str | int] = {}
+    found |= {key: text for key in _QUEUE if (text := text_of(host, queue / key))}
     sectors = text_of(host, node / "size")
     if sectors is not None and sectors.isdigit():
-        found["bytes"] = str(int(sectors) * _SECTOR)
+        found["size_bytes"] = int(sectors) * _SECTOR
     model = text_of(host, node / "device" / "model")
     return found | ({"model": model} if model else {})
 

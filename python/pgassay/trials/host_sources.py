@@ -19,6 +19,11 @@ from pgassay.target.host import Host, is_there, text_of
 from pgassay.target.protocol import Connection, ServerFacts
 from pgassay.trials.control_groups import control_group_files
 
+UNSEEN_HOST = (
+    "nothing is known of the server's host: its processors, memory and disks are not in the report;"
+    " name the host in target.ssh"
+)
+_UNSPLIT = "sessions in the queue for a processor are counted as on it"
 _LEFT_TO_CONFIGURATION = ("path", "source", "object", "format")
 
 
@@ -63,6 +68,10 @@ def host_sources(host: Host, session: Connection, facts: ServerFacts) -> HostSou
     postmaster = _postmaster(host, session.info.backend_pid)
     if postmaster is not None:
         found += control_group_files(host, postmaster, mounts)
+        if not is_there(host, Path(f"/proc/{postmaster}/schedstat")):
+            notes.append(f"/proc/PID/schedstat is missing: {_UNSPLIT}")
+    else:
+        notes.append(f"the server's processes are not to be seen on {host.label}: {_UNSPLIT}")
     storage = _storage(host, facts, mounts)
     for place in storage.values():
         if place.mount and place.path not in [f["path"] for f in found]:

@@ -30,7 +30,7 @@ from pgassay.trials.checkpoints import (
 from pgassay.trials.doubts import load_doubts
 from pgassay.trials.grounds import Grounds
 from pgassay.trials.guards import doubts_among, validity_of
-from pgassay.trials.host_sources import host_sources
+from pgassay.trials.host_sources import UNSEEN_HOST, host_sources
 from pgassay.trials.loads import open_trial_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.queries import extensions_in
@@ -134,7 +134,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
             *_doubts(result, trial, plan, spec),
             *doubts_among(remarks),
             *sampler.warnings(),
-            *(sources.notes if sources else ()),
+            *(sources.notes if sources else (UNSEEN_HOST,)),
             *reset.notes,
             *logged.notes,
             *statements.notes,
