@@ -229,7 +229,9 @@ class Sampler:
                   "files": [{"path": "/proc/stat", "source": "stat", "object": "",
                              "format": "stat"}]}}
 
-    `waits`, `host`, `devices` (then all are kept), `postmaster` may be null. Formats of a file are
+    `waits`, `host`, `devices` (then all are kept), `postmaster` may be null.
+    With `reader`, a program's words, the files are read by it (trials/host_reader.sh); with `sql`,
+    by a query of the server that returns path and text. Both may be left out. Formats of a file are
     stat, meminfo, vmstat, diskstats, loadavg, pressure, net_dev, net_snmp, pairs, number,
     cgroup_io, file_system (a path: the room of its file system).
 

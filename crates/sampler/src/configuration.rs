@@ -56,6 +56,10 @@ pub struct HostFiles {
     pub devices: Option<Vec<String>>,
     /// The server's first process; its children are looked at one by one.
     pub postmaster: Option<i32>,
+    /// A program that reads the files where they are; without it they are this machine's.
+    pub reader: Option<Vec<String>>,
+    /// A query of the server that returns path and text of each file, instead.
+    pub sql: Option<String>,
 }
 
 /// One file to read, and how its numbers are called.

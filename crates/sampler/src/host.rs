@@ -13,14 +13,23 @@ use crate::columns::Values;
 use crate::configuration::{HostFile, HostFiles};
 use crate::cost::CpuMeter;
 use crate::feed::{Feed, Local};
+use crate::feed_pipe::Pipe;
+use crate::feed_sql::Sql;
+use crate::link::Link;
 use crate::names::NameId;
 use crate::processes::Processes;
 use crate::schedule::Schedule;
 use crate::shared::Shared;
 
-pub(crate) fn run(files: &HostFiles, shared: &Shared) {
-    let mut feed = Local::open(&files.files, files.postmaster, shared);
-    sample(&mut feed, files, shared);
+pub(crate) fn run(link: Link, files: &HostFiles, shared: &Shared) {
+    if let Some(words) = &files.reader {
+        sample(&mut Pipe::new(words.clone()), files, shared);
+    } else if let Some(query) = &files.sql {
+        sample(&mut Sql::new(link, query), files, shared);
+    } else {
+        let mut feed = Local::open(&files.files, files.postmaster, shared);
+        sample(&mut feed, files, shared);
+    }
 }
 
 fn sample(feed: &mut dyn Feed, files: &HostFiles, shared: &Shared) {

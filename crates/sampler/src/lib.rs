@@ -11,6 +11,8 @@ mod cost;
 mod counters;
 mod error;
 mod feed;
+mod feed_pipe;
+mod feed_sql;
 mod format;
 mod host;
 mod link;

@@ -80,6 +80,10 @@ impl Stop {
         }
     }
 
+    pub(crate) fn is_asked(&self) -> bool {
+        *locked(&self.asked)
+    }
+
     pub(crate) fn wait_for(&self, time: Duration) -> bool {
         self.wait_until(Instant::now() + time)
     }

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from pgassay.target.block_devices import Mount, Storage, describe_device, read_mounts, storage_of
-from pgassay.target.host import Host, is_there, text_of
+from pgassay.target.host import Host, HostUnreachable, is_there, text_of
 from pgassay.target.protocol import Connection, ServerFacts
 from pgassay.trials.control_groups import control_group_files
 
-UNSEEN_HOST = (
-    "nothing is known of the server's host: its processors, memory and disks are not in the report;"
-    " name the host in target.ssh"
-)
 _UNSPLIT = "sessions in the queue for a processor are counted as on it"
+_FILE_SYSTEM = "file_system"
 _LEFT_TO_CONFIGURATION = ("path", "source", "object", "format")
 
 
@@ -35,8 +32,12 @@ class HostSources:
     devices: tuple[str, ...] = ()
     """Below data, WAL, log and tablespaces; empty where none could be told: then all are kept."""
     postmaster: int | None = None
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
     """What is missing, one line each."""
+    reader: tuple[str, ...] = ()
+    """The program that reads them where they are; empty where they are here."""
+    sql: str = ""
+    """Or the query that has the server read them."""
 
     def for_core(self, every_s: float) -> dict[str, Any]:
         """The `host` object that the native module reads."""
@@ -45,6 +46,8 @@ class HostSources:
             "files": [dict(file) for file in self.files],
             "devices": list(self.devices) or None,
             "postmaster": self.postmaster,
+            "reader": list(self.reader) or None,
+            "sql": self.sql or None,
         }
 
 
@@ -56,7 +59,14 @@ def host_files() -> tuple[Mapping[str, str], ...]:
 
 
 def host_sources(host: Host, session: Connection, facts: ServerFacts) -> HostSources:
-    """What to read of a host for one trial."""
+    """What to read of a host for one trial; nothing, and a note, where it is out of reach."""
+    try:
+        return _sources(host, session, facts)
+    except HostUnreachable as error:
+        return HostSources((), notes=(f"the server's host was not observed: {error}",))
+
+
+def _sources(host: Host, session: Connection, facts: ServerFacts) -> HostSources:
     mounts = read_mounts(host)
     found, notes = [], []
     for file in host_files():
@@ -80,11 +90,20 @@ def host_sources(host: Host, session: Connection, facts: ServerFacts) -> HostSou
                     "path": place.path,
                     "source": "file_system",
                     "object": place.mount,
-                    "format": "file_system",
+                    "format": _FILE_SYSTEM,
                 }
             )
     devices = dict.fromkeys(name for place in storage.values() for name in place.devices)
-    return HostSources(tuple(found), tuple(devices), postmaster, tuple(notes))
+    reader = _reader(host, postmaster, found) if host.name else []
+    return HostSources(tuple(found), tuple(devices), postmaster, tuple(notes), tuple(reader))
+
+
+def _reader(host: Host, postmaster: int | None, found: Sequence[Mapping[str, str]]) -> list[str]:
+    """One program for the whole trial, which reads the files where they are."""
+    script = (files(__package__) / "host_reader.sh").read_text("utf-8")
+    mounts = [file["path"] for file in found if file["format"] == _FILE_SYSTEM]
+    read = [file["path"] for file in found if file["format"] != _FILE_SYSTEM]
+    return host.command(["sh", "-c", script, "sh", str(postmaster or 0), *read, "--", *mounts])
 
 
 def describe_storage(host: Host, facts: ServerFacts) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def open_sampler(
             for name, query in queries.items()
             if name != _WAITS and query.every_s and (sql := query.sql_with(extensions))
         ],
-        "host": None if host is None else host.for_core(COUNTERS_EVERY_S),
+        "host": host.for_core(COUNTERS_EVERY_S) if host is not None and host.files else None,
     }
     sampler = _core.Sampler(json.dumps(configuration), load)
     before = threads()
