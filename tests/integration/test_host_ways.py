@@ -16,6 +16,7 @@ from pgassay.target.protocol import Connection, ServerFacts
 from pgassay.target.session import connect, resolve
 from pgassay.target.settings import read_settings
 from pgassay.target.ssh_host import SshHost
+from pgassay.trials.checks import check_server
 from pgassay.trials.host_over_sql import grants, sources_over_sql
 from pgassay.trials.host_sources import HostSources, describe_storage, host_sources
 from pgassay.trials.sampling import open_sampler
@@ -128,3 +129,10 @@ def test_the_environment_tells_what_data_and_wal_lie_on(session: Connection) -> 
     assert data["devices"] or data["reason"]
     for name in data["devices"]:
         assert told["devices"][name]["size_bytes"] > 0
+
+
+def test_doctor_has_a_line_for_each_source_of_the_host(lab_server: LabServer) -> None:
+    checks = {check.name: check for check in check_server(lab_server.dsn())}
+    assert checks["server's processes"].found == "CPU and CPU queue are told apart"
+    assert checks["server's disks"].found.split(":")[0] in ("data", "wal", "log")
+    assert checks["sampling"].state == "ok"

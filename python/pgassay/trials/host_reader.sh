@@ -8,11 +8,12 @@ server=$1
 shift
 while read -r _ untitled; do
   files=
-  if read -r children <"/proc/$server/task/$server/children"; then
-    for pid in $children; do
-      files="$files /proc/$pid/stat /proc/$pid/schedstat /proc/$pid/io"
-    done
-  fi 2>/dev/null
+  children=
+  # The list has no newline at its end, which `read` calls a failure.
+  { read -r children <"/proc/$server/task/$server/children"; } 2>/dev/null
+  for pid in $children; do
+    files="$files /proc/$pid/stat /proc/$pid/schedstat /proc/$pid/io"
+  done
   # Directories that the second list may name are passed over; so are processes that have ended.
   # shellcheck disable=SC2086
   grep -s '' "$@" /dev/null $files 2>/dev/null
