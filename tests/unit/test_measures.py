@@ -88,6 +88,18 @@ def test_a_counter_that_was_reset_is_a_gap_not_a_number() -> None:
     assert counters([(0, 50.0), (10, 100.0), (20, 3.0), (30, 9.0)]).increase(KEY, 0, 30) is None
 
 
+def test_rows_left_out_because_nothing_changed_change_no_difference() -> None:
+    whole = [(at, 0.0 if at < 90 else 5.0 * (at - 89)) for at in range(100)]
+    ends = [(0, 0.0), *whole[89:]]
+    one, other = (
+        counters([(at * 10**9, value) for at, value in points]) for points in (whole, ends)
+    )
+    for window in ((3 * 10**9, 50 * 10**9), (80 * 10**9, 92_500_000_000)):
+        assert one.increase(KEY, *window) == other.increase(KEY, *window)
+    assert other.level(KEY, 50 * 10**9) == 0.0
+    assert other.level(KEY, 95 * 10**9) == 30.0
+
+
 def test_a_window_the_samples_do_not_reach_has_no_difference() -> None:
     assert counters([(0, 0.0), (10, 1.0), (20, 2.0)]).increase(KEY, 0, 100) is None
     assert counters([(0, 0.0)]).increase(KEY, 0, 10) is None

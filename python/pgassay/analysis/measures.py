@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 from pgassay.analysis.costs import host_costs, server_costs, server_cpu
 from pgassay.analysis.counters import CounterSeries
 from pgassay.analysis.histograms import CURVE_SHARES, Histogram, Of
+from pgassay.analysis.host_columns import HostColumns
 from pgassay.analysis.metrics import WAIT_CLASSES
-from pgassay.analysis.model import Doubt, LatencyCurve, StepMeasures, TrialMeasures
+from pgassay.analysis.model import Doubt, HostWindow, LatencyCurve, StepMeasures, TrialMeasures
 from pgassay.analysis.variants import measure_variants
 from pgassay.analysis.wait_profile import WaitProfile
 from pgassay.samples.run_directory import StoredTrial
@@ -52,7 +53,13 @@ def measure_trial(trial: StoredTrial) -> TrialMeasures:
         variants=measure_variants(summary["load"].get("slices", ())),
         invalid=trial.validity().reasons,
         repeats=summary.get("repeats"),
+        host=_host(sources, whole),
     )
+
+
+def _host(sources: _Sources, whole: StepMeasures) -> HostWindow | None:
+    columns = HostColumns(sources.host)
+    return columns.window(whole.start_ns, whole.end_ns) if columns.readings("vmstat") else None
 
 
 class _Sources:
@@ -60,9 +67,9 @@ class _Sources:
 
     def __init__(self, trial: StoredTrial) -> None:
         self.load = trial.table("load")
-        self.waits = WaitProfile(trial.table("waits"))
         self.postgres = CounterSeries(trial.table("postgres"))
         self.host = CounterSeries(trial.table("host"))
+        self.waits = WaitProfile(trial.table("waits"), self.host)
         self.checkpoints = trial.table("checkpoints")
 
 
@@ -125,7 +132,8 @@ def _costs(sources: _Sources, window: _Window) -> dict[str, float | None]:
         if sessions is not None:
             each_ms = seconds / window.transactions * 1e3
             for wait_class in WAIT_CLASSES:
-                values[wait_class.metric] = sessions.get(wait_class.name, 0.0) * each_ms
+                busy = sessions.get(wait_class.name)
+                values[wait_class.metric] = None if busy is None else busy * each_ms
             waiting = sum(busy for name, busy in sessions.items() if name != "cpu")
             values["waiting_ms_per_tx"] = waiting * each_ms
     if seconds > 0:
