@@ -19,6 +19,7 @@ from pgassay.target.host_files import find_knob
 from pgassay.target.located import Located, locate
 from pgassay.target.session import connect, resolve, told_as_target_error
 from pgassay.trials.check import Check
+from pgassay.trials.source_checks import check_log
 
 KNOB = "vm.swappiness"
 
@@ -34,17 +35,20 @@ def target_table(given: Mapping[str, Any]) -> TargetTable:
 
 def check_access(dsn: str, access: Access) -> list[Check]:
     """The host, the service, the log, the knobs: one check each."""
-    host = access.host()
+    host, log = access.host(), []
     try:
-        with connect(resolve(dsn)) as session, told_as_target_error("looking at the server"):
+        parameters = resolve(dsn)
+        with connect(parameters) as session, told_as_target_error("looking at the server"):
             server = locate(session, host)
+            if access.ssh is not None:
+                log = check_log(session, parameters, host)
     except PgassayError as error:
         host.close()
         return [Check("server's host", "fail", str(error))]
     try:
         who = "root" if host.uid == 0 else f"user {host.uid}"
         where = Check("server's host", "ok", f"{host.label}, as {who}; data in {server.data}")
-        return [where, *_check_service(access, host, server), _check_knobs(host)]
+        return [where, *_check_service(access, host, server), _check_knobs(host), *log]
     finally:
         host.close()
 
