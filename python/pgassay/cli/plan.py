@@ -16,7 +16,7 @@ from rich.table import Table
 
 from pgassay.cli.console import out, plain
 from pgassay.cli.plan_changes import ahead_to_json, held_to_json, look_ahead, print_ahead
-from pgassay.cli.plan_factors import print_factors
+from pgassay.cli.plan_factors import print_factors, schema_to_json
 from pgassay.cli.progress import clock
 from pgassay.plan.described import (
     aliases,
@@ -62,6 +62,7 @@ def plan(
             **plan_to_json(drawn),
             "design": _design(checked, drawn),
             **held_to_json(checked, placement),
+            **schema_to_json(checked),
             **ahead_to_json(ahead),
         }
         typer.echo(json.dumps(found))

@@ -18,6 +18,7 @@ from pgassay.spec.load_table import LoadTable
 from pgassay.spec.passwords import refuse_password
 from pgassay.spec.placement import PlacementTable
 from pgassay.spec.reset import ResetLevel, ResetRule, ResetTable, rule_for
+from pgassay.spec.setting_names import SettingNames
 from pgassay.spec.signs import SIGNS, refuse_unknown_signs
 from pgassay.spec.values import SettingValue, Share, Table
 
@@ -77,7 +78,7 @@ class WorkloadTable(Table):
 class SettingsTable(Table):
     """What is held the same in every arm."""
 
-    postgres: dict[str, SettingValue] = Field(default_factory=dict)
+    postgres: Annotated[dict[str, SettingValue], SettingNames] = Field(default_factory=dict)
     host: Annotated[dict[str, SettingValue], DottedNames] = Field(default_factory=dict)
 
 

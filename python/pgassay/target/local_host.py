@@ -65,6 +65,13 @@ class LocalHost:
                 file.seek(offset)
             return file.read()
 
+    def piece(self, path: Path, offset: int, length: int) -> bytes:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            return os.pread(file, length, offset)
+        finally:
+            os.close(file)
+
     def write(self, path: Path, text: str) -> None:
         descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
         try:

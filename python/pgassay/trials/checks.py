@@ -35,8 +35,11 @@ def check_host() -> list[Check]:
     ]
 
 
-def check_server(dsn: str) -> list[Check]:
-    """Whether a load and its samplers can work on an existing server."""
+def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
+    """Whether a load and its samplers can work on an existing server.
+
+    `log_elsewhere` says that its log is looked for on its host (`check_access`).
+    """
     try:
         parameters = resolve(dsn)
         with connect(parameters) as session:
@@ -44,7 +47,7 @@ def check_server(dsn: str) -> list[Check]:
             with told_as_target_error("looking for signs of production"):
                 signs = look_for_signs(session)
                 extensions = extensions_in(session)
-            log = check_log(session, parameters)
+            log = [] if log_elsewhere else check_log(session, parameters)
             host = check_server_host(session, parameters)
     except PgassayError as error:
         return [Check("connection", "fail", str(error))]

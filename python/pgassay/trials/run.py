@@ -88,7 +88,8 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         restart=(resumed or plan.begins_plot(trial)) if plan.hard else None,
     )
     parameters = target.parameters()
-    log = ServerLog(target.connect, parameters.hostaddr or parameters.host, facts.log_file)
+    address = parameters.hostaddr or parameters.host
+    log = ServerLog(target.connect, address, facts.log_file, target.host())
     with told_as_target_error("looking at the server"), target.connect() as session:
         extensions = extensions_in(session)
         host = target.host()

@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 
 from pgassay.errors import TargetError
+from pgassay.target.host import Host
 from pgassay.target.protocol import Connection
 from pgassay.target.statements import statement
 from pgassay.trials.server_log.clock import LogClock
@@ -62,6 +63,7 @@ class ServerLog:
         connect: Callable[[], Connection],
         host: str,
         own_file: Path | None = None,
+        machine: Host | None = None,
     ) -> None:
         self._notes: list[str] = []
         self._since_ns = time.time_ns()
@@ -69,7 +71,7 @@ class ServerLog:
         self._follower: LogFollower | None = None
         try:
             with connect() as session:
-                found = find_place(session, connect, host, own_file)
+                found = find_place(session, connect, host, own_file, machine)
                 if isinstance(found, Missing):
                     self._notes.append(f"the server's log is not read: {found.reason}; {found.fix}")
                     return
