@@ -173,7 +173,7 @@ def _run_trials(
 
 def answered(plan: Plan, block: int, measures: list[TrialMeasures]) -> bool:
     """Whether a run ends with this block; one of a single arm has no question to leave open."""
-    if block < plan.min_blocks:
+    if not plan.may_stop_after(block):
         return False
     return not plan.factors or analyse(plan.question, plan, measures).decided()
 

@@ -39,6 +39,8 @@ class IntervalKind(StrEnum):
     """Student's t on block differences: valid when the number of blocks was fixed beforehand."""
     SEQUENCE = "confidence sequence"
     """Valid after every block, whenever one stops."""
+    GROUP = "group-sequential"
+    """Valid at all of the looks that were fixed beforehand, together."""
 
 
 @dataclass(frozen=True)

@@ -174,6 +174,7 @@ def _print_order(drawn: Plan) -> None:
     last = drawn.max_blocks if drawn.factors else drawn.min_blocks
     for block in range(1, last + 1):
         needed = "" if block <= drawn.min_blocks else "  [dim]if still undecided[/dim]"
+        needed += "  [dim]look[/dim]" if block in drawn.looks else ""
         table.add_row(str(block), plain(order_of(drawn, block)) + needed)
     out.print(table)
     least, most = (

@@ -64,6 +64,8 @@ def make_plan(spec: Spec) -> Plan:
         plots="split" if plots.split else "complete",
         hard=plots.hard,
         plots_reason=plots.reason,
+        stopping=design.stops(),
+        looks=design.looks_at(),
     )
 
 

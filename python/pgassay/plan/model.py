@@ -90,6 +90,21 @@ class Plan:
     hard: tuple[str, ...] = ()
     """Factors that take a restart or more to change; the whole plots', where plots are split."""
     plots_reason: str = ""
+    stopping: str = ""
+    """ "fixed", "sequential" or "group-sequential"; empty in plans of before it could be chosen."""
+    looks: tuple[int, ...] = ()
+    """Blocks after which a group-sequential run may stop."""
+
+    @property
+    def stops(self) -> str:
+        """The stopping rule, by name."""
+        if self.stopping:
+            return self.stopping
+        return "fixed" if self.min_blocks == self.max_blocks else "sequential"
+
+    def may_stop_after(self, block: int) -> bool:
+        """Whether the run may end with this block, were everything decided."""
+        return block in self.looks if self.looks else block >= self.min_blocks
 
     @property
     def measured_s(self) -> float:

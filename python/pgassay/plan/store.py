@@ -41,6 +41,7 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
                 "trials": tuple(PlannedTrial(**trial) for trial in fields["trials"]),
                 "warnings": tuple(fields["warnings"]),
                 "hard": tuple(fields.get("hard", ())),
+                "looks": tuple(fields.get("looks", ())),
             }
         )
     except (KeyError, TypeError, AttributeError) as error:
@@ -57,7 +58,7 @@ def same_design(one: Plan, other: Plan) -> bool:
     """Whether two plans are of one experiment; estimates and words may have changed since."""
     first, second = (
         # What is hard to change shows in the whole plots of the trials, where it matters.
-        replace(plan, trial_s=0.0, warnings=(), hard=(), plots_reason="")
+        replace(plan, trial_s=0.0, warnings=(), hard=(), plots_reason="", stopping=plan.stops)
         for plan in (one, other)
     )
     return first == second
