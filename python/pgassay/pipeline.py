@@ -16,8 +16,10 @@ from typing import Any
 from pgassay import __version__
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.beyond import look_beyond
+from pgassay.analysis.calibrate import with_noise
 from pgassay.analysis.course import read_course
 from pgassay.analysis.drift import drift_between
+from pgassay.analysis.experience import record_of
 from pgassay.analysis.measures import measure_trial
 from pgassay.analysis.model import TrialMeasures
 from pgassay.analysis.series import trial_series
@@ -31,6 +33,7 @@ from pgassay.report.html import render_html
 from pgassay.report.machine import render_json
 from pgassay.samples.files import lost_storage_is_a_trial_error
 from pgassay.samples.handover import left_to_do
+from pgassay.samples.noise_memory import remember_noise
 from pgassay.samples.run_directory import RunDirectory, StoredTrial
 from pgassay.spec.parse import Spec
 from pgassay.spec.paths import path_from
@@ -61,13 +64,16 @@ class Outcome:
     context: ReportContext
 
 
-def run_experiment(spec: Spec, run: RunDirectory, observer: Observer) -> Outcome:
-    """Answer the spec's question; finished trials survive whatever goes wrong."""
+def run_experiment(
+    spec: Spec, run: RunDirectory, observer: Observer, *, calibrates: bool = False
+) -> Outcome:
+    """Answer the spec's question, or run its baseline against itself; finished trials survive
+    whatever goes wrong."""
     check_load(spec)
     check_servers(spec)
     check_thresholds()
     placement = resolve_placement(spec.file.placement, spec.file.settings.host)
-    plan = make_plan(spec)
+    plan = make_plan(spec, calibrates=calibrates)
     observer.planned(plan)
     for warning in placement.warnings:
         observer.warned(warning)
@@ -89,7 +95,11 @@ def carry_out(
     with restored(target, observer, lambda: left_to_do(run.path)):
         _run_trials(spec, plan, target, grounds, run, observer, placement, earlier or Earlier())
     observer.preparing("writing the report")
-    return report_run(run)
+    outcome = report_run(run)
+    floor = outcome.context.analysis.noise
+    if floor is not None:
+        remember_noise(record_of(spec, target.kind, floor))
+    return outcome
 
 
 def report_run(run: RunDirectory) -> Outcome:
@@ -111,6 +121,7 @@ def analyse_run(run: RunDirectory) -> ReportContext:
     courses = [course for trial in valid if (course := read_course(trial)) is not None]
     analysis = analyse(plan.question, plan, measures, drift_between(valid))
     analysis = look_beyond(analysis, plan, courses)
+    analysis = with_noise(analysis, plan, courses, [trial.summary() for trial in valid])
     return ReportContext(
         run_name=run.path.resolve().name,
         question=analysis.question,
@@ -122,6 +133,7 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         environment=_environment(run, trials),
         command=shlex.join(
             ["pgassay", "run", str(run.path / "spec.toml"), "--seed", str(plan.seed)]
+            + (["--aa"] if plan.calibrates else [])
         ),
         version=__version__,
     )
@@ -172,19 +184,22 @@ def _run_trials(
 
 
 def answered(plan: Plan, block: int, measures: list[TrialMeasures]) -> bool:
-    """Whether a run ends with this block; one of a single arm has no question to leave open."""
+    """Whether a run ends with this block; a single arm, and A/A, have no question to leave open."""
     if not plan.may_stop_after(block):
         return False
-    return not plan.factors or analyse(plan.question, plan, measures).decided()
+    if plan.calibrates or not plan.factors:
+        return True
+    return analyse(plan.question, plan, measures).decided()
 
 
 def _target_of(spec: Spec, grounds: Grounds, run: RunDirectory, place: Place | None) -> Target:
     table, servers = spec.file.target, spec.file.factors.target.servers()
-    if grounds.are_several:
+    if grounds.are_several or servers:
         only = {"": table.bin if table.bin is not None else table.version}
         made_from = {
             name: path_from(server, spec.folder) if isinstance(server, str) else server
             for name, server in (servers or only).items()
+            if name in {ground.server for ground in grounds.datasets}
         }
         return make_several(
             made_from, journal=run.journal(), place=place, rule=spec.file.reset_rule()

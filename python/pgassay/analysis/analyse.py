@@ -23,6 +23,7 @@ from pgassay.analysis.model import (
     Doubt,
     IntervalKind,
     TrialMeasures,
+    Verdict,
 )
 from pgassay.analysis.unmeasured import unmeasured
 from pgassay.analysis.variants import summarise_variants
@@ -83,11 +84,11 @@ def rule_of(plan: Plan) -> Rule:
     """How this plan's verdicts are reached."""
     contrasts = sum(len(factor.levels) - 1 for factor in plan.factors)
     return Rule(
-        interval=_INTERVALS[plan.stops],
+        interval=IntervalKind.T if plan.calibrates else _INTERVALS[plan.stops],
         smallest_effect=plan.smallest_effect,
         simultaneous=max(1, contrasts * len(_steps(plan))),
         declared_blocks=plan.min_blocks,
-        looks=plan.looks,
+        looks=() if plan.calibrates else plan.looks,
     )
 
 
@@ -128,6 +129,10 @@ def _tested_together(
         rule.declared_blocks,
     )
     corrected = dict(zip(verdicts, together or (), strict=False))
+    if plan.calibrates:
+        comparisons = tuple(
+            replace(c, verdict=Verdict.CALIBRATION, blocks_to_decide=None) for c in comparisons
+        )
     return tuple(replace(c, p_max_t=corrected.get(at)) for at, c in enumerate(comparisons))
 
 

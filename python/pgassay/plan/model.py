@@ -94,6 +94,10 @@ class Plan:
     """ "fixed", "sequential" or "group-sequential"; empty in plans of before it could be chosen."""
     looks: tuple[int, ...] = ()
     """Blocks after which a group-sequential run may stop."""
+    calibrates: bool = False
+    """An A/A run: two labels of one arm, `min_blocks` blocks."""
+    held: tuple[Factor, ...] = ()
+    """Of an A/A run: the experiment's own factors, all at their baselines."""
 
     @property
     def stops(self) -> str:
@@ -104,7 +108,19 @@ class Plan:
 
     def may_stop_after(self, block: int) -> bool:
         """Whether the run may end with this block, were everything decided."""
+        if self.calibrates:
+            return block >= self.min_blocks
         return block in self.looks if self.looks else block >= self.min_blocks
+
+    @property
+    def last_block(self) -> int:
+        """The last that may be needed; a run of a single arm, and an A/A run, end where others
+        may end first."""
+        return self.max_blocks if self.factors and not self.calibrates else self.min_blocks
+
+    def experiment(self) -> Plan:
+        """Of an A/A run: factors and stopping of the experiment that it is for."""
+        return replace(self, calibrates=False, factors=self.held or self.factors, held=())
 
     @property
     def measured_s(self) -> float:

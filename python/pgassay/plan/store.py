@@ -29,13 +29,17 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
     if schema != SCHEMA:
         raise ValueError(f"its schema is {schema!r}, not {SCHEMA!r}")
     try:
-        factors = tuple(Factor(f["name"], f["kind"], tuple(f["levels"])) for f in fields["factors"])
+        factors, held = (
+            tuple(Factor(f["name"], f["kind"], tuple(f["levels"])) for f in fields.get(name, ()))
+            for name in ("factors", "held")
+        )
         # The kinds stand with the factors; plans of before also had some of them with each arm.
-        kinds = {factor.name: factor.kind for factor in factors}
+        kinds = {factor.name: factor.kind for factor in (*held, *factors)}
         plan = Plan(
             **{
                 **fields,
                 "factors": factors,
+                "held": held,
                 "arms": tuple(Arm(a["id"], a["levels"], kinds) for a in fields["arms"]),
                 "steps": tuple(Step(**step) for step in fields["steps"]),
                 "trials": tuple(PlannedTrial(**trial) for trial in fields["trials"]),

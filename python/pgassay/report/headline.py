@@ -20,6 +20,7 @@ TONES = {
     Verdict.EQUIVALENT: "same",
     Verdict.NEGLIGIBLE: "same",
     Verdict.UNDECIDED: "undecided",
+    Verdict.CALIBRATION: "measured",
 }
 """Verdict → the class name that style.css colours."""
 _INTERVALS = {
