@@ -17,12 +17,13 @@ from pgassay import __version__
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.beyond import look_beyond
 from pgassay.analysis.calibrate import with_noise
-from pgassay.analysis.course import read_course
+from pgassay.analysis.course import TrialCourse, read_course
 from pgassay.analysis.drift import drift_between
 from pgassay.analysis.experience import record_of
 from pgassay.analysis.measures import measure_trial
 from pgassay.analysis.model import TrialMeasures
-from pgassay.analysis.series import trial_series
+from pgassay.analysis.series import TrialSeries, trial_series
+from pgassay.analysis.sources import TrialSources
 from pgassay.errors import RunDirectoryError
 from pgassay.findings.diagnose import find
 from pgassay.plan.design import make_plan
@@ -117,8 +118,7 @@ def analyse_run(run: RunDirectory) -> ReportContext:
     if not trials:
         raise RunDirectoryError(f"{run.path}: holds no finished trial; there is nothing to report")
     valid = [trial for trial in trials if trial.validity().valid]
-    measures = [measure_trial(trial) for trial in trials]
-    courses = [course for trial in valid if (course := read_course(trial)) is not None]
+    measures, courses, series = _read(trials)
     analysis = analyse(plan.question, plan, measures, drift_between(valid))
     analysis = look_beyond(analysis, plan, courses)
     analysis = with_noise(analysis, plan, courses, [trial.summary() for trial in valid])
@@ -129,7 +129,7 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         plan=plan,
         analysis=analysis,
         findings=find(analysis),
-        series=trial_series(valid),
+        series=series,
         environment=_environment(run, trials),
         command=shlex.join(
             ["pgassay", "run", str(run.path / "spec.toml"), "--seed", str(plan.seed)]
@@ -137,6 +137,21 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         ),
         version=__version__,
     )
+
+
+def _read(
+    trials: Sequence[StoredTrial],
+) -> tuple[list[TrialMeasures], list[TrialCourse], tuple[TrialSeries, ...]]:
+    """Measures of all trials, courses and pictures of those that count; one trial at a time."""
+    measures, courses, series = [], [], []
+    for trial in trials:
+        sources = TrialSources(trial)
+        measures.append(measure_trial(trial, sources))
+        if trial.validity().valid:
+            course = read_course(trial, sources)
+            courses += [] if course is None else [course]
+            series.append(trial_series(trial, sources))
+    return measures, courses, tuple(series)
 
 
 def _environment(run: RunDirectory, trials: Sequence[StoredTrial]) -> dict[str, Any]:

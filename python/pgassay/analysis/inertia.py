@@ -36,7 +36,8 @@ class Inertia:
 
     def covariances(self, n: int) -> Array:
         """At lags 0 to n − 1."""
-        found: Array = self.slow * self.correlation ** np.arange(n)
+        lags = np.arange(n, dtype=np.float64)
+        found: Array = np.asarray(self.slow * self.correlation**lags, dtype=np.float64)
         found[0] += self.fast
         return found
 

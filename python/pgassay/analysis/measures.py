@@ -15,21 +15,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pgassay.analysis.costs import host_costs, server_costs, server_cpu
-from pgassay.analysis.counters import CounterSeries
 from pgassay.analysis.histograms import CURVE_SHARES, Histogram, Of
 from pgassay.analysis.metrics import WAIT_CLASSES
 from pgassay.analysis.model import Doubt, LatencyCurve, StepMeasures, TrialMeasures
+from pgassay.analysis.sources import TrialSources
 from pgassay.analysis.variants import measure_variants
-from pgassay.analysis.wait_profile import WaitProfile
 from pgassay.samples.run_directory import StoredTrial
 
 _QUANTILES = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 
 
-def measure_trial(trial: StoredTrial) -> TrialMeasures:
+def measure_trial(trial: StoredTrial, sources: TrialSources | None = None) -> TrialMeasures:
     """Everything that is estimated from one trial."""
     summary = trial.summary()
-    sources = _Sources(trial)
+    sources = sources or TrialSources(trial)
     steps = [s for s in summary["load"]["steps"] if s["measured"]]
     by_rate = len({s.get("rate") for s in steps}) > 1
     level = "rate" if by_rate else "clients"
@@ -51,19 +50,8 @@ def measure_trial(trial: StoredTrial) -> TrialMeasures:
     )
 
 
-class _Sources:
-    """The tables of one trial, read once."""
-
-    def __init__(self, trial: StoredTrial) -> None:
-        self.load = trial.table("load")
-        self.waits = WaitProfile(trial.table("waits"))
-        self.postgres = CounterSeries(trial.table("postgres"))
-        self.host = CounterSeries(trial.table("host"))
-        self.checkpoints = trial.table("checkpoints")
-
-
 def _measure(
-    sources: _Sources, steps: tuple[Mapping[str, Any], ...], level: float | None
+    sources: TrialSources, steps: tuple[Mapping[str, Any], ...], level: float | None
 ) -> StepMeasures:
     start, end = steps[0]["start_ns"], steps[-1]["end_ns"]
     seconds = (end - start) / 1e9
