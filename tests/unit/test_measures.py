@@ -18,7 +18,7 @@ from pgassay.analysis.measures import measure_trial
 from pgassay.analysis.metrics import METRICS, class_of
 from pgassay.analysis.series import mean_by_second, trial_series
 from pgassay.analysis.wait_profile import WaitProfile
-from pgassay.samples.schemas import COUNTERS, LOAD, WAITS
+from pgassay.samples.schemas import COUNTERS, LOAD, TABLES, WAITS
 from support.synthetic import BASE_TPS, SPEC, synthetic_run
 
 KEY = ("wal", "", "wal_bytes")
@@ -72,7 +72,7 @@ def test_warm_up_is_not_measured(tmp_path: Path) -> None:
     run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
     whole = measure_trial(run.trial(1)).whole
     assert (whole.end_ns - whole.start_ns) / 1e9 == 10.0
-    (series,) = trial_series([run.trial(1)])
+    series = trial_series(run.trial(1))
     assert series.offset_s[:3] == (-1.5, -0.5, 0.5)
     assert len(mean_by_second([series], series.arm)) == 12
 
@@ -192,3 +192,17 @@ def test_events_fall_into_the_classes_a_dba_thinks_in(
     event: tuple[str | None, str | None], expected: str
 ) -> None:
     assert class_of(*event) == expected
+
+
+def test_counters_are_in_order_of_time_however_their_rows_lie() -> None:
+    rows = [(3, "b", 3.0), (1, "a", 10.0), (2, "b", 2.0), (2, "a", 20.0), (1, "b", 1.0)]
+    columns = {
+        "time_ns": [time for time, _, _ in rows],
+        "source": ["s"] * len(rows),
+        "object": [name for _, name, _ in rows],
+        "name": ["n"] * len(rows),
+        "value": [value for _, _, value in rows],
+    }
+    found = CounterSeries(pa.Table.from_pydict(columns, schema=TABLES["postgres"]))
+    assert [list(part) for part in found.points(("s", "a", "n"))] == [[1, 2], [10.0, 20.0]]
+    assert [list(part) for part in found.points(("s", "b", "n"))] == [[1, 2, 3], [1.0, 2.0, 3.0]]

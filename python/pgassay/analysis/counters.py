@@ -36,7 +36,7 @@ class CounterSeries:
                 encoded = encoded.chunk(0)
             words.append(encoded.dictionary.to_pylist())
             code = code * len(words[-1]) + encoded.indices.to_numpy()
-        order = np.lexsort((times, code))
+        order = _by_counter(code, times)
         code, times, values = code[order], times[order], values[order]
         starts = np.flatnonzero(np.r_[True, code[1:] != code[:-1]])
         for start, end in zip(starts, np.r_[starts[1:], len(code)], strict=True):
@@ -121,3 +121,27 @@ class CounterSeries:
             if (grown := self.increase(key, start_ns, end_ns)) is not None
         ]
         return sum(found) if found else None
+
+
+def _by_counter(code: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Places by counter, and by time in each.
+
+    Rows are written in the order of time, so sorting by counter alone is nearly always enough; and
+    of numbers below 65 536 that is done by radix, in a tenth of the time.
+    """
+    small = _small(code)
+    order: NDArray[np.intp] = np.argsort(small, kind="stable")
+    ordered = small[order]
+    goes_on = ordered[1:] == ordered[:-1]
+    if np.any(goes_on & (np.diff(times[order]) < 0)):
+        order = np.lexsort((times, code))
+    return order
+
+
+def _small(code: NDArray[np.int64]) -> NDArray[np.uint16] | NDArray[np.int64]:
+    """The same order in two bytes, where there are few enough counters."""
+    used = np.zeros(int(code.max()) + 1, dtype=bool)
+    used[code] = True
+    if np.count_nonzero(used) > np.iinfo(np.uint16).max:
+        return code
+    return (np.cumsum(used) - 1).astype(np.uint16)[code]

@@ -15,22 +15,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pgassay.analysis.costs import host_costs, server_costs, server_cpu
-from pgassay.analysis.counters import CounterSeries
 from pgassay.analysis.histograms import CURVE_SHARES, Histogram, Of
 from pgassay.analysis.host_columns import HostColumns
 from pgassay.analysis.metrics import WAIT_CLASSES
 from pgassay.analysis.model import Doubt, HostWindow, LatencyCurve, StepMeasures, TrialMeasures
+from pgassay.analysis.sources import TrialSources
 from pgassay.analysis.variants import measure_variants
-from pgassay.analysis.wait_profile import WaitProfile
 from pgassay.samples.run_directory import StoredTrial
 
 _QUANTILES = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 
 
-def measure_trial(trial: StoredTrial) -> TrialMeasures:
+def measure_trial(trial: StoredTrial, sources: TrialSources | None = None) -> TrialMeasures:
     """Everything that is estimated from one trial."""
     summary = trial.summary()
-    sources = _Sources(trial)
+    sources = sources or TrialSources(trial)
     steps = [s for s in summary["load"]["steps"] if s["measured"]]
     by_rate = len({s.get("rate") for s in steps}) > 1
     level = "rate" if by_rate else "clients"
@@ -57,24 +56,13 @@ def measure_trial(trial: StoredTrial) -> TrialMeasures:
     )
 
 
-def _host(sources: _Sources, whole: StepMeasures) -> HostWindow | None:
+def _host(sources: TrialSources, whole: StepMeasures) -> HostWindow | None:
     columns = HostColumns(sources.host)
     return columns.window(whole.start_ns, whole.end_ns) if columns.readings("vmstat") else None
 
 
-class _Sources:
-    """The tables of one trial, read once."""
-
-    def __init__(self, trial: StoredTrial) -> None:
-        self.load = trial.table("load")
-        self.postgres = CounterSeries(trial.table("postgres"))
-        self.host = CounterSeries(trial.table("host"))
-        self.waits = WaitProfile(trial.table("waits"), self.host)
-        self.checkpoints = trial.table("checkpoints")
-
-
 def _measure(
-    sources: _Sources, steps: tuple[Mapping[str, Any], ...], level: float | None
+    sources: TrialSources, steps: tuple[Mapping[str, Any], ...], level: float | None
 ) -> StepMeasures:
     rows = sources.load.filter(
         pc.is_in(sources.load["step"], pa.array([s["index"] for s in steps], pa.int32()))
@@ -121,7 +109,7 @@ def _windows(steps: tuple[Mapping[str, Any], ...], *, gaps: bool = False) -> tup
     )
 
 
-def _costs(sources: _Sources, window: _Window) -> dict[str, float | None]:
+def _costs(sources: TrialSources, window: _Window) -> dict[str, float | None]:
     """What server and host say of a window."""
     start, end, seconds = window.start_ns, window.end_ns, window.seconds
     values: dict[str, float | None] = {}

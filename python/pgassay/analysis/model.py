@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from pgassay.analysis.calibration_model import Calibration, NoiseFloor
 from pgassay.analysis.course_model import (
     Associations,
     CheckpointContrast,
@@ -31,6 +32,8 @@ class Verdict(StrEnum):
     """Different for sure, and for sure less than the smallest effect that matters."""
     EQUIVALENT = "equivalent"
     UNDECIDED = "undecided"
+    CALIBRATION = "calibration"
+    """Of an A/A run: there is nothing to decide."""
 
 
 class IntervalKind(StrEnum):
@@ -40,6 +43,8 @@ class IntervalKind(StrEnum):
     """Student's t on block differences: valid when the number of blocks was fixed beforehand."""
     SEQUENCE = "confidence sequence"
     """Valid after every block, whenever one stops."""
+    GROUP = "group-sequential"
+    """Valid at all of the looks that were fixed beforehand, together."""
 
 
 @dataclass(frozen=True)
@@ -300,6 +305,10 @@ class Analysis:
     checkpoint_contrasts: tuple[CheckpointContrast, ...] = ()
     associations: Associations | None = None
     """None where the courses of the trials were not read."""
+    noise: NoiseFloor | None = None
+    """How much trials of one arm differ in a block; None where that cannot be seen."""
+    calibration: Calibration | None = None
+    """Of an A/A run."""
 
     def verdicts(self) -> tuple[Comparison, ...]:
         """The comparisons of the primary metric."""

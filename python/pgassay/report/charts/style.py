@@ -42,6 +42,7 @@ TONE_COLOURS = {
     "worse": "#C8401F",
     "same": "#64809B",
     "undecided": "#B97F0A",
+    "measured": "#46607a",
 }
 
 INK = "#7d8590"
