@@ -19,6 +19,7 @@ from pgassay.analysis.counters import CounterSeries
 from pgassay.analysis.histograms import CURVE_SHARES, Histogram, Of
 from pgassay.analysis.metrics import WAIT_CLASSES
 from pgassay.analysis.model import Doubt, LatencyCurve, StepMeasures, TrialMeasures
+from pgassay.analysis.turns import measure_turns
 from pgassay.analysis.variants import measure_variants
 from pgassay.analysis.wait_profile import WaitProfile
 from pgassay.samples.run_directory import StoredTrial
@@ -46,6 +47,7 @@ def measure_trial(trial: StoredTrial) -> TrialMeasures:
         steps=measured,
         warnings=tuple(_warnings(summary, whole)),
         variants=measure_variants(summary["load"].get("slices", ())),
+        turns=measure_turns(summary, sources.load),
         invalid=trial.validity().reasons,
         repeats=summary.get("repeats"),
     )

@@ -10,6 +10,7 @@ import itertools
 import math
 
 from pgassay.plan.steps import steps_of
+from pgassay.plan.turns import LONG_S
 from pgassay.spec.parse import Spec
 from pgassay.spec.redaction import secret_line
 from pgassay.spec.settings import CATALOGUED, catalogue
@@ -19,16 +20,27 @@ CYCLE_MINIMUM = 3.0
 """Checkpoint intervals a trial must span before its phase matters little (see docs/methods.md)."""
 
 
-def find_risks(spec: Spec, resolution: int | None = None) -> tuple[str, ...]:
+def find_risks(spec: Spec, resolution: int | None = None, mode: str = "blocks") -> tuple[str, ...]:
     """The risks of this experiment, most serious first; `resolution` is that of a fraction."""
+    alternates = mode == "switchback"
     return tuple(
         _checkpoint_phase(spec)
         + _reset(spec)
         + _aliased(resolution)
-        + _too_few_blocks(spec)
+        + (_long_slices(spec) if alternates else _too_few_blocks(spec))
         + _short_trials(spec)
         + _secrets(spec)
     )
+
+
+def _long_slices(spec: Spec) -> list[str]:
+    length = spec.file.design.slice
+    if length <= LONG_S:
+        return []
+    return [
+        f"slices of {length:g} s let drift of the host into their differences, and a trial has"
+        " fewer of them; 0.5 to 2 s do unless an effect takes longer to show"
+    ]
 
 
 def _aliased(resolution: int | None) -> list[str]:

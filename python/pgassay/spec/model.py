@@ -19,6 +19,7 @@ from pgassay.spec.passwords import refuse_password
 from pgassay.spec.placement import PlacementTable
 from pgassay.spec.reset import ResetRule, ResetTable, rule_for
 from pgassay.spec.signs import SIGNS, refuse_unknown_signs
+from pgassay.spec.slices import Length
 from pgassay.spec.values import SettingValue, Share, Table
 
 _ACCEPTABLE = {"type": "array", "items": {"enum": list(SIGNS)}}
@@ -107,6 +108,15 @@ class DesignTable(Table):
         " like all others (complete)",
     )
 
+    mode: Literal["auto", "blocks", "switchback"] = Field(
+        "blocks",
+        description="blocks: an arm per trial; switchback: every trial alternates all arms in"
+        " slices; auto: the cheapest that is valid",
+    )
+    slice: Length = Field(
+        1.0, description="switchback: of each arm's turn; half of the trials have half of it"
+    )
+
     @model_validator(mode="before")
     @classmethod
     def _max_follows_min(cls, table: Any) -> Any:
@@ -124,6 +134,10 @@ class DesignTable(Table):
             )
         if "resolution" in self.model_fields_set and self.combinations != "fraction":
             raise ValueError('resolution is a fraction\'s; write combinations = "fraction" too')
+        if "slice" in self.model_fields_set and self.mode == "blocks":
+            raise ValueError(
+                'slice belongs to mode = "switchback" or "auto"; write one, or drop it'
+            )
         return self
 
 
