@@ -25,6 +25,7 @@ from pgassay.analysis.model import (
     IntervalKind,
     TrialMeasures,
 )
+from pgassay.analysis.round_effects import round_effects
 from pgassay.analysis.unmeasured import unmeasured
 from pgassay.analysis.variants import summarise_variants
 from pgassay.plan.model import Plan
@@ -62,6 +63,7 @@ def analyse(
         comparisons=comparisons,
         variants=() if plan.alternates else summarise_variants(trials),
         carry_over=carried,
+        round_effects=round_effects(plan, trials),
         interactions=factorial.interactions,
         simple_effects=factorial.simple_effects,
         trends=factorial.trends,

@@ -100,11 +100,15 @@ def _steady(metric: Metric) -> Metric:
 def _within(
     metric: Metric, plan: Plan, trials: Sequence[TrialMeasures], weights: Vector
 ) -> tuple[float, float, Spread] | None:
-    tables = [round_table(metric, trials, plan, part) for part in ("early", "late")]
-    # Rounds are matched by their place: both parts are kept only where both have a value.
-    early, late = (t.of(weights) for t in tables)
-    if len(early) != len(late) or not len(early) or tables[0].trials is None:
+    whole = [
+        round_table(metric, trials, plan, "early"),
+        round_table(metric, trials, plan, "late"),
+    ]
+    both = sorted(set(whole[0].blocks) & set(whole[1].blocks))
+    tables = [table.only(both) for table in whole]
+    if not both or tables[0].trials is None:
         return None
+    early, late = (table.of(weights) for table in tables)
     spread = spread_of_rounds(early - late, tables[0].trials)
     return float(early.mean()), float(late.mean()), spread
 

@@ -76,21 +76,25 @@ def round_table(
     metric: Metric, trials: Sequence[TrialMeasures], plan: Plan, part: Part = "values"
 ) -> BlockTable:
     """Every round of slices in which all arms have a value, of the slices' part asked for."""
-    rows: list[list[float]] = []
+    rows: dict[int, list[float]] = {}
     blocks: list[int] = []
-    size = len(plan.arms)
+    size, number = len(plan.arms), 0
+    if not any(metric.name in getattr(turn, part) for t in trials for turn in t.turns):
+        trials = ()
     for trial in trials:
         for first in range(0, len(trial.turns), size):
+            number += 1
             found = {
                 turn.arm: getattr(turn, part).get(metric.name, 0.0)
                 for turn in trial.turns[first : first + size]
             }
             # Every value of a slice is a rate or a time: nothing happened where it is zero.
             if len(found) == size and min(found.values()) > 0.0:
-                rows.append([math.log(found[arm.id]) for arm in plan.arms])
+                rows[number] = [math.log(found[arm.id]) for arm in plan.arms]
                 blocks.append(trial.block)
-    values = np.array(rows, dtype=np.float64).reshape(-1, size)
-    return BlockTable(tuple(range(len(rows))), values, np.array(blocks, dtype=np.int64))
+    values = np.array([*rows.values()], dtype=np.float64).reshape(-1, size)
+    # Rounds are numbered among all, so that those of two parts or metrics can be matched.
+    return BlockTable(tuple(rows), values, np.array(blocks, dtype=np.int64))
 
 
 def mean_over(plan: Plan, held: Mapping[str, str]) -> Vector:

@@ -275,6 +275,16 @@ class ArmEffect:
     estimate: Estimate
 
 
+@dataclass(frozen=True)
+class RoundEffects:
+    """A level against its factor's baseline in every round of slices, in the order of time."""
+
+    factor: str
+    level: str
+    blocks: tuple[int, ...]
+    effects_pct: tuple[float, ...]
+
+
 class CarryOverTest(StrEnum):
     """How an effect that outlasts its slice is looked for."""
 
@@ -326,6 +336,7 @@ class Analysis:
     trends: tuple[Trend, ...] = ()
     arm_effects: tuple[ArmEffect, ...] = ()
     carry_over: tuple[CarryOver, ...] = ()
+    round_effects: tuple[RoundEffects, ...] = ()
     quantile_shifts: tuple[QuantileShift, ...] = ()
     by_load: tuple[EffectByLoad, ...] = ()
     load_curves: tuple[LoadCurve, ...] = ()

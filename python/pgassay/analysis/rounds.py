@@ -61,9 +61,10 @@ def spread_of_rounds(differences: Array, trials: NDArray[np.int64]) -> Spread:
     between = float(np.var(means, ddof=1)) / count if count >= FEWEST_TRIALS else 0.0
     if between <= within:
         return Spread(mean, math.sqrt(within), inside + 1.0)
-    # The excess is what trials differ by, known from so few of them.
-    excess = between - within
-    units = between**2 / (excess**2 / (count - 1) + within**2 / inside)
+    # More and more of it is what trials differ by, known from so few of them. Satterthwaite's
+    # degrees of freedom fall too slowly where they are estimated themselves.
+    freedom_between = count - 1.0
+    units = freedom_between + max(0.0, inside - freedom_between) * (within / between) ** 4
     return Spread(mean, math.sqrt(between), units + 1.0)
 
 
