@@ -121,7 +121,10 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         series=trial_series(valid),
         environment=_environment(run, trials),
         command=shlex.join(
-            ["pgassay", "run", str(run.path / "spec.toml"), "--seed", str(plan.seed)]
+            [
+                *("pgassay", "run", str(run.path / "spec.toml"), "--seed", str(plan.seed)),
+                *(("--mode", plan.mode) if plan.alternates else ()),
+            ]
         ),
         version=__version__,
     )
