@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from support.broken_runs import assert_nothing_open, watched
 from support.command import pgassay, shop_workload
 from support.servers import SECRET, LabServer
 
@@ -35,6 +36,24 @@ work_mem = ["4MB", "2MB"]
 [load]
 clients = 3
 step = "4500ms"
+warmup = "0.5s"
+[design]
+mode = "switchback"
+slice = "250ms"
+min_blocks = 2
+max_blocks = 2
+"""
+CHANGED = """
+[target]
+dsn = "host=127.0.0.1 port={port} user=lab dbname=lab"
+allow_changes = true
+[workload]
+use = "bank-write"
+[factors.postgres]
+work_mem = ["5MB", "9MB"]
+[load]
+clients = 2
+step = "4s"
 warmup = "0.5s"
 [design]
 mode = "switchback"
@@ -116,3 +135,28 @@ def test_every_transaction_runs_under_the_setting_of_the_arm_whose_turn_it_is(
             assert own <= {work_mem[one["variant"]]}
             checked += bool(own)
     assert checked > 20
+
+
+def test_a_killed_switchback_is_resumed_as_one_and_leaves_the_server_as_found(
+    lab_server: LabServer, tmp_path: Path
+) -> None:
+    settings = lab_server.cluster.workspace.data / "postgresql.auto.conf"
+    with lab_server.admin() as session:
+        session.execute("ALTER SYSTEM SET work_mem = '6MB'")
+        session.execute("SELECT pg_reload_conf()")
+    before = settings.read_bytes()
+    spec, run = tmp_path / "x.toml", tmp_path / "run"
+    spec.write_text(CHANGED.format(port=lab_server.port))
+    try:
+        with watched(run, spec, PGPASSWORD=SECRET) as tool:
+            tool.wait_for(lambda: len(tool.finished()) >= 1, "a finished trial")
+            tool.kill()
+        done = pgassay("run", "--resume", run, "--json", PGPASSWORD=SECRET)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["trials"] == 2
+        assert settings.read_bytes() == before
+        assert_nothing_open(run)
+    finally:
+        with lab_server.admin() as session:
+            session.execute("ALTER SYSTEM RESET work_mem")
+            session.execute("SELECT pg_reload_conf()")

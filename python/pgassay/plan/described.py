@@ -90,7 +90,7 @@ def mode_lines(plan: Plan) -> tuple[str, ...]:
 def restarts_line(plan: Plan, *, every_trial: bool) -> str:
     """How often a run starts the server anew for a trial."""
     if every_trial:
-        return f"{len(plan.arms)} a block: the reset before every trial is one"
+        return f"{len(plan.block(1))} a block: the reset before every trial is one"
     if plan.plots == "split":
         return f"{len(plan.whole_plots(1))} a block at most, one per whole plot"
     if plan.hard:
