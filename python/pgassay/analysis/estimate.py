@@ -21,7 +21,7 @@ from scipy import special
 from pgassay.analysis.max_t import max_t_p
 from pgassay.analysis.model import IntervalKind
 from pgassay.analysis.rounds import Spread, spread_of_rounds
-from pgassay.analysis.sequential import critical_t, log_e_value
+from pgassay.analysis.sequential import critical_t, e_value, log_e_value
 
 Interval = tuple[float, float]
 
@@ -107,7 +107,7 @@ def estimate(
         p_t=None if error is None else float(2 * special.stdtr(units - 1, -abs(mean) / error)),
         p_sign_flip=sign_flip_p(differences[: rule.declared_blocks]),
         p_blocks=min(len(differences), rule.declared_blocks),
-        e_value=_evidence(spread, len(differences)),
+        e_value=_evidence(spread, differences, trials),
         differs=differs,
         inside=inside,
         blocks_to_decide=0 if differs or inside else _blocks_to_decide(spread, margins, n, rule),
@@ -121,9 +121,13 @@ def _of_blocks(differences: NDArray[np.float64]) -> Spread:
     return Spread(float(differences.mean()), _standard_error(differences), float(n))
 
 
-def _evidence(spread: Spread, count: int) -> float | None:
-    if spread.error is None:
-        return None if count > 1 else 1.0
+def _evidence(
+    spread: Spread, differences: NDArray[np.float64], trials: NDArray[np.int64] | None
+) -> float | None:
+    if spread.error is None and len(differences) > 1:
+        return None
+    if trials is None or spread.error is None:
+        return e_value(differences)
     return math.exp(min(log_e_value(spread.mean / spread.error, spread.units), 700.0))
 
 
