@@ -174,10 +174,10 @@ def count(
     return found
 
 
-def simulate(runs: int) -> list[str]:
-    """The page's tables."""
+def identical_arms(runs: int) -> list[str]:
+    """How often arms that do not differ are called different."""
     lines = [
-        "## Identical arms",
+        f"## Identical arms ({runs} experiments a row)",
         "",
         "| blocks | step | host | called different | interval misses 0 | carry-over found |",
         "|---|---|---|---|---|---|",
@@ -190,9 +190,13 @@ def simulate(runs: int) -> list[str]:
                 f" {rate(n.missed, runs)} | {rate(n.carry_over, runs)} |"
             )
             print(lines[-1], flush=True)
-    lines += [
-        "",
-        "## With an effect",
+    return lines
+
+
+def true_effects(runs: int) -> list[str]:
+    """How often an effect is found, and how often its interval misses it."""
+    lines = [
+        f"## With an effect ({runs} experiments a row)",
         "",
         "| blocks | step | effect | called different | called equivalent | interval misses it |"
         " mean blocks |",
@@ -206,9 +210,13 @@ def simulate(runs: int) -> list[str]:
                 f" {rate(n.equivalent, runs)} | {rate(n.missed, runs)} | {n.blocks / runs:.1f} |"
             )
             print(lines[-1], flush=True)
-    lines += [
-        "",
-        "## An effect of 10 % that outlasts its slice",
+    return lines
+
+
+def carried_effects(runs: int) -> list[str]:
+    """How often an effect that outlasts its slice is found to."""
+    lines = [
+        f"## An effect of 10 % that outlasts its slice ({runs} experiments a row, 6 trials)",
         "",
         "| what is left | found | verdict withdrawn | interval misses 10 % |",
         "|---|---|---|---|",
@@ -228,12 +236,13 @@ def main(runs: int) -> None:
     head = [
         "# Validation of switchback designs",
         "",
-        f"{runs} experiments a row, {datetime.now(UTC):%Y-%m-%d}; slices of 1 s and of 0.5 s by"
-        f" turns of trials; a host that remembers, with a standard deviation of {100 * HOST:g} %,"
-        f" and {100 * OWN:g} % of each second's own; smallest effect 2 %. Made by `make validate`.",
-        "",
+        f"{datetime.now(UTC):%Y-%m-%d}; slices of 1 s and of 0.5 s by turns of trials; a host that"
+        f" remembers, with a standard deviation of {100 * HOST:g} %, and {100 * OWN:g} % of each"
+        " second's own; smallest effect 2 %. Made by `make validate`.",
     ]
-    OUTPUT.write_text("\n".join([*head, *simulate(runs)]) + "\n", "utf-8")
+    parts = [identical_arms(runs), true_effects(runs), carried_effects(runs)]
+    lines = head + [line for part in parts for line in ("", *part)]
+    OUTPUT.write_text("\n".join(lines) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
