@@ -27,6 +27,7 @@ from pgassay.resume import resume as resume_run
 from pgassay.samples.handover import held, left_to_do
 from pgassay.samples.journal import JOURNAL, open_changes
 from pgassay.samples.run_directory import RunDirectory, default_run_path
+from pgassay.spec.mode import Mode
 from pgassay.spec.parse import Spec, load_spec
 
 REFUSALS = (SpecError, SetupError, RunDirectoryError)
@@ -48,6 +49,9 @@ def run(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Overrules the file's design.seed.")
     ] = None,
+    mode: Annotated[
+        Mode | None, typer.Option("--mode", help="Overrules the file's design.mode.")
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run that broke off, at its next trial.")
     ] = False,
@@ -66,11 +70,13 @@ def run(
             raise SetupError("--resume keeps the plan of the run, and so its seed; drop --seed")
         if aa:
             raise SetupError("--resume keeps the plan of the run, A/A or not; drop --aa")
+        if mode is not None:
+            raise SetupError("--resume keeps the plan of the run, and so its mode; drop --mode")
         conclude(go_on(spec, out, accept or []), as_json=as_json)
         return
     if accept:
         raise SetupError("--accept belongs to --resume; drop it")
-    checked = load_spec(spec, seed)
+    checked = load_spec(spec, seed, mode)
     path = out or default_run_path(f"{spec.stem}-aa" if aa else spec.stem)
     conclude(follow(checked, path, calibrates=aa), as_json=as_json)
 

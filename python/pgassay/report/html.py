@@ -26,6 +26,7 @@ from pgassay.report.charts.effect import effect_chart, runs_out
 from pgassay.report.charts.interactions import interaction_chart
 from pgassay.report.charts.load_curve import by_load_chart, load_curve_chart
 from pgassay.report.charts.quantiles import quantiles_chart
+from pgassay.report.charts.rounds import rounds_chart
 from pgassay.report.charts.style import ArmStyle, arm_styles
 from pgassay.report.charts.throughput import thinning, throughput_chart
 from pgassay.report.charts.trial_order import trial_order_chart
@@ -78,6 +79,7 @@ def render_html(context: ReportContext) -> str:
             courses=further_tables.course_rows(context),
             logged=logged_rows(context),
             variants=tables.variant_rows(context),
+            carry_over=further_tables.carry_over_rows(context),
             comparisons=tables.all_rows(context),
             warnings=tables.warning_groups(context),
             sections=environment_sections(context.environment),
@@ -102,6 +104,7 @@ def _charts(context: ReportContext, styles: dict[str, ArmStyle]) -> dict[str, Ma
         "by_load": by_load_chart(analysis),
         "quantiles": quantiles_chart(analysis),
         "checkpoints": checkpoints_chart(analysis, styles),
+        "rounds": rounds_chart(analysis),
         "order": trial_order_chart(analysis, styles),
     }
     return {name: _data(figure) for name, figure in figures.items() if figure is not None}

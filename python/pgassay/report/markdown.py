@@ -44,6 +44,7 @@ def render_markdown(context: ReportContext) -> str:
             load_rows=further_tables.load_rows(context),
             logged=logged_rows(context),
             variants=tables.variant_rows(context),
+            carry_over=further_tables.carry_over_rows(context),
             warnings=tables.warning_groups(context),
             sections=environment_sections(context.environment),
             servers=server_table(context.environment),

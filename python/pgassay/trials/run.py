@@ -100,7 +100,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     # Before the load opens its connections: what they bring is the trial's own doing.
     watch = SamenessWatch(target, facts, own_limits())
     place = context.placement
-    load = open_trial_load(trial, spec, plan, parameters, context.output, place)
+    load = open_trial_load(trial, context.spec, plan, parameters, context.output, place)
     sampler, sampler_placed = open_sampler(
         target.parameters(),
         facts.version_num,
@@ -127,7 +127,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         block=trial.block,
         position=trial.position,
         arm=trial.arm,
-        levels=arm.levels,
+        levels={} if arm.alternating else arm.levels,
         started_ns=started_ns,
         ended_ns=_core.now_ns(),
         reset={**asdict(reset), **_told(ground, facts)},
