@@ -75,6 +75,7 @@ pub(crate) fn run(files: &HostFiles, shared: &Shared) {
                 false
             }
         });
+        shared.recent.note_values(&values);
         shared.host().append(&mut values);
         shared.costs.host_reads.fetch_add(1, Ordering::Relaxed);
         let late = late + schedule.advance(Instant::now());

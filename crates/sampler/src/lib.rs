@@ -13,6 +13,7 @@ mod host;
 mod link;
 mod names;
 mod proc;
+mod recent;
 mod sampler;
 mod schedule;
 mod shared;

@@ -36,6 +36,7 @@ from pgassay.trials.queries import extensions_in
 from pgassay.trials.record import Columns, TrialRecord
 from pgassay.trials.sameness import SamenessWatch
 from pgassay.trials.sampling import open_sampler, transactions_of
+from pgassay.trials.server_clock import ServerClock
 from pgassay.trials.server_log.reader import ServerLog
 from pgassay.trials.statement_statistics import StatementWatch, joined
 from pgassay.trials.thresholds import own_limits
@@ -86,10 +87,13 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         restart=(resumed or plan.begins_plot(trial)) if plan.hard else None,
     )
     parameters = target.parameters()
-    log = ServerLog(target.connect, parameters.hostaddr or parameters.host, facts.log_file)
+    clock = ServerClock(target.connect)
+    clock.look()
+    host = parameters.hostaddr or parameters.host
+    log = ServerLog(target.connect, host, facts.log_file, clock)
     with told_as_target_error("looking for extensions"), target.connect() as session:
         extensions = extensions_in(session)
-    statements = StatementWatch(target, facts.version_num, extensions)
+    statements = StatementWatch(target.connect, facts.version_num, extensions)
     # Before the load opens its connections: what they bring is the trial's own doing.
     watch = SamenessWatch(target, facts, own_limits())
     place = context.placement
@@ -109,6 +113,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         sampler.stop()
     counters: Columns = sampler.take_counters()
     waits: Columns = sampler.take_waits()
+    clock.look()
     logged = log.read()
     told = logged.events if logged.has_checkpoints else None
     checkpoints = checkpoints_in_counters(counters) if told is None else checkpoints_in_log(told)
@@ -132,6 +137,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
             *doubts_among(remarks),
             *sampler.warnings(),
             *reset.notes,
+            *clock.notes,
             *logged.notes,
             *statements.notes,
         ),
@@ -143,6 +149,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         checkpoints_from="counters" if told is None else "log",
         events=other_events(logged.events or ()),
         log=logged.described,
+        clock=clock.described(),
         kept=load.kept,
         placement={
             "server": reset.placement,

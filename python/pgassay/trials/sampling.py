@@ -29,22 +29,29 @@ def open_sampler(
     read_host: bool,
     extensions: Mapping[str, Extension] = NO_EXTENSIONS,
     place: Place | None = None,
+    waits_every_s: float = WAITS_EVERY_S,
+    busy_share: float | None = None,
 ) -> tuple[_core.Sampler, dict[str, str]]:
     """A sampler at work, and where its threads run.
 
-    Waits at 10 Hz, the host each second, counters each second or as seldom as their file says.
+    Waits at 10 Hz unless something else is said, the host each second, counters each second or as
+    seldom as their file says. `busy_share` is the most that readings of one kind may take of the
+    time: after a slow one the sampler rests.
     """
     queries = queries_for(version_num)
     configuration = {
         "connection": connection.for_core(),
         "application_name": APPLICATION_NAME,
-        "waits": {"sql": queries[_WAITS].sql, "every_s": WAITS_EVERY_S, "jitter": JITTER},
+        "waits": {"sql": queries[_WAITS].sql, "every_s": waits_every_s, "jitter": JITTER},
         "counters": [
-            {"source": name, "sql": sql, "every_s": query.every_s}
+            {"source": name, "sql": sql, "every_s": max(query.every_s, waits_every_s)}
             for name, query in queries.items()
             if name != _WAITS and query.every_s and (sql := query.sql_with(extensions))
         ],
-        "host": {"every_s": COUNTERS_EVERY_S, "proc": "/proc"} if read_host else None,
+        "host": {"every_s": max(COUNTERS_EVERY_S, waits_every_s), "proc": "/proc"}
+        if read_host
+        else None,
+        "busy_share": busy_share,
     }
     sampler = _core.Sampler(json.dumps(configuration), load)
     before = threads()

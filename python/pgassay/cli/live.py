@@ -1,0 +1,95 @@
+"""What goes on at a server right now, as lines and as a small table.
+
+Enters: a `Seen`. Leaves: text that fits 60 columns, and uses more where there are more.
+Never: shows what was not seen as zero, or colours what NO_COLOR forbids (rich's business).
+"""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from pgassay.analysis.metrics import class_of
+from pgassay.cli.console import err
+from pgassay.trials.glance import Seen
+
+_MOST_EVENTS = 6
+_BAR_COLUMNS = 16
+_MB = 1e6
+_COLOURS = {
+    "cpu": "green",
+    "wal": "red",
+    "data_io": "blue",
+    "lock": "magenta",
+    "lwlock": "yellow",
+    "ipc": "cyan",
+}
+
+
+def is_live() -> bool:
+    """Whether standard error is a terminal that can be drawn on."""
+    return err.is_terminal and not err.is_dumb_terminal
+
+
+def seen_line(seen: Seen, *, with_tps: bool = True) -> str:
+    """One plain line."""
+    if not seen.answers:
+        return "the server does not answer"
+    parts = [f"{seen.tps:,.0f} commits/s"] if with_tps and seen.tps is not None else []
+    parts.append(f"{sum(seen.sessions.values()):.1f} active")
+    parts += [f"{event} {busy:.1f}" for event, busy in list(seen.sessions.items())[:3]]
+    if seen.checkpoint:
+        parts.append("checkpoint under way")
+    parts += _host_parts(seen)
+    return ", ".join(parts)
+
+
+def seen_table(seen: Seen, width: int, *, with_tps: bool = True) -> RenderableType:
+    """Transactions, the largest waits, checkpoint, host."""
+    if not seen.answers:
+        return Text("the server does not answer; waiting for it to come back", style="yellow")
+    first = []
+    if with_tps and seen.tps is not None:
+        first.append(f"[bold]{seen.tps:,.0f}[/bold] commits/s")
+        if seen.rollbacks:
+            first.append(f"[red]{seen.rollbacks:,.0f} rollbacks/s[/red]")
+    first.append(f"{sum(seen.sessions.values()):.1f} active sessions")
+    if seen.checkpoint:
+        first.append("[yellow]checkpoint under way[/yellow]")
+    lines: list[RenderableType] = [Text.from_markup("  ".join(first))]
+    if seen.sessions:
+        lines.append(_waits(seen, width))
+    host = _host_parts(seen)
+    if host:
+        lines.append(Text("host  " + "  ".join(host)))
+    return Group(*lines)
+
+
+def _waits(seen: Seen, width: int) -> Table:
+    table = Table.grid(padding=(0, 1))
+    table.add_column(max_width=max(width - _BAR_COLUMNS - 12, 20), no_wrap=True)
+    table.add_column(justify="right", min_width=6)
+    table.add_column(no_wrap=True)
+    largest = max(seen.sessions.values())
+    for event, busy in list(seen.sessions.items())[:_MOST_EVENTS]:
+        kind, _, name = event.partition(":")
+        of_class = "cpu" if event == "CPU" else class_of(kind, name)
+        bar = "█" * max(1, round(_BAR_COLUMNS * busy / largest))
+        colour = _COLOURS.get(of_class, "white")
+        table.add_row(escape(event), f"{busy:.2f}", f"[{colour}]{bar}[/{colour}]")
+    return table
+
+
+def _host_parts(seen: Seen) -> list[str]:
+    parts = []
+    if seen.processors is not None:
+        parts.append(f"CPU {seen.processors['busy']:.0f} %")
+        parts.append(f"iowait {seen.processors['iowait']:.0f} %")
+        if seen.processors["steal"] >= 0.5:
+            parts.append(f"steal {seen.processors['steal']:.0f} %")
+    if seen.read_bytes_s is not None and seen.written_bytes_s is not None:
+        parts.append(f"read {seen.read_bytes_s / _MB:.1f} MB/s")
+        parts.append(f"written {seen.written_bytes_s / _MB:.1f} MB/s")
+    return parts
