@@ -20,6 +20,7 @@ from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.parse import load_spec
 from pgassay.target.existing import ExistingTarget
 from pgassay.trials.fingerprint import take_fingerprint
+from pgassay.trials.glance import Seen
 from pgassay.trials.observer import SilentObserver
 from pgassay.trials.processor_times import processor_times
 from support.servers import LabServer, RecordingJournal
@@ -58,7 +59,7 @@ class Meddler(SilentObserver):
         self.trials.append(trial)
         self._waiting = trial.number in self.in_trials
 
-    def loading(self, progress: Mapping[str, Any]) -> None:
+    def loading(self, progress: Mapping[str, Any], seen: Seen | None = None) -> None:
         if self._waiting and progress["measured"]:
             self._waiting = False
             self.act()

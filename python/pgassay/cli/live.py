@@ -6,6 +6,10 @@ Never: shows what was not seen as zero, or colours what NO_COLOR forbids (rich's
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
@@ -18,6 +22,7 @@ from pgassay.trials.glance import Seen
 _MOST_EVENTS = 6
 _BAR_COLUMNS = 16
 _MB = 1e6
+_RATE_WINDOW_S = 3.0
 _COLOURS = {
     "cpu": "green",
     "wal": "red",
@@ -26,6 +31,32 @@ _COLOURS = {
     "lwlock": "yellow",
     "ipc": "cyan",
 }
+
+
+class LoadRates:
+    """A load's progress → what it did in the last seconds."""
+
+    def __init__(self) -> None:
+        self._kept: deque[Mapping[str, Any]] = deque()
+
+    def add(self, progress: Mapping[str, Any]) -> Text:
+        """The line of figures now."""
+        self._kept.append(progress)
+        while progress["elapsed_s"] - self._kept[0]["elapsed_s"] > _RATE_WINDOW_S:
+            self._kept.popleft()
+        first = self._kept[0]
+        seconds = progress["elapsed_s"] - first["elapsed_s"]
+        done, failed = (progress[n] - first[n] for n in ("transactions", "failed"))
+        if seconds <= 0:
+            return Text("")
+        parts = [f"{done / seconds:,.0f} tps"]
+        if done:
+            mean = (progress["latency_ms"] - first["latency_ms"]) / done
+            parts.append(f"{mean:.2f} ms mean latency")
+        line = Text("  ".join(parts), style="bold")
+        if failed:
+            line.append(f"  {failed:,} failed", style="red")
+        return line
 
 
 def is_live() -> bool:

@@ -1,6 +1,6 @@
-"""A run as it happens: block, trial, arm, step, tps, time left.
+"""A run as it happens: block, trial, arm, step, time left, load, waits, host.
 
-Enters: the events of a run. Leaves: a live line on a terminal, one plain line per trial elsewhere.
+Enters: the events of a run. Leaves: a live view on a terminal, one plain line per trial elsewhere.
 Never: writes to stdout.
 """
 
@@ -11,11 +11,18 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
+from rich.console import Group, RenderableType
+from rich.live import Live
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.text import Text
 
 from pgassay.cli.console import err, plain
+from pgassay.cli.live import LoadRates, is_live, seen_table
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.trials.glance import Seen
+
+_FRAMES = 2.0
+"""Each second: the load and the server may have the same processors."""
 
 
 class _TimeLeft(ProgressColumn):
@@ -33,9 +40,11 @@ class _TimeLeft(ProgressColumn):
 class RunProgress:
     """An observer that draws; use it as a context manager."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, live: bool = True) -> None:
         self._plan: Plan | None = None
-        self._live = err.is_terminal
+        self._live = live and is_live()
+        self._below: RenderableType | None = None
+        self._rates = LoadRates()
         self._bar = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -43,8 +52,10 @@ class RunProgress:
             TextColumn("{task.fields[now]}"),
             _TimeLeft(),
             console=err,
-            transient=True,
             disable=not self._live,
+        )
+        self._view = Live(
+            get_renderable=self.drawing, console=err, transient=True, refresh_per_second=_FRAMES
         )
         self._task = self._bar.add_task("starting", total=None, now="")
         self._began = 0.0
@@ -54,7 +65,8 @@ class RunProgress:
         self._label = ""
 
     def __enter__(self) -> Self:
-        self._bar.start()
+        if self._live:
+            self._view.start()
         return self
 
     def __exit__(
@@ -63,7 +75,13 @@ class RunProgress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._bar.stop()
+        if self._live:
+            self._view.stop()
+
+    def drawing(self) -> RenderableType:
+        """What a terminal shows now."""
+        bar = self._bar.get_renderable()
+        return bar if self._below is None else Group(bar, self._below)
 
     def planned(self, plan: Plan) -> None:
         """Say what will be done, and how long it may take."""
@@ -78,8 +96,10 @@ class RunProgress:
 
     def preparing(self, what: str) -> None:
         """A stretch of work outside the trials."""
+        self._below = None
+        self._bar.update(self._task, description=plain(what), total=None, now="")
         # Drawn at once: a phase shorter than a frame shows too.
-        self._bar.update(self._task, description=plain(what), total=None, now="", refresh=True)
+        self._refresh()
         if not self._live:
             err.print(plain(what))
 
@@ -87,6 +107,7 @@ class RunProgress:
         """A trial's reset has begun."""
         plan = self._known_plan()
         self._trial, self._label, self._began = trial, label, time.monotonic()
+        self._below, self._rates = None, LoadRates()
         self._bar.update(
             self._task,
             description=f"block {trial.block}/{plan.max_blocks} trial {trial.number} "
@@ -94,12 +115,16 @@ class RunProgress:
             total=sum(step.duration_s for step in plan.steps),
             completed=0,
             now="reset",
-            refresh=True,
         )
         self._show_time_left(0.0)
+        self._refresh()
 
-    def loading(self, progress: Mapping[str, Any]) -> None:
+    def loading(self, progress: Mapping[str, Any], seen: Seen | None = None) -> None:
         """The load runs."""
+        if self._live:
+            now = self._rates.add(progress)
+            server = None if seen is None else seen_table(seen, err.width, with_tps=False)
+            self._below = now if server is None else Group(now, server)
         state = "" if progress["measured"] else "warm-up, "
         self._bar.update(
             self._task,
@@ -122,6 +147,10 @@ class RunProgress:
     def warned(self, text: str) -> None:
         """Something worth a line."""
         err.print(f"[yellow]warning:[/yellow] {plain(text)}")
+
+    def _refresh(self) -> None:
+        if self._live:
+            self._view.refresh()
 
     def _show_time_left(self, into_trial_s: float) -> None:
         plan, trial = self._known_plan(), self._trial

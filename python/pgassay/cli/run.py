@@ -53,28 +53,30 @@ def run(
         list[str] | None,
         typer.Option("--accept", help="With --resume: a difference of the server to accept."),
     ] = None,
+    no_live: Annotated[bool, typer.Option("--plain", help="Lines instead of a live view.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Run the experiment of a file and report."""
     if resume:
         if seed is not None:
             raise SetupError("--resume keeps the plan of the run, and so its seed; drop --seed")
-        conclude(go_on(spec, out, accept or []), as_json=as_json)
+        conclude(go_on(spec, out, accept or [], live=not no_live), as_json=as_json)
         return
     if accept:
         raise SetupError("--accept belongs to --resume; drop it")
     checked = load_spec(spec, seed)
-    conclude(follow(checked, out or default_run_path(spec.stem)), as_json=as_json)
+    path = out or default_run_path(spec.stem)
+    conclude(follow(checked, path, live=not no_live), as_json=as_json)
 
 
-def follow(spec: Spec, path: Path) -> Outcome:
+def follow(spec: Spec, path: Path, *, live: bool = True) -> Outcome:
     """Run with progress on stderr; say what is kept when it ends early."""
     run = RunDirectory.create(path)
-    with held(run.path), _kept_is_told(run), RunProgress() as progress:
+    with held(run.path), _kept_is_told(run), RunProgress(live=live) as progress:
         return run_experiment(spec, run, progress)
 
 
-def go_on(given: Path, out: Path | None, accept: Sequence[str]) -> Outcome:
+def go_on(given: Path, out: Path | None, accept: Sequence[str], *, live: bool = True) -> Outcome:
     """Resume the run of a directory; an experiment file beside --out must be the run's own."""
     path = out or given
     spec_path = None if path.is_dir() and path == given else given
@@ -86,7 +88,7 @@ def go_on(given: Path, out: Path | None, accept: Sequence[str]) -> Outcome:
             " holds plan.json"
         )
     run = RunDirectory.open(path)
-    with held(run.path), _kept_is_told(run, REFUSALS), RunProgress() as progress:
+    with held(run.path), _kept_is_told(run, REFUSALS), RunProgress(live=live) as progress:
         return resume_run(run, spec_path, accept, progress)
 
 

@@ -28,6 +28,7 @@ from pgassay.trials.checkpoints import (
     other_events,
 )
 from pgassay.trials.doubts import load_doubts
+from pgassay.trials.glance import Watch
 from pgassay.trials.grounds import Grounds
 from pgassay.trials.guards import doubts_among, validity_of
 from pgassay.trials.loads import open_trial_load
@@ -106,9 +107,13 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         extensions=extensions,
         place=place.sampler,
     )
+    live = Watch(sampler, lambda: transactions_of(sampler))
     try:
         with watch.processors_counted():
-            result = load.run(context.observer.loading, lambda: transactions_of(sampler))
+            result = load.run(
+                lambda progress: context.observer.loading(progress, live.look()),
+                lambda: transactions_of(sampler),
+            )
     finally:
         sampler.stop()
     counters: Columns = sampler.take_counters()

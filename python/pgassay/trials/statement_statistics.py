@@ -1,8 +1,8 @@
 """What each statement took in a trial, from pg_stat_statements where it is installed.
 
 Enters: a way to sessions of the server, before and after a load. Leaves: counter
-columns: the raw values at both ends for the statements that took most, the rest as one. Never: resets anything, reads a
-statement's text, or works while the load is measured.
+columns: the raw values at both ends for the statements that took most, the rest as one. Never:
+resets anything, reads a statement's text, or works while the load is measured.
 """
 
 from __future__ import annotations
