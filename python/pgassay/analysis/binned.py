@@ -48,7 +48,9 @@ class CounterTrack:
         if len(times) < 2:
             return times, np.zeros(len(times)), np.zeros(len(times))
         lengths, grown = np.diff(times) / 1e9, np.diff(values)
-        counts = (grown >= 0) & (lengths <= _LONGEST_STEP * max(float(np.median(lengths)), 1e-9))
+        # The shorter ones tell the period: after an outage few readings may be left.
+        period = float(np.quantile(lengths, 0.25, method="lower"))
+        counts = (grown >= 0) & (lengths <= _LONGEST_STEP * max(period, 1e-9))
         total = np.r_[0.0, np.cumsum(np.where(counts, grown, 0.0))]
         seen = np.r_[0.0, np.cumsum(np.where(counts, lengths, 0.0))]
         return times, total, seen
