@@ -94,6 +94,7 @@ def read_observed(segments: Sequence[StoredSegment]) -> Observed:
     gathered = _Gathered(edges)
     for segment, summary in zip(segments, summaries, strict=True):
         gathered.add(segment, summary)
+    gathered.close(end_ns)
     cost = _summed([summary["sampler_cost"] for summary in summaries])
     own = (cost.get("wait_ticks", 0.0) + cost.get("counter_reads", 0.0)) / max(
         (end_ns - start_ns) / 1e9, 1e-9
@@ -140,7 +141,7 @@ class _Gathered:
         self.logged: Counter[str] = Counter()
         self.statements = StatementSums()
         self.gaps: list[tuple[int, int]] = []
-        self._last_tick: int | None = None
+        self._last_tick = int(edges[0])
 
     def add(self, segment: StoredSegment, summary: Mapping[str, Any]) -> None:
         start, end = summary["started_ns"], summary["ended_ns"]
@@ -168,19 +169,22 @@ class _Gathered:
         first, last = start - 10**10, end + 10**10
         for event, average in profile.event_sessions(first, last).items():
             self.events[event] += round(average * len(profile.ticks_ns))
-        self._add_gaps(profile.ticks_ns, start, end)
+        self._add_gaps(profile.ticks_ns)
 
-    def _add_gaps(self, ticks: Times, start: int, end: int) -> None:
-        before = self._last_tick if self._last_tick is not None else start
-        seen = np.r_[before, ticks] if len(ticks) else np.array([before, end])
+    def _add_gaps(self, ticks: Times) -> None:
+        if not len(ticks):
+            return
+        seen = np.r_[self._last_tick, ticks]
         usual = float(np.median(np.diff(ticks))) if len(ticks) > 2 else 0.0
         long = np.flatnonzero(np.diff(seen) > max(_GAP_S * 1e9, _GAP_TICKS * usual))
         for at in long.tolist():
-            gap = (int(seen[at]), int(seen[at + 1]))
-            if self.gaps and self.gaps[-1][1] == gap[0]:
-                gap = (self.gaps.pop()[0], gap[1])
-            self.gaps.append(gap)
+            self.gaps.append((int(seen[at]), int(seen[at + 1])))
         self._last_tick = int(seen[-1])
+
+    def close(self, end_ns: int) -> None:
+        """The observation is over: what was not seen until then is a gap too."""
+        if end_ns - self._last_tick > _GAP_S * 1e9:
+            self.gaps.append((self._last_tick, end_ns))
 
     def sessions(self) -> dict[str, Course]:
         average = np.where(

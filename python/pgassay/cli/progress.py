@@ -129,7 +129,7 @@ class RunProgress:
         self._bar.update(
             self._task,
             completed=progress["elapsed_s"],
-            now=f"{state}{progress['clients']} clients, {progress['tps']:,.0f} tps",
+            now=f"{state}{progress['clients']} clients",
         )
         self._show_time_left(time.monotonic() - self._began)
 
