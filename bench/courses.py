@@ -5,7 +5,7 @@ Enters: a shape of noise and of what happens. Leaves: `TrialCourse` values. Neve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,11 +34,11 @@ def course_of(
     number: int = 1,
     arm: str = "a1",
     checkpoints_s: Sequence[float] = (),
-    series: Array | None = None,
+    series: Mapping[str, Array] | None = None,
 ) -> TrialCourse:
     """One trial of one step, with an interval a second."""
     n = len(tps)
-    rows = np.empty((0, n)) if series is None else series
+    rows = series or {}
     return TrialCourse(
         number=number,
         block=number,
@@ -49,9 +49,14 @@ def course_of(
         latency_ms=np.full(n, np.nan),
         steps=(StepSpan(8.0, 0, n),),
         checkpoints_s=np.array(checkpoints_s, dtype=np.float64),
-        names=tuple(f"s{at}" for at in range(len(rows))),
-        series=rows,
+        names=tuple(rows),
+        series=np.array(list(rows.values())).reshape(len(rows), n),
     )
+
+
+def named(rows: Array) -> dict[str, Array]:
+    """Series under the names s0, s1, …"""
+    return {f"s{at}": row for at, row in enumerate(rows)}
 
 
 def dip(n: int, checkpoints_s: Sequence[float], depth: float, length_s: float) -> Array:

@@ -126,6 +126,12 @@ def test_a_base_backup_that_overlaps_is_seen(
         finally:
             backup.kill()
             backup.wait()
+            # Held back as it is, the server's side would be seconds in seeing that nobody reads.
+            end_sessions(lab_server, "pg_basebackup")
+            wait_until(
+                counted(lab_server, "SELECT count(*) = 0 FROM pg_stat_progress_basebackup"),
+                "no base backup",
+            )
 
 
 def test_a_replica_that_comes_is_seen_and_one_that_stays_is_not(

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
+from typing import cast
 
+import psycopg
 import pytest
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
-from pgassay.target.access import Access
+from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.service_control import DebianCluster, SystemdUnit
 from support.broken_runs import LOAD, WatchedRun, assert_nothing_open, spec_file, watched
@@ -230,6 +234,13 @@ def test_recover_restarts_a_server_that_a_killed_run_left_changed(
     assert_nothing_open(run)
 
 
+def started_at(server: DebianServer) -> datetime:
+    with server.admin() as session:
+        row = session.execute("SELECT pg_postmaster_start_time()").fetchone()
+    assert row is not None
+    return cast(datetime, row[0])
+
+
 def test_the_next_run_restarts_a_server_that_a_killed_run_left_changed(
     tmp_path: Path, debian: DebianServer, over_ssh: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -240,17 +251,29 @@ def test_the_next_run_restarts_a_server_that_a_killed_run_left_changed(
         in_the_second_trial(tool)
         tool.kill()
     memory = tmp_path / "state" / "pgassay" / "servers"
+
+    def opened(access: Access, accept: Sequence[str] = ("commits", "sessions")) -> list[str]:
+        target = ExistingTarget(
+            debian.dsn(), RecordingJournal(), allow_changes=True, accept=accept, access=access
+        )
+        with closing(target):
+            target.open()
+            return target._left_alone
+
+    before = started_at(debian)
+    with ExitStack() as stack:
+        for _ in range(20):
+            stack.enter_context(psycopg.connect(debian.dsn(), application_name="shop"))
+        with pytest.raises(TargetError, match="sessions"):
+            opened(ACCESS["pg_ctlcluster"], accept=())
+    for _ in range(2):
+        (note,) = opened(SQL_ONLY)
+        assert "in force after the next restart" in note
     assert list(memory.glob("*.json"))
-    target = ExistingTarget(
-        debian.dsn(),
-        RecordingJournal(),
-        allow_changes=True,
-        accept=["commits", "sessions"],
-        access=ACCESS["pg_ctlcluster"],
-    )
-    target.open()
-    target.close()
+    assert started_at(debian) == before
+    assert opened(ACCESS["pg_ctlcluster"]) == []
     assert list(memory.glob("*.json")) == []
+    assert started_at(debian) > before
 
 
 @pytest.mark.usefixtures("no_ssh_left")

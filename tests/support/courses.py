@@ -1,4 +1,4 @@
-"""Trials with a known truth, without a run directory.
+"""Trials with a known truth, without a run directory; their courses are bench/courses.py's.
 
 Enters: values per arm, block and load; recorded seconds. Leaves: plans, measures, series.
 Never: measures anything.
@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import signal
+from bench.courses import Array, inert_noise
 
-from pgassay.analysis.course import StepSpan, TrialCourse
 from pgassay.analysis.model import LatencyCurve, StepMeasures, TrialMeasures
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.spec.parse import parse_spec
 
-Array = NDArray[np.float64]
 _DATA = Path(__file__).parent.parent / "data"
 
 
@@ -75,33 +71,7 @@ def trials_with(
     return found
 
 
-def course_with(
-    tps: Array,
-    *,
-    number: int = 1,
-    arm: str = "a1",
-    checkpoints_s: Sequence[float] = (),
-    series: Mapping[str, Array] | None = None,
-) -> TrialCourse:
-    """One trial of one step, an interval a second."""
-    n = len(tps)
-    rows = series or {}
-    return TrialCourse(
-        number=number,
-        block=number,
-        arm=arm,
-        open_loop=False,
-        edges_s=np.arange(n + 1.0),
-        transactions=tps,
-        latency_ms=np.full(n, np.nan),
-        steps=(StepSpan(8.0, 0, n),),
-        checkpoints_s=np.array(checkpoints_s, dtype=np.float64),
-        names=tuple(rows),
-        series=np.array(list(rows.values())).reshape(len(rows), n),
-    )
-
-
-def inert(source: np.random.Generator, n: int, correlation: float) -> Array:
-    """A first-order autoregression with a standard deviation of 1."""
-    found: Array = signal.lfilter([1.0], [1.0, -correlation], source.standard_normal(n + 300))
-    return found[300:] * math.sqrt(1 - correlation**2)
+def noise_of(source: np.random.Generator, n: int, correlation: float) -> Array:
+    """One row of it."""
+    row: Array = inert_noise(source, 1, n, correlation)[0]
+    return row

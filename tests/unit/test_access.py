@@ -41,6 +41,11 @@ def parsed(text: str) -> Spec:
             "allow_restart serves changes of settings; allow_changes = true too",
         ),
         ("[target]\nallow_restart = true", "allow_restart belongs to an existing server"),
+        ("[target]\nsettings_at = 'role'", "settings_at belongs to an existing server"),
+        (
+            DSN + "settings_at = 'role'\nallow_restart = true\nservice = 'pg'",
+            "a role has no settings that take a restart",
+        ),
     ],
 )
 def test_a_wrong_key_is_one_line_with_its_fix(text: str, message: str) -> None:

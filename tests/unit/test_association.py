@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bench.courses import Array, course_of
 
 from pgassay.analysis.association import associations
 from pgassay.analysis.course import read_course
 from pgassay.analysis.prewhitening import autocorrelations, cycle_phase, whitened, without_means
-from support.courses import Array, course_with, inert, recorded_tps
+from support.courses import noise_of, recorded_tps
 from support.synthetic import synthetic_run
 
 # statsmodels 0.15.0: yule_walker(order=2, method="mle") and acf(nlags=3) of the recorded series.
@@ -38,10 +39,10 @@ def test_a_series_that_leads_by_three_seconds_is_found_with_its_lag_and_sign() -
     source = np.random.default_rng(1)
     courses = []
     for number in range(1, 7):
-        driver = inert(source, 203, 0.9)
-        tps = 1000 * np.exp(-0.03 * driver[:-3] + 0.01 * inert(source, 200, 0.5))
-        others = {f"noise {at}": inert(source, 200, 0.9) for at in range(20)}
-        courses.append(course_with(tps, number=number, series={"leads": driver[3:], **others}))
+        driver = noise_of(source, 203, 0.9)
+        tps = 1000 * np.exp(-0.03 * driver[:-3] + 0.01 * noise_of(source, 200, 0.5))
+        others = {f"noise {at}": noise_of(source, 200, 0.9) for at in range(20)}
+        courses.append(course_of(tps, number=number, series={"leads": driver[3:], **others}))
     found = associations(courses)
     assert found.series == 21
     assert found.trials == 6
@@ -56,7 +57,7 @@ def test_a_series_that_leads_by_three_seconds_is_found_with_its_lag_and_sign() -
 def test_random_walks_that_share_nothing_are_not_associated() -> None:
     source = np.random.default_rng(2)
     courses = [
-        course_with(
+        course_of(
             1000 * np.exp(0.003 * source.standard_normal(300).cumsum()),
             number=number,
             series={f"walk {at}": source.standard_normal(300).cumsum() for at in range(40)},
@@ -69,7 +70,7 @@ def test_random_walks_that_share_nothing_are_not_associated() -> None:
 def test_real_series_of_different_runs_are_not_associated() -> None:
     read, write = recorded_tps("select-only"), recorded_tps("simple-update")
     assert abs(np.corrcoef(read, write)[0, 1]) > 0.5, "as they are they look alike"
-    assert associations([course_with(write, series={"read": read})]).found == ()
+    assert associations([course_of(write, series={"read": read})]).found == ()
 
 
 def test_what_only_shares_the_checkpoints_is_not_associated() -> None:
@@ -79,7 +80,7 @@ def test_what_only_shares_the_checkpoints_is_not_associated() -> None:
     for start in starts:
         dips[int(start) : int(start) + 6] = np.linspace(1, 0, 6)
     courses = [
-        course_with(
+        course_of(
             1000 * np.exp(-0.3 * dips + 0.02 * source.standard_normal(150)),
             number=number,
             series={"writes": dips + 0.05 * source.standard_normal(150)},
@@ -96,12 +97,12 @@ def test_neither_scale_nor_the_order_of_trials_matters() -> None:
     source = np.random.default_rng(4)
     courses = []
     for number in range(1, 5):
-        driver = inert(source, 120, 0.5)
+        driver = noise_of(source, 120, 0.5)
         tps = 1000 * np.exp(0.02 * driver + 0.02 * source.standard_normal(120))
-        courses.append(course_with(tps, number=number, series={"with": driver}))
+        courses.append(course_of(tps, number=number, series={"with": driver}))
     (first,) = associations(courses).found
     scaled = [
-        course_with(7 * c.transactions, number=c.number, series={"with": 1e6 * c.series[0]})
+        course_of(7 * c.transactions, number=c.number, series={"with": 1e6 * c.series[0]})
         for c in courses[::-1]
     ]
     (second,) = associations(scaled).found
@@ -111,15 +112,15 @@ def test_neither_scale_nor_the_order_of_trials_matters() -> None:
 
 def test_one_thing_counted_in_two_units_is_told_once() -> None:
     source = np.random.default_rng(5)
-    driver = inert(source, 200, 0.5)
+    driver = noise_of(source, 200, 0.5)
     tps = 1000 * np.exp(0.02 * driver + 0.01 * source.standard_normal(200))
     series = {"pages": driver, "bytes": 8192 * driver}
-    assert [a.series for a in associations([course_with(tps, series=series)]).found] == ["pages"]
+    assert [a.series for a in associations([course_of(tps, series=series)]).found] == ["pages"]
 
 
 @pytest.mark.parametrize("tps", [np.full(12, 1000.0), np.full(200, 1000.0), np.zeros(200)])
 def test_short_and_constant_trials_are_refused_in_words(tps: Array) -> None:
-    found = associations([course_with(tps, series={"x": np.arange(float(len(tps)))})])
+    found = associations([course_of(tps, series={"x": np.arange(float(len(tps)))})])
     assert found.found == ()
     assert found.refused is not None
     assert associations([]).refused is not None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from bench.courses import Array, course_of
 from scipy import stats
 
 from pgassay.analysis import trend
@@ -14,7 +15,7 @@ from pgassay.analysis.change_points import change_points, long_run_variance, wit
 from pgassay.analysis.checkpoint_effect import checkpoint_effects
 from pgassay.analysis.course_model import CheckpointEffect, Course, StepCourse
 from pgassay.analysis.steadiness import mser5, steadiness_doubts, step_courses
-from support.courses import Array, course_with, inert, plan_with, recorded_tps
+from support.courses import noise_of, plan_with, recorded_tps
 
 SECONDS = np.arange(300)
 
@@ -24,14 +25,12 @@ def source() -> np.random.Generator:
 
 
 def judged(tps: Array, **options: Sequence[float]) -> StepCourse:
-    (found,) = step_courses(
-        [course_with(tps, checkpoints_s=options.get("checkpoints_s", ()))], 0.02
-    )
+    (found,) = step_courses([course_of(tps, checkpoints_s=options.get("checkpoints_s", ()))], 0.02)
     return found
 
 
 def effect_of(trials: Sequence[Array], starts: Sequence[float]) -> CheckpointEffect:
-    courses = [course_with(t, number=i + 1, checkpoints_s=starts) for i, t in enumerate(trials)]
+    courses = [course_of(t, number=i + 1, checkpoints_s=starts) for i, t in enumerate(trials)]
     (found,), _ = checkpoint_effects(plan_with(levels=("off",)), courses)
     return found
 
@@ -45,14 +44,14 @@ def dipping(depth: float, starts: Sequence[float], n: int = 120) -> Array:
 
 
 def test_the_long_run_variance_of_an_autoregression_is_found_with_and_without_a_shift() -> None:
-    noise = inert(source(), 20_000, 0.5)
+    noise = noise_of(source(), 20_000, 0.5)
     assert long_run_variance(noise) == pytest.approx(3.0, rel=0.15)
     shifted = noise + 5 * (np.arange(20_000) > 9000)
     assert long_run_variance(shifted) == pytest.approx(3.0, rel=0.2)
 
 
 def test_a_shift_is_found_where_it_is_and_inertia_is_none() -> None:
-    noise = 3 * inert(source(), 300, 0.8)
+    noise = 3 * noise_of(source(), 300, 0.8)
     assert change_points(1000 + noise) == []
     (place,) = change_points(1000 + noise + 20 * (SECONDS >= 170))
     assert place == pytest.approx(170, abs=3)
@@ -61,7 +60,7 @@ def test_a_shift_is_found_where_it_is_and_inertia_is_none() -> None:
 def test_stationary_series_are_rarely_told_to_change() -> None:
     draw = source()
     for correlation in (0.0, 0.9):
-        found = sum(bool(change_points(inert(draw, 300, correlation))) for _ in range(60))
+        found = sum(bool(change_points(noise_of(draw, 300, correlation))) for _ in range(60))
         assert stats.binomtest(found, 60, 0.1, alternative="greater").pvalue > 0.01
 
 
@@ -97,7 +96,7 @@ def test_turning_a_series_round_turns_its_slope_round() -> None:
 
 
 def test_a_steady_trial_is_steady_and_one_that_falls_late_is_not() -> None:
-    noise = np.exp(0.02 * inert(source(), 300, 0.5))
+    noise = np.exp(0.02 * noise_of(source(), 300, 0.5))
     assert judged(1000 * noise).course is Course.STEADY
     fallen = judged(1000 * noise * np.where(SECONDS >= 200, 0.85, 1.0))
     assert fallen.course is Course.UNSTEADY
@@ -106,7 +105,7 @@ def test_a_steady_trial_is_steady_and_one_that_falls_late_is_not() -> None:
 
 
 def test_a_warm_up_is_told_with_its_length() -> None:
-    noise = np.exp(0.02 * inert(source(), 300, 0.5))
+    noise = np.exp(0.02 * noise_of(source(), 300, 0.5))
     cold = judged(1000 * noise * (1 - 0.4 * np.exp(-SECONDS / 12)))
     assert cold.course is Course.WARMING
     assert 15 <= cold.warmup_s <= 80
@@ -118,7 +117,7 @@ def test_dips_of_every_checkpoint_are_no_unrest() -> None:
     shape = np.ones(300)
     for start in starts:
         shape[int(start) : int(start) + 25] = 0.7
-    tps = 1000 * shape * np.exp(0.02 * inert(source(), 300, 0.5))
+    tps = 1000 * shape * np.exp(0.02 * noise_of(source(), 300, 0.5))
     with_cycle = judged(tps, checkpoints_s=starts)
     assert with_cycle.course is Course.STEADY
     assert with_cycle.phase_removed
@@ -193,7 +192,7 @@ def test_scale_and_order_of_trials_do_not_matter() -> None:
 
 def test_noise_has_no_dip() -> None:
     draw = source()
-    trials = [1000 * np.exp(0.05 * inert(draw, 120, 0.8)) for _ in range(8)]
+    trials = [1000 * np.exp(0.05 * noise_of(draw, 120, 0.8)) for _ in range(8)]
     found = effect_of(trials, [20.0, 50.0, 80.0])
     assert found.depth_pct is not None
     assert abs(found.depth_pct.value) < 5
@@ -217,7 +216,7 @@ def test_arms_are_compared_over_blocks() -> None:
     starts = [20.0, 50.0, 80.0]
     draw = source()
     courses = [
-        course_with(
+        course_of(
             dipping(depth, starts) * np.exp(0.01 * draw.standard_normal(120)),
             number=block,
             arm=arm,
@@ -246,7 +245,7 @@ def test_arms_whose_checkpoints_come_more_often_are_compared_over_one_window() -
         return found * np.exp(0.005 * draw.standard_normal(300))
 
     courses = [
-        course_with(
+        course_of(
             trial(cycle),
             number=block,
             arm=arm,
@@ -269,7 +268,7 @@ def test_a_checkpoint_that_comes_early_is_no_part_of_the_one_before() -> None:
     for block in range(1, 9):
         starts = np.floor(np.cumsum(30 * (1 + 0.2 * draw.uniform(-1, 1, 12)))) + 20.0
         tps = dipping(0.5, starts.tolist(), n=460) * np.exp(0.005 * draw.standard_normal(460))
-        found.append(course_with(tps, number=block, checkpoints_s=starts.tolist()))
+        found.append(course_of(tps, number=block, checkpoints_s=starts.tolist()))
     (effect,), _ = checkpoint_effects(plan_with(levels=("off",)), found)
     lost = effect.lost_transactions
     assert lost is not None
@@ -284,7 +283,7 @@ def test_one_checkpoint_in_a_short_trial_is_refused_for_the_trials_length() -> N
 def test_an_arm_without_checkpoints_does_not_hide_the_contrast_of_the_others() -> None:
     starts = [20.0, 50.0, 80.0]
     courses = [
-        course_with(
+        course_of(
             dipping(depth, starts if depth else []) * (1 + block / 1000),
             number=block,
             arm=arm,

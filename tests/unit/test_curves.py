@@ -7,6 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from bench.courses import Array
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
@@ -18,7 +19,7 @@ from pgassay.analysis.intervals import draws, mean_with_interval, widened_percen
 from pgassay.analysis.load_curve import fit_scaling_law, load_curves, scaling_law
 from pgassay.analysis.quantile_shift import quantile_shifts
 from pgassay.analysis.simultaneous import max_t_band
-from support.courses import Array, plan_with, trials_with
+from support.courses import plan_with, trials_with
 
 CLIENTS = (1, 2, 4, 8, 16, 32, 64)
 # SPEC SDM91 on a SPARCcenter 2000, as in Gunther's book and R's package usl, whose fit is

@@ -22,8 +22,7 @@ from pgassay.analysis.curves_model import Crossing, EffectByLoad
 from pgassay.analysis.metrics import METRICS, Metric
 from pgassay.analysis.model import TrialMeasures
 from pgassay.analysis.paired import pair_blocks
-from pgassay.analysis.quantile_shift import percent, percent_bounds
-from pgassay.analysis.simultaneous import FEWEST_BLOCKS, Band, max_t_band
+from pgassay.analysis.simultaneous import Band, ratio_curve
 from pgassay.plan.model import Factor, Plan
 
 Side = Literal["better", "worse"]
@@ -34,11 +33,12 @@ def effects_by_load(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[Effect
     loads = sorted(set(plan.step_levels()))
     if len(loads) < 2:
         return ()
-    metrics = [METRICS[name] for name in dict.fromkeys((plan.metric, "tps"))]
+    named = [METRICS[name] for name in dict.fromkeys((plan.metric, "tps"))]
+    metrics = [metric for metric in named if metric.scale == "ratio"]
+    shared_by = len(metrics) * plan.compared_levels
     found = [
-        _effect(plan, trials, loads, metric, factor, level)
+        _effect(plan, trials, loads, metric, factor, level, shared_by)
         for metric in metrics
-        if metric.scale == "ratio"
         for factor in plan.factors
         for level in factor.levels[1:]
     ]
@@ -52,17 +52,13 @@ def _effect(
     metric: Metric,
     factor: Factor,
     level: str,
+    shared_by: int,
 ) -> EffectByLoad | None:
     pairs = pair_blocks(log_values(trials, loads, metric.name), plan, factor, level)
     if pairs is None:
         return None
     rows = pairs.differences
-    band = max_t_band(rows)
-    refused = None
-    if len(rows) < FEWEST_BLOCKS:
-        refused = f"a band takes {FEWEST_BLOCKS} complete blocks, there are {len(rows)}"
-    elif band is None:
-        refused = "the block differences do not vary"
+    curve = ratio_curve(rows, shared_by=shared_by)
     return EffectByLoad(
         metric=metric.name,
         factor=factor.name,
@@ -71,12 +67,10 @@ def _effect(
         step_unit=plan.step_unit,
         blocks=len(rows),
         loads=tuple(loads),
-        effect_pct=tuple(percent(value) for value in rows.mean(axis=0)),
-        band95_pct=(None,) * len(loads)
-        if band is None
-        else tuple(percent_bounds(*pair) for pair in zip(band.low, band.high, strict=True)),
-        crossings=() if band is None else _crossings(loads, band, metric),
-        refused=refused,
+        effect_pct=curve.shift_pct,
+        band95_pct=curve.band95_pct,
+        crossings=() if curve.band is None else _crossings(loads, curve.band, metric),
+        refused=curve.refused,
     )
 
 

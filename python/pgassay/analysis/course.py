@@ -58,9 +58,11 @@ class TrialCourse:
     """Series × intervals: rates of counters, values of gauges, sessions by wait class."""
 
     def whole(self, span: StepSpan) -> NDArray[np.int64]:
-        """Places of a step's intervals, without cut ones at its end."""
+        """Places of a step's intervals, without cut ones at its end and those with a gap before
+        the next, whose length is not their own."""
         lengths = np.diff(self.edges_s)[span.begin : span.end]
-        return span.begin + np.flatnonzero(lengths > 0.9 * np.median(lengths))
+        usual = lengths / np.median(lengths)
+        return span.begin + np.flatnonzero((usual > 0.9) & (usual < 1.1))
 
     @property
     def interval_s(self) -> float:

@@ -4,12 +4,12 @@ Enters: trial measures with their latency curves. Leaves: `QuantileShift` per le
 Never: tests requests; a quantile is one number per trial, a difference one per block.
 
 Source: Doksum 1974 and Rousselet, Pernet and Wilcox 2017 (the shift function); the band is that of
-simultaneous.py over the logarithms.
+simultaneous.py over the logarithms. Levels share its 5 %; the steps of a load, which are further
+looks at the same trials, have a curve of their own each.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,10 +19,8 @@ from pgassay.analysis.curves_model import QuantileShift
 from pgassay.analysis.histograms import CURVE_SHARES
 from pgassay.analysis.model import TrialMeasures
 from pgassay.analysis.paired import pair_blocks
-from pgassay.analysis.simultaneous import FEWEST_BLOCKS, max_t_band
+from pgassay.analysis.simultaneous import ratio_curve
 from pgassay.plan.model import Factor, Plan
-
-_USELESS_PCT = 10_000.0
 
 
 def quantile_shifts(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[QuantileShift, ...]:
@@ -48,19 +46,14 @@ def _shift(
         if measured is None or measured.latency_curve is None:
             continue
         open_loop |= measured.latency_curve.of == "response"
-        curve = np.array(measured.latency_curve.quantiles_ms, dtype=np.float64)
-        if np.all(curve > 0.0):
-            curves[trial.block, trial.arm] = np.log(curve)
+        values = np.array(measured.latency_curve.quantiles_ms, dtype=np.float64)
+        if np.all(values > 0.0):
+            curves[trial.block, trial.arm] = np.log(values)
     pairs = pair_blocks(curves, plan, factor, level)
     if pairs is None:
         return None
     rows = pairs.differences
-    band = max_t_band(rows)
-    refused = None
-    if len(rows) < FEWEST_BLOCKS:
-        refused = f"a band takes {FEWEST_BLOCKS} complete blocks, there are {len(rows)}"
-    elif band is None:
-        refused = "the block differences do not vary"
+    curve = ratio_curve(rows, shared_by=plan.compared_levels)
     return QuantileShift(
         factor=factor.name,
         baseline=factor.baseline,
@@ -72,21 +65,7 @@ def _shift(
         shares=CURVE_SHARES,
         baseline_ms=tuple(np.exp(pairs.baseline.mean(axis=0)).tolist()),
         level_ms=tuple(np.exp(pairs.level.mean(axis=0)).tolist()),
-        shift_pct=tuple(percent(value) for value in rows.mean(axis=0)),
-        band95_pct=(None,) * rows.shape[1]
-        if band is None
-        else tuple(percent_bounds(*pair) for pair in zip(band.low, band.high, strict=True)),
-        refused=refused,
+        shift_pct=curve.shift_pct,
+        band95_pct=curve.band95_pct,
+        refused=curve.refused,
     )
-
-
-def percent(log_ratio: float) -> float:
-    """A difference of logarithms as a change in per cent."""
-    return 100.0 * math.expm1(min(float(log_ratio), 300.0))
-
-
-def percent_bounds(low: float, high: float) -> tuple[float, float] | None:
-    """Bounds on logarithms in per cent; None where there are none or they tell nothing."""
-    if not (math.isfinite(low) and math.isfinite(high)) or percent(high) > _USELESS_PCT:
-        return None
-    return percent(low), percent(high)

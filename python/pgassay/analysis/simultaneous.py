@@ -3,6 +3,9 @@
 Enters: block differences, blocks × places. Leaves: a band that holds at all places together.
 Never: treats places as independent, or a place that does not vary as known.
 
+Curves shown beside each other, one per level say, share the 5 % (Bonferroni): what is told apart
+from zero anywhere in them is so by chance in one report of twenty at most.
+
 The greatest |t| over all places is simulated for normal rows with the correlation seen (Westfall
 and Young 1993; Hothorn, Bretz and Westfall 2008). The correlation of few rows is overconfident, so
 it is drawn towards none. A sign-flip of the rows has nothing to say below six blocks and is too
@@ -22,6 +25,7 @@ FEWEST_BLOCKS = 3
 _DRAWS = 8_000
 _CELLS = 4_000_000
 """Normal numbers drawn at a time, at most."""
+_USELESS_PCT = 10_000.0
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,35 @@ class Band:
     high: NDArray[np.float64]
     critical: float
     """How many standard errors the band reaches out."""
+
+
+@dataclass(frozen=True)
+class RatioCurve:
+    """Differences of logarithms over places, told in per cent."""
+
+    shift_pct: tuple[float, ...]
+    band95_pct: tuple[tuple[float, float] | None, ...]
+    band: Band | None
+    refused: str | None
+    """Why there is no band."""
+
+
+def ratio_curve(rows: NDArray[np.float64], *, shared_by: int) -> RatioCurve:
+    """The curve of block differences (blocks × places); `shared_by` curves share the 5 %."""
+    band = max_t_band(rows, 0.05 / shared_by)
+    refused = None
+    if len(rows) < FEWEST_BLOCKS:
+        refused = f"a band takes {FEWEST_BLOCKS} complete blocks, there are {len(rows)}"
+    elif band is None:
+        refused = "the block differences do not vary"
+    return RatioCurve(
+        shift_pct=tuple(_percent(value) for value in rows.mean(axis=0)),
+        band95_pct=(None,) * rows.shape[1]
+        if band is None
+        else tuple(_percent_bounds(*pair) for pair in zip(band.low, band.high, strict=True)),
+        band=band,
+        refused=refused,
+    )
 
 
 def max_t_band(rows: NDArray[np.float64], alpha: float = 0.05) -> Band | None:
@@ -83,3 +116,15 @@ def _greatest_t(correlation: NDArray[np.float64], blocks: int) -> NDArray[np.flo
         spread = np.sqrt(np.mean(drawn[:, 1:] ** 2, axis=1))
         found.append(np.abs(drawn[:, 0] / spread).max(axis=1))
     return np.concatenate(found)
+
+
+def _percent(log_ratio: float) -> float:
+    """A difference of logarithms as a change in per cent."""
+    return 100.0 * math.expm1(min(float(log_ratio), 300.0))
+
+
+def _percent_bounds(low: float, high: float) -> tuple[float, float] | None:
+    """Bounds on logarithms in per cent; None where there are none or they tell nothing."""
+    if not (math.isfinite(low) and math.isfinite(high)) or _percent(high) > _USELESS_PCT:
+        return None
+    return _percent(low), _percent(high)

@@ -58,6 +58,7 @@ def _quantiles(shift: QuantileShift, margin: float) -> str | None:
     if not ranges:
         return None
     return str(TEXTS["quantiles"]["clear"]).format(
+        what=TEXTS["quantiles"][shift.of],
         subject=f"{shift.factor} = {shift.level}",
         baseline=shift.baseline,
         ranges=ranges,

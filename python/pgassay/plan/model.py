@@ -133,6 +133,11 @@ class Plan:
         rates = {step.rate for step in self.steps if step.measured}
         return "tps asked" if len(rates) > 1 else "clients"
 
+    @property
+    def compared_levels(self) -> int:
+        """How many levels are held against a baseline, over all factors."""
+        return sum(len(factor.levels) - 1 for factor in self.factors)
+
     def step_levels(self) -> tuple[float, ...]:
         """The number that tells each measured step from the others, as they stand."""
         by_rate = self.step_unit != "clients"

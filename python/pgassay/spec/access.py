@@ -7,7 +7,7 @@ Never: reaches the host, or restarts anything.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -19,6 +19,7 @@ _CLUSTER = re.compile(r"(\d{1,2}(?:\.\d)?)/([A-Za-z0-9_][A-Za-z0-9_.-]*)")
 _SSH_HOST = re.compile(r"(?:ssh://)?[A-Za-z0-9_][A-Za-z0-9_.@:%\[\]-]*")
 _CONTROLS = ("service", "cluster", "bin")
 
+SettingsAt = Literal["server", "database", "role"]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 
 
@@ -37,6 +38,12 @@ class HostAccess(Table):
     sudo: bool = Field(False, description="on the ssh host, commands run by sudo -n")
     allow_restart: bool = Field(
         False, description="existing server: may be restarted, which ends everybody's sessions"
+    )
+
+    settings_at: SettingsAt = Field(
+        "server",
+        description="existing server: settings are changed by ALTER SYSTEM, or by ALTER DATABASE or"
+        " ALTER ROLE of the connection's own",
     )
 
     @model_validator(mode="before")
@@ -62,6 +69,13 @@ class HostAccess(Table):
             raise ValueError("bin beside dsn is a path of the server's host; begin it with /")
         if self.sudo and self.ssh is None:
             raise ValueError("sudo belongs to ssh; on this host run pgassay itself as root")
+        if self.settings_at != "server" and dsn is None:
+            raise ValueError("settings_at belongs to an existing server; leave it out")
+        if self.settings_at != "server" and self.allow_restart:
+            raise ValueError(
+                f"a {self.settings_at} has no settings that take a restart; leave out"
+                ' allow_restart, or settings_at = "server"'
+            )
         if self.allow_restart and dsn is None:
             raise ValueError("allow_restart belongs to an existing server; leave it out")
         if self.allow_restart and not given:

@@ -17,7 +17,7 @@ from pgassay.spec.host_knobs import DottedNames
 from pgassay.spec.load_table import LoadTable
 from pgassay.spec.passwords import refuse_password
 from pgassay.spec.placement import PlacementTable
-from pgassay.spec.reset import ResetRule, ResetTable, rule_for
+from pgassay.spec.reset import ResetLevel, ResetRule, ResetTable, rule_for
 from pgassay.spec.signs import SIGNS, refuse_unknown_signs
 from pgassay.spec.values import SettingValue, Share, Table
 
@@ -164,7 +164,12 @@ class ExperimentFile(Table):
                 f"{knobs[0]} would change this host, whose knobs change only with"
                 f" target.allow_host_changes = true{also}"
             )
-        self.reset_rule()
+        rule = self.reset_rule()
+        if self.target.settings_at == "database" and rule.level is ResetLevel.TEMPLATE:
+            raise ValueError(
+                'the trials of reset.level = "template" have a database of their own, which has no'
+                ' settings of yours; target.settings_at = "role"'
+            )
         arms = math.prod(len(levels) for _, _, levels in self.factors.every())
         if arms > MOST_ARMS and self.design.combinations == "full":
             raise ValueError(

@@ -6,18 +6,20 @@ Never: reaches the host; that happens when the target is opened.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import LiteralString
 
 from pgassay.errors import SettingRejected
-from pgassay.spec.access import HostAccess, cluster_of
+from pgassay.spec.access import HostAccess, SettingsAt, cluster_of
 from pgassay.spec.host_knobs import TAKEN_AT_START
-from pgassay.target.changeable import NO_RESTART, NOT_ALLOWED
+from pgassay.target.changeable import NO_RESTART, NOT_ALLOWED, refuse_unchangeable
 from pgassay.target.host import Host
 from pgassay.target.local_host import HERE
+from pgassay.target.protocol import Connection
 from pgassay.target.service_control import Control, DebianCluster, PgCtl, SystemdUnit
+from pgassay.target.setting_scope import SERVER, Scope
 from pgassay.target.ssh_host import SshHost
 
 
@@ -29,10 +31,26 @@ class Access:
     sudo: bool = False
     control: Control | None = None
     allow_restart: bool = False
+    settings_at: SettingsAt = "server"
 
     def host(self) -> Host:
         """The server's host, which nothing has been asked yet."""
         return HERE if self.ssh is None else SshHost(self.ssh, sudo=self.sudo)
+
+    def scope(self, session: Connection) -> Scope:
+        """Where settings are written, for sessions such as this one."""
+        match self.settings_at:
+            case "database":
+                return Scope("database", session.info.dbname)
+            case "role":
+                return Scope("role", session.info.user)
+        return SERVER
+
+    def refuse_unchangeable(self, session: Connection, settings: Mapping[str, str]) -> None:
+        """Refuse settings that could not be brought about here."""
+        refuse_unchangeable(
+            session, settings, restarts=self.why_no_restart, scope=self.scope(session)
+        )
 
     @property
     def kind(self) -> LiteralString:
@@ -78,4 +96,4 @@ def access_of(table: HostAccess, path_of: Callable[[str], Path] = Path) -> Acces
         # On another host the path is that host's.
         there = Path(bin_directory) if table.ssh is not None else path_of(bin_directory)
         control = PgCtl(there)
-    return Access(table.ssh, table.sudo, control, table.allow_restart)
+    return Access(table.ssh, table.sudo, control, table.allow_restart, table.settings_at)

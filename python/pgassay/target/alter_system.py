@@ -1,9 +1,9 @@
-"""Settings of an existing server: changed through ALTER SYSTEM and put back.
+"""Settings of an existing server: changed through ALTER … SET and put back.
 
-Enters: connection parameters, a journal, wanted values, the service if it may be restarted.
-Leaves: the values in force, read back on a fresh session; after `restore`, postgresql.auto.conf as
-it was found. Never: changes a setting before its undo is on disk, or restarts for what a reload
-brings.
+Enters: connection parameters, a journal, wanted values, the scope they are written to, the service
+if it may be restarted. Leaves: the values in force, read back on a fresh session; after `restore`,
+what postgresql.auto.conf, the database or the role had as it was found. Never: changes a setting
+before its undo is on disk, or restarts for what a reload brings.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from pgassay.target.protocol import (
 )
 from pgassay.target.service import Service, put_back_stopped
 from pgassay.target.session import connect, identity
-from pgassay.target.setting_statements import RELOAD, assignment, execute, reload, written_value
+from pgassay.target.setting_scope import SERVER, Scope
+from pgassay.target.setting_statements import RELOAD, assignment, execute, reload
 from pgassay.target.settings import confirm, find, read_settings, same_value
 
 
@@ -35,11 +36,16 @@ class SystemSettings:
     """The settings of one server that this run has changed."""
 
     def __init__(
-        self, parameters: ConnectionParameters, journal: Journal, service: Service | None = None
+        self,
+        parameters: ConnectionParameters,
+        journal: Journal,
+        service: Service | None = None,
+        scope: Scope = SERVER,
     ) -> None:
         self._parameters = parameters
         self._journal = journal
         self._service = service
+        self._scope = scope
         self._touched: dict[str, Touched] = {}
 
     def apply(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[str]:
@@ -67,7 +73,7 @@ class SystemSettings:
         service = self._service
         if service is not None and any(t.in_force.context.needs_restart for t in touched):
             return [*undo, service.by_hand]
-        return [*undo, RELOAD] if undo else []
+        return [*undo, RELOAD] if undo and self._scope.reloads else undo
 
     def restore(self) -> None:
         """Put everything back, newest first, and see that it is; one failure stops no other."""
@@ -112,7 +118,9 @@ class SystemSettings:
             found = read_settings(session)
             for touched in given_back:
                 self._see_restored(session, touched, found)
-        notes = [confirm(value, find(found, name), name) for name, value in wanted.items()]
+        notes = [
+            confirm(value, find(found, name), name, self._scope) for name, value in wanted.items()
+        ]
         return [note for note in notes if note is not None]
 
     def _set(self, session: Connection, name: str, value: str) -> bool:
@@ -121,10 +129,10 @@ class SystemSettings:
             return False
         if touched is None or not touched.changes:
             # As found just now: between two of our changes somebody may have made one of theirs.
-            touched = as_found(session, name, find(read_settings(session), name))
+            touched = as_found(session, name, find(read_settings(session), name), self._scope)
             self._touched.pop(name, None)
             self._touched[name] = touched
-        command = assignment(name, value)
+        command = assignment(name, value, self._scope)
         change = Change(
             id=uuid.uuid4().hex,
             what=f"setting {name} of {self._parameters.label}",
@@ -134,6 +142,7 @@ class SystemSettings:
             setting=name,
             value=value,
             found=touched.written,
+            scope=self._scope.key,
             **self._where_it_lies(),
         )
         # Known to us before it is in the journal, in the journal before it is made: whatever
@@ -149,6 +158,8 @@ class SystemSettings:
         self, session: Connection, moved: Sequence[Touched], *, restart: bool = False
     ) -> None:
         """Reload, or restart where a setting that was moved wants it."""
+        if not self._scope.reloads:
+            return  # new sessions have it
         if self._service is None or not (restart or self._wants_restart(session, moved)):
             reload(session)
             return
@@ -217,7 +228,7 @@ class SystemSettings:
         now = find(found, touched.name)
         value_is_back = now is not None and same_value(touched.in_force.value, now)
         # Somebody may have edited postgresql.conf meanwhile; then our line being gone must do.
-        line_is_back = written_value(session, touched.name) == (True, touched.written)
+        line_is_back = self._scope.written(session, touched.name) == (True, touched.written)
         if not value_is_back and not line_is_back:
             shown = now.value if now else "nothing"
             raise TargetError(

@@ -17,14 +17,9 @@ from pgassay.errors import SettingRejected, TargetError
 from pgassay.spec.redaction import is_secret, redacted
 from pgassay.spec.settings import CANNOT_VARY
 from pgassay.target.protocol import Change, Connection, Setting
-from pgassay.target.setting_statements import assignment, reset, written_value
-from pgassay.target.settings import (
-    FROM_FILE,
-    OVERRIDING,
-    check_value,
-    find,
-    read_settings,
-)
+from pgassay.target.setting_scope import SERVER, Scope
+from pgassay.target.setting_statements import assignment, reset
+from pgassay.target.settings import check_value, find, read_settings
 from pgassay.target.statements import statement
 
 NO_RESTART = (
@@ -40,7 +35,7 @@ class Touched:
 
     name: str
     written: str | None
-    """The line postgresql.auto.conf had, if any."""
+    """What postgresql.auto.conf, the database or the role had of it, if anything."""
     in_force: Setting
     undo: sql.Composed
     changes: list[Change] = field(default_factory=list)
@@ -49,59 +44,41 @@ class Touched:
 
 
 def refuse_unchangeable(
-    session: Connection, settings: Mapping[str, str], *, restarts: str = NO_RESTART
+    session: Connection,
+    settings: Mapping[str, str],
+    *,
+    restarts: str = NO_RESTART,
+    scope: Scope = SERVER,
 ) -> None:
     """Refuse what could not be brought about. Changes nothing.
 
     `restarts` says why the server may not be restarted; empty where it may.
     """
     known = read_settings(session)
-    newer = session.info.server_version >= 150000
-    question = statement("may_change_15" if newer else "may_change_13")
     for name, value in settings.items():
         if name.lower() in CANNOT_VARY:
             raise SettingRejected(
                 name, f"{name}: it cannot be varied here: {CANNOT_VARY[name.lower()]}"
             )
         setting = check_value(known, name, value)
+        scope.refuse(name, setting)
         if setting is not None and setting.context.needs_restart and restarts:
             raise SettingRejected(name, f"{name}: needs a restart, {restarts}")
-        as_found(session, name, setting)
-        row = session.execute(question, (name,)).fetchone()
-        may_alter, may_reload = row or (False, False)
-        user = session.info.user
-        if not may_alter:
-            grant = f"GRANT ALTER SYSTEM ON PARAMETER {name} TO {user}, or " if newer else ""
-            raise SettingRejected(
-                name, f"{name}: {user} may not ALTER SYSTEM; {grant}connect as a superuser"
-            )
-        if not may_reload:
-            raise SettingRejected(
-                name,
-                f"{name}: {user} may not reload the configuration; "
-                f"GRANT EXECUTE ON FUNCTION pg_reload_conf() TO {user}",
-            )
+        as_found(session, name, setting, scope)
+        scope.refuse_without_right(session, name, setting)
 
 
-def refuse_unreachable(name: str, setting: Setting) -> None:
-    """Refuse a setting that our change does not bring to new sessions."""
-    if setting.source in OVERRIDING:
-        raise SettingRejected(
-            name,
-            f"{name}: sessions get it from {OVERRIDING[setting.source]}, which wins over "
-            "ALTER SYSTEM; remove that first",
-        )
-
-
-def as_found(session: Connection, name: str, setting: Setting | None) -> Touched:
+def as_found(
+    session: Connection, name: str, setting: Setting | None, scope: Scope = SERVER
+) -> Touched:
     """A setting before we change it, with what undoes a change."""
     if setting is None:
         raise SettingRejected(
             name, f"{name}: unknown to this server; load its extension first, or check the name"
         )
-    refuse_unreachable(name, setting)
-    visible, written = written_value(session, name)
-    if not visible and setting.source in FROM_FILE:
+    scope.refuse(name, setting)
+    visible, written = scope.written(session, name)
+    if not visible and setting.source == scope.source:
         raise SettingRejected(
             name,
             f"{name}: its value comes from a file {session.info.user} may not see, so it could "
@@ -110,10 +87,10 @@ def as_found(session: Connection, name: str, setting: Setting | None) -> Touched
     if written is not None and (is_secret(name) or redacted(written) != written):
         raise SettingRejected(
             name,
-            f"{name}: its value in postgresql.auto.conf holds a password, which the journal would "
+            f"{name}: what is written of it now holds a password, which the journal would "
             "have to keep; take it out there (passfile= instead), or leave this setting alone",
         )
-    undo = reset(name) if written is None else assignment(name, written)
+    undo = reset(name, scope) if written is None else assignment(name, written, scope)
     return Touched(name, written, setting, undo)
 
 

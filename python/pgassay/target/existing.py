@@ -21,10 +21,10 @@ from pgassay.spec.reset import EXISTING_RULE, Caches, ResetRule
 from pgassay.target import run_lock
 from pgassay.target.access import SQL_ONLY, Access, refuse_late_knobs
 from pgassay.target.alter_system import SystemSettings
-from pgassay.target.changeable import needs_restart, refuse_pending, refuse_unchangeable
+from pgassay.target.changeable import needs_restart, refuse_pending
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import HostKnobs
-from pgassay.target.left_over import undo_dead_run
+from pgassay.target.left_over import restart_for_dead_run, undo_dead_run
 from pgassay.target.located import Located, locate
 from pgassay.target.protocol import (
     NOTHING,
@@ -123,12 +123,13 @@ class ExistingTarget:
         if reason is not None:
             raise TargetError(reason)
         service = self._find_service(self._control)
-        self._settings = SystemSettings(self._parameters, self._journal, service)
+        self._settings = SystemSettings(
+            self._parameters, self._journal, service, self._access.scope(self._control)
+        )
         run_lock.take(self._control)
         with told_as_target_error("looking for what a killed run has left"):
             server = identity(self._control) or self._parameters.label
-            self._left_alone = undo_dead_run(self._parameters, server, self._access, self._machine)
-            self._alive()
+            self._left_alone = undo_dead_run(self._parameters, server, self._machine)
         self._journal.speaks_of(server)
         if self._allow_changes:
             refuse_elsewhere(self._control)
@@ -136,6 +137,12 @@ class ExistingTarget:
         with told_as_target_error("looking for signs of production"):
             signs = look_for_signs(self._control, self._accept)
         refuse_signs(signs, self._parameters.label)
+        # A run that is refused has no business restarting a server.
+        with told_as_target_error("restarting for what a killed run has left"):
+            self._left_alone += restart_for_dead_run(
+                self._parameters, server, self._access, self._machine
+            )
+            self._alive()
         self._seen = self.facts()
         return self._seen
 
@@ -153,13 +160,15 @@ class ExistingTarget:
         if self._rule.caches is Caches.COLD:
             refuse_unreadable(self._control_session(), self._data_here)
         self._host.apply(host, self._data_directory)
-        self._apply(held)
+        # The mark that other machines read is there before the first setting is changed.
         if self._rule.level is ResetLevel.TEMPLATE:
             self._at = None
             self._database.make(self._control_session())
             self._at = self._database.template
         with connect(self.parameters(), statement_limit_s=0) as session:
             make_schema(session) if self._at else self._schema.create(session)
+        self._apply(held)
+        with connect(self.parameters(), statement_limit_s=0) as session:
             # Whatever `build` raises belongs to the workload and is its caller's to explain.
             build(session)
         with connect(self.parameters(), statement_limit_s=0) as session:
@@ -190,7 +199,7 @@ class ExistingTarget:
                 f"settings change only with target.allow_changes = true (asked for: {names})"
             )
         with told_as_target_error("checking settings"), self.connect() as session:
-            refuse_unchangeable(session, settings, restarts=self._access.why_no_restart)
+            self._access.refuse_unchangeable(session, settings)
             wanting = {name for name in settings if needs_restart(session, name)}
             if wanting - self._needing_restart:
                 refuse_pending(session, ours=wanting)
@@ -225,7 +234,7 @@ class ExistingTarget:
         knobs = self._host.apply({**self._held_host, **host}, self._data_directory)
         # A restart for one arm is one for every arm: all of them start with the same cold caches.
         differ = bool(self._needing_restart - self._held.keys())
-        restarts = differ if restart is None else restart and self._access.allow_restart
+        restarts = differ if restart is None else restart and not self._access.why_no_restart
         with phases("settings"):
             notes = self._apply(wanted, restart=restarts)
             self._alive()

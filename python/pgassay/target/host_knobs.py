@@ -47,12 +47,13 @@ class HostKnobs:
         """Refuse what this host would not take; the lock is held from here on."""
         if not wanted:
             return
+        knobs = {name: find_knob(name, data_directory, self._host) for name in wanted}
+        for name, value in wanted.items():
+            knobs[name].check(value)
         if self._lock is None:
             self._lock = take_lock(self._host)
             self.notes = settle_left_over(self._host)
-        for name, value in wanted.items():
-            knob = find_knob(name, data_directory, self._host)
-            knob.check(value)
+        for name, knob in knobs.items():
             self.found.setdefault(name, knob.read())
 
     def apply(self, wanted: Mapping[str, str], data_directory: Path | None) -> dict[str, str]:

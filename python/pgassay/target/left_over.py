@@ -22,41 +22,55 @@ from pgassay.target.schema import DROP, refuse_foreign
 from pgassay.target.schema_variants import is_undo_of_a_variant, take_back
 from pgassay.target.server_memory import forget, memory_file, remembered
 from pgassay.target.session import connect, one_line
-from pgassay.target.setting_statements import RELOAD, is_line_of, reload, written_value
+from pgassay.target.setting_scope import scope_of
+from pgassay.target.setting_statements import RELOAD, is_line_of, reload
 from pgassay.target.statements import statement
 
 
-def undo_dead_run(
-    parameters: ConnectionParameters, server: str, access: Access, machine: Host
-) -> list[str]:
+def undo_dead_run(parameters: ConnectionParameters, server: str, machine: Host) -> list[str]:
     """All that this machine remembers of a server and of its host's knobs; a sentence for what is
-    left as it is. Restarts the server where what was undone is in force until then.
+    left as it is. What may be in force until a restart stays remembered: `restart_for_dead_run`.
 
-    The caller holds the server's lock, which a restart takes along.
+    The caller holds the server's lock.
     """
     sweep_host(machine)
-    waiting = [change for change in remembered(server) if change.data]
-    notes = undo_left_over(parameters, server)
-    restart = Restart(access, machine)
-    for change in waiting:
-        restart.wait_for(change)
-    with connect(parameters) as session:
-        return notes + restart.carry_out(session, lambda: connect(parameters).close())
-
-
-def undo_left_over(parameters: ConnectionParameters, server: str) -> list[str]:
-    """What this machine remembers of `server`; the caller holds the server's lock."""
     left = remembered(server)
     notes: list[str] = []
     settled: set[str] = set()
+    theirs: set[str] = set()
     while left:
         try:
             note = _undo_where_it_was_made(parameters, left, settled)
         except (TargetError, psycopg.Error) as error:
             raise TargetError(_told(left, one_line(error), server)) from error
+        change = left.pop()
         if note is not None:
             notes.append(note)
-        forget(server, left.pop().id)
+            theirs.add(change.setting)
+        if not change.data or change.setting in theirs:
+            forget(server, change.id)
+    return notes
+
+
+def restart_for_dead_run(
+    parameters: ConnectionParameters, server: str, access: Access, machine: Host
+) -> list[str]:
+    """Restart where what was undone is in force until then; a sentence where that may not be,
+    which every run says until somebody has restarted it.
+
+    The caller holds the server's lock, which a restart takes along.
+    """
+    owed = remembered(server)
+    if not owed:
+        return []
+    restart = Restart(access, machine)
+    for change in owed:
+        restart.wait_for(change)
+    with connect(parameters) as session:
+        notes = restart.carry_out(session, lambda: connect(parameters).close())
+    for change in owed:
+        if change not in restart.waiting:
+            forget(server, change.id)
     return notes
 
 
@@ -75,20 +89,23 @@ def undo_newest(session: Connection, left: Sequence[Change], settled: set[str]) 
         else:
             session.execute(change.undo.encode(), prepare=False)
         return None
-    if change.setting in settled:
+    scope = scope_of(change.scope)
+    place = f"{change.setting} {change.scope}"
+    if place in settled:
         return None  # a later change of ours to the same setting has been undone already
-    settled.add(change.setting)
-    visible, written = written_value(session, change.setting)
+    settled.add(place)
+    visible, written = scope.written(session, change.setting)
     if visible and written == change.found:
         return None
-    ours = [one.value for one in left if one.setting == change.setting]
+    ours = [one.value for one in left if (one.setting, one.scope) == (change.setting, change.scope)]
     if visible and not any(is_line_of(change.setting, value, written) for value in ours):
         return (
             f"{change.setting} is {redacted(written or 'not set')} now, which this run did not"
             f" write: left as it is; before the run: {change.undo}"
         )
     session.execute(change.undo.encode(), prepare=False)
-    reload(session)
+    if scope.reloads:
+        reload(session)
     return None
 
 

@@ -16,7 +16,7 @@ from pgassay.errors import TargetError
 from pgassay.spec.redaction import hides, redacted
 from pgassay.spec.reset import EXISTING_RULE, Caches, ResetRule
 from pgassay.target.access import SQL_ONLY, Access
-from pgassay.target.changeable import needs_restart, refuse_pending, refuse_unchangeable
+from pgassay.target.changeable import needs_restart, refuse_pending
 from pgassay.target.located import locate
 from pgassay.target.protocol import Connection, Context, ResetLevel
 from pgassay.target.reset_levels import refuse_unreadable
@@ -25,6 +25,7 @@ from pgassay.target.schema import SCHEMA, refuse_elsewhere, refuse_foreign
 from pgassay.target.server_memory import remembered
 from pgassay.target.server_paths import account_of, own_directory
 from pgassay.target.session import connect, identity, resolve, told_as_target_error
+from pgassay.target.setting_scope import Scope
 from pgassay.target.settings import find, read_settings, show
 from pgassay.target.signs import Sign, look_for_signs
 from pgassay.target.standing import is_local, unfit
@@ -92,7 +93,7 @@ def preview_existing(
                 *host_refusals(session, access),
             ),
             changes=(
-                *_setting_changes(session, settings),
+                *_setting_changes(session, settings, access.scope(session)),
                 *_restarts(session, settings, access, for_knobs=restarts_for_knobs),
                 *_data_changes(session, building_sql, rule),
                 *_left_over(session, parameters.label),
@@ -165,7 +166,7 @@ def _refusals(
     for name, values in settings.items():
         for value in values:
             try:
-                refuse_unchangeable(session, {name: value}, restarts=access.why_no_restart)
+                access.refuse_unchangeable(session, {name: value})
             except TargetError as error:
                 yield str(error)
                 break
@@ -177,7 +178,7 @@ def _refusals(
 
 
 def _setting_changes(
-    session: Connection, settings: Mapping[str, Sequence[str]]
+    session: Connection, settings: Mapping[str, Sequence[str]], scope: Scope
 ) -> Iterator[PlannedChange]:
     known = read_settings(session)
     for name, values in settings.items():
@@ -186,7 +187,9 @@ def _setting_changes(
             continue  # told as a refusal
         now = "(set)" if hides(name) else redacted(show(session, [name])[name])
         yield PlannedChange(
-            "server", f"{name}: {now} now, {' / '.join(values)} in the run", takes(setting.context)
+            scope.key or "server",
+            f"{name}: {now} now, {' / '.join(values)} in the run",
+            takes(setting.context) if scope.reloads else "new session",
         )
 
 

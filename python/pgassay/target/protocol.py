@@ -153,7 +153,9 @@ class Change:
     value: str = ""
     """what we write,"""
     found: str | None = None
-    """and what postgresql.auto.conf had before, if anything."""
+    """and what was written there before, if anything;"""
+    scope: str = ""
+    """where: empty is postgresql.auto.conf, else a database or a role (setting_scope.py)."""
     knob: str = ""
     """For a knob of the host: its file; `value` and `found` are the kernel's."""
     host: str = ""

@@ -101,12 +101,13 @@ def recover_existing(
                 else:
                     remembering.undone(change.id)
                 left.pop()
-            left = restart.waiting
+            left = list(restart.waiting)
             notes += restart.carry_out(session, lambda: connect(parameters).close())
             while left:
                 remembering.undone(left.pop(0).id)
         except (TargetError, psycopg.Error) as error:
-            todo = [*(change.undo for change in reversed(left)), RELOAD]
+            sql = [*(change.undo for change in reversed(left)), RELOAD]
+            todo = [restart.by_hand] if restart.by_hand else sql
             raise RestoreFailed(not_restored(parameters, [one_line(error)], todo)) from error
     return notes
 

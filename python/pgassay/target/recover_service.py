@@ -60,18 +60,24 @@ class Restart:
         self._access = access
         self._host = host
         self.waiting: list[Change] = []
+        self.by_hand = ""
+        """What a person would type, once all but the restart is done."""
 
     def wait_for(self, change: Change) -> None:
         """A change whose undoing is done once nothing of it is in force."""
         self.waiting.append(change)
 
     def carry_out(self, session: Connection, reach: Callable[[], object]) -> list[str]:
-        """Restart where a setting of ours is in force otherwise; a note where that may not be."""
+        """Restart where a setting of ours is in force otherwise; a note where that may not be.
+
+        What is still in force afterwards is left waiting.
+        """
         if not self.waiting:
             return []
         reload(session)
         pending = {row[0] for row in session.execute(statement("pending_restart")).fetchall()}
-        ours = pending & {change.setting.lower() for change in self.waiting}
+        self.waiting = [change for change in self.waiting if change.setting.lower() in pending]
+        ours = {change.setting.lower() for change in self.waiting}
         if not ours:
             return []
         control = self._access.control
@@ -81,5 +87,7 @@ class Restart:
         control.refuse_other(self._host, server)
         service = Service(reach, self._host, control, server)
         session.close()
+        self.by_hand = service.by_hand
         service.restart()
+        self.waiting = []
         return []

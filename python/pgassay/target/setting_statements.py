@@ -14,6 +14,7 @@ from psycopg import sql
 from pgassay.errors import SettingRejected, TargetError
 from pgassay.target.protocol import Connection
 from pgassay.target.session import one_line, target_failure
+from pgassay.target.setting_scope import SERVER, Scope
 from pgassay.target.settings import LIST_OF_NAMES, split_names
 from pgassay.target.statements import statement
 
@@ -22,31 +23,23 @@ RELOAD_LIMIT_S = 15.0
 POLL_S = 0.02
 
 
-def written_value(session: Connection, name: str) -> tuple[bool, str | None]:
-    """Whether this user may know what postgresql.auto.conf says of a setting, and that."""
-    try:
-        row = session.execute(statement("auto_conf_value"), (name,)).fetchone()
-    except psycopg.errors.InsufficientPrivilege:
-        row = session.execute(statement("auto_conf_in_force"), (name,)).fetchone()
-        return (row[0], row[1]) if row else (False, None)
-    return True, None if row is None else row[0]
-
-
-def assignment(name: str, value: str) -> sql.Composed:
-    """ALTER SYSTEM SET; a list of names is given name by name, as PostgreSQL quotes each."""
+def assignment(name: str, value: str, scope: Scope = SERVER) -> sql.Composed:
+    """ALTER … SET; a list of names is given name by name, as PostgreSQL quotes each."""
     values = split_names(value) if name.lower() in LIST_OF_NAMES else [value]
-    return sql.SQL("ALTER SYSTEM SET {} = {}").format(
+    return sql.SQL("{} SET {} = {}").format(
+        scope.alter,
         sql.Identifier(*name.split(".")),
         sql.SQL(", ").join(sql.Literal(part) for part in values or [""]),
     )
 
 
-def reset(name: str) -> sql.Composed:
-    return sql.SQL("ALTER SYSTEM RESET {}").format(sql.Identifier(*name.split(".")))
+def reset(name: str, scope: Scope = SERVER) -> sql.Composed:
+    """ALTER … RESET."""
+    return sql.SQL("{} RESET {}").format(scope.alter, sql.Identifier(*name.split(".")))
 
 
 def is_line_of(name: str, value: str, written: str | None) -> bool:
-    """Whether a line of postgresql.auto.conf is what setting this value writes."""
+    """Whether what is written of a setting is what setting this value writes."""
     if written is None or name.lower() not in LIST_OF_NAMES:
         return written == value
     return split_names(written) == split_names(value)

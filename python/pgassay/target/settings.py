@@ -15,6 +15,7 @@ from pgassay.errors import SettingRejected
 from pgassay.spec.suggest import did_you_mean
 from pgassay.spec.units import to_base
 from pgassay.target.protocol import Connection, Context, Setting
+from pgassay.target.setting_scope import SERVER, Scope
 from pgassay.target.statements import statement
 
 # PostgreSQL's own list (pg_dump's variable_is_guc_list_quote): each element is an identifier.
@@ -28,17 +29,6 @@ LIST_OF_NAMES = frozenset(
         "unix_socket_directories",
     }
 )
-FROM_FILE = frozenset({"configuration file"})
-# Sources that win over the configuration files for every session of a role, database or client.
-OVERRIDING = {
-    "database": "ALTER DATABASE … SET",
-    "user": "ALTER ROLE … SET",
-    "database user": "ALTER ROLE … IN DATABASE … SET",
-    "global": "ALTER ROLE ALL SET",
-    "client": "the connection's options (dsn or PGOPTIONS)",
-    "command line": "the server's command line",
-    "environment variable": "the server's environment",
-}
 # pg_settings shows a real through %g, which keeps six digits.
 REAL_TOLERANCE = 1e-5
 
@@ -116,7 +106,7 @@ def same_value(wanted: str, setting: Setting) -> bool:
             return asked == found
 
 
-def confirm(wanted: str, setting: Setting | None, name: str) -> str | None:
+def confirm(wanted: str, setting: Setting | None, name: str, scope: Scope = SERVER) -> str | None:
     """Refuse a value that is not in force; a note where it is, but reads back differently."""
     if setting is None:
         raise SettingRejected(name, f"{name}: the server has no such setting once started")
@@ -125,7 +115,7 @@ def confirm(wanted: str, setting: Setting | None, name: str) -> str | None:
     if same_value(wanted, setting):
         return None
     shown = f"{setting.value}{f' × {setting.unit}' if setting.unit else ''}"
-    by = OVERRIDING.get(setting.source)
+    by = scope.overriding.get(setting.source)
     if by is not None:
         raise SettingRejected(
             name, f"{name}: sessions get {shown} from {by}, not {wanted}; remove that first"
@@ -133,7 +123,7 @@ def confirm(wanted: str, setting: Setting | None, name: str) -> str | None:
     automatic = setting.source == "override" and wanted.strip() in ("-1", "0")
     if automatic:
         return f"{name} = {wanted} is automatic: the server chose {shown}"
-    if setting.source in FROM_FILE and setting.vartype in ("string", "enum"):
+    if setting.source == scope.source and setting.vartype in ("string", "enum"):
         return f"{name} = {wanted} reads back as {setting.value}"
     raise SettingRejected(
         name, f"{name}: asked for {wanted}, the server has {shown} from {setting.source}"

@@ -52,6 +52,7 @@ def quantiles_chart(analysis: Analysis) -> go.Figure | None:
             f"{plain(shift.factor)} = {plain(shift.level)}",
         )
     name_lines(figure, [shift.factor for shift in shifts])
+    due = " from when it was due" if shifts[0].of == "response" else ""
     figure.update_layout(
         xaxis=axis(
             "quantile of latency: fast transactions to the left, slow to the right",
@@ -59,7 +60,7 @@ def quantiles_chart(analysis: Analysis) -> go.Figure | None:
             ticktext=[f"{100 * share:g}" for share in shifts[0].shares],
             ticksuffix=" %",
         ),
-        yaxis=axis("change of latency (↓ better)", ticksuffix=" %"),
+        yaxis=axis(f"change of latency{due} (↓ better)", ticksuffix=" %"),
     )
     return figure
 
