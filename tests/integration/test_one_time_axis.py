@@ -11,6 +11,7 @@ from pgassay import _core
 from pgassay.target.account import Account
 from pgassay.trials.checkpoints import checkpoints_in_log
 from pgassay.trials.server_clock import ServerClock
+from pgassay.trials.server_log.events import LogEvent
 from pgassay.trials.server_log.reader import ServerLog
 from support.servers import LabServer, installation_named, running_lab_server, wait_until
 
@@ -52,7 +53,7 @@ def checkpoint_seen(server: LabServer) -> tuple[int, int, int, ServerClock]:
         session.execute("CHECKPOINT")
         after = _core.now_ns()
     assert clock.look()
-    events = []
+    events: list[LogEvent] = []
 
     def is_told() -> bool:
         events.extend(log.read(goes_on=True).events or ())

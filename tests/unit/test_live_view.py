@@ -101,7 +101,7 @@ def test_a_run_fits_its_terminal(width: int, monkeypatch: pytest.MonkeyPatch) ->
     lines = drawn(view.drawing(), width)
     assert all(len(line) <= width for line in lines)
     text = "\n".join(lines)
-    for word in ("trial 1", "100 tps", "LWLock:WALWrite", "iowait"):
+    for word in ("trial 1", "100 tps", "LWLock:WALWrite", "iowait", "8 clients", "min left"):
         assert word in text
 
 

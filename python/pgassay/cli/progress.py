@@ -13,7 +13,8 @@ from typing import Any, Self
 
 from rich.console import Group, RenderableType
 from rich.live import Live
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, Task, TextColumn
+from rich.table import Column
 from rich.text import Text
 
 from pgassay.cli.console import err, plain
@@ -25,16 +26,14 @@ _FRAMES = 2.0
 """Each second: the load and the server may have the same processors."""
 
 
-class _TimeLeft(ProgressColumn):
-    """`least_s` and `most_s` of the task, as minutes."""
-
-    def render(self, task: Task) -> Text:
-        least, most = task.fields.get("least_s"), task.fields.get("most_s")
-        if least is None or most is None:
-            return Text("")
-        if most - least < 1:
-            return Text(f"{clock(least)} left")
-        return Text(f"{clock(least)} to {clock(most)} left")
+def _state(task: Task) -> Text:
+    """What is done now, and `least_s` and `most_s` of the task as minutes."""
+    least, most = task.fields.get("least_s"), task.fields.get("most_s")
+    parts = [task.fields["now"]]
+    if least is not None and most is not None:
+        span = clock(least) if most - least < 1 else f"{clock(least)} to {clock(most)}"
+        parts.append(f"{span} left")
+    return Text("  ".join(filter(None, parts)))
 
 
 class RunProgress:
@@ -47,17 +46,15 @@ class RunProgress:
         self._rates = LoadRates()
         self._bar = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", table_column=Column(no_wrap=True)),
             BarColumn(bar_width=20),
-            TextColumn("{task.fields[now]}"),
-            _TimeLeft(),
             console=err,
             disable=not self._live,
         )
+        self._task = self._bar.add_task("starting", total=None, now="")
         self._view = Live(
             get_renderable=self.drawing, console=err, transient=True, refresh_per_second=_FRAMES
         )
-        self._task = self._bar.add_task("starting", total=None, now="")
         self._began = 0.0
         self._done = 0
         self._spent_s = 0.0
@@ -80,8 +77,8 @@ class RunProgress:
 
     def drawing(self) -> RenderableType:
         """What a terminal shows now."""
-        bar = self._bar.get_renderable()
-        return bar if self._below is None else Group(bar, self._below)
+        below = [] if self._below is None else [self._below]
+        return Group(self._bar.get_renderable(), _state(self._bar.tasks[0]), *below)
 
     def planned(self, plan: Plan) -> None:
         """Say what will be done, and how long it may take."""
