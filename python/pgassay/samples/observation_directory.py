@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -141,8 +142,9 @@ class SegmentWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for writer in self._writers.values():
-            writer.close()
+        with suppress(OSError):  # of a full disk was told already
+            for writer in self._writers.values():
+                writer.close()
         if self._aside.exists():
             shutil.rmtree(self._aside, ignore_errors=True)
 
@@ -201,11 +203,6 @@ class SegmentWriter:
 def is_observation(path: Path) -> bool:
     """Whether a directory is an observation's."""
     return (path / OBSERVATION).is_file()
-
-
-def read_observation(directory: ObservationDirectory) -> Mapping[str, Any]:
-    """observation.json."""
-    return directory.read_json(OBSERVATION)
 
 
 def _sync(path: Path) -> None:
