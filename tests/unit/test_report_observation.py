@@ -11,7 +11,7 @@ import pytest
 from pgassay.analysis.observed import Observed
 from pgassay.analysis.observed_statements import Statement
 from pgassay.report.observation import render_object, render_observation, summary_object
-from pgassay.report.observation_tables import ObservationContext, length
+from pgassay.report.observation_tables import ObservationContext
 
 S = 1_000_000_000
 START = 1_767_225_600 * S  # 2026-01-01 00:00:00 UTC
@@ -87,7 +87,3 @@ def test_machines_get_one_object() -> None:
     assert short["schema"] == "pgassay.observed/1"
     assert short["gaps_s"] == [1.0]
     assert "courses" not in short
-
-
-def test_lengths_read_well() -> None:
-    assert [length(s) for s in (45, 720, 11100)] == ["45 s", "12 min", "3 h 05 min"]

@@ -15,8 +15,8 @@ from rich.text import Text
 
 from pgassay.cli.console import err, plain
 from pgassay.cli.live import is_live, seen_line, seen_table
-from pgassay.cli.progress import clock
 from pgassay.observation import Request
+from pgassay.spec.units import clock
 from pgassay.trials.glance import Seen
 
 _LINE_EVERY_S = 10.0

@@ -20,6 +20,7 @@ from rich.text import Text
 from pgassay.cli.console import err, plain
 from pgassay.cli.live import LoadRates, is_live, seen_table
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.spec.units import clock as clock
 from pgassay.trials.glance import Seen
 
 _FRAMES = 2.0
@@ -171,14 +172,6 @@ class RunProgress:
         if self._plan is None:
             raise RuntimeError("a trial began before its plan was shown")
         return self._plan
-
-
-def clock(seconds: float) -> str:
-    """Such as `45 s`, `12 min` or `3 h 05 min`."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
 def _blocks(plan: Plan) -> str:

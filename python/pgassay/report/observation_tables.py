@@ -15,6 +15,7 @@ from pgassay.report.charts.observed import moment
 from pgassay.report.charts.style import CLASS_COLOURS, GREY
 from pgassay.report.logged import logged_words
 from pgassay.report.tables import ABSENT
+from pgassay.spec.units import clock
 
 _MOST_EVENTS = 15
 _MOST_STATEMENTS = 20
@@ -53,7 +54,7 @@ def facts(context: ObservationContext) -> tuple[tuple[str, str], ...]:
     observed, averages = context.observed, context.observed.averages
     found = [
         ("From", f"{moment(observed.start_ns)[:19]} UTC"),
-        ("For", length(observed.seconds)),
+        ("For", clock(observed.seconds)),
         ("Average active sessions", f"{observed.active_sessions:.2f}"),
     ]
     if "tps" in averages:
@@ -170,14 +171,6 @@ def doubts(context: ObservationContext) -> list[str]:
     if context.described.get("ended_by") is None:
         found.append("the observation was not ended in order: its last segment may be missing")
     return found
-
-
-def length(seconds: float) -> str:
-    """Such as `45 s`, `12 min` or `3 h 05 min`."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
 def _told(value: float | None, form: str) -> str:
