@@ -86,6 +86,13 @@ def test_rates_are_of_the_last_seconds_only() -> None:
     assert "5 failed" in rates.add(progress_at(11, 1700, failed=5)).plain
 
 
+def test_a_program_of_the_users_has_no_latency_and_begins_anew_with_each_step() -> None:
+    rates = LoadRates()
+    for second, transactions in ((0, 0), (1, 50), (2, 0), (3, 10)):
+        line = rates.add({"elapsed_s": second, "transactions": transactions, "failed": 0})
+    assert line.plain == "10 tps"
+
+
 @pytest.mark.parametrize("width", [60, 120])
 def test_a_run_fits_its_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     console = Console(file=io.StringIO(), width=width, force_terminal=True, no_color=True)

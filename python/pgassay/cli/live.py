@@ -40,7 +40,9 @@ class LoadRates:
         self._kept: deque[Mapping[str, Any]] = deque()
 
     def add(self, progress: Mapping[str, Any]) -> Text:
-        """The line of figures now."""
+        """The line of figures now. A program of the user's has no latencies, and counts by step."""
+        if self._kept and progress["transactions"] < self._kept[-1]["transactions"]:
+            self._kept.clear()
         self._kept.append(progress)
         while progress["elapsed_s"] - self._kept[0]["elapsed_s"] > _RATE_WINDOW_S:
             self._kept.popleft()
@@ -50,7 +52,7 @@ class LoadRates:
         if seconds <= 0:
             return Text("")
         parts = [f"{done / seconds:,.0f} tps"]
-        if done:
+        if done and "latency_ms" in progress:
             mean = (progress["latency_ms"] - first["latency_ms"]) / done
             parts.append(f"{mean:.2f} ms mean latency")
         line = Text("  ".join(parts), style="bold")
@@ -67,7 +69,7 @@ def is_live() -> bool:
 def seen_line(seen: Seen, *, with_tps: bool = True) -> str:
     """One plain line."""
     if not seen.answers:
-        return "the server does not answer"
+        return "nothing seen lately: the server does not answer, or slowly"
     parts = [f"{seen.tps:,.0f} commits/s"] if with_tps and seen.tps is not None else []
     parts.append(f"{sum(seen.sessions.values()):.1f} active")
     parts += [f"{event} {busy:.1f}" for event, busy in list(seen.sessions.items())[:3]]
@@ -80,7 +82,7 @@ def seen_line(seen: Seen, *, with_tps: bool = True) -> str:
 def seen_table(seen: Seen, width: int, *, with_tps: bool = True) -> RenderableType:
     """Transactions, the largest waits, checkpoint, host."""
     if not seen.answers:
-        return Text("the server does not answer; waiting for it to come back", style="yellow")
+        return Text("nothing seen lately: the server does not answer, or slowly", style="yellow")
     first = []
     if with_tps and seen.tps is not None:
         first.append(f"[bold]{seen.tps:,.0f}[/bold] commits/s")
