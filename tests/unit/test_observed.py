@@ -76,7 +76,7 @@ def waits(start_s: int, count: int) -> dict[str, list[Any]]:
 def end_of(start_s: int, end_s: int, **more: Any) -> SegmentEnd:
     given: dict[str, Any] = {
         "counters": NOTHING, "checkpoints": (), "checkpoints_from": "log", "events": (),
-        "sampler_cost": {"wait_ticks": 10, "counter_reads": 10, "cpu_s": 0.01}, "warnings": (),
+        "sampler_cost": {"wait_ticks": 10, "transactions": 20, "cpu_s": 0.01}, "warnings": (),
     }  # fmt: skip
     return SegmentEnd(start_s * S, end_s * S, **{**given, **more})
 

@@ -96,9 +96,7 @@ def read_observed(segments: Sequence[StoredSegment]) -> Observed:
         gathered.add(segment, summary)
     gathered.close(end_ns)
     cost = _summed([summary["sampler_cost"] for summary in summaries])
-    own = (cost.get("wait_ticks", 0.0) + cost.get("counter_reads", 0.0)) / max(
-        (end_ns - start_ns) / 1e9, 1e-9
-    )
+    own = cost.get("transactions", 0.0) / max((end_ns - start_ns) / 1e9, 1e-9)
     courses, averages, commits = gathered.courses(own)
     ticks = max(gathered.ticks.sum(), 1)
     return Observed(

@@ -63,7 +63,8 @@ class Recorder:
             busy_share=BUSY_SHARE,
         )
         self.began_ns = self._segment_ns = _core.now_ns()
-        self._watch = Watch(self._sampler, lambda: transactions_of(self._sampler))
+        self._version_num = facts.version_num
+        self._watch = Watch(self._sampler, self._own_transactions)
 
     def __enter__(self) -> Self:
         return self
@@ -148,8 +149,12 @@ class Recorder:
             note = f"the server's log could not be read: {str(error).splitlines()[0]}"
             return LogReading(None, has_checkpoints=False, notes=(note,))
 
+    def _own_transactions(self) -> int:
+        return transactions_of(self._sampler, self._version_num)
+
     def _cost_of_segment(self) -> dict[str, float]:
         total: dict[str, float] = json.loads(self._sampler.cost())
         before, self._cost = self._cost, total
+        total["transactions"] = self._own_transactions()
         own = {name: value - before.get(name, 0) for name, value in total.items()}
         return {name: round(value, 3) for name, value in own.items()}

@@ -107,12 +107,12 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         extensions=extensions,
         place=place.sampler,
     )
-    live = Watch(sampler, lambda: transactions_of(sampler))
+    live = Watch(sampler, lambda: transactions_of(sampler, facts.version_num))
     try:
         with watch.processors_counted():
             result = load.run(
                 lambda progress: context.observer.loading(progress, live.look()),
-                lambda: transactions_of(sampler),
+                lambda: transactions_of(sampler, facts.version_num),
             )
     finally:
         sampler.stop()
