@@ -90,7 +90,7 @@ def sampling(
     parameters = resolve(server.dsn(user))
     with server.admin() as session:
         version = session.info.server_version
-    sampler, _ = open_sampler(parameters, version, load=load, read_host=False, waits_every_s=0.02)
+    sampler, _ = open_sampler(parameters, version, load=load, waits_every_s=0.02)
     try:
         yield sampler
     finally:

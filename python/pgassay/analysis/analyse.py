@@ -87,7 +87,7 @@ def _rule(plan: Plan) -> Rule:
 
 def _steps(plan: Plan) -> list[float | None]:
     """The whole trial, and each step where there are several."""
-    levels = plan.step_levels()
+    levels = dict.fromkeys(plan.step_levels())
     return [None, *levels] if len(levels) > 1 else [None]
 
 

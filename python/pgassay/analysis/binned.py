@@ -50,7 +50,9 @@ class CounterTrack:
         lengths, grown = np.diff(times) / 1e9, np.diff(values)
         # The shorter ones tell the period: after an outage few readings may be left.
         period = float(np.quantile(lengths, 0.25, method="lower"))
-        counts = (grown >= 0) & (lengths <= _LONGEST_STEP * max(period, 1e-9))
+        # Of a stretch of equal values only the first and the last are stored: no gap.
+        near = lengths <= _LONGEST_STEP * max(period, 1e-9)
+        counts = (grown == 0) | ((grown > 0) & near)
         total = np.r_[0.0, np.cumsum(np.where(counts, grown, 0.0))]
         seen = np.r_[0.0, np.cumsum(np.where(counts, lengths, 0.0))]
         return times, total, seen

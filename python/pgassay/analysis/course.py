@@ -126,7 +126,7 @@ def _series(trial: StoredTrial, edges_ns: NDArray[np.int64]) -> tuple[tuple[str,
     rows: list[Array] = []
     for name, values in zip(
         (wait_class.title for wait_class in WAIT_CLASSES),
-        WaitProfile(trial.table("waits")).by_window(edges_ns).T,
+        WaitProfile(trial.table("waits"), CounterSeries(trial.table("host"))).by_window(edges_ns).T,
         strict=True,
     ):
         names.append(f"sessions: {name}")
@@ -153,11 +153,13 @@ def _one(counters: CounterSeries, key: Key, edges_ns: NDArray[np.int64]) -> Arra
     if not _is(path, "gauges"):
         if np.any(np.diff(values) < 0.0):
             return None
-        at_edges = np.interp(edges_ns, times, values)
+        at_edges = np.interp(edges_ns - times[0], times - times[0], values)
         grown: Array = np.diff(at_edges) / np.diff(edges_ns) * 1e9
         return grown
     ends = np.r_[min(times[0], edges_ns[0]), times, max(times[-1], edges_ns[-1])]
-    if np.diff(ends).max() > _LONGEST_PAUSE * np.median(np.diff(times)):
+    # Between two equal values are readings that said the same, and were not stored.
+    apart = np.diff(ends)[np.r_[True, np.diff(values) != 0.0, True]]
+    if apart.max() > _LONGEST_PAUSE * counters.period_ns(key[0]):
         return None  # there is no row where there is nothing to count: the rest is not known
     middles = (edges_ns[1:] + edges_ns[:-1]) / 2
     found: Array = np.interp(middles, times, values)

@@ -19,6 +19,7 @@ from pgassay.analysis.course_model import (
 from pgassay.analysis.curves_model import EffectByLoad, LoadCurve, QuantileShift
 
 SCHEMA = "pgassay.analysis/1"
+Figures = Mapping[str, float | None]
 
 
 class Verdict(StrEnum):
@@ -101,6 +102,17 @@ class VariantSummary:
 
 
 @dataclass(frozen=True)
+class HostWindow:
+    """One window of a host, by the columns of `host_columns.COLUMNS`."""
+
+    start_ns: int
+    end_ns: int
+    vmstat: Figures
+    iostat: Mapping[str, Figures]
+    """By device."""
+
+
+@dataclass(frozen=True)
 class TrialMeasures:
     """One trial, reduced to what is compared."""
 
@@ -116,6 +128,8 @@ class TrialMeasures:
     """Why it does not count; nothing where it does."""
     repeats: int | None = None
     """The number of the invalid trial that this one was run for."""
+    host: HostWindow | None = None
+    """The measured part in the words of vmstat and iostat; None where the host was not read."""
 
     def at(self, level: float | None) -> StepMeasures | None:
         """The step at this level; None for the whole trial."""

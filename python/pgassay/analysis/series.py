@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pgassay.analysis.counters import CounterSeries
 from pgassay.analysis.histograms import with_latencies
 from pgassay.analysis.logged import logged_in
 from pgassay.analysis.metrics import WAIT_CLASSES
@@ -73,7 +74,7 @@ def _series(trial: StoredTrial) -> TrialSeries:
     sums = load["latency_sum_ns_sum"].to_numpy()
     edges = np.r_[starts[1:], end] if len(starts) else starts
     lengths = np.maximum((edges - starts) / 1e9, 1e-9)
-    waits = WaitProfile(trial.table("waits"))
+    waits = WaitProfile(trial.table("waits"), CounterSeries(trial.table("host")))
     by_interval = np.nan_to_num(waits.by_window(np.r_[starts, end]))
     return TrialSeries(
         number=summary["number"],

@@ -77,6 +77,10 @@ class Host(Protocol):
         """
         ...
 
+    def command(self, words: Sequence[str | Path]) -> list[str]:
+        """What to start here, with pipes, so that a command runs there until its input ends."""
+        ...
+
     def read(self, path: Path, offset: int = 0) -> bytes: ...
     def write(self, path: Path, text: str) -> None:
         """One write into a file that is there, as the kernel's knobs want it."""

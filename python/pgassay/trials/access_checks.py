@@ -19,6 +19,7 @@ from pgassay.target.host_files import find_knob
 from pgassay.target.located import Located, locate
 from pgassay.target.session import connect, resolve, told_as_target_error
 from pgassay.trials.check import Check
+from pgassay.trials.host_checks import check_files, check_server_host
 
 KNOB = "vm.swappiness"
 
@@ -38,13 +39,15 @@ def check_access(dsn: str, access: Access) -> list[Check]:
     try:
         with connect(resolve(dsn)) as session, told_as_target_error("looking at the server"):
             server = locate(session, host)
+            seen = check_server_host(session, resolve(dsn), host) if host.name else []
     except PgassayError as error:
         host.close()
         return [Check("server's host", "fail", str(error))]
     try:
         who = "root" if host.uid == 0 else f"user {host.uid}"
         where = Check("server's host", "ok", f"{host.label}, as {who}; data in {server.data}")
-        return [where, *_check_service(access, host, server), _check_knobs(host)]
+        files = check_files(host) if host.name else []
+        return [where, *files, *seen, *_check_service(access, host, server), _check_knobs(host)]
     finally:
         host.close()
 

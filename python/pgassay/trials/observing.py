@@ -21,6 +21,8 @@ from pgassay.target.protocol import ServerFacts
 from pgassay.target.session import told_as_target_error
 from pgassay.trials.checkpoints import CheckpointThread, other_events
 from pgassay.trials.glance import Seen, Watch
+from pgassay.trials.host_over_sql import sources_over_sql
+from pgassay.trials.host_sources import host_sources
 from pgassay.trials.queries import extensions_in
 from pgassay.trials.record import Columns
 from pgassay.trials.sampling import WAITS_EVERY_S, open_sampler, transactions_of
@@ -44,10 +46,17 @@ class Recorder:
         parameters = server.parameters
         self._clock = ServerClock(server.connect)
         self._clock.look()
-        host = parameters.hostaddr or parameters.host
-        self._log = ServerLog(server.connect, host, facts.log_file, self._clock)
+        address = parameters.hostaddr or parameters.host
+        self._log = ServerLog(server.connect, address, facts.log_file, self._clock)
         with told_as_target_error("looking for extensions"), server.connect() as session:
             extensions = extensions_in(session)
+            host = server.host(facts)
+            sources = (
+                host_sources(host, session, facts)
+                if host is not None
+                else sources_over_sql(session)
+            )
+        self._source_notes = sources.notes
         self._statements = StatementWatch(server.connect, facts.version_num, extensions)
         self._checkpoints = CheckpointThread()
         self._counted_checkpoints: list[Any] = []
@@ -57,7 +66,7 @@ class Recorder:
             parameters,
             facts.version_num,
             load=None,
-            read_host=facts.is_local,
+            host=sources,
             extensions=extensions,
             waits_every_s=every_s,
             busy_share=BUSY_SHARE,
@@ -122,6 +131,7 @@ class Recorder:
         started_ns, self._segment_ns = self._segment_ns, _core.now_ns()
         warnings = (
             *self._sampler.warnings(),
+            *self._source_notes,
             *self._clock.notes,
             *logged.notes,
             *self._statements.notes,

@@ -27,6 +27,7 @@ _SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
 CLASS_COLOURS = {
     "cpu": GREEN,
+    "cpu_queue": "#7FCDB0",
     "wal": VERMILLION,
     "data_io": BLUE,
     "lock": PURPLE,
