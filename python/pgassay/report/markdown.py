@@ -27,7 +27,7 @@ _MARKUP = re.compile(r"([\\`*\[\]|~])|(?<!\w)(_)|(_)(?!\w)")
 def render_markdown(context: ReportContext) -> str:
     """The whole text."""
     text = (
-        _environment()
+        markdown_environment()
         .get_template("report.md.j2")
         .render(
             context=context,
@@ -68,7 +68,8 @@ def _fence(text: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def markdown_environment() -> Environment:
+    """Templates with `literal`, which escapes for Markdown."""
     environment = Environment(
         loader=PackageLoader("pgassay.report"),
         autoescape=False,  # noqa: S701 - Markdown, not HTML; `literal` escapes for it
