@@ -46,11 +46,13 @@ lint: build
 bench: build
 	$(BIN)/python -m bench.engine
 	$(BIN)/python -m bench.resets
+	$(BIN)/python -m bench.analysis
 
 validate: build
 	$(BIN)/python -m bench.false_positives
 	$(BIN)/python -m bench.factorial_errors
 	$(BIN)/python -m bench.estimates
+	$(BIN)/python -m bench.switchback_errors
 
 format:
 	$(BIN)/ruff check --fix --quiet .

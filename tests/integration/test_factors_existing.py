@@ -65,7 +65,11 @@ def test_tls_and_an_index_are_there_in_their_arms_alone(lab: LabServer, tmp_path
     spec.write_text(SPEC.format(port=lab.port, target="allow_changes = true", undo=UNDO))
     planned = pgassay("plan", spec, PGPASSWORD=SECRET)
     assert planned.returncode == 0, planned.stderr
-    assert "level     index = b-tree: undone by DROP INDEX one" in planned.stdout
+    assert (
+        "schema    index = b-tree:\n"
+        "  SQL     CREATE INDEX one ON item (id)\n"
+        "  undo    DROP INDEX one\n"
+    ) in planned.stdout
     done = pgassay("run", spec, "--out", run, "--json", PGPASSWORD=SECRET)
     assert done.returncode == 0, done.stderr
     trials = [json.loads(p.read_text()) for p in sorted(run.glob("trials/*/trial.json"))]

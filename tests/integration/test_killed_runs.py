@@ -113,6 +113,18 @@ EXISTING: dict[str, Phase] = {
     "restoring": when_said("restoring the server"),
     "analysing": when_said("writing the report"),
 }
+VARYING: dict[str, Phase] = {
+    "trying the variant": when_said("making extra = table"),
+    "making the variant": when_journaled("CREATE TABLE public.extra"),
+    "load": when_said(LOAD, later=True),
+}
+EXTRA = """
+[factors.schema.extra]
+none = ""
+[factors.schema.extra.table]
+sql = "SELECT pg_sleep(1); CREATE TABLE public.extra (i int)"
+undo = "DROP TABLE public.extra"
+"""
 WITH_TRIALS = {"resetting", "starting with other settings", "warm-up", "load", "storing"}
 
 
@@ -207,10 +219,32 @@ def lab_target(server: LabServer) -> str:
 def test_an_existing_server_is_as_it_was_after_the_death_of_the_tool(
     tmp_path: Path, lab_server: LabServer, empty_base: Path, phase: str, then: str
 ) -> None:
-    run = tmp_path / "run"
     spec = spec_file(tmp_path, target=lab_target(lab_server))
+    die_and_mend(tmp_path / "run", spec, empty_base, (phase, EXISTING[phase]), then)
+
+
+@pytest.fixture
+def without_extra(lab_server: LabServer) -> Iterator[None]:
+    yield
+    with lab_server.admin() as session:
+        left = session.execute("SELECT to_regclass('public.extra')").fetchone()
+    assert left == (None,)
+
+
+@pytest.mark.usefixtures("found", "without_extra")
+@pytest.mark.parametrize("then", ["recover", "resume"])
+@pytest.mark.parametrize("phase", VARYING)
+def test_a_variant_of_the_schema_is_gone_after_the_death_of_the_tool(
+    tmp_path: Path, lab_server: LabServer, empty_base: Path, phase: str, then: str
+) -> None:
+    spec = spec_file(tmp_path, target=lab_target(lab_server), factor=EXTRA)
+    die_and_mend(tmp_path / "run", spec, empty_base, (phase, VARYING[phase]), then)
+
+
+def die_and_mend(run: Path, spec: Path, base: Path, phase: tuple[str, Phase], then: str) -> None:
+    """A run on an existing server killed in a phase, then recovered or resumed."""
     with watched(run, spec, PGPASSWORD=SECRET) as tool:
-        kept = killed(tool, empty_base, phase, EXISTING[phase])
+        kept = killed(tool, base, *phase)
     if then == "recover":
         done = pgassay("recover", run, PGPASSWORD=SECRET)
         assert done.returncode == 0, done.stderr

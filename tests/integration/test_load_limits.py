@@ -113,6 +113,8 @@ def test_a_load_whose_backends_hang_comes_to_its_end(
     found = json.loads(told)
     assert found["duration_s"] == pytest.approx(4.0)
     assert sum(one["transactions"] for one in found["intervals"]) == found["transactions"]
+    assert found["unfinished"] == 2
+    assert any("had not ended when it did" in warning for warning in found["warnings"])
 
 
 @pytest.mark.usefixtures("environment")

@@ -19,7 +19,10 @@ from pgassay.plan.model import PlannedTrial
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.parse import load_spec
 from pgassay.target.existing import ExistingTarget
+from pgassay.target.local_host import HERE
 from pgassay.trials.fingerprint import take_fingerprint
+from pgassay.trials.glance import Seen
+from pgassay.trials.host_look import look_at
 from pgassay.trials.observer import SilentObserver
 from pgassay.trials.processor_times import processor_times
 from support.servers import LabServer, RecordingJournal
@@ -58,7 +61,7 @@ class Meddler(SilentObserver):
         self.trials.append(trial)
         self._waiting = trial.number in self.in_trials
 
-    def loading(self, progress: Mapping[str, Any]) -> None:
+    def loading(self, progress: Mapping[str, Any], seen: Seen | None = None) -> None:
         if self._waiting and progress["measured"]:
             self._waiting = False
             self.act()
@@ -238,4 +241,4 @@ def test_a_plain_user_gets_a_fingerprint_too_and_a_superuser_sees_who_else_is_th
         assert fingerprint.started_at_s == seen["lab"].started_at_s
         assert fingerprint.foreign_active == fingerprint.base_backups == 0
         assert fingerprint.host is not None
-        assert processor_times(fingerprint.postmaster) is not None
+        assert processor_times(look_at(HERE, None, postmaster=fingerprint.postmaster)) is not None

@@ -73,12 +73,12 @@ class Sshd:
         (folder / "unknown").touch()
         self._process: subprocess.Popen[bytes] | None = None
 
-    def config(self, key: str = "user_key", known: str = "known") -> Path:
+    def config(self, key: str = "user_key", known: str = "known", user: str | None = None) -> Path:
         """A client's configuration; with another key or no known hosts it must fail."""
-        path = self._folder / f"config-{key}-{known}"
+        path = self._folder / f"config-{key}-{known}-{user or ''}"
         path.write_text(
             CLIENT.format(
-                host=HOST, port=self.port, user=getpass.getuser(), folder=self._folder,
+                host=HOST, port=self.port, user=user or getpass.getuser(), folder=self._folder,
                 key=key, known=known,
             )
         )  # fmt: skip

@@ -23,7 +23,14 @@ from pgassay.trials.processor_times import ProcessorSplit
 from pgassay.trials.record import Checkpoint, Columns
 from pgassay.trials.thresholds import VARIABLE, overlaid, own_limits
 
-HOST = HostState(knobs={"vm.swappiness": "60"}, throttled=3, frequency_mhz=2400.0, disk_used=0.5)
+HOST = HostState(
+    knobs={"vm.swappiness": "60"},
+    throttled=3,
+    frequency_mhz=2400.0,
+    disk_used=0.5,
+    clock_offset_ns=10**18,
+    clock_error_ns=10**7,
+)
 CALM = Fingerprint(
     version="18.4",
     started_at_s=1000.5,
@@ -67,6 +74,11 @@ def beforehand(**changes: Any) -> Evidence:
 
 def host_afterwards(**changes: Any) -> Evidence:
     return afterwards(host=replace(HOST, **changes))
+
+
+def elsewhere(**changes: Any) -> Evidence:
+    """The host is not this machine, so its clock is another."""
+    return replace(host_afterwards(**changes), shares_clock=False)
 
 
 def forced(scripts: list[str] | None) -> Evidence:
@@ -122,6 +134,12 @@ def test_a_quiet_trial_leaves_nothing_to_say_though_its_data_has_grown() -> None
         (afterwards(clock_offset_ns=10**18 + 10**7), {}),
         (afterwards(clock_offset_ns=10**18 - 10**8), {"clock-step": "doubt"}),
         (afterwards(clock_offset_ns=10**18 + 2 * 10**9), {"clock-step": "invalid"}),
+        (elsewhere(clock_offset_ns=10**18 + 6 * 10**7), {}),
+        (elsewhere(clock_offset_ns=10**18 - 10**8), {"server-clock-step": "doubt"}),
+        (elsewhere(clock_offset_ns=10**18 + 2 * 10**9), {"server-clock-step": "invalid"}),
+        (elsewhere(clock_offset_ns=None), {}),
+        (host_afterwards(clock_offset_ns=10**18 + 2 * 10**9), {}),
+        (afterwards(host=None, host_unseen="ssh db1: gone"), {"host-unseen": "doubt"}),
     ],
 )  # fmt: skip
 def test_each_guard_finds_what_it_is_for_and_nothing_else(

@@ -50,6 +50,29 @@ def test_units_and_lists_are_read_as_users_write_them() -> None:
     assert spec.file.design.smallest_effect == pytest.approx(0.025)
 
 
+def test_names_of_settings_are_taken_in_any_case_and_kept_as_the_server_spells_them() -> None:
+    spec = parsed(
+        """
+        [settings.postgres]
+        Work_Mem = "8MB"
+        timezone = "UTC"
+        "Auto_Explain.log_analyze" = true
+        [factors.postgres]
+        DATESTYLE = ["ISO", "SQL"]
+        [factors.client.settings]
+        JIT = ["on", "off"]
+        [load.settings]
+        intervalstyle = "iso_8601"
+        """
+    )
+    assert spec.file.settings.postgres == {
+        "work_mem": "8MB", "TimeZone": "UTC", "Auto_Explain.log_analyze": "on",
+    }  # fmt: skip
+    assert list(spec.file.factors.postgres) == ["DateStyle"]
+    assert list(spec.file.factors.client.settings) == ["jit"]
+    assert spec.file.load.settings == {"IntervalStyle": "iso_8601"}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -62,6 +85,14 @@ def test_units_and_lists_are_read_as_users_write_them() -> None:
         ("[load]\nstep = 0", "lab.toml: load.step: 0 given"),
         ("load = 3", "lab.toml: load: 3 given; it should be a table"),
         ("a b", "lab.toml: not valid TOML"),
+        (
+            "[settings.postgres]\nwork_mem = '8MB'\nWORK_MEM = '9MB'",
+            "lab.toml: settings.postgres: work_mem and WORK_MEM are one setting; keep one",
+        ),
+        (
+            "[settings.postgres]\nwork_mem = '8MB'\n[factors.postgres]\nWork_Mem = ['5MB', '6MB']",
+            "lab.toml: factors.postgres.work_mem: is also held in [settings.postgres]",
+        ),
         (
             "[factors.postgres]\nmax_wal_siz = ['1GB', '2GB']",
             "lab.toml: factors.postgres.max_wal_siz: unknown setting of PostgreSQL 18;"

@@ -3,13 +3,13 @@
 //! Enters: JSON text. Leaves: a checked [`Configuration`]. Never: a period, a jitter or a name
 //! that the samplers would have to doubt.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use pgassay_session::Endpoint;
 use serde::{Deserialize, Deserializer, de};
 
 use crate::SamplerError;
+pub use crate::format::Format;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,6 +21,10 @@ pub struct Configuration {
     #[serde(default)]
     pub counters: Vec<CounterQuery>,
     pub host: Option<HostFiles>,
+    /// The largest share of the time that readings of one kind may keep the server busy; after a
+    /// slow one the sampler rests. `None` is no limit.
+    #[serde(default, deserialize_with = "busy_share")]
+    pub busy_share: Option<f64>,
 }
 
 /// The query for what each busy process waits for.
@@ -45,14 +49,33 @@ pub struct CounterQuery {
     pub every: Duration,
 }
 
-/// The counters of this host's kernel.
+/// The counters of the kernel of the server's host.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostFiles {
     #[serde(rename = "every_s", deserialize_with = "period")]
     pub every: Duration,
-    #[serde(default = "default_proc")]
-    pub proc: PathBuf,
+    pub files: Vec<HostFile>,
+    /// Block devices worth keeping; all where it is not said.
+    pub devices: Option<Vec<String>>,
+    /// The server's first process; its children are looked at one by one.
+    pub postmaster: Option<i32>,
+    /// A program that reads the files where they are; without it they are this machine's.
+    pub reader: Option<Vec<String>>,
+    /// A query of the server that returns path and text of each file, instead.
+    pub sql: Option<String>,
+}
+
+/// One file to read, and how its numbers are called.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostFile {
+    pub path: String,
+    pub source: String,
+    /// For numbers that belong to no object of their own.
+    #[serde(default)]
+    pub object: String,
+    pub format: Format,
 }
 
 impl Configuration {
@@ -63,10 +86,6 @@ impl Configuration {
 
 fn default_application_name() -> String {
     "pgassay sampler".to_owned()
-}
-
-fn default_proc() -> PathBuf {
-    PathBuf::from("/proc")
 }
 
 const SHORTEST_PERIOD_S: f64 = 0.001;
@@ -91,6 +110,15 @@ fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
         Err(de::Error::custom(format!(
             "jitter is {share}; give a number from 0 to 1"
         )))
+    }
+}
+
+fn busy_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    match Option::<f64>::deserialize(deserializer)? {
+        Some(share) if !(0.001..=1.0).contains(&share) => Err(de::Error::custom(format!(
+            "busy_share is {share}; give a number from 0.001 to 1"
+        ))),
+        share => Ok(share),
     }
 }
 
@@ -127,5 +155,18 @@ mod tests {
             let error = with(waits).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");
         }
+    }
+
+    #[test]
+    fn a_share_of_the_time_is_checked() {
+        let with = |share: &str| {
+            Configuration::from_json(&format!(
+                r#"{{"connection": {{"host": "/tmp", "port": 1, "user": "u", "dbname": "d"}},
+                    "waits": null, "host": null, "busy_share": {share}}}"#
+            ))
+        };
+        assert_eq!(with("0.1").unwrap().busy_share, Some(0.1));
+        assert_eq!(with("null").unwrap().busy_share, None);
+        assert!(with("0").unwrap_err().to_string().contains("busy_share"));
     }
 }

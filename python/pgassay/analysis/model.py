@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from pgassay.analysis.calibration_model import Calibration, NoiseFloor
 from pgassay.analysis.course_model import (
     Associations,
     CheckpointContrast,
@@ -19,6 +20,7 @@ from pgassay.analysis.course_model import (
 from pgassay.analysis.curves_model import EffectByLoad, LoadCurve, QuantileShift
 
 SCHEMA = "pgassay.analysis/1"
+Figures = Mapping[str, float | None]
 
 
 class Verdict(StrEnum):
@@ -30,6 +32,8 @@ class Verdict(StrEnum):
     """Different for sure, and for sure less than the smallest effect that matters."""
     EQUIVALENT = "equivalent"
     UNDECIDED = "undecided"
+    CALIBRATION = "calibration"
+    """Of an A/A run: there is nothing to decide."""
 
 
 class IntervalKind(StrEnum):
@@ -39,6 +43,8 @@ class IntervalKind(StrEnum):
     """Student's t on block differences: valid when the number of blocks was fixed beforehand."""
     SEQUENCE = "confidence sequence"
     """Valid after every block, whenever one stops."""
+    GROUP = "group-sequential"
+    """Valid at all of the looks that were fixed beforehand, together."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +107,32 @@ class VariantSummary:
 
 
 @dataclass(frozen=True)
+class HostWindow:
+    """One window of a host, by the columns of `host_columns.COLUMNS`."""
+
+    start_ns: int
+    end_ns: int
+    vmstat: Figures
+    iostat: Mapping[str, Figures]
+    """By device."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One slice of an alternating trial, its first part cut off."""
+
+    round: int
+    """From 0, among those of its trial."""
+    arm: str
+    start_ns: int
+    values: Mapping[str, float]
+    """Metric → value, of the kept part."""
+    early: Mapping[str, float]
+    late: Mapping[str, float]
+    """The same of its first and of its last stored interval that is kept."""
+
+
+@dataclass(frozen=True)
 class TrialMeasures:
     """One trial, reduced to what is compared."""
 
@@ -116,6 +148,10 @@ class TrialMeasures:
     """Why it does not count; nothing where it does."""
     repeats: int | None = None
     """The number of the invalid trial that this one was run for."""
+    host: HostWindow | None = None
+    """The measured part in the words of vmstat and iostat; None where the host was not read."""
+    turns: tuple[Turn, ...] = ()
+    """Of a trial in which all arms take turns: whole rounds of them."""
 
     def at(self, level: float | None) -> StepMeasures | None:
         """The step at this level; None for the whole trial."""
@@ -158,6 +194,8 @@ class Comparison:
     block_effects_pct: tuple[float, ...]
     p_max_t: float | None = None
     """Of the primary metric: corrected for all verdicts together by flipping their signs as one."""
+    rounds: int | None = None
+    """Where arms take turns inside trials: the rounds of all blocks, over which it is estimated."""
 
     @property
     def load(self) -> str:
@@ -190,6 +228,7 @@ class Estimate:
     e_value: float | None
     blocks_to_decide: int | None
     block_effects_pct: tuple[float, ...]
+    rounds: int | None = None
 
 
 class Dependence(StrEnum):
@@ -256,6 +295,43 @@ class ArmEffect:
 
 
 @dataclass(frozen=True)
+class RoundEffects:
+    """A level against its factor's baseline in every round of slices, in the order of time."""
+
+    factor: str
+    level: str
+    blocks: tuple[int, ...]
+    effects_pct: tuple[float, ...]
+
+
+class CarryOverTest(StrEnum):
+    """How an effect that outlasts its slice is looked for."""
+
+    WITHIN = "early against late part of slices"
+    LENGTH = "longer against shorter slices"
+
+
+@dataclass(frozen=True)
+class CarryOver:
+    """How much a level's effect differs where a slice before it should matter more and less."""
+
+    factor: str
+    level: str
+    test: CarryOverTest
+    first_pct: float
+    """The effect early in slices, or in the longer ones;"""
+    second_pct: float
+    """late in them, or in the shorter ones."""
+    difference_pct: float
+    ci95_pct: tuple[float, float] | None
+    p: float | None
+    found: bool
+    """p passes 5 %, shared by all such tests of the run."""
+    outweighs: bool
+    """It is found and large enough to have made or hidden the verdict, which is withdrawn then."""
+
+
+@dataclass(frozen=True)
 class Analysis:
     """Everything estimated from one run."""
 
@@ -278,6 +354,8 @@ class Analysis:
     simple_effects: tuple[SimpleEffect, ...] = ()
     trends: tuple[Trend, ...] = ()
     arm_effects: tuple[ArmEffect, ...] = ()
+    carry_over: tuple[CarryOver, ...] = ()
+    round_effects: tuple[RoundEffects, ...] = ()
     quantile_shifts: tuple[QuantileShift, ...] = ()
     by_load: tuple[EffectByLoad, ...] = ()
     load_curves: tuple[LoadCurve, ...] = ()
@@ -286,6 +364,10 @@ class Analysis:
     checkpoint_contrasts: tuple[CheckpointContrast, ...] = ()
     associations: Associations | None = None
     """None where the courses of the trials were not read."""
+    noise: NoiseFloor | None = None
+    """How much trials of one arm differ in a block; None where that cannot be seen."""
+    calibration: Calibration | None = None
+    """Of an A/A run."""
 
     def verdicts(self) -> tuple[Comparison, ...]:
         """The comparisons of the primary metric."""

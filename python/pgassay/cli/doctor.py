@@ -50,7 +50,7 @@ def doctor(
     beside = (ssh, service, cluster)
     if any(option is not None for option in (database, host, port, user, *beside)):
         dsn = connection_string(database, host, port, user)
-        checks += check_server(dsn)
+        checks += check_server(dsn, log_elsewhere=ssh is not None)
         if any(option is not None for option in beside):
             given = {"dsn": dsn, "ssh": ssh, "service": service, "cluster": cluster, "sudo": sudo}
             checks += check_access(dsn, access_of(target_table(given)))

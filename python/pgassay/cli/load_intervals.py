@@ -43,9 +43,9 @@ def write_intervals(path: Path, columns: Columns) -> None:
     """The rows under the schema of load.parquet; lists are JSON in CSV."""
     # pyarrow takes half a second to load, which a load without a file need not wait for.
     from pgassay.samples.schemas import LOAD
-    from pgassay.samples.tables import parquet, table_of
+    from pgassay.samples.tables import as_table, parquet
 
-    table = table_of(columns, LOAD)
+    table = as_table(columns, LOAD)
     write_whole(path, parquet(table) if path.suffix == ".parquet" else _csv(table.to_pydict()))
 
 

@@ -16,11 +16,13 @@ from rich.table import Table
 
 from pgassay.cli.console import out, plain
 from pgassay.cli.plan_changes import ahead_to_json, held_to_json, look_ahead, print_ahead
-from pgassay.cli.plan_factors import print_factors
+from pgassay.cli.plan_factors import print_factors, schema_to_json
+from pgassay.cli.plan_outlook import expectation_of, expectation_to_json, print_expectation
 from pgassay.cli.progress import clock
 from pgassay.plan.described import (
     aliases,
     combinations_line,
+    mode_lines,
     order_of,
     plots_line,
     restarts_line,
@@ -30,6 +32,7 @@ from pgassay.plan.model import Plan
 from pgassay.plan.plots import restarts_every_trial
 from pgassay.plan.steps import Step
 from pgassay.plan.store import plan_to_json
+from pgassay.spec.mode import Mode
 from pgassay.spec.parse import Spec, load_spec
 from pgassay.target.access import access_of
 from pgassay.target.host_knobs import doubts_on
@@ -48,10 +51,13 @@ def plan(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Overrules the file's design.seed.")
     ] = None,
+    mode: Annotated[
+        Mode | None, typer.Option("--mode", help="Overrules the file's design.mode.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show what a run would do: arms, order, changes, time and risks."""
-    checked = load_spec(spec, seed)
+    checked = load_spec(spec, seed, mode)
     check_load(checked)
     check_servers(checked)
     placement = resolve_placement(checked.file.placement, checked.file.settings.host)
@@ -62,11 +68,14 @@ def plan(
             **plan_to_json(drawn),
             "design": _design(checked, drawn),
             **held_to_json(checked, placement),
+            **schema_to_json(checked),
             **ahead_to_json(ahead),
+            **expectation_to_json(expectation_of(checked, drawn)),
         }
         typer.echo(json.dumps(found))
     else:
         _print(checked, drawn, placement)
+        print_expectation(out, expectation_of(checked, drawn), drawn)
         print_ahead(ahead)
 
 
@@ -83,6 +92,8 @@ def _print(spec: Spec, drawn: Plan, placement: Placement) -> None:
     rule = spec.file.reset_rule()
     out.print(f"reset     {rule.level}: {rule.level.does}; caches {rule.caches}")
     _print_arms(drawn)
+    for line in mode_lines(drawn):
+        out.print(f"mode      {plain(line)}")
     _print_design(spec, drawn)
     _print_order(drawn)
     knobs = {name: (value,) for name, value in spec.file.settings.host.items()}
@@ -171,13 +182,14 @@ def _print_order(drawn: Plan) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("block", justify="right")
     table.add_column("order of arms")
-    last = drawn.max_blocks if drawn.factors else drawn.min_blocks
+    last = drawn.last_block
     for block in range(1, last + 1):
         needed = "" if block <= drawn.min_blocks else "  [dim]if still undecided[/dim]"
+        needed += "  [dim]look[/dim]" if block in drawn.looks else ""
         table.add_row(str(block), plain(order_of(drawn, block)) + needed)
     out.print(table)
     least, most = (
-        clock(blocks * len(drawn.arms) * drawn.trial_s) for blocks in (drawn.min_blocks, last)
+        clock(blocks * len(drawn.block(1)) * drawn.trial_s) for blocks in (drawn.min_blocks, last)
     )
     out.print(f"time      about {least if least == most else f'{least} to {most}'}")
     out.print(f"seed      {drawn.seed}")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial
+from pgassay.plan.model import ALL_ARMS, Arm, Factor, Plan, PlannedTrial
 from pgassay.plan.steps import Step
 
 SCHEMA = "pgassay.plan/1"
@@ -29,25 +29,30 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
     if schema != SCHEMA:
         raise ValueError(f"its schema is {schema!r}, not {SCHEMA!r}")
     try:
-        factors = tuple(Factor(f["name"], f["kind"], tuple(f["levels"])) for f in fields["factors"])
+        factors, held = (
+            tuple(Factor(f["name"], f["kind"], tuple(f["levels"])) for f in fields.get(name, ()))
+            for name in ("factors", "held")
+        )
         # The kinds stand with the factors; plans of before also had some of them with each arm.
-        kinds = {factor.name: factor.kind for factor in factors}
+        kinds = {factor.name: factor.kind for factor in (*held, *factors)}
         plan = Plan(
             **{
                 **fields,
                 "factors": factors,
+                "held": held,
                 "arms": tuple(Arm(a["id"], a["levels"], kinds) for a in fields["arms"]),
                 "steps": tuple(Step(**step) for step in fields["steps"]),
                 "trials": tuple(PlannedTrial(**trial) for trial in fields["trials"]),
                 "warnings": tuple(fields["warnings"]),
                 "hard": tuple(fields.get("hard", ())),
+                "looks": tuple(fields.get("looks", ())),
             }
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"a field is missing or unknown: {error}") from None
     if any(set(arm.levels) != set(kinds) for arm in plan.arms):
         raise ValueError("the levels of an arm are not those of the factors")
-    known = {arm.id for arm in plan.arms}
+    known = {ALL_ARMS} if plan.alternates else {arm.id for arm in plan.arms}
     if any(trial.arm not in known for trial in plan.trials):
         raise ValueError("a trial names an arm that is not there")
     return plan
@@ -57,7 +62,16 @@ def same_design(one: Plan, other: Plan) -> bool:
     """Whether two plans are of one experiment; estimates and words may have changed since."""
     first, second = (
         # What is hard to change shows in the whole plots of the trials, where it matters.
-        replace(plan, trial_s=0.0, warnings=(), hard=(), plots_reason="")
+        replace(
+            plan,
+            trial_s=0.0,
+            warnings=(),
+            hard=(),
+            plots_reason="",
+            stopping=plan.stops,
+            mode_reason="",
+            modes_refused={},
+        )
         for plan in (one, other)
     )
     return first == second

@@ -12,6 +12,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from pgassay.findings.model import FindingKind
 from pgassay.report import further_tables, tables
 from pgassay.report.context import ReportContext
 from pgassay.report.environment import environment_sections
@@ -26,7 +27,7 @@ _MARKUP = re.compile(r"([\\`*\[\]|~])|(?<!\w)(_)|(_)(?!\w)")
 def render_markdown(context: ReportContext) -> str:
     """The whole text."""
     text = (
-        _environment()
+        markdown_environment()
         .get_template("report.md.j2")
         .render(
             context=context,
@@ -38,10 +39,12 @@ def render_markdown(context: ReportContext) -> str:
             patterns=tables.pattern_sentences(context),
             differences=tables.difference_rows(context),
             arm_rows=tables.arm_rows(context),
+            calibration=context.of_kind(FindingKind.CALIBRATION),
             observed=further_tables.sentences(context),
             load_rows=further_tables.load_rows(context),
             logged=logged_rows(context),
             variants=tables.variant_rows(context),
+            carry_over=further_tables.carry_over_rows(context),
             warnings=tables.warning_groups(context),
             sections=environment_sections(context.environment),
             servers=server_table(context.environment),
@@ -65,7 +68,8 @@ def _fence(text: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def markdown_environment() -> Environment:
+    """Templates with `literal`, which escapes for Markdown."""
     environment = Environment(
         loader=PackageLoader("pgassay.report"),
         autoescape=False,  # noqa: S701 - Markdown, not HTML; `literal` escapes for it

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -27,7 +27,7 @@ from pgassay.errors import RunDirectoryError
 from pgassay.samples.files import clear_errors, make_directory, sync_directory, write_whole
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
 from pgassay.samples.schemas import ADDED_LATER, TABLES
-from pgassay.samples.tables import parquet, table_of
+from pgassay.samples.tables import as_table, parquet
 from pgassay.spec.redaction import redacted_value
 from pgassay.trials.record import TrialRecord, Validity
 
@@ -53,7 +53,7 @@ class RunDirectory:
         self.path = path
 
     @classmethod
-    def create(cls, path: Path) -> RunDirectory:
+    def create(cls, path: Path) -> Self:
         """Make a new, empty run directory; refuses one that holds anything."""
         with clear_errors(path):
             if path.exists() and (not path.is_dir() or any(path.iterdir())):
@@ -63,7 +63,7 @@ class RunDirectory:
         return cls(path)
 
     @classmethod
-    def open(cls, path: Path) -> RunDirectory:
+    def open(cls, path: Path) -> Self:
         """An existing run; refuses a folder that is not one."""
         if not (path / "plan.json").is_file():
             raise RunDirectoryError(f"{path}: is not a run directory (it has no plan.json)")
@@ -80,7 +80,7 @@ class RunDirectory:
 
     def write_json(self, name: str, value: Mapping[str, Any], *, verbatim: bool = False) -> None:
         """A JSON file in the run's top folder; secrets are taken out unless it must be verbatim."""
-        write_whole(self.path / name, _json(value if verbatim else redacted_value(dict(value))))
+        write_whole(self.path / name, as_json(value if verbatim else redacted_value(dict(value))))
 
     def read_text(self, name: str) -> str:
         """A text file of the run's top folder."""
@@ -88,7 +88,7 @@ class RunDirectory:
 
     def read_json(self, name: str) -> dict[str, Any]:
         """A JSON file of the run's top folder."""
-        return _parsed(self.read_text(name), self.path / name)
+        return parsed_file(self.path / name)
 
     def has(self, name: str) -> bool:
         """Whether the run's top folder holds this file."""
@@ -110,7 +110,7 @@ class RunDirectory:
                 make_directory(aside)
                 for name, table in _tables(record).items():
                     write_whole(aside / f"{name}.parquet", parquet(table))
-                write_whole(aside / "trial.json", _json(redacted_value(_summary(record))))
+                write_whole(aside / "trial.json", as_json(redacted_value(_summary(record))))
                 for file in record.kept:
                     shutil.move(file, aside / file.name)
                 aside.rename(final)
@@ -152,7 +152,7 @@ class StoredTrial:
     def summary(self) -> dict[str, Any]:
         """trial.json."""
         path = self.folder / "trial.json"
-        found = _parsed(_text(path), path)
+        found = parsed_file(path)
         missing = _SUMMARY_FIELDS - found.keys()
         if missing:
             raise RunDirectoryError(f"{path}: is damaged: {min(missing)!r} is missing")
@@ -194,6 +194,7 @@ def _summary(record: TrialRecord) -> dict[str, Any]:
         "placement": {part: dict(seen) for part, seen in record.placement.items() if seen},
         "checkpoints_from": record.checkpoints_from,
         "log": dict(record.log),
+        "clock": dict(record.clock),
         "warnings": list(record.warnings),
         "validity": {"valid": record.validity.valid, "reasons": list(record.validity.reasons)},
         "repeats": record.repeats,
@@ -209,14 +210,15 @@ def _tables(record: TrialRecord) -> dict[str, pa.Table]:
         "postgres": record.counters,
         "host": record.host,
     }
-    tables = {name: table_of(found, TABLES[name]) for name, found in columns.items()}
+    tables = {name: as_table(found, TABLES[name]) for name, found in columns.items()}
     tables["checkpoints"] = pa.Table.from_pylist(checkpoints, schema=TABLES["checkpoints"])
     events = [{**vars(event), "figures": list(event.figures.items())} for event in record.events]
     tables["events"] = pa.Table.from_pylist(events, schema=TABLES["events"])
     return tables
 
 
-def _json(value: Mapping[str, Any]) -> bytes:
+def as_json(value: Mapping[str, Any]) -> bytes:
+    """The bytes of a JSON file."""
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 
@@ -229,9 +231,10 @@ def _text(path: Path) -> str:
         raise RunDirectoryError(f"{path}: is damaged: not UTF-8 text") from None
 
 
-def _parsed(text: str, path: Path) -> dict[str, Any]:
+def parsed_file(path: Path) -> dict[str, Any]:
+    """The object of a JSON file."""
     try:
-        value = json.loads(text)
+        value = json.loads(_text(path))
     except json.JSONDecodeError as error:
         raise RunDirectoryError(f"{path}: is damaged: {error}") from None
     if not isinstance(value, dict):

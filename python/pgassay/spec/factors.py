@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from pgassay.spec.host_knobs import DottedNames
 from pgassay.spec.level_names import file_names, named_levels, plain_names
+from pgassay.spec.setting_names import SettingNames
 from pgassay.spec.values import SettingValue, Table
 
 EMBEDDED = (16, 18)
@@ -109,7 +110,7 @@ class ClientFactors(Table):
     transport: PlainLevels | None = None
     busy_poll: PlainLevels | None = None
     sslmode: PlainLevels | None = None
-    settings: dict[str, Levels] = Field(
+    settings: Annotated[dict[str, Levels], SettingNames] = Field(
         default_factory=dict, description="settings that each session of the load begins with"
     )
 
@@ -163,7 +164,7 @@ class FactorsTable(Table):
         default_factory=dict, description="weights of a scenario of the workload"
     )
     client: ClientFactors = Field(default_factory=ClientFactors)
-    postgres: dict[str, Levels] = Field(default_factory=dict)
+    postgres: Annotated[dict[str, Levels], SettingNames] = Field(default_factory=dict)
     host: Annotated[dict[str, Levels], DottedNames] = Field(
         default_factory=dict, description="knobs of the server's host: sysctl, block queue"
     )

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from pgassay.spec.amounts import STAGE_FORM, Stage, amounts, is_stages, stages
+from pgassay.spec.setting_names import SettingNames
 from pgassay.spec.slices import SlicesTable
 from pgassay.spec.think_time import ThinkTime, think_time
 from pgassay.spec.values import Duration, SettingValue, Table, busy_poll_s
@@ -150,7 +151,7 @@ class LoadTable(Table):
         1, description="of a transaction that failed to serialize or deadlocked; 0 is no limit"
     )
     reconnect: Literal["never", "on_loss", "each_transaction"] = "never"
-    settings: dict[str, SettingValue] = Field(
+    settings: Annotated[dict[str, SettingValue], SettingNames] = Field(
         default_factory=dict, description="that each session of the load begins with"
     )
     sslmode: Literal["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] | None = (
@@ -197,7 +198,7 @@ class LoadTable(Table):
         if self.varies == "rate" and (len(self.clients) > 1 or self.stages is not None):
             raise ValueError("either clients or rate may have several values; keep one as a number")
         levels = self._levels()
-        if len(set(levels)) < len(levels):
+        if self.stages is None and len(set(levels)) < len(levels):
             raise ValueError("two steps are at the same level and could not be told apart")
         if self.rate is None and "arrivals" in given:
             raise ValueError("arrivals belongs to a rate; give rate too")

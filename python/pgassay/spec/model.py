@@ -18,7 +18,10 @@ from pgassay.spec.load_table import LoadTable
 from pgassay.spec.passwords import refuse_password
 from pgassay.spec.placement import PlacementTable
 from pgassay.spec.reset import ResetLevel, ResetRule, ResetTable, rule_for
+from pgassay.spec.setting_names import SettingNames
 from pgassay.spec.signs import SIGNS, refuse_unknown_signs
+from pgassay.spec.slices import Length
+from pgassay.spec.stopping import StoppingKeys
 from pgassay.spec.values import SettingValue, Share, Table
 
 _ACCEPTABLE = {"type": "array", "items": {"enum": list(SIGNS)}}
@@ -77,15 +80,13 @@ class WorkloadTable(Table):
 class SettingsTable(Table):
     """What is held the same in every arm."""
 
-    postgres: dict[str, SettingValue] = Field(default_factory=dict)
+    postgres: Annotated[dict[str, SettingValue], SettingNames] = Field(default_factory=dict)
     host: Annotated[dict[str, SettingValue], DottedNames] = Field(default_factory=dict)
 
 
-class DesignTable(Table):
+class DesignTable(StoppingKeys):
     """Blocks, the smallest effect that matters, and when to stop."""
 
-    min_blocks: Annotated[int, Field(ge=2, le=1000)] = 6
-    max_blocks: Annotated[int, Field(ge=2, le=1000)] = 24
     smallest_effect: Share = 0.02
     metric: Literal["tps", "latency_mean", "latency_p50", "latency_p95", "latency_p99"] = Field(
         "tps", description="the primary endpoint, the one the verdict speaks of"
@@ -107,23 +108,23 @@ class DesignTable(Table):
         " like all others (complete)",
     )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _max_follows_min(cls, table: Any) -> Any:
-        if isinstance(table, dict) and "max_blocks" not in table:
-            least = table.get("min_blocks")
-            if isinstance(least, int) and least > 24:
-                return {**table, "max_blocks": least}
-        return table
+    mode: Literal["auto", "blocks", "switchback"] = Field(
+        "blocks",
+        description="blocks: an arm per trial; switchback: every trial alternates all arms in"
+        " slices; auto: the cheapest that is valid",
+    )
+    slice: Length = Field(
+        1.0, description="switchback: of each arm's turn; half of the trials have half of it"
+    )
 
     @model_validator(mode="after")
     def _ordered(self) -> DesignTable:
-        if self.max_blocks < self.min_blocks:
-            raise ValueError(
-                f"max_blocks ({self.max_blocks}) is less than min_blocks ({self.min_blocks})"
-            )
         if "resolution" in self.model_fields_set and self.combinations != "fraction":
             raise ValueError('resolution is a fraction\'s; write combinations = "fraction" too')
+        if "slice" in self.model_fields_set and self.mode == "blocks":
+            raise ValueError(
+                'slice belongs to mode = "switchback" or "auto"; write one, or drop it'
+            )
         return self
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from pgassay.errors import SpecError
+from pgassay.spec.setting_names import SettingNames
 from pgassay.spec.settings import CATALOGUED, catalogue, check_setting
 from pgassay.spec.suggest import did_you_mean
 from pgassay.spec.units import duration_s
@@ -55,7 +56,7 @@ class VariantTable(Table):
     """What is different in one kind of slice."""
 
     name: Annotated[str, Field(min_length=1, max_length=60)]
-    settings: dict[str, SettingValue] = Field(
+    settings: Annotated[dict[str, SettingValue], SettingNames] = Field(
         default_factory=dict, description="of every session, while a slice of this variant runs"
     )
     sql: Annotated[tuple[str, ...], Field(strict=False)] = Field(

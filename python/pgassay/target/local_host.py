@@ -56,11 +56,21 @@ class LocalHost:
     ) -> Finished:
         return _account(user).run(words, limit_s=limit_s, text=text)
 
+    def command(self, words: Sequence[str | Path]) -> list[str]:
+        return [str(word) for word in words]
+
     def read(self, path: Path, offset: int = 0) -> bytes:
         with path.open("rb") as file:
             if offset:
                 file.seek(offset)
             return file.read()
+
+    def piece(self, path: Path, offset: int, length: int) -> bytes:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            return os.pread(file, length, offset)
+        finally:
+            os.close(file)
 
     def write(self, path: Path, text: str) -> None:
         descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)

@@ -34,6 +34,7 @@ _ERRORS = {
         errno.ENOTDIR,
         errno.EISDIR,
         errno.EBUSY,
+        errno.ELOOP,
         errno.ENOSPC,
     )
 }
@@ -58,6 +59,7 @@ class SshHost:
     def __init__(self, name: str, *, sudo: bool = False) -> None:
         self.name = name
         self._sudo = sudo
+        self._sudo_seen = not sudo
         self._connection = SshConnection(name)
 
     @property
@@ -86,10 +88,19 @@ class SshHost:
             done.stderr.decode("utf-8", "replace"),
         )
 
+    def command(self, words: Sequence[str | Path]) -> list[str]:
+        return self._connection.command(self._command(words, None))
+
     def read(self, path: Path, offset: int = 0) -> bytes:
         if offset:
             return self._require("tail", "-c", f"+{offset + 1}", "--", path)
         return self._require("cat", "--", path)
+
+    def piece(self, path: Path, offset: int, length: int) -> bytes:
+        return self._require(
+            "dd", f"if={path}", "bs=1M", f"skip={offset}", f"count={length}", "status=none",
+            "iflag=nofollow,nonblock,fullblock,skip_bytes,count_bytes",
+        )  # fmt: skip
 
     def write(self, path: Path, text: str) -> None:
         self._require(
@@ -137,6 +148,7 @@ class SshHost:
     def lock(self, path: Path) -> SshLock | None:
         words: list[str | Path] = ["flock", "-n", "-E", str(_HELD_BY_ANOTHER), path]
         words += ["sh", "-c", _KEPT]
+        self._see_sudo()
         holder = self._connection.start(self._command(words, None))
         assert holder.stdout is not None  # noqa: S101 (a pipe was asked for)
         if holder.stdout.readline() == b"held\n":
@@ -159,6 +171,7 @@ class SshHost:
     def _run(
         self, words: Sequence[str | Path], text: bytes, user: str | None, limit_s: float
     ) -> subprocess.CompletedProcess[bytes]:
+        self._see_sudo()
         process = self._connection.start(self._command(words, user))
         try:
             output, errors = process.communicate(text, timeout=limit_s)
@@ -186,6 +199,25 @@ class SshHost:
         elif user is not None:
             command += self._as(user)
         return quoted([*command, *words])
+
+    def _see_sudo(self) -> None:
+        """Once, that sudo asks for nothing: what it refuses would be taken for the file's words."""
+        if self._sudo_seen:
+            return
+        self._sudo_seen = True
+        try:
+            done = self._run(["true"], b"", None, COMMAND_LIMIT_S)
+        except BaseException:
+            self._sudo_seen = False
+            raise
+        if done.returncode:
+            self._sudo_seen = False
+            words = done.stderr.decode("utf-8", "replace")
+            said = last_line(subprocess.CompletedProcess([], done.returncode, "", words))
+            raise TargetError(
+                f"ssh {self.name}: {said}; target.sudo takes a rule there that asks for no"
+                " password (NOPASSWD in sudoers)"
+            )
 
     def _as(self, user: str) -> list[str]:
         if self._connection.uid < 0:

@@ -20,8 +20,8 @@ from pgassay.target.protocol import ServerFacts, Target
 from pgassay.target.session import told_as_target_error
 from pgassay.target.settings import read_settings
 from pgassay.target.statements import statement
+from pgassay.trials.host_look import look_at
 from pgassay.trials.host_state import HostState, host_state
-from pgassay.trials.processor_times import parent_of
 
 _CLOCK_READINGS = 5
 
@@ -45,9 +45,11 @@ class Fingerprint:
     clock_offset_ns: int
     """Wall clock less monotonic clock: it moves when the clock is set, and only then."""
     host: HostState | None
-    """None where the server is elsewhere."""
+    """None where the server's host cannot be looked at."""
     postmaster: int | None
-    """Its process id here."""
+    """Its process id on that host."""
+    host_unseen: str = ""
+    """Why a host that should be looked at was not."""
 
     def described(self) -> dict[str, Any]:
         """For trial.json."""
@@ -69,15 +71,22 @@ def take_fingerprint(target: Target, facts: ServerFacts) -> Fingerprint:
                 row = cursor.execute(statement("fingerprint")).fetchone()
         if row is None:
             raise TargetError("the server says nothing of itself")
-        backend = row.pop("pid")
-        postmaster = parent_of(backend) if facts.is_local else None
-    data = None if facts.data_directory is None else Path(facts.data_directory)
+        backend, host = row.pop("pid"), target.host()
+        data = None if facts.data_directory is None else Path(facts.data_directory)
+        look, unseen = None, ""
+        # While the session lasts: its process tells which one is the postmaster.
+        if host is not None:
+            try:
+                look = look_at(host, data, backend=backend)
+            except TargetError as error:
+                unseen = str(error)
     return Fingerprint(
         **row,
         settings={n: s.value for n, s in settings.items() if not hides(n)},
         clock_offset_ns=_clock_offset_ns(),
-        host=host_state(data) if facts.is_local else None,
-        postmaster=postmaster,
+        host=None if look is None else host_state(look),
+        postmaster=None if look is None else look.postmaster,
+        host_unseen=unseen,
     )
 
 

@@ -48,6 +48,8 @@ class Evidence:
     settings: Collection[str]
     """Names of those that the experiment sets."""
     awaits_outages: bool = False
+    shares_clock: bool = True
+    """Whether the server's host is this machine."""
 
 
 def judge(evidence: Evidence, limits: Limits | None = None) -> list[Remark]:
@@ -168,6 +170,23 @@ def _clock_step(evidence: Evidence, limits: Limits) -> Remark | None:
     return _graded("clock-step", step_s, limits)
 
 
+def _server_clock_step(evidence: Evidence, limits: Limits) -> Remark | None:
+    """Of another machine; ours is the guard above."""
+    before, after = evidence.before.host, evidence.after.host
+    if before is None or after is None or evidence.shares_clock:
+        return None
+    if before.clock_offset_ns is None or after.clock_offset_ns is None:
+        return None
+    moved_ns = abs(after.clock_offset_ns - before.clock_offset_ns)
+    sure_ns = moved_ns - before.clock_error_ns - after.clock_error_ns
+    return _graded("server-clock-step", sure_ns / 1e9, limits)
+
+
+def _host_unseen(evidence: Evidence, limits: Limits) -> Remark | None:
+    why = evidence.before.host_unseen or evidence.after.host_unseen
+    return _found("host-unseen", limits, why=why) if why else None
+
+
 _GUARDS: tuple[Callable[[Evidence, Limits], Remark | None], ...] = (
     _settings,
     _restart,
@@ -185,6 +204,8 @@ _GUARDS: tuple[Callable[[Evidence, Limits], Remark | None], ...] = (
     _throttled,
     _disk,
     _clock_step,
+    _server_clock_step,
+    _host_unseen,
 )
 
 

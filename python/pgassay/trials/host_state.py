@@ -1,23 +1,19 @@
-"""The host's own state: kernel knobs, processors' heat and speed, room on its disks.
+"""The host's own state: kernel knobs, processors' heat and speed, room on its disks, its clock.
 
-Enters: /proc, /sys, the data directory. Leaves: a `HostState`; what cannot be read is absent.
-Never: changes a knob.
+Enters: a look at the host. Leaves: a `HostState`; what could not be read is absent.
+Never: asks the host anything, or changes a knob.
 """
 
 from __future__ import annotations
 
-import os
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 
-_VM = (
-    "dirty_ratio", "dirty_bytes", "dirty_background_ratio", "dirty_background_bytes",
-    "dirty_expire_centisecs", "dirty_writeback_centisecs", "swappiness", "vfs_cache_pressure",
-    "overcommit_memory", "zone_reclaim_mode", "nr_hugepages",
-)  # fmt: skip
-_HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage")
-_CPUS = Path("/sys/devices/system/cpu")
+from pgassay.trials.host_look import VM, HostLook
+
+_UPTIME_STEP_NS = 10_000_000
+"""/proc/uptime is in hundredths of a second."""
 
 
 @dataclass(frozen=True)
@@ -30,53 +26,78 @@ class HostState:
     frequency_mhz: float | None
     disk_used: float | None
     """Share of the fullest file system that the server writes its data or WAL to."""
+    clock_offset_ns: int | None = None
+    """Its wall clock less the time since it started: it moves when the clock is set."""
+    clock_error_ns: int = 0
+    """By how much that may be off."""
+    pressure_us: Mapping[str, int] = field(default_factory=dict)
+    """By resource: how long some task has waited for it since the host started."""
 
 
-def host_state(data: Path | None) -> HostState:
-    """A look at this host."""
-    frequencies = _numbers("cpu[0-9]*/cpufreq/scaling_cur_freq")
-    throttled = _numbers("cpu[0-9]*/thermal_throttle/core_throttle_count")
+def host_state(look: HostLook) -> HostState:
+    """What a look says of the host itself."""
+    frequencies = _numbers(look, "/scaling_cur_freq")
+    throttled = _numbers(look, "/core_throttle_count")
+    offset, error = _clock(look)
     return HostState(
-        knobs=_knobs(),
+        knobs=_knobs(look),
         throttled=sum(throttled) if throttled else None,
         frequency_mhz=sum(frequencies) / len(frequencies) / 1e3 if frequencies else None,
-        disk_used=_disk_used(data),
+        disk_used=_disk_used(look),
+        clock_offset_ns=offset,
+        clock_error_ns=error,
+        pressure_us=_pressure(look),
     )
 
 
-def _knobs() -> dict[str, str]:
-    paths = {f"vm.{name}": Path("/proc/sys/vm") / name for name in _VM}
-    paths |= {f"transparent_hugepage/{name}": _HUGE_PAGES / name for name in ("enabled", "defrag")}
-    found = {name: text for name, path in paths.items() if (text := _text(path)) is not None}
-    governors = {_text(path) for path in _CPUS.glob("cpu[0-9]*/cpufreq/scaling_governor")} - {None}
+def _knobs(look: HostLook) -> dict[str, str]:
+    names = {f"vm.{name}": f"/proc/sys/vm/{name}" for name in VM}
+    for name in ("enabled", "defrag"):
+        names[f"transparent_hugepage/{name}"] = f"/sys/kernel/mm/transparent_hugepage/{name}"
+    found = {name: look.lines[file] for name, file in names.items() if file in look.lines}
+    governors = set(look.named("/scaling_governor"))
     if governors:
-        found["cpufreq governor"] = ", ".join(sorted(map(str, governors)))
+        found["cpufreq governor"] = ", ".join(sorted(governors))
     return found
 
 
-def _numbers(pattern: str) -> list[int]:
-    texts = (_text(path) for path in _CPUS.glob(pattern))
-    return [int(text) for text in texts if text is not None and text.isdigit()]
+def _numbers(look: HostLook, ending: str) -> list[int]:
+    return [int(text) for text in look.named(ending) if text.isdigit()]
 
 
-def _disk_used(data: Path | None) -> float | None:
+def _disk_used(look: HostLook) -> float | None:
     """As `df` counts it: what is kept for root is neither used nor free."""
-    if data is None:
-        return None
     shares = []
-    for path in (data, data / "pg_wal"):
-        try:
-            disk = os.statvfs(path)
-        except OSError:
+    for name in ("disk data", "disk wal"):
+        words = look.lines.get(name, "").split()
+        if len(words) != 3 or not all(word.isdigit() for word in words):
             continue
-        used = disk.f_blocks - disk.f_bfree
-        if used + disk.f_bavail > 0:
-            shares.append(used / (used + disk.f_bavail))
+        blocks, free, available = map(int, words)
+        used = blocks - free
+        if used + available > 0:
+            shares.append(used / (used + available))
     return max(shares, default=None)
 
 
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text("utf-8", errors="replace").strip()
-    except OSError:
-        return None
+def _clock(look: HostLook) -> tuple[int | None, int]:
+    """The reading least held up between the two clocks, and what it may be off by."""
+    readings = []
+    for turn in ("1", "2", "3"):
+        words = look.lines.get(f"clock {turn}", "").split()
+        if len(words) != 3 or not words[1].isdigit():
+            continue
+        began, ended = (round(float(word) * 1e9) for word in (words[0], words[2]))
+        readings.append((ended - began, int(words[1]) - (began + ended) // 2))
+    if not readings:
+        return None, 0
+    held_up, offset = min(readings)
+    return offset, held_up // 2 + _UPTIME_STEP_NS
+
+
+def _pressure(look: HostLook) -> dict[str, int]:
+    found = {}
+    for name in ("cpu", "io", "memory"):
+        match = re.match(r"some .*total=(\d+)", look.lines.get(f"/proc/pressure/{name}", ""))
+        if match is not None:
+            found[name] = int(match[1])
+    return found

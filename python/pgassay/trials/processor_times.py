@@ -1,7 +1,7 @@
 """Who had the host's processors: the server, pgassay, others, or the hypervisor.
 
-Enters: /proc, the postmaster's process id. Leaves: processor times, and their split between two
-moments. Never: fails where /proc tells nothing; there is no split then.
+Enters: a look at the server's host. Leaves: processor times, and their split between two moments.
+Never: fails where the host tells nothing; there is no split then.
 
 Others are told by user time alone: what the kernel does for the server (writing back, interrupts)
 is nobody's process, and would be taken for theirs.
@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 
-_PROC = Path("/proc")
-_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-_PARENT, _USER, _SYSTEM, _WAITED_USER, _WAITED_SYSTEM = 1, 11, 12, 13, 14
+from pgassay.trials.host_look import HostLook
+
+_USUAL_TICKS = 100
+"""A second's ticks in /proc."""
+_USER, _SYSTEM, _WAITED_USER, _WAITED_SYSTEM = 11, 12, 13, 14
 """Fields of /proc/PID/stat after the name."""
 
 
@@ -47,16 +48,17 @@ class ProcessorSplit:
     steal_s: float
 
 
-def processor_times(postmaster: int | None) -> ProcessorTimes | None:
-    """All times now; None where a server elsewhere, or a sparse /proc, has none."""
-    if postmaster is None:
+def processor_times(look: HostLook | None) -> ProcessorTimes | None:
+    """All times of a look; None where it tells nothing of the server's processes."""
+    if look is None or look.postmaster is None:
         return None
+    tick_s = 1 / (look.number("ticks") or _USUAL_TICKS)
     try:
-        words = (_PROC / "stat").read_text("utf-8").splitlines()[0].split()[1:9]
-        user, nice, system, idle, iowait, irq, softirq, steal = (int(w) * _TICK_S for w in words)
-        server_user, server = _tree(postmaster)
-        client_user, client = _own(os.getpid())
-    except (OSError, ValueError, IndexError):
+        words = look.lines["/proc/stat"].split()[1:9]
+        user, nice, system, idle, iowait, irq, softirq, steal = (int(w) * tick_s for w in words)
+        server_user, server = _tree(look, look.postmaster, tick_s)
+        client_user, client = _client() if look.is_ours else (0.0, 0.0)
+    except (KeyError, ValueError, IndexError):
         return None
     busy = user + nice + system + irq + softirq
     return ProcessorTimes(
@@ -88,35 +90,27 @@ def split_between(
     )
 
 
-def parent_of(pid: int) -> int | None:
-    """The parent of a process; that of a backend is its postmaster."""
-    try:
-        return int(_fields(pid)[_PARENT])
-    except (OSError, ValueError, IndexError):
-        return None
-
-
-def _tree(pid: int) -> tuple[float, float]:
+def _tree(look: HostLook, postmaster: int, tick_s: float) -> tuple[float, float]:
     """(user, all) of a server: its postmaster, its ended processes, those that live."""
-    user, total = _own(pid)
-    children = (_PROC / str(pid) / "task" / str(pid) / "children").read_text("utf-8").split()
-    for child in children:
-        try:
-            fields = _fields(int(child))
-        except OSError:
-            continue  # it has ended meanwhile
-        user += int(fields[_USER]) * _TICK_S
-        total += (int(fields[_USER]) + int(fields[_SYSTEM])) * _TICK_S
-    return user, total
+    user = total = 0
+    seen = False
+    for pid, fields in look.processes():
+        seen |= pid == postmaster
+        own = [int(fields[at]) for at in (_USER, _SYSTEM)]
+        if pid == postmaster:
+            own = [
+                time + int(fields[at])
+                for time, at in zip(own, (_WAITED_USER, _WAITED_SYSTEM), strict=True)
+            ]
+        user += own[0]
+        total += sum(own)
+    if not seen:
+        raise KeyError(postmaster)
+    return user * tick_s, total * tick_s
 
 
-def _own(pid: int) -> tuple[float, float]:
-    """(user, all) of a process and the children it has waited for."""
-    fields = _fields(pid)
-    user = int(fields[_USER]) + int(fields[_WAITED_USER])
-    system = int(fields[_SYSTEM]) + int(fields[_WAITED_SYSTEM])
-    return user * _TICK_S, (user + system) * _TICK_S
-
-
-def _fields(pid: int) -> list[str]:
-    return (_PROC / str(pid) / "stat").read_text("utf-8").rpartition(")")[2].split()
+def _client() -> tuple[float, float]:
+    """(user, all) of pgassay itself and the programs it has waited for."""
+    times = os.times()
+    user = times.user + times.children_user
+    return user, user + times.system + times.children_system

@@ -7,17 +7,24 @@ remarks, and both fingerprints for trial.json. Never: does any work while the lo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any
 
+from pgassay.errors import TargetError
 from pgassay.plan.model import Arm
 from pgassay.spec.parse import Spec
 from pgassay.target.protocol import ServerFacts, Target
 from pgassay.trials.fingerprint import take_fingerprint
 from pgassay.trials.foreign_sessions import foreign_load, measured_window
 from pgassay.trials.guards import Evidence, Remark, judge
-from pgassay.trials.processor_times import ProcessorSplit, processor_times, split_between
+from pgassay.trials.host_look import look_at
+from pgassay.trials.processor_times import (
+    ProcessorSplit,
+    ProcessorTimes,
+    processor_times,
+    split_between,
+)
 from pgassay.trials.record import Checkpoint, Columns
 from pgassay.trials.thresholds import Limits, overlaid
 
@@ -34,9 +41,9 @@ class SamenessWatch:
     @contextmanager
     def processors_counted(self) -> Iterator[None]:
         """Around the load: whose the processors' time was."""
-        began = processor_times(self._before.postmaster)
+        began = self._processor_times()
         yield
-        self._processors = split_between(began, processor_times(self._before.postmaster))
+        self._processors = split_between(began, self._processor_times())
 
     def remarks(
         self,
@@ -50,6 +57,7 @@ class SamenessWatch:
         self._after = take_fingerprint(self._target, self._facts)
         window = measured_window(result["steps"])
         fewest = self._limits["foreign-sessions"]["fewest_samples"]
+        host = self._target.host()
         is_engine = spec.file.load.command is None
         evidence = Evidence(
             before=self._before,
@@ -60,8 +68,18 @@ class SamenessWatch:
             scripts=[s.script for s in spec.workload.scenarios] if is_engine else None,
             settings={*spec.file.settings.postgres, *arm.levels_of("postgres")},
             awaits_outages=bool(result.get("outages")),
+            shares_clock=host is None or not host.name,
         )
         return judge(evidence, self._limits)
+
+    def _processor_times(self) -> ProcessorTimes | None:
+        """None where nobody tells; the second look at the host says so."""
+        host, postmaster = self._target.host(), self._before.postmaster
+        if host is None or postmaster is None:
+            return None
+        with suppress(TargetError):
+            return processor_times(look_at(host, None, postmaster=postmaster))
+        return None
 
     def described(self) -> dict[str, Any]:
         """For trial.json; after the trial only what has changed of the settings."""

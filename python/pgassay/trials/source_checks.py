@@ -12,6 +12,7 @@ from typing import Any
 import psycopg
 
 from pgassay.errors import TargetError
+from pgassay.target.host import Host
 from pgassay.target.protocol import Connection, ConnectionParameters
 from pgassay.target.session import connect
 from pgassay.trials.check import Check
@@ -28,11 +29,13 @@ _PRELOAD = {
 }
 
 
-def check_log(session: Connection, parameters: ConnectionParameters) -> list[Check]:
+def check_log(
+    session: Connection, parameters: ConnectionParameters, machine: Host | None = None
+) -> list[Check]:
     """Whether the log can be read, and what the server is set to write into it."""
     try:
         host = parameters.hostaddr or parameters.host
-        found = find_place(session, lambda: connect(parameters), host)
+        found = find_place(session, lambda: connect(parameters), host, machine=machine)
         settings = log_settings(session)
     except (psycopg.Error, TargetError) as error:
         return [Check("server log", "note", str(error).splitlines()[0])]

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from psycopg.rows import dict_row
 
+from pgassay.target.host import Host
 from pgassay.target.protocol import Connection
 from pgassay.target.server_paths import account_of, own_directory, own_readable_file
 from pgassay.target.standing import is_local
 from pgassay.target.statements import statement
 from pgassay.trials.server_log.follow import LogFollower, file_name_pattern
+from pgassay.trials.server_log.host_files import ProcessThere, process_there
 from pgassay.trials.server_log.log_files import (
     FilesOverSql,
     LocalFiles,
@@ -34,6 +37,7 @@ _COLLECT = (
     "ALTER SYSTEM SET logging_collector = on; then restart the server, "
     "or run pgassay on the server's host as its user or root"
 )
+_COLLECT_THERE = "ALTER SYSTEM SET logging_collector = on; then restart the server"
 _ASKS_AS_MONITOR = 170000
 """From here on pg_monitor may call pg_current_logfile."""
 _RELOAD = "SELECT pg_reload_conf();"
@@ -83,8 +87,12 @@ def find_place(
     connect: Callable[[], Connection],
     host: str,
     own_file: Path | None = None,
+    machine: Host | None = None,
 ) -> Place | Missing:
-    """The best form of the log that can be read; `own_file` is that of a server we started."""
+    """The best form of the log that can be read.
+
+    `own_file` is that of a server we started, `machine` the server's host where we can look at it.
+    """
     settings = log_settings(session)
     forms = _forms(settings)
     if not forms:
@@ -97,8 +105,12 @@ def find_place(
             "log_line_prefix has no time",
             f"ALTER SYSTEM SET log_line_prefix = '%m [%p] %e %q%u@%d '; {_RELOAD}",
         )
-    owner = account_of(settings["pid"]) if is_local(host, settings["pid"]) else None
+    there = process_there(machine, settings)
+    here = there is None and is_local(host, settings["pid"])
+    owner = account_of(settings["pid"]) if here else None
     if not settings["collector"]:
+        if own_file is None and there is not None:
+            return _standard_error_there(settings, there)
         return _standard_error(settings, owner, own_file)
     if not settings["may_ask"]:
         return Missing(
@@ -106,7 +118,7 @@ def find_place(
             _grants(session, settings, reading=owner is None),
         )
     for form in forms:
-        found = _collected(session, connect, settings, form, owner)
+        found = _collected(session, connect, settings, form, owner, there)
         if found is not None:
             return found
     if not settings["may_read"]:
@@ -155,12 +167,33 @@ def _standard_error(
     return Place("stderr", str(own_file), files, name, settings)
 
 
+def _standard_error_there(settings: Mapping[str, Any], there: ProcessThere) -> Place | Missing:
+    """The same file on a host behind ssh."""
+    target = there.standard_error()
+    label = there.host.label
+    if target is None:
+        return Missing(
+            f"logging_collector is off, and the server's standard error is no file of {label} "
+            "that we may see",
+            f"{_COLLECT_THERE}, or give target.sudo = true",
+        )
+    path = there.own_file(target)
+    if path is None:
+        return Missing(
+            f"the server's standard error is {target} of {label}, which cannot be read",
+            _COLLECT_THERE,
+        )
+    files = there.files(path, lambda: path.name)
+    return Place("stderr", f"{path} of {label}, over ssh", files, path.name, settings)
+
+
 def _collected(
     session: Connection,
     connect: Callable[[], Connection],
     settings: Mapping[str, Any],
     form: str,
     owner: int | None,
+    there: ProcessThere | None,
 ) -> Place | None:
     row = session.execute(statement("log/current_file"), (form,), prepare=False).fetchone()
     reported: str | None = row[0] if row else None
@@ -172,17 +205,19 @@ def _collected(
         if path is not None and os.access(path.parent, os.R_OK | os.X_OK):
             files = LocalFiles(path.parent, owner, lambda: _asked_anew(connect, form))
             return Place(form, str(path), files, path.name, settings)
-    if not settings["may_read"]:
+    if settings["may_read"]:
+        over = FilesOverSql(
+            connect, reported.rpartition("/")[0], form, lists=bool(settings["may_list"])
+        )
+        with suppress(LogUnreadable):
+            with over.opened() as opened:
+                opened.read(name, 0, 1)
+            return Place(form, f"{reported}, over the connection", over, name, settings)
+    path = None if there is None else there.own_file(reported, settings["data_directory"])
+    if there is None or path is None:
         return None
-    over = FilesOverSql(
-        connect, reported.rpartition("/")[0], form, lists=bool(settings["may_list"])
-    )
-    try:
-        with over.opened() as opened:
-            opened.read(name, 0, 1)
-    except LogUnreadable:
-        return None
-    return Place(form, f"{reported}, over the connection", over, name, settings)
+    beyond = there.files(path, lambda: _asked_anew(connect, form))
+    return Place(form, f"{path} of {there.host.label}, over ssh", beyond, path.name, settings)
 
 
 def _data_directory(settings: Mapping[str, Any], owner: int) -> Path | None:

@@ -1,0 +1,43 @@
+# What a host says of itself, for host_look.py: `==> NAME <==`, then its first line.
+# Arguments: the data directory, a backend's process id, the postmaster's, each perhaps empty; then
+# files to be shown.
+# Only what every Linux has: a POSIX shell, coreutils, getconf.
+data=$1 backend=$2 postmaster=$3
+shift 3
+exec 2>/dev/null
+
+say() { printf '==> %s <==\n%s\n' "$1" "$2"; }
+
+# Wall clock between two readings of the time since the start; the closest pair is the best.
+for turn in 1 2 3; do
+  read -r began rest </proc/uptime
+  wall=$(date +%s%N)
+  read -r ended rest </proc/uptime
+  say "clock $turn" "$began $wall $ended"
+done
+
+if [ -z "$postmaster" ] && [ -n "$backend" ]; then
+  fields=$(head -n 1 "/proc/$backend/stat")
+  fields=${fields##*) }
+  fields=${fields#* }
+  postmaster=${fields%% *}
+fi
+say postmaster "$postmaster"
+say ticks "$(getconf CLK_TCK)"
+if [ -n "$data" ]; then
+  say "disk data" "$(stat -f -L -c '%b %f %a' -- "$data")"
+  say "disk wal" "$(stat -f -L -c '%b %f %a' -- "$data/pg_wal")"
+fi
+if [ -n "$postmaster" ]; then
+  set -- "$@" "/proc/$postmaster/stat"
+  for child in $(cat "/proc/$postmaster/task/$postmaster/children"); do
+    set -- "$@" "/proc/$child/stat"
+  done
+fi
+
+# head, not the shell's own read: files of /proc/sys give a byte-wise reader their first byte only.
+head -v -n 1 -- "$@" \
+  /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor \
+  /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq \
+  /sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/core_throttle_count
+exit 0

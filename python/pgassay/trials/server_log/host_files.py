@@ -1,0 +1,113 @@
+"""The files of a log directory on a host behind ssh, where the connection does not give them.
+
+Enters: a host, what the server says of its log. Leaves: names with sizes, and bytes.
+Never: reads a link, a pipe, or a file of another account than the server's.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pgassay.errors import TargetError
+from pgassay.target.account import last_line
+from pgassay.target.host import Host
+from pgassay.trials.server_log.log_files import LogUnreadable, OpenFiles, Seen
+
+# %f is the mode in hexadecimal digits; of a link the link's own.
+_LISTING = 'cd -- "$1" || exit 1; stat -c "%u %f %s %.9Y %n" -- * .[!.]* 2>/dev/null; exit 0'
+
+
+@dataclass(frozen=True)
+class ProcessThere:
+    """A backend of the server, as its host's /proc shows it."""
+
+    host: Host
+    pid: int
+    owner: int
+    """The user id that it runs under."""
+
+    def standard_error(self) -> str | None:
+        """Where its messages go; None where that is no file, or not ours to see."""
+        try:
+            return str(self.host.resolve(Path(f"/proc/{self.pid}/fd/2")))
+        except OSError:
+            return None
+
+    def own_file(self, reported: str | None, directory: str | None = None) -> Path | None:
+        """A file the server reports, perhaps relative to its data directory, if it is its own."""
+        try:
+            if not reported or not reported.isprintable():
+                return None
+            if not reported.startswith("/"):
+                beside = directory or str(self.host.resolve(Path(f"/proc/{self.pid}/cwd")))
+                reported = f"{beside}/{reported}"
+            path = self.host.resolve(Path(reported))
+            found = self.host.facts(path)
+            if not found.is_file or found.uid != self.owner:
+                return None
+            self.host.piece(path, 0, 1)
+        except OSError:  # absent, or out of reach
+            return None
+        return path
+
+    def files(self, path: Path, current: Callable[[], str | None]) -> HostFiles:
+        """The log's directory."""
+        return HostFiles(self.host, path.parent, self.owner, current)
+
+
+def process_there(host: Host | None, settings: Mapping[str, Any]) -> ProcessThere | None:
+    """The backend of a session on the server's host; None where ssh does not lead there."""
+    if host is None or not host.name:
+        return None
+    try:
+        owner = host.facts(Path(f"/proc/{settings['pid']}")).uid
+    except OSError:
+        return None
+    return ProcessThere(host, settings["pid"], owner)
+
+
+class HostFiles:
+    """On the server's host, by its coreutils."""
+
+    def __init__(
+        self, host: Host, directory: Path, owner: int, current: Callable[[], str | None]
+    ) -> None:
+        self._host, self._directory = host, directory
+        self._owner, self._current = owner, current
+
+    @contextmanager
+    def opened(self) -> Iterator[OpenFiles]:
+        try:
+            yield self
+        except TargetError as error:
+            raise LogUnreadable(str(error)) from None
+
+    def current(self) -> str | None:
+        return self._current()
+
+    def listing(self) -> Mapping[str, Seen]:
+        done = self._host.run(["sh", "-c", _LISTING, "sh", self._directory])
+        if done.returncode:
+            raise LogUnreadable(f"{self._directory}: {last_line(done)}")
+        found = {}
+        for line in done.stdout.splitlines():
+            words = line.split(" ", 4)
+            if len(words) != 5 or not words[0].isdigit():
+                continue  # the rest of a name with a line's end in it
+            owner, mode, size, modified, name = words
+            if int(owner) == self._owner and stat.S_ISREG(int(mode, 16)):
+                seconds, _, rest = modified.partition(".")
+                found[name] = Seen(int(size), int(seconds) * 10**9 + int(rest or 0))
+        return found
+
+    def read(self, name: str, offset: int, length: int) -> bytes:
+        path = self._directory / name
+        try:
+            return self._host.piece(path, offset, length)
+        except OSError as error:
+            raise LogUnreadable(f"{path} of {self._host.label}: {error.strerror}") from None

@@ -1,0 +1,44 @@
+"""An account of this machine that may use sudo without a password, for as long as a test lasts.
+
+Enters: which variables sudo is to hand on. Leaves: the account's name; afterwards no such account,
+no rule. Never: changes a rule or an account that was there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from support.servers import is_root
+
+RULES = Path("/etc/sudoers.d")
+RULE = """\
+Defaults:{name} env_keep += "{kept}"
+{name} ALL=(ALL) NOPASSWD: ALL
+"""
+
+
+@contextmanager
+def sudoer(kept: str) -> Iterator[str]:
+    """Made and removed by root; without root, or without sudo, the test is skipped."""
+    if not is_root():
+        pytest.skip("only root can make an account that may use sudo")
+    if shutil.which("sudo") is None or shutil.which("useradd") is None:
+        pytest.skip("sudo is not installed")
+    name = f"pgassay-t{os.getpid()}"
+    rule = RULES / name
+    # A locked password would lock the account out of ssh as well; this one only never matches.
+    subprocess.run(["useradd", "--no-create-home", "-s", "/bin/sh", "-p", "*", name], check=True)
+    try:
+        rule.touch(mode=0o440)
+        rule.write_text(RULE.format(name=name, kept=kept))
+        yield name
+    finally:
+        rule.unlink(missing_ok=True)
+        subprocess.run(["userdel", "--force", name], check=True, capture_output=True)
