@@ -46,6 +46,7 @@ lint: build
 bench: build
 	$(BIN)/python -m bench.engine
 	$(BIN)/python -m bench.resets
+	$(BIN)/python -m bench.analysis
 
 validate: build
 	$(BIN)/python -m bench.false_positives

@@ -1,6 +1,7 @@
 """How long and how much memory analysing a large run takes.
 
-Enters: a size. Leaves: one line on standard output. Never: asserts anything, or keeps the run.
+Enters: a size, or none for both that are promised. Leaves: a line each on standard output, and
+docs/analysis-times.md for the two. Never: asserts anything, or keeps the run.
 
 The run is made up: trials of one step with so many counters a second, waits at 10 Hz, checkpoints.
 It is analysed in a process of its own, as `pgassay report` does it.
@@ -14,12 +15,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bench.machine import this_machine
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.plan.store import plan_to_json
@@ -29,6 +32,8 @@ from pgassay.samples.schemas import TABLES
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.record import Checkpoint, TrialRecord
 
+OUTPUT = Path(__file__).parent.parent / "docs" / "analysis-times.md"
+PROMISED = ((24, 600, 300), (4, 21_600, 500))
 SECOND = 10**9
 START = 1_800_000_000 * SECOND
 NOTHING: dict[str, list[object]] = {
@@ -55,26 +60,46 @@ report_run(RunDirectory.open(Path(sys.argv[1])))
 
 
 def main() -> None:
-    """Make the run, analyse it, say what it took."""
+    """Make the runs, analyse them, say what it took."""
     options = parse_options()
+    if options.trials:
+        print(measure(options.trials, options.seconds, options.series))
+        return
+    lines = [measure(*size) for size in PROMISED]
+    head = [
+        "# Time and memory of an analysis",
+        "",
+        f"Made by `make bench` on {datetime.now(UTC):%Y-%m-%d}; {this_machine()}. A process of its"
+        " own analyses a made-up run and writes its report, as `pgassay report` does. Wanted:"
+        " 24 trials of 600 s with 300 series in 10 s and 1 GB; 24 hours with 500 series in 30 s and"
+        " 1.5 GB, on two processors.",
+        "",
+    ]
+    OUTPUT.write_text("\n".join([*head, *(f"- {line}" for line in lines)]) + "\n", "utf-8")
+    print("\n".join(lines))
+
+
+def measure(trials: int, seconds: int, series: int) -> str:
+    """One line of what an analysis of this size took; the largest of all so far in memory."""
     with tempfile.TemporaryDirectory() as folder:
         run = RunDirectory.create(Path(folder) / "run")
-        make_run(run, options.trials // 2, options.seconds, options.series)
+        make_run(run, trials // 2, seconds, series)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         began = time.monotonic()
         subprocess.run([sys.executable, "-c", REPORT, str(run.path)], check=True)
         lasted_s = time.monotonic() - began
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        print(
-            f"{options.trials} trials of {options.seconds} s with {options.series} series:"
-            f" {lasted_s:.1f} s, {used.ru_utime + used.ru_stime:.1f} s of processor time,"
-            f" {used.ru_maxrss / 1024:.0f} MB at most"
+        busy_s = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+        return (
+            f"{trials} trials of {seconds} s with {series} series: {lasted_s:.1f} s,"
+            f" {busy_s:.1f} s of processor time, {used.ru_maxrss / 1024:.0f} MB at most"
         )
 
 
 def parse_options() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trials", type=int, default=24)
+    parser.add_argument("--trials", type=int, default=0)
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--series", type=int, default=300)
     return parser.parse_args()

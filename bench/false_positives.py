@@ -27,6 +27,7 @@ OUTPUT = Path(__file__).parent.parent / "docs" / "validation.md"
 SPREAD = 0.015
 DRIFT_PER_TRIAL = 0.002
 HEAVY = 3
+DESIGNS = ((6, 6, ""), (8, 8, ""), (6, 24, ""), (6, 24, "group-sequential"))
 
 
 def make_trials(
@@ -45,16 +46,19 @@ def make_trials(
     return found
 
 
-def make_design(least: int, most: int, seed: int) -> Plan:
+def make_design(least: int, most: int, seed: int, stopping: str = "") -> Plan:
     """A two-arm plan."""
     text = "[factors.postgres]\nfsync = ['on', 'off']\n[design]\n"
     text += f"min_blocks = {least}\nmax_blocks = {most}\nseed = {seed}\n"
+    text += f"stopping = '{stopping}'\n" if stopping else ""
     return make_plan(parse_spec(text, source=json.dumps(seed), beside=Path()))
 
 
 def conclude(plan: Plan, trials: list[TrialMeasures]) -> tuple[Verdict, int]:
     """The verdict at the product's own stopping rule and the block it was reached at."""
     for block in range(plan.min_blocks, plan.max_blocks + 1):
+        if not plan.may_stop_after(block):
+            continue
         analysis = analyse("?", plan, [trial for trial in trials if trial.block <= block])
         if analysis.decided() or block == plan.max_blocks:
             (found,) = analysis.verdicts()
@@ -71,20 +75,21 @@ def rate(hits: int, runs: int) -> str:
 def simulate(runs: int) -> list[str]:
     """One table row per design and effect."""
     rows = []
-    for least, most in ((6, 6), (8, 8), (6, 24)):
+    for least, most, stopping in DESIGNS:
         for heavy in (False, True):
             for effect in (0.0, 0.02, 0.05):
                 source = np.random.default_rng(round(1000 * effect) + most + heavy)
                 outcomes = []
                 for run in range(runs):
-                    plan = make_design(least, most, run)
+                    plan = make_design(least, most, run, stopping)
                     outcomes.append(conclude(plan, make_trials(plan, effect, source, heavy)))
                 differ = sum(v in (Verdict.BETTER, Verdict.WORSE) for v, _ in outcomes)
                 same = sum(v is Verdict.EQUIVALENT for v, _ in outcomes)
                 blocks = np.mean([block for _, block in outcomes])
                 shape = "t3" if heavy else "normal"
                 rows.append(
-                    f"| {least} to {most} | {shape} | {100 * effect:g} % | {rate(differ, runs)}"
+                    f"| {least} to {most}{f', {stopping}' if stopping else ''} | {shape}"
+                    f" | {100 * effect:g} % | {rate(differ, runs)}"
                     f" | {rate(same, runs)} | {blocks:.1f} |"
                 )
                 print(rows[-1], flush=True)

@@ -225,9 +225,17 @@ class Sampler:
          "application_name": "pgassay sampler",
          "waits": {"sql": "…", "every_s": 0.1, "jitter": 0.5},
          "counters": [{"source": "pg_stat_wal", "sql": "…", "every_s": 1.0}],
-         "host": {"every_s": 1.0, "proc": "/proc"}}
+         "host": {"every_s": 1.0, "devices": ["vda"], "postmaster": 123,
+                  "files": [{"path": "/proc/stat", "source": "stat", "object": "",
+                             "format": "stat"}]}}
 
-    `waits`, `host` may be null. The waits query returns, in this order and with these types:
+    `waits`, `host`, `devices` (then all are kept), `postmaster` may be null.
+    With `reader`, a program's words, the files are read by it (trials/host_reader.sh); with `sql`,
+    by a query of the server that returns path and text. Both may be left out. Formats of a file are
+    stat, meminfo, vmstat, diskstats, loadavg, pressure, net_dev, net_snmp, pairs, number,
+    cgroup_io, file_system (a path: the room of its file system).
+
+    The waits query returns, in this order and with these types:
     pid int4, leader_pid int4, backend_type text, state text, wait_event_type text,
     wait_event text, query_id int8, xact_age_us int8; every one but pid may be NULL. A counters
     query returns text columns, joined with `/` into the row's `object`, and int8 or float8
@@ -250,9 +258,13 @@ class Sampler:
         Every tick has a row: one with a NULL pid stands for a tick that found nobody busy.
         """
     def take_counters(self) -> dict[str, list[object]]:
-        """Raw values read since the last call: time_ns, source, object, name, value (float)."""
+        """Raw values read since the last call: time_ns, source, object, name, value (float).
+
+        Of a stretch of equal values only the first and the last are told.
+        """
     def take_host(self) -> dict[str, list[object]]:
-        """The same columns for /proc: stat, meminfo, vmstat, diskstats, loadavg, pressure."""
+        """The same columns for the host's files, and the source `processes`: what the server's own
+        processes took, summed by backend type since sampling began."""
     def warnings(self) -> list[str]:
         """What could not be read, one line each, each once."""
     def cost(self) -> str:

@@ -16,11 +16,14 @@ from typing import Any
 from pgassay import __version__
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.beyond import look_beyond
-from pgassay.analysis.course import read_course
+from pgassay.analysis.calibrate import with_noise
+from pgassay.analysis.course import TrialCourse, read_course
 from pgassay.analysis.drift import drift_between
+from pgassay.analysis.experience import record_of
 from pgassay.analysis.measures import measure_trial
 from pgassay.analysis.model import TrialMeasures
-from pgassay.analysis.series import trial_series
+from pgassay.analysis.series import TrialSeries, trial_series
+from pgassay.analysis.sources import TrialSources
 from pgassay.errors import RunDirectoryError
 from pgassay.findings.diagnose import find
 from pgassay.plan.design import make_plan
@@ -31,6 +34,7 @@ from pgassay.report.html import render_html
 from pgassay.report.machine import render_json
 from pgassay.samples.files import lost_storage_is_a_trial_error
 from pgassay.samples.handover import left_to_do
+from pgassay.samples.noise_memory import remember_noise
 from pgassay.samples.run_directory import RunDirectory, StoredTrial
 from pgassay.spec.parse import Spec
 from pgassay.spec.paths import path_from
@@ -61,13 +65,16 @@ class Outcome:
     context: ReportContext
 
 
-def run_experiment(spec: Spec, run: RunDirectory, observer: Observer) -> Outcome:
-    """Answer the spec's question; finished trials survive whatever goes wrong."""
+def run_experiment(
+    spec: Spec, run: RunDirectory, observer: Observer, *, calibrates: bool = False
+) -> Outcome:
+    """Answer the spec's question, or run its baseline against itself; finished trials survive
+    whatever goes wrong."""
     check_load(spec)
     check_servers(spec)
     check_thresholds()
     placement = resolve_placement(spec.file.placement, spec.file.settings.host)
-    plan = make_plan(spec)
+    plan = make_plan(spec, calibrates=calibrates)
     observer.planned(plan)
     for warning in placement.warnings:
         observer.warned(warning)
@@ -89,7 +96,11 @@ def carry_out(
     with restored(target, observer, lambda: left_to_do(run.path)):
         _run_trials(spec, plan, target, grounds, run, observer, placement, earlier or Earlier())
     observer.preparing("writing the report")
-    return report_run(run)
+    outcome = report_run(run)
+    floor = outcome.context.analysis.noise
+    if floor is not None:
+        remember_noise(record_of(spec, target.kind, floor))
+    return outcome
 
 
 def report_run(run: RunDirectory) -> Outcome:
@@ -107,10 +118,10 @@ def analyse_run(run: RunDirectory) -> ReportContext:
     if not trials:
         raise RunDirectoryError(f"{run.path}: holds no finished trial; there is nothing to report")
     valid = [trial for trial in trials if trial.validity().valid]
-    measures = [measure_trial(trial) for trial in trials]
-    courses = [course for trial in valid if (course := read_course(trial)) is not None]
+    measures, courses, series = _read(trials)
     analysis = analyse(plan.question, plan, measures, drift_between(valid))
     analysis = look_beyond(analysis, plan, courses)
+    analysis = with_noise(analysis, plan, courses, [trial.summary() for trial in valid])
     return ReportContext(
         run_name=run.path.resolve().name,
         question=analysis.question,
@@ -118,13 +129,29 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         plan=plan,
         analysis=analysis,
         findings=find(analysis),
-        series=trial_series(valid),
+        series=series,
         environment=_environment(run, trials),
         command=shlex.join(
             ["pgassay", "run", str(run.path / "spec.toml"), "--seed", str(plan.seed)]
+            + (["--aa"] if plan.calibrates else [])
         ),
         version=__version__,
     )
+
+
+def _read(
+    trials: Sequence[StoredTrial],
+) -> tuple[list[TrialMeasures], list[TrialCourse], tuple[TrialSeries, ...]]:
+    """Measures of all trials, courses and pictures of those that count; one trial at a time."""
+    measures, courses, series = [], [], []
+    for trial in trials:
+        sources = TrialSources(trial)
+        measures.append(measure_trial(trial, sources))
+        if trial.validity().valid:
+            course = read_course(trial, sources)
+            courses += [] if course is None else [course]
+            series.append(trial_series(trial, sources))
+    return measures, courses, tuple(series)
 
 
 def _environment(run: RunDirectory, trials: Sequence[StoredTrial]) -> dict[str, Any]:
@@ -172,19 +199,22 @@ def _run_trials(
 
 
 def answered(plan: Plan, block: int, measures: list[TrialMeasures]) -> bool:
-    """Whether a run ends with this block; one of a single arm has no question to leave open."""
-    if block < plan.min_blocks:
+    """Whether a run ends with this block; a single arm, and A/A, have no question to leave open."""
+    if not plan.may_stop_after(block):
         return False
-    return not plan.factors or analyse(plan.question, plan, measures).decided()
+    if plan.calibrates or not plan.factors:
+        return True
+    return analyse(plan.question, plan, measures).decided()
 
 
 def _target_of(spec: Spec, grounds: Grounds, run: RunDirectory, place: Place | None) -> Target:
     table, servers = spec.file.target, spec.file.factors.target.servers()
-    if grounds.are_several:
+    if grounds.are_several or servers:
         only = {"": table.bin if table.bin is not None else table.version}
         made_from = {
             name: path_from(server, spec.folder) if isinstance(server, str) else server
             for name, server in (servers or only).items()
+            if name in {ground.server for ground in grounds.datasets}
         }
         return make_several(
             made_from, journal=run.journal(), place=place, rule=spec.file.reset_rule()

@@ -81,7 +81,7 @@ def undo_what_is_left(run: RunDirectory) -> tuple[Sequence[Change], Sequence[str
 def _same_spec(run: RunDirectory, plan: Plan, spec_path: Path | None) -> Spec:
     """The run's spec; refuses one that is not what the plan was drawn from."""
     spec = load_spec(run.path / "spec.toml", plan.seed)
-    if not same_design(make_plan(spec), plan):
+    if not same_design(make_plan(spec, calibrates=plan.calibrates), plan):
         raise RunDirectoryError(
             f"{run.path / 'spec.toml'}: is not what plan.json was drawn from; put it back, or"
             " start a new run with another --out"

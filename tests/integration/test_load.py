@@ -36,9 +36,9 @@ def pgassay(server: LabServer, *arguments: str) -> subprocess.CompletedProcess[s
     )
 
 
-def answer(server: LabServer, *arguments: str) -> dict[str, Any]:
+def answer(server: LabServer, *arguments: str, exit_code: int = 0) -> dict[str, Any]:
     done = pgassay(server, "load", "--json", *arguments)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == exit_code, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
@@ -77,6 +77,34 @@ def test_time_spent_looking_for_answers_is_told_and_is_no_client_cpu(
     assert sleeping["busy_poll_s"] == 0.0
     assert 0.0 < looking["busy_poll_s"] <= looking["duration_s"]
     assert not looking["client_limited"]
+
+
+@pytest.mark.parametrize("transport", ["io_uring", "epoll"])
+def test_transactions_that_outlast_the_load_are_told_with_how_long_they_took(
+    filled: LabServer, tmp_path: Path, transport: str
+) -> None:
+    path = tmp_path / "slow.sql"
+    path.write_text("SELECT pg_sleep(0.3 * :client_id);\n")
+    letters = ("-n", "-c", "3", "-T", "0.5", "-f", str(path), "--transport", transport)
+    found = answer(filled, *letters)
+    # The first client never sleeps, the second ends once in time; the third not at all.
+    assert found["unfinished"] >= 2
+    assert 580 < found["unfinished_max_ms"] < found["latency_with_unfinished_ms"]["max"] + 1
+    assert found["latency_ms"]["max"] < 400 < 590 < found["latency_with_unfinished_ms"]["max"]
+    assert any("had not ended" in warning for warning in found["warnings"])
+
+
+def test_a_search_does_not_take_what_has_not_ended_for_fast(
+    filled: LabServer, tmp_path: Path
+) -> None:
+    path = tmp_path / "rare.sql"
+    path.write_text("SELECT pg_sleep(CASE WHEN :client_id = 0 THEN 30 ELSE 0.01 END);\n")
+    found = answer(
+        filled, "-f", str(path), "-T", "0.5", "--search", "max <= 2s", "--over", "clients",
+        "--from", "2", "--to", "4", "--within", "100%", "--confidence", "80%", exit_code=4,
+    )  # fmt: skip
+    assert found["holds"] is None
+    assert all(probe["figures"]["max"] > 2000 for probe in found["probes"])
 
 
 def test_a_search_finds_where_an_objective_that_depends_on_clients_breaks(

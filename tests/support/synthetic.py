@@ -63,10 +63,11 @@ def synthetic_run(
     blocks: int | None = None,
     noise: float = 0.01,
     seed: int = 1,
+    calibrates: bool = False,
 ) -> tuple[RunDirectory, Spec, Plan]:
     """A finished run; `effects` maps arm id to its true log effect on throughput."""
     spec = parse_spec(spec_text, source="spec.toml", beside=Path())
-    plan = make_plan(spec)
+    plan = make_plan(spec, calibrates=calibrates)
     run = RunDirectory.create(path)
     run.write_text("spec.toml", spec.text)
     run.write_json("plan.json", plan_to_json(plan))

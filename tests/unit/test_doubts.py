@@ -25,6 +25,10 @@ def result(transactions: int = 10_000, **changes: Any) -> dict[str, Any]:
 
 
 def test_a_load_as_asked_for_raises_no_doubt() -> None:
+    assert (
+        load_doubts(result(unfinished=8, unfinished_max_ms=3.0, latency_ms={"max": 4.0}), STEPS, 1)
+        == []
+    )
     assert load_doubts(result(), STEPS, 1) == []
     assert load_doubts(result(9_600), STEPS, 1) == [], "chance and edges explain so much"
     assert load_doubts(result(10), [Step(2, 10.0, measured=True)], 1) == []
@@ -37,6 +41,14 @@ def test_a_load_as_asked_for_raises_no_doubt() -> None:
         (result(client_cpu_s=9.5), "was the limit, not the server"),
         (result(client_limited=True), "was the limit, not the server"),
         (result(skipped=7), "7 transactions were skipped"),
+        (
+            result(unfinished=2, unfinished_max_ms=1500.0, latency_ms={"max": 9.0}),
+            "2 of the load's transactions had not ended when it did, the slowest",
+        ),
+        (
+            result(unfinished=1, unfinished_max_ms=7.0, latency_ms={"max": None}),
+            "1 of the load's transactions had not ended",
+        ),
         (result(lost_connections=2), "2 connections were lost"),
         (result(outages=[OUTAGE, OUTAGE]), "the server was away 2 times, 1.00 s in all"),
         (

@@ -18,8 +18,8 @@ from pgassay.analysis.measures import measure_trial
 from pgassay.analysis.metrics import METRICS, class_of
 from pgassay.analysis.series import mean_by_second, trial_series
 from pgassay.analysis.wait_profile import WaitProfile
-from pgassay.samples.schemas import COUNTERS, LOAD, WAITS
-from support.synthetic import BASE_TPS, synthetic_run
+from pgassay.samples.schemas import COUNTERS, LOAD, TABLES, WAITS
+from support.synthetic import BASE_TPS, SPEC, synthetic_run
 
 KEY = ("wal", "", "wal_bytes")
 
@@ -51,11 +51,28 @@ def test_the_known_effect_of_a_made_up_run_is_found(tmp_path: Path) -> None:
     )
 
 
+def test_stages_that_come_back_to_a_load_are_one_level_of_it(tmp_path: Path) -> None:
+    stages = SPEC.replace('clients = 8\nstep = "10s"', 'stages = "6s:8, 4s:16, 4s:8"')
+    run, spec, plan = synthetic_run(tmp_path / "run", spec_text=stages, effects={"a2": 0.12})
+    measures = [measure_trial(trial) for trial in run.trials()]
+    for trial in measures:
+        assert [step.level for step in trial.steps] == [8.0, 16.0]
+        assert sum(step.transactions for step in trial.steps) == trial.whole.transactions
+        both, one = trial.steps[0].values, trial.steps[1].values
+        assert both["tps"] * 10 == pytest.approx(trial.steps[0].transactions)
+        assert one["tps"] / both["tps"] == pytest.approx(2, rel=0.1)
+        # Written at one rate whatever the load.
+        assert both["wal_bytes_per_tx"] == pytest.approx(2 * one["wal_bytes_per_tx"], rel=0.1)
+    found = analyse(spec.question, plan, measures).comparisons
+    steps = [one.step for one in found if one.metric == "tps"]
+    assert steps == [None, 8.0, 16.0]
+
+
 def test_warm_up_is_not_measured(tmp_path: Path) -> None:
     run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
     whole = measure_trial(run.trial(1)).whole
     assert (whole.end_ns - whole.start_ns) / 1e9 == 10.0
-    (series,) = trial_series([run.trial(1)])
+    series = trial_series(run.trial(1))
     assert series.offset_s[:3] == (-1.5, -0.5, 0.5)
     assert len(mean_by_second([series], series.arm)) == 12
 
@@ -69,6 +86,18 @@ def test_a_counter_is_interpolated_at_the_edges_of_a_window() -> None:
 
 def test_a_counter_that_was_reset_is_a_gap_not_a_number() -> None:
     assert counters([(0, 50.0), (10, 100.0), (20, 3.0), (30, 9.0)]).increase(KEY, 0, 30) is None
+
+
+def test_rows_left_out_because_nothing_changed_change_no_difference() -> None:
+    whole = [(at, 0.0 if at < 90 else 5.0 * (at - 89)) for at in range(100)]
+    ends = [(0, 0.0), *whole[89:]]
+    one, other = (
+        counters([(at * 10**9, value) for at, value in points]) for points in (whole, ends)
+    )
+    for window in ((3 * 10**9, 50 * 10**9), (80 * 10**9, 92_500_000_000)):
+        assert one.increase(KEY, *window) == other.increase(KEY, *window)
+    assert other.level(KEY, 50 * 10**9) == 0.0
+    assert other.level(KEY, 95 * 10**9) == 30.0
 
 
 def test_a_window_the_samples_do_not_reach_has_no_difference() -> None:
@@ -163,3 +192,17 @@ def test_events_fall_into_the_classes_a_dba_thinks_in(
     event: tuple[str | None, str | None], expected: str
 ) -> None:
     assert class_of(*event) == expected
+
+
+def test_counters_are_in_order_of_time_however_their_rows_lie() -> None:
+    rows = [(3, "b", 3.0), (1, "a", 10.0), (2, "b", 2.0), (2, "a", 20.0), (1, "b", 1.0)]
+    columns = {
+        "time_ns": [time for time, _, _ in rows],
+        "source": ["s"] * len(rows),
+        "object": [name for _, name, _ in rows],
+        "name": ["n"] * len(rows),
+        "value": [value for _, _, value in rows],
+    }
+    found = CounterSeries(pa.Table.from_pydict(columns, schema=TABLES["postgres"]))
+    assert [list(part) for part in found.points(("s", "a", "n"))] == [[1, 2], [10.0, 20.0]]
+    assert [list(part) for part in found.points(("s", "b", "n"))] == [[1, 2, 3], [1.0, 2.0, 3.0]]

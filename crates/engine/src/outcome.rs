@@ -38,6 +38,8 @@ pub struct Outcome {
     /// Successes in measured steps of each connection that took part.
     pub connections: Vec<u64>,
     pub lost_connections: u64,
+    /// Of transactions under way at the end: how long they had taken when they ended or were cut.
+    pub unfinished_ns: Vec<u64>,
     /// In order of time, none overlapping another.
     pub outages: Vec<Outage>,
     /// How long it took to open all connections.
@@ -121,6 +123,7 @@ impl Outcome {
             first_error: None,
             connections: Vec::new(),
             lost_connections: 0,
+            unfinished_ns: Vec::new(),
             outages: Vec::new(),
             connect_ns: ends.connect_ns,
             backend: "",
@@ -181,6 +184,7 @@ impl Outcome {
             .min_by_key(|error| (!error.measured, error.time_ns))
             .cloned();
         self.lost_connections += report.lost_connections;
+        self.unfinished_ns.extend(&report.unfinished_ns);
         self.backend = report.backend;
     }
 

@@ -194,6 +194,7 @@ impl Recorder {
         self.advance(now_ns);
         let limit_ns = self.scope.latency_limit_ns;
         let Some(tally) = self.tally(attempt) else {
+            self.leave_unfinished(now_ns, attempt);
             return false;
         };
         tally.end(attempt);
@@ -222,6 +223,7 @@ impl Recorder {
     ) {
         self.advance(now_ns);
         let Some(tally) = self.tally(attempt) else {
+            self.leave_unfinished(now_ns, attempt);
             return;
         };
         tally.end(attempt);
@@ -230,6 +232,15 @@ impl Recorder {
         self.shared.count_failure(self.worker);
         self.count_retries(attempt);
         self.note_error(now_ns, attempt.scenario, failure, message);
+    }
+
+    /// A transaction was under way when the schedule ended. It is not counted, for the time in
+    /// which it ended is not measured; but that nobody saw its end must be known.
+    pub fn leave_unfinished(&mut self, now_ns: i64, attempt: &Attempt) {
+        if self.position.is_none() {
+            let took_ns = duration_ns(attempt.expected_ns(), now_ns);
+            self.report.unfinished_ns.push(took_ns);
+        }
     }
 
     fn count_retries(&self, attempt: &Attempt) {

@@ -25,6 +25,9 @@ struct Document<'a> {
     connect_ms: MeanMax,
     initial_connect_ms: f64,
     lost_connections: u64,
+    #[serde(flatten)]
+    unfinished: Unfinished,
+    latency_with_unfinished_ms: Latency,
     outages: Vec<Outage>,
     scenarios: Vec<Scenario<'a>>,
     slices: Vec<Slice<'a>>,
@@ -67,6 +70,13 @@ struct Latency {
 struct MeanMax {
     mean: Option<f64>,
     max: Option<f64>,
+}
+
+/// Transactions under way at the end of the load, which count for nothing else.
+#[derive(Serialize, Default)]
+struct Unfinished {
+    unfinished: usize,
+    unfinished_max_ms: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -137,6 +147,8 @@ struct Step {
     counts: Counts,
     rate_asked: Option<f64>,
     backlog: u64,
+    #[serde(flatten)]
+    unfinished: Unfinished,
     client_cpu_s: f64,
     busy_poll_s: f64,
     client_limited: bool,
@@ -170,6 +182,8 @@ impl Outcome {
             connect_ms: MeanMax::of(total.row.connect),
             initial_connect_ms: self.connect_ns as f64 / 1e6,
             lost_connections: self.lost_connections,
+            unfinished: self.unfinished(),
+            latency_with_unfinished_ms: self.latency_with_unfinished(),
             outages: self.outage_results(),
             scenarios: self.scenario_results(&total, duration_s),
             slices: self.slice_results(),
@@ -184,6 +198,25 @@ impl Outcome {
             steps: self.step_results(),
             counts: self.counts(&total, duration_s),
         })
+    }
+
+    fn unfinished(&self) -> Unfinished {
+        Unfinished {
+            unfinished: self.unfinished_ns.len(),
+            unfinished_max_ms: self.unfinished_ns.iter().max().map(|&ns| ns as f64 / 1e6),
+        }
+    }
+
+    /// What an objective is to judge: those under way had taken at least so long.
+    fn latency_with_unfinished(&self) -> Latency {
+        let total = self.sum(|key| self.is_measured(key.position));
+        let is_open = self.schedule.steps.iter().any(|step| step.rate.is_some());
+        let counted = if is_open {
+            total.response
+        } else {
+            total.service
+        };
+        Latency::of(&counted.with(&self.unfinished_ns))
     }
 
     fn counts(&self, sum: &Sum, duration_s: f64) -> Counts {
@@ -244,6 +277,12 @@ impl Outcome {
                     counts: self.counts(&sum, duration_s(step)),
                     rate_asked: step.rate,
                     backlog: counts.backlog,
+                    // Whatever is under way at the end is so in the last step.
+                    unfinished: if index + 1 == self.schedule.steps.len() {
+                        self.unfinished()
+                    } else {
+                        Unfinished::default()
+                    },
                     client_cpu_s: counts.cpu_ns as f64 / 1e9,
                     busy_poll_s: counts.polled_ns as f64 / 1e9,
                     client_limited: self.is_client_limited(index),

@@ -206,8 +206,12 @@ impl<'p, N: Network> Worker<'p, N> {
 
     /// Says goodbye on connections at rest; those that are cut are just closed.
     fn finish(mut self) -> io::Result<Report> {
-        let end_ns = self.bench.recorder.end_ns().min(clock::now_ns());
+        let now_ns = clock::now_ns();
+        let end_ns = self.bench.recorder.end_ns().min(now_ns);
         for (place, client) in self.clients.iter().enumerate() {
+            if let Some(attempt) = client.under_way() {
+                self.bench.recorder.leave_unfinished(now_ns, attempt);
+            }
             if client.is_at_rest() {
                 self.network.send(place, TERMINATE);
             }

@@ -87,15 +87,6 @@ impl Values {
         self.value.push(value);
     }
 
-    /// Moves all rows of `other` to the end of this.
-    pub(crate) fn append(&mut self, other: &mut Values) {
-        self.time_ns.append(&mut other.time_ns);
-        self.source.append(&mut other.source);
-        self.object.append(&mut other.object);
-        self.name.append(&mut other.name);
-        self.value.append(&mut other.value);
-    }
-
     pub(crate) fn clear(&mut self) {
         self.time_ns.clear();
         self.source.clear();

@@ -3,13 +3,13 @@
 //! Enters: JSON text. Leaves: a checked [`Configuration`]. Never: a period, a jitter or a name
 //! that the samplers would have to doubt.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use pgassay_session::Endpoint;
 use serde::{Deserialize, Deserializer, de};
 
 use crate::SamplerError;
+pub use crate::format::Format;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,14 +45,33 @@ pub struct CounterQuery {
     pub every: Duration,
 }
 
-/// The counters of this host's kernel.
+/// The counters of the kernel of the server's host.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostFiles {
     #[serde(rename = "every_s", deserialize_with = "period")]
     pub every: Duration,
-    #[serde(default = "default_proc")]
-    pub proc: PathBuf,
+    pub files: Vec<HostFile>,
+    /// Block devices worth keeping; all where it is not said.
+    pub devices: Option<Vec<String>>,
+    /// The server's first process; its children are looked at one by one.
+    pub postmaster: Option<i32>,
+    /// A program that reads the files where they are; without it they are this machine's.
+    pub reader: Option<Vec<String>>,
+    /// A query of the server that returns path and text of each file, instead.
+    pub sql: Option<String>,
+}
+
+/// One file to read, and how its numbers are called.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostFile {
+    pub path: String,
+    pub source: String,
+    /// For numbers that belong to no object of their own.
+    #[serde(default)]
+    pub object: String,
+    pub format: Format,
 }
 
 impl Configuration {
@@ -63,10 +82,6 @@ impl Configuration {
 
 fn default_application_name() -> String {
     "pgassay sampler".to_owned()
-}
-
-fn default_proc() -> PathBuf {
-    PathBuf::from("/proc")
 }
 
 const SHORTEST_PERIOD_S: f64 = 0.001;

@@ -1,164 +1,185 @@
-//! The host thread: the kernel's counters of this machine.
+//! The host thread: the kernel's counters of the server's host.
 //!
-//! Enters: files under `/proc`, kept open and read from their beginning each time. Leaves:
-//! [`Values`] under the sources stat, meminfo, vmstat, diskstats, loadavg and pressure. Never:
-//! allocates for a reading beyond its rows.
+//! Enters: texts of files, from wherever a [`Feed`] has them. Leaves: [`Values`] under the source
+//! that each file's configuration names, and under `processes`. Never: knows how a text got here.
 
-use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use pgassay_session::clock;
 
 use crate::columns::Values;
-use crate::configuration::HostFiles;
+use crate::configuration::{HostFile, HostFiles};
 use crate::cost::CpuMeter;
+use crate::feed::{Feed, Local};
+use crate::feed_pipe::Pipe;
+use crate::feed_sql::Sql;
+use crate::link::Link;
 use crate::names::NameId;
-use crate::proc::{self, Emit};
+use crate::processes::Processes;
 use crate::schedule::Schedule;
 use crate::shared::Shared;
 
-type Parser = fn(&str, Emit<'_>);
-
-/// Path, source, object for parsers that give none, parser.
-const FILES: [(&str, &str, &str, Parser); 8] = [
-    ("stat", "stat", "", proc::stat),
-    ("meminfo", "meminfo", "", proc::meminfo),
-    ("vmstat", "vmstat", "", proc::vmstat),
-    ("diskstats", "diskstats", "", proc::diskstats),
-    ("loadavg", "loadavg", "", proc::loadavg),
-    ("pressure/cpu", "pressure", "cpu", proc::pressure),
-    ("pressure/io", "pressure", "io", proc::pressure),
-    ("pressure/memory", "pressure", "memory", proc::pressure),
-];
-
-const FIRST_BUFFER_BYTES: usize = 16 * 1024;
-/// Past any real file here; an endless one must not eat the memory.
-const LARGEST_FILE_BYTES: usize = 16 * 1024 * 1024;
-
-struct Source {
-    path: &'static str,
-    name: NameId,
-    object: &'static str,
-    file: File,
-    parser: Parser,
+pub(crate) fn run(link: Link, files: &HostFiles, shared: &Shared) {
+    if let Some(words) = &files.reader {
+        sample(&mut Pipe::new(words.clone()), files, shared);
+    } else if let Some(query) = &files.sql {
+        sample(&mut Sql::new(link, query), files, shared);
+    } else {
+        let mut feed = Local::open(&files.files, files.postmaster, shared);
+        sample(&mut feed, files, shared);
+    }
 }
 
-pub(crate) fn run(files: &HostFiles, shared: &Shared) {
+fn sample(feed: &mut dyn Feed, files: &HostFiles, shared: &Shared) {
     let mut meter = CpuMeter::new(&shared.costs);
     let mut schedule = Schedule::new(Instant::now(), files.every, 0.0, 0);
-    let mut sources = open(&files.proc, shared);
-    let mut buffer = vec![0; FIRST_BUFFER_BYTES];
-    let mut values = Values::default();
-    while !sources.is_empty() && !shared.stop.wait_until(schedule.due()) {
+    let mut reader = Reader::new(files, shared);
+    while !shared.stop.wait_until(schedule.due()) {
         let late = u64::from(schedule.is_late(Instant::now()));
-        sources.retain(|source| match read(&source.file, &mut buffer) {
-            Ok(text) => {
-                let time_ns = clock::now_ns();
-                (source.parser)(text, &mut |object, name, value| {
-                    let object = if object.is_empty() {
-                        source.object
-                    } else {
-                        object
-                    };
-                    let object = shared.names.intern(object);
-                    let name = shared.names.intern(name);
-                    values.push(time_ns, source.name, object, name, value);
-                });
-                true
-            }
-            Err(error) => {
-                warn(shared, &files.proc, source.path, &error);
-                false
-            }
+        let untitled = reader.processes.untitled();
+        let useful = feed.read(&untitled, shared, &mut |path, text, time_ns| {
+            reader.take_in(path, text, time_ns);
         });
-        shared.host().append(&mut values);
+        reader.end_tick();
         shared.costs.host_reads.fetch_add(1, Ordering::Relaxed);
         let late = late + schedule.advance(Instant::now());
         shared.costs.late_ticks.fetch_add(late, Ordering::Relaxed);
         meter.book();
+        if !useful {
+            return;
+        }
     }
 }
 
-fn open(root: &Path, shared: &Shared) -> Vec<Source> {
-    FILES
-        .into_iter()
-        .filter_map(
-            |(path, name, object, parser)| match File::open(root.join(path)) {
-                Ok(file) => Some(Source {
-                    path,
-                    name: shared.names.intern(name),
-                    object,
-                    file,
-                    parser,
-                }),
-                Err(error) => {
-                    warn(shared, root, path, &error);
-                    None
+/// Turns texts into values.
+struct Reader<'a> {
+    shared: &'a Shared,
+    files: HashMap<&'a str, (&'a HostFile, NameId)>,
+    devices: Option<&'a [String]>,
+    processes: Processes,
+    processes_name: NameId,
+    /// When a process was looked at in this tick; `None` where none was.
+    processes_ns: Option<i64>,
+    values: Values,
+}
+
+impl<'a> Reader<'a> {
+    fn new(files: &'a HostFiles, shared: &'a Shared) -> Reader<'a> {
+        let wanted = files.files.iter();
+        Reader {
+            shared,
+            files: wanted
+                .map(|file| {
+                    (
+                        file.path.as_str(),
+                        (file, shared.names.intern(&file.source)),
+                    )
+                })
+                .collect(),
+            devices: files.devices.as_deref(),
+            processes: Processes::default(),
+            processes_name: shared.names.intern("processes"),
+            processes_ns: None,
+            values: Values::default(),
+        }
+    }
+
+    fn take_in(&mut self, path: &str, text: &str, time_ns: i64) {
+        if let Some((file, source)) = self.files.get(path) {
+            let (names, values, devices) = (&self.shared.names, &mut self.values, self.devices);
+            file.format.parse(text, &mut |object, name, value| {
+                let is_disk = file.format.tells_of_devices();
+                if is_disk && !devices.is_none_or(|known| known.iter().any(|d| d == object)) {
+                    return;
                 }
-            },
-        )
-        .collect()
-}
-
-/// The whole file from its start; the buffer grows to fit and stays grown.
-fn read<'a>(file: &File, buffer: &'a mut Vec<u8>) -> io::Result<&'a str> {
-    let mut length = 0;
-    loop {
-        if length == buffer.len() {
-            if length >= LARGEST_FILE_BYTES {
-                return Err(io::ErrorKind::FileTooLarge.into());
-            }
-            buffer.resize(length * 2, 0);
-        }
-        let free = buffer.get_mut(length..).unwrap_or_default();
-        match file.read_at(free, length as u64) {
-            Ok(0) => break,
-            Ok(read) => length += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+                let object = if object.is_empty() {
+                    &file.object
+                } else {
+                    object
+                };
+                values.push(
+                    time_ns,
+                    *source,
+                    names.intern(object),
+                    names.intern(name),
+                    value,
+                );
+            });
+        } else if let Some((pid, leaf)) = process_file(path) {
+            self.processes_ns = Some(time_ns);
+            self.processes.text(pid, leaf, text);
         }
     }
-    let bytes = buffer.get(..length).unwrap_or_default();
-    std::str::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+
+    fn end_tick(&mut self) {
+        if self.processes_ns.take().is_some() {
+            let (names, values) = (&self.shared.names, &mut self.values);
+            let (time_ns, source) = (clock::now_ns(), self.processes_name);
+            self.processes.book(&mut |kind, name, value| {
+                let (kind, name) = (names.intern(kind), names.intern(name));
+                values.push(time_ns, source, kind, name, value);
+            });
+        }
+        self.shared.host().append(&mut self.values);
+    }
 }
 
-fn warn(shared: &Shared, root: &Path, path: &str, error: &io::Error) {
-    shared.warnings.add(path, || {
-        format!("{} could not be read: {error}", root.join(path).display())
-    });
+/// `/proc/PID/LEAF` as its two parts.
+fn process_file(path: &str) -> Option<(i32, &str)> {
+    let (pid, leaf) = path.strip_prefix("/proc/")?.split_once('/')?;
+    Some((pid.parse().ok()?, leaf))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
+    use crate::Configuration;
 
-    #[test]
-    fn a_file_longer_than_the_buffer_is_read_whole_and_again() {
-        let path = std::env::temp_dir().join(format!("pgassay-host-{}", std::process::id()));
-        let text = "ctxt 12345\n".repeat(5000);
-        File::create(&path)
-            .unwrap()
-            .write_all(text.as_bytes())
-            .unwrap();
-        let file = File::open(&path).unwrap();
-        let mut buffer = vec![0; 16];
-        assert_eq!(read(&file, &mut buffer).unwrap(), text);
-        assert_eq!(read(&file, &mut buffer).unwrap(), text);
-        std::fs::remove_file(path).unwrap();
+    struct Scripted(Vec<Vec<(&'static str, &'static str)>>);
+
+    impl Feed for Scripted {
+        fn read(&mut self, _: &[i32], _: &Shared, sink: crate::feed::Sink<'_>) -> bool {
+            for (path, text) in self.0.remove(0) {
+                sink(path, text, 1);
+            }
+            !self.0.is_empty()
+        }
     }
 
     #[test]
-    fn a_missing_file_is_one_warning_each() {
+    fn only_devices_that_matter_are_kept_and_processes_are_summed() {
+        let text = r#"{"connection": {"host": "/tmp", "port": 1, "user": "u", "dbname": "d"},
+            "host": {"every_s": 0.001, "devices": ["sda"], "files":
+                [{"path": "/proc/diskstats", "source": "disks", "format": "diskstats"},
+                 {"path": "/x/cpu.stat", "source": "cgroup", "object": "cpu", "format": "pairs"}]}}"#;
+        let files = Configuration::from_json(text).unwrap().host.unwrap();
         let shared = Shared::default();
-        let sources = open(Path::new("/nonexistent"), &shared);
-        assert!(sources.is_empty());
-        assert_eq!(shared.warnings.texts().len(), FILES.len());
-        assert!(shared.warnings.texts()[0].contains("/nonexistent/stat"));
+        let tick = vec![
+            ("/proc/diskstats", " 8 0 sda 1 2 3\n 8 1 sdb 4 5 6\n"),
+            ("/x/cpu.stat", "nr_throttled 2\n"),
+            (
+                "/proc/7/stat",
+                "7 (p) S 1 7 7 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 5 0 0",
+            ),
+            ("/proc/7/type", "walwriter"),
+            ("/unasked", "1"),
+        ];
+        sample(&mut Scripted(vec![tick.clone(), tick]), &files, &shared);
+        let values = shared.host().take(shared.names.texts());
+        let text = |id: &NameId| values.names[id.index()].to_string();
+        let objects: std::collections::BTreeSet<_> = values.object.iter().map(text).collect();
+        assert_eq!(
+            objects.iter().collect::<Vec<_>>(),
+            ["cpu", "sda", "walwriter"]
+        );
+    }
+
+    #[test]
+    fn a_file_of_a_process_is_told_from_others() {
+        assert_eq!(process_file("/proc/12/stat"), Some((12, "stat")));
+        assert_eq!(process_file("/proc/pressure/cpu"), None);
+        assert_eq!(process_file("/sys/x"), None);
     }
 }

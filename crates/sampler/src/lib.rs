@@ -4,22 +4,30 @@
 //! Leaves: columns of samples, warnings, and what the sampling itself cost. Never: interprets
 //! a sample, writes to the server, or touches Python.
 
+mod cgroup;
 mod columns;
 mod configuration;
 mod cost;
 mod counters;
 mod error;
+mod feed;
+mod feed_pipe;
+mod feed_sql;
+mod format;
 mod host;
 mod link;
 mod names;
+mod network;
 mod proc;
+mod processes;
 mod sampler;
 mod schedule;
 mod shared;
+mod thinning;
 mod waits;
 
 pub use columns::{Values, Waits};
-pub use configuration::{Configuration, CounterQuery, HostFiles, WaitsQuery};
+pub use configuration::{Configuration, CounterQuery, Format, HostFile, HostFiles, WaitsQuery};
 pub use cost::Cost;
 pub use error::SamplerError;
 pub use names::NameId;

@@ -25,25 +25,48 @@ pub(crate) fn stat(text: &str, emit: Emit<'_>) {
     }
 }
 
-/// `meminfo`: every size, in kB.
+/// `meminfo`: what tells how memory is used, in kB; counts of huge pages are pages.
 pub(crate) fn meminfo(text: &str, emit: Emit<'_>) {
+    const WANTED: [&str; 20] = [
+        "MemTotal",
+        "MemFree",
+        "MemAvailable",
+        "Buffers",
+        "Cached",
+        "SwapCached",
+        "Active",
+        "Inactive",
+        "SwapTotal",
+        "SwapFree",
+        "Dirty",
+        "Writeback",
+        "AnonPages",
+        "Mapped",
+        "Shmem",
+        "SReclaimable",
+        "SUnreclaim",
+        "PageTables",
+        "HugePages_Total",
+        "HugePages_Free",
+    ];
     for line in text.lines() {
         let Some((name, rest)) = line.split_once(':') else {
             continue;
         };
-        if let Some(value) = rest.trim().strip_suffix(" kB") {
-            columns("", &[name], value.split_ascii_whitespace(), emit);
+        if WANTED.contains(&name) {
+            columns("", &[name], rest.split_ascii_whitespace(), emit);
         }
     }
 }
 
-/// `vmstat`: what tells of write-back, paging and swapping.
+/// `vmstat`: what tells of write-back, paging, reclaim, swapping and running out of memory.
 pub(crate) fn vmstat(text: &str, emit: Emit<'_>) {
     for line in text.lines() {
         let mut words = line.split_ascii_whitespace();
         if let Some(
-            name @ ("nr_dirty" | "nr_writeback" | "pgpgin" | "pgpgout" | "pswpin" | "pswpout"
-            | "pgfault" | "pgmajfault"),
+            name @ ("nr_dirty" | "nr_writeback" | "nr_dirtied" | "nr_written" | "pgpgin"
+            | "pgpgout" | "pswpin" | "pswpout" | "pgfault" | "pgmajfault" | "pgscan_kswapd"
+            | "pgscan_direct" | "pgsteal_kswapd" | "pgsteal_direct" | "oom_kill"),
         ) = words.next()
         {
             columns("", &[name], words, emit);
@@ -111,7 +134,12 @@ pub(crate) fn pressure(text: &str, emit: Emit<'_>) {
 }
 
 /// Pairs names with whole numbers, up to the first word that is none.
-fn columns<'a>(object: &str, names: &[&str], words: impl Iterator<Item = &'a str>, emit: Emit<'_>) {
+pub(crate) fn columns<'a>(
+    object: &str,
+    names: &[&str],
+    words: impl Iterator<Item = &'a str>,
+    emit: Emit<'_>,
+) {
     for (name, word) in names.iter().zip(words) {
         match word.parse::<u64>() {
             Ok(value) => emit(object, name, value as f64),
@@ -121,14 +149,14 @@ fn columns<'a>(object: &str, names: &[&str], words: impl Iterator<Item = &'a str
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
     type Parser = fn(&str, Emit<'_>);
 
-    fn parsed(parser: Parser, text: &str) -> Vec<(String, String, f64)> {
+    pub(crate) fn parsed(parser: Parser, text: &str) -> Vec<(String, String, f64)> {
         let mut values = Vec::new();
         parser(text, &mut |object, name, value| {
             values.push((object.to_owned(), name.to_owned(), value));
@@ -136,7 +164,7 @@ mod tests {
         values
     }
 
-    fn value(values: &[(String, String, f64)], object: &str, name: &str) -> Option<f64> {
+    pub(crate) fn value(values: &[(String, String, f64)], object: &str, name: &str) -> Option<f64> {
         let mut found = values.iter().filter(|v| v.0 == object && v.1 == name);
         let value = found.next().map(|v| v.2);
         assert!(found.next().is_none(), "{object}/{name} twice");
@@ -178,12 +206,12 @@ full avg10=0.00 avg60=0.04 avg300=0.22 total=6347069
     }
 
     #[test]
-    fn meminfo_gives_sizes_and_leaves_counts_out() {
-        let text = "MemTotal:       24684092 kB\nActive(anon):      120 kB\nHugePages_Total:       0\nHugepagesize:       2048 kB\n";
+    fn meminfo_gives_what_tells_something() {
+        let text = "MemTotal:       24684092 kB\nActive(anon):      120 kB\nHugePages_Total:       8\nHugepagesize:       2048 kB\n";
         let values = parsed(meminfo, text);
         assert_eq!(value(&values, "", "MemTotal"), Some(24_684_092.0));
-        assert_eq!(value(&values, "", "Active(anon)"), Some(120.0));
-        assert_eq!(values.len(), 3);
+        assert_eq!(value(&values, "", "HugePages_Total"), Some(8.0));
+        assert_eq!(values.len(), 2);
     }
 
     #[test]
@@ -218,7 +246,19 @@ full avg10=0.00 avg60=0.04 avg300=0.22 total=6347069
         assert_eq!(value(&values, "", "full_us"), Some(6_347_069.0));
     }
 
-    const ALL: [Parser; 6] = [stat, meminfo, vmstat, diskstats, loadavg, pressure];
+    const ALL: [Parser; 11] = [
+        stat,
+        meminfo,
+        vmstat,
+        diskstats,
+        loadavg,
+        pressure,
+        crate::network::dev,
+        crate::network::snmp,
+        crate::cgroup::pairs,
+        crate::cgroup::number,
+        crate::cgroup::io,
+    ];
 
     #[test]
     fn a_text_cut_anywhere_gives_finite_numbers() {
@@ -235,7 +275,7 @@ full avg10=0.00 avg60=0.04 avg300=0.22 total=6347069
     proptest! {
         #[test]
         fn any_text_gives_finite_numbers(
-            text in "(cpu|ctxt|some|full|total=|nr_dirty|vda|kB|:|[0-9]{1,25}|nan|-1|\\PC| |\n){0,60}"
+            text in "(cpu|ctxt|some|full|total=|Tcp:|eth0:|8:0 rbytes=|nr_dirty|vda|kB|:|[0-9]{1,25}|nan|-1|\\PC| |\n){0,60}"
         ) {
             for parser in ALL {
                 let values = parsed(parser, &text);

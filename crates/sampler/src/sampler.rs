@@ -64,7 +64,7 @@ impl Sampler {
             })?);
         }
         if let Some((queries, client)) = counters {
-            let shared = Arc::clone(&self.shared);
+            let (shared, link) = (Arc::clone(&self.shared), link.clone());
             threads.push(spawn("pgassay-counts", move || {
                 counters::run(link, client, &queries, &shared);
             })?);
@@ -72,7 +72,7 @@ impl Sampler {
         if let Some(files) = self.configuration.host.clone() {
             let shared = Arc::clone(&self.shared);
             threads.push(spawn("pgassay-host", move || {
-                host::run(&files, &shared);
+                host::run(link, &files, &shared);
             })?);
         }
         Ok(())

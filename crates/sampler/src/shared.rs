@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use pgassay_session::board::Board;
 
-use crate::columns::{Values, Waits};
+use crate::columns::Waits;
 use crate::cost::Costs;
 use crate::names::Names;
+use crate::thinning::Thinned;
 
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
@@ -21,8 +22,8 @@ pub(crate) struct Shared {
     pub(crate) warnings: Warnings,
     pub(crate) costs: Costs,
     waits: Mutex<Waits>,
-    counters: Mutex<Values>,
-    host: Mutex<Values>,
+    counters: Mutex<Thinned>,
+    host: Mutex<Thinned>,
 }
 
 impl Shared {
@@ -37,11 +38,11 @@ impl Shared {
         locked(&self.waits)
     }
 
-    pub(crate) fn counters(&self) -> MutexGuard<'_, Values> {
+    pub(crate) fn counters(&self) -> MutexGuard<'_, Thinned> {
         locked(&self.counters)
     }
 
-    pub(crate) fn host(&self) -> MutexGuard<'_, Values> {
+    pub(crate) fn host(&self) -> MutexGuard<'_, Thinned> {
         locked(&self.host)
     }
 }
@@ -77,6 +78,10 @@ impl Stop {
                 .wait_timeout(asked, left)
                 .unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    pub(crate) fn is_asked(&self) -> bool {
+        *locked(&self.asked)
     }
 
     pub(crate) fn wait_for(&self, time: Duration) -> bool {

@@ -23,12 +23,18 @@ from pgassay.analysis.model import (
     Doubt,
     IntervalKind,
     TrialMeasures,
+    Verdict,
 )
 from pgassay.analysis.unmeasured import unmeasured
 from pgassay.analysis.variants import summarise_variants
 from pgassay.plan.model import Plan
 
 _MANY_TRIALS = 6
+_INTERVALS = {
+    "fixed": IntervalKind.T,
+    "sequential": IntervalKind.SEQUENCE,
+    "group-sequential": IntervalKind.GROUP,
+}
 
 
 def analyse(
@@ -38,7 +44,7 @@ def analyse(
 
     Invalid trials are in no figure; a block that lacks one is incomplete.
     """
-    rule = _rule(plan)
+    rule = rule_of(plan)
     trials = sorted((t for t in finished if not t.invalid), key=_place)
     invalid = sorted((t for t in finished if t.invalid), key=_place)
     steps = {step: block_table(METRICS[plan.metric], trials, plan, step) for step in _steps(plan)}
@@ -74,20 +80,21 @@ def _place(trial: TrialMeasures) -> tuple[int, int]:
     return trial.block, trial.position
 
 
-def _rule(plan: Plan) -> Rule:
-    fixed = plan.min_blocks == plan.max_blocks
+def rule_of(plan: Plan) -> Rule:
+    """How this plan's verdicts are reached."""
     contrasts = sum(len(factor.levels) - 1 for factor in plan.factors)
     return Rule(
-        interval=IntervalKind.T if fixed else IntervalKind.SEQUENCE,
+        interval=IntervalKind.T if plan.calibrates else _INTERVALS[plan.stops],
         smallest_effect=plan.smallest_effect,
         simultaneous=max(1, contrasts * len(_steps(plan))),
         declared_blocks=plan.min_blocks,
+        looks=() if plan.calibrates else plan.looks,
     )
 
 
 def _steps(plan: Plan) -> list[float | None]:
     """The whole trial, and each step where there are several."""
-    levels = plan.step_levels()
+    levels = dict.fromkeys(plan.step_levels())
     return [None, *levels] if len(levels) > 1 else [None]
 
 
@@ -122,6 +129,10 @@ def _tested_together(
         rule.declared_blocks,
     )
     corrected = dict(zip(verdicts, together or (), strict=False))
+    if plan.calibrates:
+        comparisons = tuple(
+            replace(c, verdict=Verdict.CALIBRATION, blocks_to_decide=None) for c in comparisons
+        )
     return tuple(replace(c, p_max_t=corrected.get(at)) for at, c in enumerate(comparisons))
 
 

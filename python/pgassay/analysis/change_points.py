@@ -6,22 +6,27 @@ Never: takes inertia for change: the penalty grows with the series' long-run var
 PELT (Killick, Fearnhead and Eckley 2012) with the quadratic cost and the penalty
 2 · log n · (long-run variance). That comes from medians of differences, which changes of the mean
 hardly touch (after Chakar et al., Bernoulli 2017): estimated from the series as it is, a change
-would raise its own penalty until it is missed.
+would raise its own penalty until it is missed. What is found is held against a second estimate, of
+what is left between the changes; it can only raise the penalty.
 """
 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage, optimize
+
+from pgassay.analysis.inertia import inertia_of
 
 Array = NDArray[np.float64]
 SHORTEST_PIECE = 5
 _MEDIAN_OF_SQUARE = 0.4549364
 """Of a standard normal number's square."""
 _LONGEST_LAG = 20
+_ROUNDS = 3
 _FAR = 3.5
 """Robust standard deviations beyond which a value is a spike."""
 _CORRELATIONS = np.array(
@@ -41,8 +46,24 @@ def change_points(values: Array) -> list[int]:
     penalty = 2.0 * math.log(n) * long_run_variance(values)
     # "linear" is the quadratic cost of the mean, in C.
     search = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST_PIECE)
-    found: list[int] = search.fit(values - values.mean()).predict(pen=max(penalty, 1e-12))
+    search.fit(values - values.mean())
+    found: list[int] = search.predict(pen=max(penalty, 1e-12))
+    for _ in range(_ROUNDS):
+        # Between two changes a series is as inert as it is; if that explains them, they are none.
+        surer = 2.0 * math.log(n) * _between(values, found)
+        if len(found) < 2 or surer <= penalty:
+            break
+        penalty = surer
+        found = search.predict(pen=penalty)
     return found[:-1]
+
+
+def _between(values: Array, ends: list[int]) -> float:
+    """The long-run variance of what is left when each piece has lost its mean."""
+    left = values.copy()
+    for begin, end in pairwise([0, *ends]):
+        left[begin:end] -= values[begin:end].mean()
+    return inertia_of(left, len(ends)).long_run_variance
 
 
 def without_spikes(values: Array) -> Array:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 Key = tuple[str, str, str]
 """(source, object, name)."""
+_ONE_READING_NS = 5_000_000
 
 
 class CounterSeries:
@@ -21,6 +22,7 @@ class CounterSeries:
 
     def __init__(self, table: pa.Table) -> None:
         self._series: dict[Key, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+        self._period: dict[str, int] = {}
         if table.num_rows == 0:
             return
         times = table["time_ns"].to_numpy()
@@ -34,7 +36,7 @@ class CounterSeries:
                 encoded = encoded.chunk(0)
             words.append(encoded.dictionary.to_pylist())
             code = code * len(words[-1]) + encoded.indices.to_numpy()
-        order = np.lexsort((times, code))
+        order = _by_counter(code, times)
         code, times, values = code[order], times[order], values[order]
         starts = np.flatnonzero(np.r_[True, code[1:] != code[:-1]])
         for start, end in zip(starts, np.r_[starts[1:], len(code)], strict=True):
@@ -42,6 +44,16 @@ class CounterSeries:
             source, thing = divmod(rest, len(words[1]))
             key = (words[0][source], words[1][thing], words[2][name])
             self._series[key] = (times[start:end], values[start:end])
+        readings: dict[str, list[NDArray[np.int64]]] = {}
+        for key, (read_at, _) in self._series.items():
+            readings.setdefault(key[0], []).append(read_at)
+        for name_of_source, parts in readings.items():
+            # Where a counter did not change its rows are left out, so one counter alone does not
+            # tell how often its source was read.
+            gaps = np.diff(np.unique(np.concatenate(parts)))
+            # Files of one source are read one after the other, and are one reading.
+            gaps = gaps[gaps > _ONE_READING_NS]
+            self._period[name_of_source] = int(np.median(gaps)) if len(gaps) else 0
 
     def keys(self) -> Iterable[Key]:
         """Every counter that was read."""
@@ -50,6 +62,10 @@ class CounterSeries:
     def points(self, key: Key) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Times and raw values of one counter, in order of time."""
         return self._series[key]
+
+    def period_ns(self, source: str) -> int:
+        """The usual time from one reading of a source to the next; 0 where there was but one."""
+        return self._period.get(source, 0)
 
     def increase(self, key: Key, start_ns: int, end_ns: int) -> float | None:
         """How much a counter grew in a window, its value at the edges interpolated.
@@ -60,14 +76,29 @@ class CounterSeries:
         if found is None or len(found[0]) < 2:
             return None
         times, values = found
-        slack = 2 * int(np.median(np.diff(times)))
+        slack = 2 * self._period[key[0]]
         if times[0] > start_ns + slack or times[-1] < end_ns - slack:
             return None
         inside = values[(times >= start_ns - slack) & (times <= end_ns + slack)]
         if np.any(np.diff(inside) < 0):
             return None
-        at_start, at_end = np.interp([start_ns, end_ns], times, values)
+        # Nanoseconds of Unix time are beyond what a float holds to the last digit.
+        edges = np.array([start_ns, end_ns]) - times[0]
+        at_start, at_end = np.interp(edges, times - times[0], values)
         return float(at_end - at_start)
+
+    def level(self, key: Key, at_ns: int) -> float | None:
+        """What a counter was at a time; None where it was not read around it."""
+        found = self._series.get(key)
+        if found is None:
+            return None
+        times, values = found
+        slack = max(2 * self._period[key[0]], _ONE_READING_NS)
+        if times[0] > at_ns + slack or times[-1] < at_ns - slack:
+            return None
+        # Rows are left out where nothing changes: the one before counts until the next.
+        place = int(np.searchsorted(times, at_ns + _ONE_READING_NS, side="right")) - 1
+        return float(values[max(place, 0)])
 
     def total(
         self,
@@ -90,3 +121,27 @@ class CounterSeries:
             if (grown := self.increase(key, start_ns, end_ns)) is not None
         ]
         return sum(found) if found else None
+
+
+def _by_counter(code: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Places by counter, and by time in each.
+
+    Rows are written in the order of time, so sorting by counter alone is nearly always enough; and
+    of numbers below 65 536 that is done by radix, in a tenth of the time.
+    """
+    small = _small(code)
+    order: NDArray[np.intp] = np.argsort(small, kind="stable")
+    ordered = small[order]
+    goes_on = ordered[1:] == ordered[:-1]
+    if np.any(goes_on & (np.diff(times[order]) < 0)):
+        order = np.lexsort((times, code))
+    return order
+
+
+def _small(code: NDArray[np.int64]) -> NDArray[np.uint16] | NDArray[np.int64]:
+    """The same order in two bytes, where there are few enough counters."""
+    used = np.zeros(int(code.max()) + 1, dtype=bool)
+    used[code] = True
+    if np.count_nonzero(used) > np.iinfo(np.uint16).max:
+        return code
+    return (np.cumsum(used) - 1).astype(np.uint16)[code]

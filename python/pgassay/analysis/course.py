@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pgassay.analysis.counters import CounterSeries, Key
 from pgassay.analysis.histograms import with_latencies
 from pgassay.analysis.metrics import WAIT_CLASSES
-from pgassay.analysis.wait_profile import WaitProfile
+from pgassay.analysis.sources import TrialSources
 from pgassay.samples.run_directory import StoredTrial
 
 RULES = tomllib.loads((files(__package__) / "association.toml").read_text("utf-8"))
@@ -73,11 +73,12 @@ class TrialCourse:
         return self.transactions / np.diff(self.edges_s)
 
 
-def read_course(trial: StoredTrial) -> TrialCourse | None:
+def read_course(trial: StoredTrial, sources: TrialSources | None = None) -> TrialCourse | None:
     """None where fewer than two intervals were measured."""
+    sources = sources or TrialSources(trial)
     summary = trial.summary()
     measured = [step for step in summary["load"]["steps"] if step["measured"]]
-    starts, steps, transactions, latency = _intervals(trial.table("load"))
+    starts, steps, transactions, latency = _intervals(sources.load)
     if len(starts) < 2:
         return None
     zero, end = measured[0]["start_ns"], measured[-1]["end_ns"]
@@ -89,9 +90,9 @@ def read_course(trial: StoredTrial) -> TrialCourse | None:
         if len(at):
             level = step["rate" if by_rate else "clients"]
             spans.append(StepSpan(float(level), int(at[0]), int(at[-1]) + 1))
-    checkpoints = np.sort(trial.table("checkpoints")["started_ns"].to_numpy())
+    checkpoints = np.sort(sources.checkpoints["started_ns"].to_numpy())
     inside = checkpoints[(checkpoints >= zero) & (checkpoints < end)]
-    names, series = _series(trial, edges_ns)
+    names, series = _series(sources, edges_ns)
     return TrialCourse(
         number=summary["number"],
         block=summary["block"],
@@ -120,19 +121,18 @@ def _intervals(load: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64], Ar
     return found["start_ns"].to_numpy(), found["step_min"].to_numpy(), transactions, latency
 
 
-def _series(trial: StoredTrial, edges_ns: NDArray[np.int64]) -> tuple[tuple[str, ...], Array]:
+def _series(sources: TrialSources, edges_ns: NDArray[np.int64]) -> tuple[tuple[str, ...], Array]:
     """What varies, by name."""
     names: list[str] = []
     rows: list[Array] = []
     for name, values in zip(
         (wait_class.title for wait_class in WAIT_CLASSES),
-        WaitProfile(trial.table("waits")).by_window(edges_ns).T,
+        sources.waits.by_window(edges_ns).T,
         strict=True,
     ):
         names.append(f"sessions: {name}")
         rows.append(values)
-    for table in ("postgres", "host"):
-        counters = CounterSeries(trial.table(table))
+    for counters in (sources.postgres, sources.host):
         for key in sorted(counters.keys()):
             values = _one(counters, key, edges_ns)
             if values is not None:
@@ -153,11 +153,13 @@ def _one(counters: CounterSeries, key: Key, edges_ns: NDArray[np.int64]) -> Arra
     if not _is(path, "gauges"):
         if np.any(np.diff(values) < 0.0):
             return None
-        at_edges = np.interp(edges_ns, times, values)
+        at_edges = np.interp(edges_ns - times[0], times - times[0], values)
         grown: Array = np.diff(at_edges) / np.diff(edges_ns) * 1e9
         return grown
     ends = np.r_[min(times[0], edges_ns[0]), times, max(times[-1], edges_ns[-1])]
-    if np.diff(ends).max() > _LONGEST_PAUSE * np.median(np.diff(times)):
+    # Between two equal values are readings that said the same, and were not stored.
+    apart = np.diff(ends)[np.r_[True, np.diff(values) != 0.0, True]]
+    if apart.max() > _LONGEST_PAUSE * counters.period_ns(key[0]):
         return None  # there is no row where there is nothing to count: the rest is not known
     middles = (edges_ns[1:] + edges_ns[:-1]) / 2
     found: Array = np.interp(middles, times, values)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from pgassay.analysis.group_sequential import critical_t_at
 from pgassay.analysis.max_t import max_t_p
 from pgassay.analysis.model import IntervalKind
 from pgassay.analysis.sequential import critical_t, e_value
@@ -41,6 +42,8 @@ class Rule:
     smallest_effect: float
     simultaneous: int
     declared_blocks: int
+    looks: tuple[int, ...] = ()
+    """Of a group-sequential run."""
 
     def critical(self, n: int, alpha: float) -> float:
         """Half-width of the interval in standard errors of the mean."""
@@ -49,7 +52,13 @@ class Rule:
             return math.inf
         if self.interval is IntervalKind.SEQUENCE:
             return critical_t(n, shared)
+        if self.interval is IntervalKind.GROUP:
+            return critical_t_at(n, shared, self.looks)
         return float(special.stdtrit(n - 1, 1 - shared / 2))
+
+    def may_decide(self, n: int) -> bool:
+        """Whether a verdict may be reached after n blocks; beyond the last look, after any."""
+        return not self.looks or n in self.looks or n > self.looks[-1]
 
     def margins(self, baseline_mean: float, *, ratio: bool) -> Interval:
         """± the smallest effect on the scale of comparison."""
@@ -171,6 +180,8 @@ def _blocks_to_decide(
     spread = error * math.sqrt(n)
     room = min(margins[1] - mean, mean - margins[0])
     for more in range(1, _HORIZON - n):
+        if not rule.may_decide(n + more):
+            continue
         width = spread / math.sqrt(n + more)
         if rule.critical(n + more, 0.05) * width < abs(mean):
             return more

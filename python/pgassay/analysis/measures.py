@@ -6,8 +6,8 @@ Never: compares trials, and never turns what was not measured into a number.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,25 +15,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pgassay.analysis.costs import host_costs, server_costs, server_cpu
-from pgassay.analysis.counters import CounterSeries
 from pgassay.analysis.histograms import CURVE_SHARES, Histogram, Of
+from pgassay.analysis.host_columns import HostColumns
 from pgassay.analysis.metrics import WAIT_CLASSES
-from pgassay.analysis.model import Doubt, LatencyCurve, StepMeasures, TrialMeasures
+from pgassay.analysis.model import Doubt, HostWindow, LatencyCurve, StepMeasures, TrialMeasures
+from pgassay.analysis.sources import TrialSources
 from pgassay.analysis.variants import measure_variants
-from pgassay.analysis.wait_profile import WaitProfile
 from pgassay.samples.run_directory import StoredTrial
 
 _QUANTILES = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 
 
-def measure_trial(trial: StoredTrial) -> TrialMeasures:
+def measure_trial(trial: StoredTrial, sources: TrialSources | None = None) -> TrialMeasures:
     """Everything that is estimated from one trial."""
     summary = trial.summary()
-    sources = _Sources(trial)
+    sources = sources or TrialSources(trial)
     steps = [s for s in summary["load"]["steps"] if s["measured"]]
     by_rate = len({s.get("rate") for s in steps}) > 1
     level = "rate" if by_rate else "clients"
-    measured = tuple(_measure(sources, (step,), step[level]) for step in steps)
+    levels = dict.fromkeys(step[level] for step in steps)
+    measured = tuple(
+        _measure(sources, tuple(step for step in steps if step[level] == value), value)
+        for value in levels
+    )
     whole = measured[0] if len(measured) == 1 else _measure(sources, tuple(steps), None)
     values = {**whole.values, **server_cpu(summary)}
     whole = replace(whole, level=None, values=values)
@@ -48,56 +52,100 @@ def measure_trial(trial: StoredTrial) -> TrialMeasures:
         variants=measure_variants(summary["load"].get("slices", ())),
         invalid=trial.validity().reasons,
         repeats=summary.get("repeats"),
+        host=_host(sources, whole),
     )
 
 
-class _Sources:
-    """The tables of one trial, read once."""
-
-    def __init__(self, trial: StoredTrial) -> None:
-        self.load = trial.table("load")
-        self.waits = WaitProfile(trial.table("waits"))
-        self.postgres = CounterSeries(trial.table("postgres"))
-        self.host = CounterSeries(trial.table("host"))
-        self.checkpoints = trial.table("checkpoints")
+def _host(sources: TrialSources, whole: StepMeasures) -> HostWindow | None:
+    columns = HostColumns(sources.host)
+    return columns.window(whole.start_ns, whole.end_ns) if columns.readings("vmstat") else None
 
 
 def _measure(
-    sources: _Sources, steps: tuple[Mapping[str, Any], ...], level: float | None
+    sources: TrialSources, steps: tuple[Mapping[str, Any], ...], level: float | None
 ) -> StepMeasures:
-    start, end = steps[0]["start_ns"], steps[-1]["end_ns"]
-    seconds = (end - start) / 1e9
     rows = sources.load.filter(
         pc.is_in(sources.load["step"], pa.array([s["index"] for s in steps], pa.int32()))
     )
     transactions = sum(s["transactions"] for s in steps)
     failed = sum(s["failed"] for s in steps)
+    windows = _windows(steps) if level is not None else _windows(steps, gaps=True)
     values: dict[str, float | None] = {}
     curve: LatencyCurve | None = None
-    if transactions and seconds > 0:
+    if transactions and all(window.seconds > 0 for window in windows):
         values["tps"] = _rate(steps)
         latency, curve = _latency(rows, "latency")
         response, response_curve = _latency(rows, "response")
         curve = response_curve or curve
         values |= latency | response
-        values |= server_costs(sources.postgres, start, end, transactions)
-        values |= host_costs(sources.host, start, end, transactions)
         values["client_cpu_ms_per_tx"] = sum(s["client_cpu_s"] for s in steps) / transactions * 1e3
-        sessions = sources.waits.average_sessions(start, end)
-        if sessions is not None:
-            for wait_class in WAIT_CLASSES:
-                busy = sessions.get(wait_class.name, 0.0)
-                values[wait_class.metric] = busy * seconds / transactions * 1e3
-            waiting = sum(busy for name, busy in sessions.items() if name != "cpu")
-            values["waiting_ms_per_tx"] = waiting * seconds / transactions * 1e3
+    values |= _averaged(windows, [_costs(sources, window) for window in windows])
     if transactions + failed:
         values["failed_share"] = 100.0 * failed / (transactions + failed)
+    present = {name: value for name, value in values.items() if value is not None}
+    start, end = windows[0].start_ns, windows[-1].end_ns
+    return StepMeasures(level, start, end, transactions, present, curve)
+
+
+@dataclass(frozen=True)
+class _Window:
+    """A stretch of a trial whose samples are taken together."""
+
+    start_ns: int
+    end_ns: int
+    transactions: int
+
+    @property
+    def seconds(self) -> float:
+        return (self.end_ns - self.start_ns) / 1e9
+
+
+def _windows(steps: tuple[Mapping[str, Any], ...], *, gaps: bool = False) -> tuple[_Window, ...]:
+    """One for each step, for a load that comes back has others in between; or one for all."""
+    parts = [steps] if gaps else [(step,) for step in steps]
+    return tuple(
+        _Window(part[0]["start_ns"], part[-1]["end_ns"], sum(s["transactions"] for s in part))
+        for part in parts
+    )
+
+
+def _costs(sources: TrialSources, window: _Window) -> dict[str, float | None]:
+    """What server and host say of a window."""
+    start, end, seconds = window.start_ns, window.end_ns, window.seconds
+    values: dict[str, float | None] = {}
+    if window.transactions and seconds > 0:
+        values |= server_costs(sources.postgres, start, end, window.transactions)
+        values |= host_costs(sources.host, start, end, window.transactions)
+        sessions = sources.waits.average_sessions(start, end)
+        if sessions is not None:
+            each_ms = seconds / window.transactions * 1e3
+            for wait_class in WAIT_CLASSES:
+                busy = sessions.get(wait_class.name)
+                values[wait_class.metric] = None if busy is None else busy * each_ms
+            waiting = sum(busy for name, busy in sessions.items() if name != "cpu")
+            values["waiting_ms_per_tx"] = waiting * each_ms
     if seconds > 0:
         begun = sources.checkpoints["started_ns"].to_numpy()
         count = np.count_nonzero((begun >= start) & (begun < end))
         values["checkpoints_per_min"] = float(count) / seconds * 60
-    present = {name: value for name, value in values.items() if value is not None}
-    return StepMeasures(level, start, end, transactions, present, curve)
+    return values
+
+
+def _averaged(
+    windows: Sequence[_Window], costs: Sequence[Mapping[str, float | None]]
+) -> dict[str, float | None]:
+    """Over windows: costs by their transactions, the rest by their length; None where one lacks."""
+    found: dict[str, float | None] = {}
+    for name in costs[0]:
+        values = [one.get(name) for one in costs]
+        known = [value for value in values if value is not None]
+        if len(known) < len(windows):
+            found[name] = None
+            continue
+        per_transaction = name.endswith("_per_tx")
+        weights = [w.transactions if per_transaction else w.seconds for w in windows]
+        found[name] = float(np.average(known, weights=weights))
+    return found
 
 
 def _rate(steps: tuple[Mapping[str, Any], ...]) -> float:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from pgassay.analysis.calibration_model import Calibration, NoiseFloor
 from pgassay.analysis.course_model import (
     Associations,
     CheckpointContrast,
@@ -19,6 +20,7 @@ from pgassay.analysis.course_model import (
 from pgassay.analysis.curves_model import EffectByLoad, LoadCurve, QuantileShift
 
 SCHEMA = "pgassay.analysis/1"
+Figures = Mapping[str, float | None]
 
 
 class Verdict(StrEnum):
@@ -30,6 +32,8 @@ class Verdict(StrEnum):
     """Different for sure, and for sure less than the smallest effect that matters."""
     EQUIVALENT = "equivalent"
     UNDECIDED = "undecided"
+    CALIBRATION = "calibration"
+    """Of an A/A run: there is nothing to decide."""
 
 
 class IntervalKind(StrEnum):
@@ -39,6 +43,8 @@ class IntervalKind(StrEnum):
     """Student's t on block differences: valid when the number of blocks was fixed beforehand."""
     SEQUENCE = "confidence sequence"
     """Valid after every block, whenever one stops."""
+    GROUP = "group-sequential"
+    """Valid at all of the looks that were fixed beforehand, together."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +107,17 @@ class VariantSummary:
 
 
 @dataclass(frozen=True)
+class HostWindow:
+    """One window of a host, by the columns of `host_columns.COLUMNS`."""
+
+    start_ns: int
+    end_ns: int
+    vmstat: Figures
+    iostat: Mapping[str, Figures]
+    """By device."""
+
+
+@dataclass(frozen=True)
 class TrialMeasures:
     """One trial, reduced to what is compared."""
 
@@ -116,6 +133,8 @@ class TrialMeasures:
     """Why it does not count; nothing where it does."""
     repeats: int | None = None
     """The number of the invalid trial that this one was run for."""
+    host: HostWindow | None = None
+    """The measured part in the words of vmstat and iostat; None where the host was not read."""
 
     def at(self, level: float | None) -> StepMeasures | None:
         """The step at this level; None for the whole trial."""
@@ -286,6 +305,10 @@ class Analysis:
     checkpoint_contrasts: tuple[CheckpointContrast, ...] = ()
     associations: Associations | None = None
     """None where the courses of the trials were not read."""
+    noise: NoiseFloor | None = None
+    """How much trials of one arm differ in a block; None where that cannot be seen."""
+    calibration: Calibration | None = None
+    """Of an A/A run."""
 
     def verdicts(self) -> tuple[Comparison, ...]:
         """The comparisons of the primary metric."""

@@ -25,8 +25,8 @@ from pgassay.plan.model import Factor, Plan
 
 def quantile_shifts(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[QuantileShift, ...]:
     """Every level, over whole trials and by step; none where no latency was measured."""
-    levels = plan.step_levels()
-    steps: list[float | None] = [None, *dict.fromkeys(levels)] if len(levels) > 1 else [None]
+    levels = dict.fromkeys(plan.step_levels())
+    steps: list[float | None] = [None, *levels] if len(levels) > 1 else [None]
     found = [
         _shift(plan, trials, factor, level, step)
         for factor in plan.factors

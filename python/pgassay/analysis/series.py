@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pgassay.analysis.histograms import with_latencies
 from pgassay.analysis.logged import logged_in
 from pgassay.analysis.metrics import WAIT_CLASSES
-from pgassay.analysis.wait_profile import WaitProfile
+from pgassay.analysis.sources import TrialSources
 from pgassay.samples.run_directory import StoredTrial
 
 
@@ -41,9 +41,9 @@ class TrialSeries:
     """What the server's log tells of the measured part; None where no log was read."""
 
 
-def trial_series(trials: Sequence[StoredTrial]) -> tuple[TrialSeries, ...]:
-    """The series of every trial."""
-    return tuple(_series(trial) for trial in trials)
+def trial_series(trial: StoredTrial, sources: TrialSources | None = None) -> TrialSeries:
+    """The series of one trial."""
+    return _series(trial, sources or TrialSources(trial))
 
 
 def mean_by_second(series: Sequence[TrialSeries], arm: str) -> list[tuple[float, float]]:
@@ -58,12 +58,12 @@ def mean_by_second(series: Sequence[TrialSeries], arm: str) -> list[tuple[float,
     ]
 
 
-def _series(trial: StoredTrial) -> TrialSeries:
+def _series(trial: StoredTrial, sources: TrialSources) -> TrialSeries:
     summary = trial.summary()
     measured = [s for s in summary["load"]["steps"] if s["measured"]]
     zero, end = measured[0]["start_ns"], measured[-1]["end_ns"]
     load = (
-        with_latencies(trial.table("load"))
+        with_latencies(sources.load)
         .group_by("start_ns")
         .aggregate([("transactions", "sum"), ("latency_sum_ns", "sum"), ("latencies", "sum")])
     )
@@ -73,7 +73,7 @@ def _series(trial: StoredTrial) -> TrialSeries:
     sums = load["latency_sum_ns_sum"].to_numpy()
     edges = np.r_[starts[1:], end] if len(starts) else starts
     lengths = np.maximum((edges - starts) / 1e9, 1e-9)
-    waits = WaitProfile(trial.table("waits"))
+    waits = sources.waits
     by_interval = np.nan_to_num(waits.by_window(np.r_[starts, end]))
     return TrialSeries(
         number=summary["number"],
@@ -85,7 +85,7 @@ def _series(trial: StoredTrial) -> TrialSeries:
             float(total / count / 1e6) if count else None
             for total, count in zip(sums, load["latencies_sum"].to_numpy(), strict=True)
         ),
-        checkpoints_s=tuple(_checkpoints(trial.table("checkpoints").to_pylist(), zero)),
+        checkpoints_s=tuple(_checkpoints(sources.checkpoints.to_pylist(), zero)),
         sessions={
             wait_class.name: tuple(found.tolist())
             for wait_class, found in zip(WAIT_CLASSES, by_interval.T, strict=True)

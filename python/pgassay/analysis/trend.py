@@ -1,28 +1,41 @@
 """How fast a series drifts, whatever its stalls and its inertia.
 
 Enters: one evenly sampled series. Leaves: a slope over the whole of it, with an interval.
-Never: takes neighbours as independent: residuals are resampled in blocks.
+Never: takes neighbours as independent, or its inertia as known: of what the data leave open, the
+more inert is taken.
 
-Sources: Theil 1950 and Sen 1968 (median of the slopes of all pairs); Künsch 1989 (moving blocks);
-Carlstein 1986 (their length); Hesterberg 2015 (percentiles as wide as so many blocks need).
+The slope is Theil's and Sen's, the median of the slopes of all pairs (Theil 1950, Sen 1968). How
+far it may be off is read from how the series moves as slowly as a line does, but not along it: its
+projections on the next six orthogonal polynomials, the way of Müller and Watson (Econometrica 76,
+2008) and of Lazarus, Lewis, Stock and Watson (Journal of Business & Economic Statistics 36, 2018),
+with Student's t of six degrees. How much more a line moves than these follows from the series'
+inertia (inertia.py); docs/methods.md.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg, special
 
-from pgassay.analysis.intervals import widened_percentiles
-from pgassay.analysis.prewhitening import autocorrelations
+from pgassay.analysis.change_points import without_spikes
+from pgassay.analysis.inertia import inertia_of
 
 Array = NDArray[np.float64]
 FEWEST = 20
 _BINS = 40
-_RESAMPLES = 400
-_FEWEST_BLOCKS = 5
+"""Of the slope: the pairs of more would take long and add nothing."""
+_FINE_BINS = 120
+"""Of the inertia."""
+_SLOW_MOVES = 6
+_LOST_TO_MEDIANS = 1.05
+"""Variance of Theil's and Sen's slope to that of least squares, of normal noise (Sen 1968)."""
+_FITTED = 2
+"""Level and slope."""
 
 
 @dataclass(frozen=True)
@@ -38,45 +51,49 @@ def drift(values: Array) -> Drift | None:
     """None for a short series or one that does not vary."""
     if len(values) < FEWEST or np.ptp(values) <= 1e-12 * float(np.max(np.abs(values))):
         return None
-    binned = _binned(values)
-    n = len(binned)
-    slope = float(_slopes(binned[None, :])[0])
-    residuals = binned - slope * np.arange(n)
-    residuals = residuals - residuals.mean()
-    length = _block_length(residuals)
-    # A fitted line takes with it what two blocks could have varied.
-    residuals /= math.sqrt(1.0 - 2.0 * length / n)
-    blocks = math.ceil(n / length)
-    source = np.random.default_rng(0)
-    begins = source.integers(0, n - length + 1, (_RESAMPLES, blocks))
-    places = (begins[:, :, None] + np.arange(length)).reshape(_RESAMPLES, -1)[:, :n]
-    resampled = _slopes(residuals[places])
-    low, high = widened_percentiles(resampled, blocks)
-    return Drift(slope * n, (slope - high) * n, (slope - low) * n)
+    coarse = _binned(values, _BINS)
+    total = _slope(coarse) * len(coarse)
+    fine = _binned(values, _FINE_BINS)
+    n = len(fine)
+    level = fine - total * np.arange(n) / n
+    reach = _reach(without_spikes(level - np.median(level)))
+    return Drift(total, total - reach, total + reach)
 
 
-def _binned(values: Array) -> Array:
-    """Means of neighbours, at most forty: the pairs of more would take long and add nothing."""
-    size = math.ceil(len(values) / _BINS)
+def _binned(values: Array, bins: int) -> Array:
+    """Means of neighbours."""
+    size = math.ceil(len(values) / bins)
     whole = len(values) // size
     means: Array = values[: whole * size].reshape(whole, size).mean(axis=1)
     return means
 
 
-def _slopes(rows: Array) -> Array:
-    """Theil and Sen's slope of each row."""
-    n = rows.shape[1]
-    early, late = np.triu_indices(n, 1)
-    found: Array = np.median((rows[:, late] - rows[:, early]) / (late - early), axis=1)
-    return found
+def _slope(values: Array) -> float:
+    """Theil and Sen's."""
+    early, late = np.triu_indices(len(values), 1)
+    return float(np.median((values[late] - values[early]) / (late - early)))
 
 
-def _block_length(residuals: Array) -> int:
-    """Carlstein's rule for a first-order autoregression."""
+def _reach(residuals: Array) -> float:
+    """Half of the 95 % interval of the change over the whole series."""
     n = len(residuals)
-    seen = float(autocorrelations(residuals[None, :], 1)[0, 1])
-    # Short series look less inert than they are (Marriott and Pope 1954; twice, for the slope).
-    correlation = min(max(seen + 2.0 * (1.0 + 3.0 * max(seen, 0.0)) / n, 0.0), 0.95)
-    wanted = (math.sqrt(6.0) * correlation / (1.0 - correlation**2)) ** (2.0 / 3.0) * n ** (1 / 3)
-    # Half as long again: Carlstein's aims at the variance, an interval needs more of the inertia.
-    return int(np.clip(math.ceil(1.5 * wanted), 2, n // _FEWEST_BLOCKS))
+    moves = _polynomials(n)
+    projected = moves @ residuals
+    line = moves[1]
+    left = residuals - residuals.mean() - projected[1] * line
+    covariances = linalg.toeplitz(inertia_of(left, _FITTED).covariances(n))
+    # Only their ratios count: how large the movement is, is read from the projections.
+    expected = np.einsum("ij,ij->i", moves, moves @ covariances)
+    level = float(np.mean(projected[2:] ** 2 / expected[2:]))
+    error = math.sqrt(_LOST_TO_MEDIANS * level * expected[1])
+    # A unit of the line's projection is so much from end to end.
+    end_to_end = float(line[-1] - line[0]) * n / (n - 1)
+    return float(special.stdtrit(_SLOW_MOVES, 0.975)) * error * abs(end_to_end)
+
+
+@lru_cache(maxsize=64)
+def _polynomials(n: int) -> Array:
+    """Rows of orthonormal polynomials over n places, of degree 0 to seven."""
+    powers = np.vander(np.linspace(-1.0, 1.0, n), _SLOW_MOVES + 2, increasing=True)
+    orthonormal: Array = np.linalg.qr(powers)[0].T
+    return orthonormal

@@ -1,6 +1,7 @@
 """Sampled sessions → average active sessions by wait class.
 
-Enters: the rows of waits.parquet. Leaves: averages over any window.
+Enters: the rows of waits.parquet, and where they were read the host's counters. Leaves: averages
+over any window; with the host's, sessions on CPU are split from those in the queue for one.
 Never: counts background processes or the samplers as work of the load.
 
 Average active sessions (AAS) of a class is busy sessions per tick; times the window, divided by
@@ -16,20 +17,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from pgassay.analysis.counters import CounterSeries
+from pgassay.analysis.cpu_queue import OF_THE_LOAD, CpuQueue
 from pgassay.analysis.metrics import WAIT_CLASSES, class_of
 
 _CLASS_CODE = {wait_class.name: code for code, wait_class in enumerate(WAIT_CLASSES)}
-_OF_THE_LOAD = ("client backend", "parallel worker")
+_CPU, _CPU_QUEUE = _CLASS_CODE["cpu"], _CLASS_CODE["cpu_queue"]
+_SPLIT_OVER_NS = 10_000_000_000
+"""Ten samples of one second are too few to tell a queue from chance."""
 Event = tuple[str | None, str | None]
 
 
 class WaitProfile:
     """The sampled sessions of one trial."""
 
-    def __init__(self, table: pa.Table) -> None:
+    def __init__(self, table: pa.Table, host: CounterSeries | None = None) -> None:
+        self._queue = CpuQueue(host)
         self.ticks_ns: NDArray[np.int64] = np.unique(table["tick_ns"].to_numpy())
         foreground = pc.fill_null(
-            pc.is_in(table["backend_type"].cast(pa.string()), pa.array(_OF_THE_LOAD)), False
+            pc.is_in(table["backend_type"].cast(pa.string()), pa.array(OF_THE_LOAD)), False
         )
         busy = table.filter(foreground)
         self.busy_ns: NDArray[np.int64] = busy["tick_ns"].to_numpy()
@@ -45,6 +51,7 @@ class WaitProfile:
         self.classes: NDArray[np.int64] = (
             classes[self.event_codes] if len(classes) else np.empty(0, np.int64)
         )
+        self._cpu_ns: NDArray[np.int64] = np.sort(self.busy_ns[self.classes == _CPU])
 
     def average_sessions(self, start_ns: int, end_ns: int) -> Mapping[str, float] | None:
         """Busy sessions by wait class, averaged over a window's ticks; None without a tick."""
@@ -54,6 +61,7 @@ class WaitProfile:
         return {
             wait_class.name: float(value)
             for wait_class, value in zip(WAIT_CLASSES, sessions, strict=True)
+            if wait_class.name != "cpu_queue" or self._queue.is_known
         }
 
     def by_window(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -65,18 +73,41 @@ class WaitProfile:
         found = np.bincount(
             within[counts] * classes + self.classes[counts], minlength=windows * classes
         ).reshape(windows, classes)
-        return np.where(ticks[:, None] > 0, found / np.maximum(ticks, 1)[:, None], np.nan)
+        sessions = np.where(ticks[:, None] > 0, found / np.maximum(ticks, 1)[:, None], np.nan)
+        in_queue = sessions[:, _CPU] * self._queued_share(edges_ns)
+        sessions[:, _CPU] -= in_queue
+        sessions[:, _CPU_QUEUE] += in_queue
+        return sessions
+
+    def _queued_share(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Of each window's sessions on CPU, the share in its queue; seen over 10 s at least."""
+        starts, ends = edges_ns[:-1].astype(np.int64), edges_ns[1:].astype(np.int64)
+        if not self._queue.is_known or not len(self.ticks_ns):
+            return np.zeros(len(starts))
+        missing = np.maximum(_SPLIT_OVER_NS - (ends - starts), 0) // 2
+        starts = np.maximum(starts - missing, min(starts[0], self.ticks_ns[0]))
+        ends = np.minimum(ends + missing, max(ends[-1], self.ticks_ns[-1] + 1))
+        ticks = np.searchsorted(self.ticks_ns, ends) - np.searchsorted(self.ticks_ns, starts)
+        samples = np.searchsorted(self._cpu_ns, ends) - np.searchsorted(self._cpu_ns, starts)
+        on_cpu = samples / np.maximum(ticks, 1)
+        waiting = self._queue.waiting(starts, ends, on_cpu)
+        return np.asarray(waiting / np.where(on_cpu > 0.0, on_cpu, 1.0))
 
     def event_sessions(self, start_ns: int, end_ns: int) -> Mapping[str, float]:
-        """The same by single event, such as `LWLock:WALWrite`; no event is `CPU`."""
+        """The same by single event, such as `LWLock:WALWrite`; no event is `CPU` or `CPU queue`."""
         ticks = np.count_nonzero((self.ticks_ns >= start_ns) & (self.ticks_ns < end_ns))
         inside = (self.busy_ns >= start_ns) & (self.busy_ns < end_ns)
         counts = np.bincount(self.event_codes[inside], minlength=len(self.events))
-        return {
+        found = {
             f"{kind}:{name}" if kind else "CPU": float(count) / max(int(ticks), 1)
             for (kind, name), count in zip(self.events, counts, strict=True)
             if count
         }
+        (share,) = self._queued_share(np.array([start_ns, end_ns]))
+        if share > 0.0 and "CPU" in found:
+            found["CPU queue"] = found["CPU"] * float(share)
+            found["CPU"] -= found["CPU queue"]
+        return found
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.int64]]:

@@ -17,6 +17,7 @@ from rich.table import Table
 from pgassay.cli.console import out, plain
 from pgassay.cli.plan_changes import ahead_to_json, held_to_json, look_ahead, print_ahead
 from pgassay.cli.plan_factors import print_factors, schema_to_json
+from pgassay.cli.plan_outlook import expectation_of, expectation_to_json, print_expectation
 from pgassay.cli.progress import clock
 from pgassay.plan.described import (
     aliases,
@@ -64,10 +65,12 @@ def plan(
             **held_to_json(checked, placement),
             **schema_to_json(checked),
             **ahead_to_json(ahead),
+            **expectation_to_json(expectation_of(checked, drawn)),
         }
         typer.echo(json.dumps(found))
     else:
         _print(checked, drawn, placement)
+        print_expectation(out, expectation_of(checked, drawn), drawn)
         print_ahead(ahead)
 
 
@@ -172,9 +175,10 @@ def _print_order(drawn: Plan) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("block", justify="right")
     table.add_column("order of arms")
-    last = drawn.max_blocks if drawn.factors else drawn.min_blocks
+    last = drawn.last_block
     for block in range(1, last + 1):
         needed = "" if block <= drawn.min_blocks else "  [dim]if still undecided[/dim]"
+        needed += "  [dim]look[/dim]" if block in drawn.looks else ""
         table.add_row(str(block), plain(order_of(drawn, block)) + needed)
     out.print(table)
     least, most = (

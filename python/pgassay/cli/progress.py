@@ -138,8 +138,7 @@ class RunProgress:
 
     @staticmethod
     def _bounds(plan: Plan) -> tuple[int, int]:
-        most = plan.max_blocks if plan.factors else plan.min_blocks
-        return plan.min_blocks, most
+        return plan.min_blocks, plan.last_block
 
     def _known_plan(self) -> Plan:
         if self._plan is None:

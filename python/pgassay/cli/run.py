@@ -16,10 +16,12 @@ from typing import Annotated
 import typer
 
 from pgassay.cli.console import err
+from pgassay.cli.plan_outlook import expectation_of, print_expectation
 from pgassay.cli.progress import RunProgress
 from pgassay.cli.summary import print_summary
 from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
 from pgassay.pipeline import Outcome, run_experiment
+from pgassay.plan.design import make_plan
 from pgassay.report.contract import run_object
 from pgassay.resume import resume as resume_run
 from pgassay.samples.handover import held, left_to_do
@@ -53,25 +55,34 @@ def run(
         list[str] | None,
         typer.Option("--accept", help="With --resume: a difference of the server to accept."),
     ] = None,
+    aa: Annotated[
+        bool, typer.Option("--aa", help="Calibrate: run the baseline against itself.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Run the experiment of a file and report."""
     if resume:
         if seed is not None:
             raise SetupError("--resume keeps the plan of the run, and so its seed; drop --seed")
+        if aa:
+            raise SetupError("--resume keeps the plan of the run, A/A or not; drop --aa")
         conclude(go_on(spec, out, accept or []), as_json=as_json)
         return
     if accept:
         raise SetupError("--accept belongs to --resume; drop it")
     checked = load_spec(spec, seed)
-    conclude(follow(checked, out or default_run_path(spec.stem)), as_json=as_json)
+    path = out or default_run_path(f"{spec.stem}-aa" if aa else spec.stem)
+    conclude(follow(checked, path, calibrates=aa), as_json=as_json)
 
 
-def follow(spec: Spec, path: Path) -> Outcome:
+def follow(spec: Spec, path: Path, *, calibrates: bool = False) -> Outcome:
     """Run with progress on stderr; say what is kept when it ends early."""
+    plan = make_plan(spec, calibrates=calibrates)
+    if not calibrates:
+        print_expectation(err, expectation_of(spec, plan), plan)
     run = RunDirectory.create(path)
     with held(run.path), _kept_is_told(run), RunProgress() as progress:
-        return run_experiment(spec, run, progress)
+        return run_experiment(spec, run, progress, calibrates=calibrates)
 
 
 def go_on(given: Path, out: Path | None, accept: Sequence[str]) -> Outcome:

@@ -14,7 +14,9 @@ from rich.table import Table
 
 from pgassay.analysis.metrics import METRICS
 from pgassay.cli.console import out, plain
+from pgassay.cli.host_figures import Program, show_host
 from pgassay.cli.summary import print_summary
+from pgassay.errors import SetupError
 from pgassay.findings.wording import quantity
 from pgassay.pipeline import analyse_run
 from pgassay.report.context import ReportContext
@@ -31,9 +33,23 @@ def register(app: typer.Typer) -> None:
 
 def show(
     run: Annotated[Path, typer.Argument(help="A run directory.")],
+    host: Annotated[
+        Program | None,
+        typer.Option(
+            "--host", help="The server's host, second by second, in this program's columns."
+        ),
+    ] = None,
+    trial: Annotated[
+        int | None, typer.Option("--trial", min=1, help="With --host: only this trial.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show a run: its trials, its verdict and what explains it."""
+    if host is not None:
+        show_host(RunDirectory.open(run), host, trial, as_json=as_json)
+        return
+    if trial is not None:
+        raise SetupError("--trial goes with --host vmstat or --host iostat")
     context = analyse_run(RunDirectory.open(run))
     if as_json:
         typer.echo(json.dumps(run_object(str(run), context)))

@@ -21,6 +21,7 @@ _COLOUR = {
     Verdict.NEGLIGIBLE: "cyan",
     Verdict.EQUIVALENT: "cyan",
     Verdict.UNDECIDED: "yellow",
+    Verdict.CALIBRATION: "cyan",
 }
 _FACTORIAL_COLOUR = {"depends": "magenta", "undecided": "yellow", "better": "green", "worse": "red"}
 _MOST_FACTORIAL = 6
@@ -34,6 +35,8 @@ def print_summary(context: ReportContext, report: Path | None) -> None:
     for finding in context.findings:
         if finding.kind is FindingKind.VERDICT:
             _print_verdict(finding, context.analysis)
+    for finding in context.of_kind(FindingKind.CALIBRATION):
+        out.print(f"[bold]{plain(finding.title)}:[/bold] {plain(finding.text)}")
     _print_factorial(context)
     _print_explanations([f for f in context.findings if f.kind is FindingKind.EXPLANATION])
     for finding in context.findings:

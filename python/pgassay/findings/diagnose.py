@@ -13,6 +13,7 @@ from importlib.resources import files
 
 from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import Analysis, Comparison, Verdict
+from pgassay.findings.calibration import calibration_findings
 from pgassay.findings.factorial_wording import factorial_findings
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.observe import observe
@@ -34,8 +35,12 @@ def find(analysis: Analysis) -> tuple[Finding, ...]:
         for verdict in analysis.verdicts()
     ]
     found += factorial_findings(analysis)
+    if analysis.calibration is not None:
+        found += calibration_findings(
+            analysis.calibration, analysis.smallest_effect, len(analysis.arms)
+        )
     for verdict in analysis.verdicts():
-        if verdict.step is None:
+        if verdict.step is None and verdict.verdict is not Verdict.CALIBRATION:
             found += _explanations(verdict, analysis)
     if not analysis.verdicts():
         found += _single_arm(analysis)

@@ -20,6 +20,8 @@ class FindingKind(StrEnum):
     """Whether one factor's effect depends on another."""
     TREND = "trend"
     """Whether ordered levels lie on a line."""
+    CALIBRATION = "calibration"
+    """What an A/A run says of the host."""
     EXPLANATION = "explanation"
     """A difference between the arms that goes with the verdict."""
     OBSERVATION = "observation"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from pgassay.errors import SpecError
@@ -23,12 +24,40 @@ from pgassay.plan.steps import steps_of
 from pgassay.spec.parse import Spec
 
 T = TypeVar("T")
+LABEL, LABEL_KIND, LABELS = "A/A", "label", ("A", "B")
+"""The factor of an A/A run: nothing but a name."""
 RESET_S = 3.0
 """What a reset is taken to cost before one has been measured."""
 
 
-def make_plan(spec: Spec) -> Plan:
-    """Draw the whole plan, up to `max_blocks`."""
+def make_plan(spec: Spec, *, calibrates: bool = False) -> Plan:
+    """Draw the whole plan, up to `max_blocks`; `calibrates` makes it an A/A run."""
+    plan = _experiment(spec)
+    return _calibration(plan) if calibrates else plan
+
+
+def _calibration(plan: Plan) -> Plan:
+    """The same design for one arm, the baseline, under two labels."""
+    baseline = plan.arms[0]
+    arms = tuple(
+        Arm(f"a{number}", {**baseline.levels, LABEL: name}, {**baseline.kinds, LABEL: LABEL_KIND})
+        for number, name in enumerate(LABELS, start=1)
+    )
+    return replace(
+        plan,
+        factors=(Factor(LABEL, LABEL_KIND, LABELS),),
+        held=plan.factors,
+        arms=arms,
+        trials=_ordered_trials(arms, (), plan.max_blocks, plan.seed),
+        calibrates=True,
+        combinations="full",
+        resolution=None,
+        plots="complete",
+        plots_reason="",
+    )
+
+
+def _experiment(spec: Spec) -> Plan:
     design, load = spec.file.design, spec.file.load
     factors = tuple(Factor(name, kind, levels) for kind, name, levels in spec.file.factors.every())
     try:
@@ -64,6 +93,8 @@ def make_plan(spec: Spec) -> Plan:
         plots="split" if plots.split else "complete",
         hard=plots.hard,
         plots_reason=plots.reason,
+        stopping=design.stops(),
+        looks=design.looks_at(),
     )
 
 

@@ -90,6 +90,37 @@ class Plan:
     hard: tuple[str, ...] = ()
     """Factors that take a restart or more to change; the whole plots', where plots are split."""
     plots_reason: str = ""
+    stopping: str = ""
+    """ "fixed", "sequential" or "group-sequential"; empty in plans of before it could be chosen."""
+    looks: tuple[int, ...] = ()
+    """Blocks after which a group-sequential run may stop."""
+    calibrates: bool = False
+    """An A/A run: two labels of one arm, `min_blocks` blocks."""
+    held: tuple[Factor, ...] = ()
+    """Of an A/A run: the experiment's own factors, all at their baselines."""
+
+    @property
+    def stops(self) -> str:
+        """The stopping rule, by name."""
+        if self.stopping:
+            return self.stopping
+        return "fixed" if self.min_blocks == self.max_blocks else "sequential"
+
+    def may_stop_after(self, block: int) -> bool:
+        """Whether the run may end with this block, were everything decided."""
+        if self.calibrates:
+            return block >= self.min_blocks
+        return block in self.looks if self.looks else block >= self.min_blocks
+
+    @property
+    def last_block(self) -> int:
+        """The last that may be needed; a run of a single arm, and an A/A run, end where others
+        may end first."""
+        return self.max_blocks if self.factors and not self.calibrates else self.min_blocks
+
+    def experiment(self) -> Plan:
+        """Of an A/A run: factors and stopping of the experiment that it is for."""
+        return replace(self, calibrates=False, factors=self.held or self.factors, held=())
 
     @property
     def measured_s(self) -> float:

@@ -67,7 +67,7 @@ def _too_few_blocks(spec: Spec) -> list[str]:
     design = spec.file.design
     if not spec.file.factors.every():
         return []
-    if design.min_blocks == design.max_blocks:
+    if design.stops() == "fixed":
         smallest = 2.0 ** (1 - design.min_blocks)
         if smallest <= 0.05:
             return []
@@ -75,11 +75,11 @@ def _too_few_blocks(spec: Spec) -> list[str]:
             f"with {design.min_blocks} blocks the sign-flip p cannot fall below {smallest:g};"
             " the verdict rests on the t interval alone; 6 blocks or more lift this"
         ]
-    least = fewest_sequential_blocks(_verdicts(spec))
+    least = fewest_sequential_blocks(_verdicts(spec)) if design.stops() == "sequential" else 0
     if design.max_blocks < least:
         return [
             f"with fewer than {least} blocks a sequential verdict can only be undecided;"
-            " raise max_blocks, or set min_blocks = max_blocks for a fixed number"
+            ' raise max_blocks, or write stopping = "fixed"'
         ]
     return []
 

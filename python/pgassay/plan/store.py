@@ -29,18 +29,23 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
     if schema != SCHEMA:
         raise ValueError(f"its schema is {schema!r}, not {SCHEMA!r}")
     try:
-        factors = tuple(Factor(f["name"], f["kind"], tuple(f["levels"])) for f in fields["factors"])
+        factors, held = (
+            tuple(Factor(f["name"], f["kind"], tuple(f["levels"])) for f in fields.get(name, ()))
+            for name in ("factors", "held")
+        )
         # The kinds stand with the factors; plans of before also had some of them with each arm.
-        kinds = {factor.name: factor.kind for factor in factors}
+        kinds = {factor.name: factor.kind for factor in (*held, *factors)}
         plan = Plan(
             **{
                 **fields,
                 "factors": factors,
+                "held": held,
                 "arms": tuple(Arm(a["id"], a["levels"], kinds) for a in fields["arms"]),
                 "steps": tuple(Step(**step) for step in fields["steps"]),
                 "trials": tuple(PlannedTrial(**trial) for trial in fields["trials"]),
                 "warnings": tuple(fields["warnings"]),
                 "hard": tuple(fields.get("hard", ())),
+                "looks": tuple(fields.get("looks", ())),
             }
         )
     except (KeyError, TypeError, AttributeError) as error:
@@ -57,7 +62,7 @@ def same_design(one: Plan, other: Plan) -> bool:
     """Whether two plans are of one experiment; estimates and words may have changed since."""
     first, second = (
         # What is hard to change shows in the whole plots of the trials, where it matters.
-        replace(plan, trial_s=0.0, warnings=(), hard=(), plots_reason="")
+        replace(plan, trial_s=0.0, warnings=(), hard=(), plots_reason="", stopping=plan.stops)
         for plan in (one, other)
     )
     return first == second

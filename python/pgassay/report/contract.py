@@ -17,6 +17,7 @@ from pgassay.analysis.model import (
     Trend,
     TrialMeasures,
 )
+from pgassay.findings.calibration import fitness_of
 from pgassay.report.context import ReportContext
 
 SCHEMA = "pgassay.run/1"
@@ -37,8 +38,17 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
         "trends": [_trend(trend) for trend in analysis.trends],
         "warnings": [warning.text for warning in analysis.warnings],
         "invalid_trials": [_invalid(trial) for trial in analysis.invalid_trials],
+        "calibration": _calibration(context),
         "variants": [asdict(variant) for variant in analysis.variants],
     }
+
+
+def _calibration(context: ReportContext) -> dict[str, Any] | None:
+    """Of an A/A run; null for all others."""
+    found, margin = context.analysis.calibration, context.analysis.smallest_effect
+    if found is None:
+        return None
+    return {**asdict(found), "fitness": fitness_of(found, margin).value}
 
 
 def _invalid(trial: TrialMeasures) -> dict[str, Any]:

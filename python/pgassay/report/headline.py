@@ -20,8 +20,14 @@ TONES = {
     Verdict.EQUIVALENT: "same",
     Verdict.NEGLIGIBLE: "same",
     Verdict.UNDECIDED: "undecided",
+    Verdict.CALIBRATION: "measured",
 }
 """Verdict → the class name that style.css colours."""
+_INTERVALS = {
+    IntervalKind.T: "Student’s t",
+    IntervalKind.SEQUENCE: "confidence sequence",
+    IntervalKind.GROUP: "group-sequential",
+}
 _MOST_DEPENDING = 3
 """Interactions told at the top: each says that an average above it is not the whole answer."""
 
@@ -72,11 +78,7 @@ def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
 def interval_words(context: ReportContext) -> str:
     """Which 95 % interval, and over how many verdicts it is shared."""
     analysis = context.analysis
-    name = (
-        "Student’s t, 95\u00a0%"
-        if analysis.interval is IntervalKind.T
-        else "confidence sequence, 95\u00a0%"
-    )
+    name = f"{_INTERVALS[analysis.interval]}, 95\u00a0%"
     if analysis.simultaneous > 1:
         return f"{name}, shared by {analysis.simultaneous} verdicts"
     return name
@@ -105,6 +107,8 @@ def _nothing(context: ReportContext) -> str:
 
 def _blocks(context: ReportContext) -> str:
     plan, done = context.plan, context.analysis.blocks
+    if plan.looks:
+        return f"{done} complete, looked at after {', '.join(map(str, plan.looks))}"
     if plan.min_blocks == plan.max_blocks:
         return f"{done} of {plan.max_blocks}, fixed beforehand"
     return f"{done} complete, {plan.min_blocks} to {plan.max_blocks} allowed"

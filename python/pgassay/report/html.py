@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
+from pgassay.findings.model import FindingKind
 from pgassay.findings.wording import signed_percent
 from pgassay.report import further_tables, tables
 from pgassay.report.charts.checkpoints import checkpoints_chart
@@ -67,6 +68,7 @@ def render_html(context: ReportContext) -> str:
             trial_columns=tables.trial_columns(context),
             trials=tables.trial_rows(context),
             arm_rows=tables.arm_rows(context),
+            calibration=context.of_kind(FindingKind.CALIBRATION),
             observed=further_tables.sentences(context),
             without_band=further_tables.without_band(context),
             load_rows=further_tables.load_rows(context),

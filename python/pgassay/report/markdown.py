@@ -12,6 +12,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from pgassay.findings.model import FindingKind
 from pgassay.report import further_tables, tables
 from pgassay.report.context import ReportContext
 from pgassay.report.environment import environment_sections
@@ -38,6 +39,7 @@ def render_markdown(context: ReportContext) -> str:
             patterns=tables.pattern_sentences(context),
             differences=tables.difference_rows(context),
             arm_rows=tables.arm_rows(context),
+            calibration=context.of_kind(FindingKind.CALIBRATION),
             observed=further_tables.sentences(context),
             load_rows=further_tables.load_rows(context),
             logged=logged_rows(context),

@@ -198,7 +198,7 @@ class LoadTable(Table):
         if self.varies == "rate" and (len(self.clients) > 1 or self.stages is not None):
             raise ValueError("either clients or rate may have several values; keep one as a number")
         levels = self._levels()
-        if len(set(levels)) < len(levels):
+        if self.stages is None and len(set(levels)) < len(levels):
             raise ValueError("two steps are at the same level and could not be told apart")
         if self.rate is None and "arrivals" in given:
             raise ValueError("arrivals belongs to a rate; give rate too")

@@ -20,6 +20,7 @@ from pgassay.spec.placement import PlacementTable
 from pgassay.spec.reset import ResetLevel, ResetRule, ResetTable, rule_for
 from pgassay.spec.setting_names import SettingNames
 from pgassay.spec.signs import SIGNS, refuse_unknown_signs
+from pgassay.spec.stopping import StoppingKeys
 from pgassay.spec.values import SettingValue, Share, Table
 
 _ACCEPTABLE = {"type": "array", "items": {"enum": list(SIGNS)}}
@@ -82,11 +83,9 @@ class SettingsTable(Table):
     host: Annotated[dict[str, SettingValue], DottedNames] = Field(default_factory=dict)
 
 
-class DesignTable(Table):
+class DesignTable(StoppingKeys):
     """Blocks, the smallest effect that matters, and when to stop."""
 
-    min_blocks: Annotated[int, Field(ge=2, le=1000)] = 6
-    max_blocks: Annotated[int, Field(ge=2, le=1000)] = 24
     smallest_effect: Share = 0.02
     metric: Literal["tps", "latency_mean", "latency_p50", "latency_p95", "latency_p99"] = Field(
         "tps", description="the primary endpoint, the one the verdict speaks of"
@@ -108,21 +107,8 @@ class DesignTable(Table):
         " like all others (complete)",
     )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _max_follows_min(cls, table: Any) -> Any:
-        if isinstance(table, dict) and "max_blocks" not in table:
-            least = table.get("min_blocks")
-            if isinstance(least, int) and least > 24:
-                return {**table, "max_blocks": least}
-        return table
-
     @model_validator(mode="after")
     def _ordered(self) -> DesignTable:
-        if self.max_blocks < self.min_blocks:
-            raise ValueError(
-                f"max_blocks ({self.max_blocks}) is less than min_blocks ({self.min_blocks})"
-            )
         if "resolution" in self.model_fields_set and self.combinations != "fraction":
             raise ValueError('resolution is a fraction\'s; write combinations = "fraction" too')
         return self

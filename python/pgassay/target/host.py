@@ -77,6 +77,10 @@ class Host(Protocol):
         """
         ...
 
+    def command(self, words: Sequence[str | Path]) -> list[str]:
+        """What to start here, with pipes, so that a command runs there until its input ends."""
+        ...
+
     def read(self, path: Path, offset: int = 0) -> bytes: ...
     def piece(self, path: Path, offset: int, length: int) -> bytes:
         """At most `length` bytes of a file; through no link, and without waiting for a pipe."""

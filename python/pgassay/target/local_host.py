@@ -56,6 +56,9 @@ class LocalHost:
     ) -> Finished:
         return _account(user).run(words, limit_s=limit_s, text=text)
 
+    def command(self, words: Sequence[str | Path]) -> list[str]:
+        return [str(word) for word in words]
+
     def read(self, path: Path, offset: int = 0) -> bytes:
         with path.open("rb") as file:
             if offset:

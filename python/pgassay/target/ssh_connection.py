@@ -79,10 +79,14 @@ class SshConnection:
 
     def start(self, command: str) -> subprocess.Popen[bytes]:
         """Start a shell command over there, with pipes; HostUnreachable where nobody answers."""
+        return _spawn(self.command(command), stderr=subprocess.PIPE)
+
+    def command(self, command: str) -> list[str]:
+        """The words of a program here that runs a shell command over there."""
         self._connect()
         # Where the connection has just died, the client must not make one of its own.
         words = self._words({"ControlMaster": "no", "ProxyCommand": "false"})
-        return _spawn([*words, "--", self.name, command], stderr=subprocess.PIPE)
+        return [*words, "--", self.name, command]
 
     def lost(self, status: int) -> bool:
         """Whether a client's exit status means that the connection is gone."""

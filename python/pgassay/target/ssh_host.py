@@ -88,6 +88,9 @@ class SshHost:
             done.stderr.decode("utf-8", "replace"),
         )
 
+    def command(self, words: Sequence[str | Path]) -> list[str]:
+        return self._connection.command(self._command(words, None))
+
     def read(self, path: Path, offset: int = 0) -> bytes:
         if offset:
             return self._require("tail", "-c", f"+{offset + 1}", "--", path)

@@ -19,6 +19,7 @@ from pgassay.target.host_files import find_knob
 from pgassay.target.located import Located, locate
 from pgassay.target.session import connect, resolve, told_as_target_error
 from pgassay.trials.check import Check
+from pgassay.trials.host_checks import check_files, check_server_host
 from pgassay.trials.source_checks import check_log
 
 KNOB = "vm.swappiness"
@@ -35,12 +36,15 @@ def target_table(given: Mapping[str, Any]) -> TargetTable:
 
 def check_access(dsn: str, access: Access) -> list[Check]:
     """The host, the service, the log, the knobs: one check each."""
-    host, log = access.host(), []
+    host = access.host()
+    seen: list[Check] = []
+    log: list[Check] = []
     try:
         parameters = resolve(dsn)
         with connect(parameters) as session, told_as_target_error("looking at the server"):
             server = locate(session, host)
-            if access.ssh is not None:
+            if host.name:
+                seen = check_server_host(session, parameters, host)
                 log = check_log(session, parameters, host)
     except PgassayError as error:
         host.close()
@@ -48,7 +52,9 @@ def check_access(dsn: str, access: Access) -> list[Check]:
     try:
         who = "root" if host.uid == 0 else f"user {host.uid}"
         where = Check("server's host", "ok", f"{host.label}, as {who}; data in {server.data}")
-        return [where, *_check_service(access, host, server), _check_knobs(host), *log]
+        files = check_files(host) if host.name else []
+        service, knobs = _check_service(access, host, server), _check_knobs(host)
+        return [where, *files, *seen, *service, knobs, *log]
     finally:
         host.close()
 

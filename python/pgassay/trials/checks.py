@@ -13,17 +13,17 @@ from pgassay import _core
 from pgassay.errors import PgassayError
 from pgassay.target.account import server_account
 from pgassay.target.installation import embedded_installation
+from pgassay.target.local_host import HERE
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.target.readable_copy import runnable_by
 from pgassay.target.session import connect, resolve, told_as_target_error
 from pgassay.target.signs import look_for_signs
 from pgassay.target.statements import statement
 from pgassay.trials.check import Check
+from pgassay.trials.host_checks import check_files, check_server_host
 from pgassay.trials.queries import Extension, extensions_in
 from pgassay.trials.sampling import open_sampler
 from pgassay.trials.source_checks import check_extensions, check_log
-
-_PROC = ("stat", "meminfo", "vmstat", "diskstats", "pressure/cpu")
 
 
 def check_host() -> list[Check]:
@@ -31,7 +31,7 @@ def check_host() -> list[Check]:
     return [
         Check("native module", "ok", Path(_core.__file__ or "built in").name),
         *(_check_embedded(major) for major in (18, 16)),
-        *_check_proc(),
+        *check_files(HERE),
     ]
 
 
@@ -48,6 +48,7 @@ def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
                 signs = look_for_signs(session)
                 extensions = extensions_in(session)
             log = [] if log_elsewhere else check_log(session, parameters)
+            host = check_server_host(session, parameters)
     except PgassayError as error:
         return [Check("connection", "fail", str(error))]
     if row is None:
@@ -100,6 +101,7 @@ def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
         for sign in signs
     ]
     checks += log
+    checks += host
     checks += check_extensions(version_num, extensions)
     checks.append(_check_sampling(parameters, version_num, extensions))
     return checks
@@ -115,16 +117,6 @@ def _check_embedded(major: int) -> Check:
     return Check(name, "ok", f"{installation.version}, run as {account.name}")
 
 
-def _check_proc() -> list[Check]:
-    missing = [name for name in _PROC if not (Path("/proc") / name).exists()]
-    if not missing:
-        return [Check("host counters", "ok", "CPU, memory, disks and pressure are readable")]
-    return [
-        Check("host counters", "note", f"/proc/{name} is missing: reported without it")
-        for name in missing
-    ]
-
-
 def _check_version(version_num: int) -> Check:
     if version_num >= 140000:
         return Check("supported version", "ok", "yes")
@@ -136,9 +128,7 @@ def _check_sampling(
 ) -> Check:
     """Sample for a moment, as a trial would."""
     try:
-        sampler, _ = open_sampler(
-            parameters, version_num, load=None, read_host=False, extensions=extensions
-        )
+        sampler, _ = open_sampler(parameters, version_num, load=None, extensions=extensions)
     except PgassayError as error:
         return Check("sampling", "fail", str(error))
     sampler.stop()

@@ -47,7 +47,22 @@ def load_doubts(result: Mapping[str, Any], steps: Sequence[Step], threads: int) 
         )
     if result.get("skipped"):
         found.append(f"{result['skipped']} transactions were skipped: they were hopelessly late")
-    return found + slice_doubts(result.get("slices", ()))
+    return [*found, *_unfinished(result), *slice_doubts(result.get("slices", ()))]
+
+
+def _unfinished(result: Mapping[str, Any]) -> list[str]:
+    """Transactions that nobody saw the end of, where they were slower than those that count."""
+    if not result.get("unfinished"):
+        return []
+    longest_ms = result["unfinished_max_ms"]
+    counted_ms = (result.get("response_ms") or result["latency_ms"])["max"]
+    if counted_ms is not None and longest_ms <= counted_ms:
+        return []
+    return [
+        f"{result['unfinished']} of the load's transactions had not ended when it did, the slowest"
+        f" of them after {longest_ms / 1e3:.2f} s: slower than any that is counted, so latencies"
+        " look better than they were; let the load last longer"
+    ]
 
 
 def _away(outages: Sequence[Mapping[str, Any]]) -> str:

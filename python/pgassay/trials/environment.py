@@ -19,6 +19,7 @@ from pgassay.spec.redaction import hides, redacted
 from pgassay.target.host import Host, text_of
 from pgassay.target.placement import NOWHERE, Placement
 from pgassay.target.protocol import NOTHING, ServerFacts
+from pgassay.trials.host_sources import describe_storage
 
 SCHEMA = "pgassay.environment/1"
 
@@ -42,7 +43,7 @@ def describe_environment(
         "target": kind,
         "server": describe_server(facts),
         "placement": placement.described(),
-        "host": {} if host is None else _host(host) | found,
+        "host": {} if host is None else _host(host) | describe_storage(host, facts) | found,
     }
 
 
@@ -86,6 +87,10 @@ def _host(host: Host) -> dict[str, Any]:
             "vm/dirty_ratio",
             "vm/dirty_background_ratio",
             "vm/dirty_expire_centisecs",
+            "vm/dirty_writeback_centisecs",
+            "vm/overcommit_memory",
+            "vm/nr_hugepages",
+            "vm/zone_reclaim_mode",
         ),
     }
 

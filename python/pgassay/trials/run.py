@@ -30,6 +30,8 @@ from pgassay.trials.checkpoints import (
 from pgassay.trials.doubts import load_doubts
 from pgassay.trials.grounds import Grounds
 from pgassay.trials.guards import doubts_among, validity_of
+from pgassay.trials.host_over_sql import sources_over_sql
+from pgassay.trials.host_sources import host_sources
 from pgassay.trials.loads import open_trial_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.queries import extensions_in
@@ -88,8 +90,12 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     parameters = target.parameters()
     address = parameters.hostaddr or parameters.host
     log = ServerLog(target.connect, address, facts.log_file, target.host())
-    with told_as_target_error("looking for extensions"), target.connect() as session:
+    with told_as_target_error("looking at the server"), target.connect() as session:
         extensions = extensions_in(session)
+        host = target.host()
+        sources = (
+            host_sources(host, session, facts) if host is not None else sources_over_sql(session)
+        )
     statements = StatementWatch(target, facts.version_num, extensions)
     # Before the load opens its connections: what they bring is the trial's own doing.
     watch = SamenessWatch(target, facts, own_limits())
@@ -99,7 +105,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         target.parameters(),
         facts.version_num,
         load=load.native,
-        read_host=facts.is_local,
+        host=sources,
         extensions=extensions,
         place=place.sampler,
     )
@@ -132,6 +138,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
             *_doubts(result, trial, plan, spec),
             *doubts_among(remarks),
             *sampler.warnings(),
+            *sources.notes,
             *reset.notes,
             *logged.notes,
             *statements.notes,

@@ -13,6 +13,7 @@ from pgassay import _core
 from pgassay.errors import ConnectionRefused
 from pgassay.target.placement import Place, confirm_place, run_in, threads
 from pgassay.target.protocol import ConnectionParameters
+from pgassay.trials.host_sources import HostSources
 from pgassay.trials.queries import COUNTERS_EVERY_S, NO_EXTENSIONS, Extension, queries_for
 
 APPLICATION_NAME = "pgassay sampler"
@@ -26,7 +27,7 @@ def open_sampler(
     version_num: int,
     *,
     load: _core.Load | None,
-    read_host: bool,
+    host: HostSources | None = None,
     extensions: Mapping[str, Extension] = NO_EXTENSIONS,
     place: Place | None = None,
 ) -> tuple[_core.Sampler, dict[str, str]]:
@@ -44,7 +45,7 @@ def open_sampler(
             for name, query in queries.items()
             if name != _WAITS and query.every_s and (sql := query.sql_with(extensions))
         ],
-        "host": {"every_s": COUNTERS_EVERY_S, "proc": "/proc"} if read_host else None,
+        "host": host.for_core(COUNTERS_EVERY_S) if host is not None and host.files else None,
     }
     sampler = _core.Sampler(json.dumps(configuration), load)
     before = threads()

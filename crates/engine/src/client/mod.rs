@@ -134,6 +134,16 @@ impl Client {
         self.state == State::Sleeping || self.awaits_server()
     }
 
+    /// The transaction under way, if its end has not been counted yet.
+    #[must_use]
+    pub fn under_way(&self) -> Option<&Attempt> {
+        let is_under_way = matches!(
+            self.state,
+            State::Waiting | State::Sleeping | State::RollingBack { retries: true }
+        );
+        is_under_way.then_some(&self.attempt)
+    }
+
     /// Whether a statement is under way.
     #[must_use]
     pub fn awaits_server(&self) -> bool {
@@ -207,11 +217,7 @@ impl Client {
         if !self.is_open {
             return;
         }
-        let is_under_way = matches!(
-            self.state,
-            State::Waiting | State::Sleeping | State::RollingBack { retries: true }
-        );
-        if is_under_way {
+        if self.under_way().is_some() {
             let problem = match self.failure.take() {
                 Some((_, Some(error))) => error.to_string(),
                 _ => problem.to_owned(),

@@ -64,6 +64,17 @@ impl Distribution {
         }
     }
 
+    /// The same with some durations more.
+    #[must_use]
+    pub fn with(mut self, durations_ns: &[u64]) -> Distribution {
+        for &duration_ns in durations_ns {
+            let mut total = Total::default();
+            total.add(duration_ns);
+            self.add(total, &[(duration_ns, 1)]);
+        }
+        self
+    }
+
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         self.total.mean_ns()

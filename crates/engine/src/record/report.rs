@@ -58,6 +58,9 @@ pub struct Report {
     /// Successes in measured steps by number of the connection, for those that took part.
     pub connections: Vec<(usize, u64)>,
     pub lost_connections: u64,
+    /// Of transactions under way at the end: how long each had taken when it ended, or was cut.
+    /// At most one per connection.
+    pub unfinished_ns: Vec<u64>,
     /// From the loss of a connection until it was open again.
     pub outages: Vec<(i64, i64)>,
     /// When the worker had nothing more to do, if that was before the schedule's end.

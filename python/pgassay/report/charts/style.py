@@ -27,6 +27,7 @@ _SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
 CLASS_COLOURS = {
     "cpu": GREEN,
+    "cpu_queue": "#7FCDB0",
     "wal": VERMILLION,
     "data_io": BLUE,
     "lock": PURPLE,
@@ -41,6 +42,7 @@ TONE_COLOURS = {
     "worse": "#C8401F",
     "same": "#64809B",
     "undecided": "#B97F0A",
+    "measured": "#46607a",
 }
 
 INK = "#7d8590"

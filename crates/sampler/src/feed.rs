@@ -1,0 +1,218 @@
+//! Where the texts of the host's files come from.
+//!
+//! Enters: which files are wanted, of the host and of each process of the server. Leaves: their
+//! texts, each with the time it was read, on our own clock. Never: understands a text.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use pgassay_session::clock;
+
+use crate::configuration::{Format, HostFile};
+use crate::processes::LEAVES;
+use crate::shared::Shared;
+
+/// Receives one text: its path, what it says, when it was read.
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(&str, &str, i64);
+
+/// One way to a host's files.
+pub(crate) trait Feed {
+    /// Reads everything once. `untitled` are processes whose titles are wanted as well.
+    ///
+    /// Returns whether it is of any more use; what cannot be read is a warning.
+    fn read(&mut self, untitled: &[i32], shared: &Shared, sink: Sink<'_>) -> bool;
+}
+
+const FIRST_BUFFER_BYTES: usize = 16 * 1024;
+/// Past any real file here; an endless one must not eat the memory.
+const LARGEST_FILE_BYTES: usize = 16 * 1024 * 1024;
+
+/// The files of this machine, kept open and read from their beginning each time.
+pub(crate) struct Local {
+    files: Vec<(String, File)>,
+    file_systems: Vec<String>,
+    postmaster: Option<i32>,
+    leaves: Vec<&'static str>,
+    buffer: Vec<u8>,
+}
+
+impl Local {
+    pub(crate) fn open(wanted: &[HostFile], postmaster: Option<i32>, shared: &Shared) -> Local {
+        let (file_systems, files): (Vec<_>, Vec<_>) = wanted
+            .iter()
+            .map(|file| (file.path.clone(), file.format))
+            .partition(|(_, format)| *format == Format::FileSystem);
+        let files = files
+            .into_iter()
+            .filter_map(|(path, _)| match File::open(&path) {
+                Ok(file) => Some((path, file)),
+                Err(error) => {
+                    warn(shared, &path, &error);
+                    None
+                }
+            });
+        Local {
+            files: files.collect(),
+            file_systems: file_systems.into_iter().map(|(path, _)| path).collect(),
+            postmaster,
+            leaves: LEAVES.to_vec(),
+            buffer: vec![0; FIRST_BUFFER_BYTES],
+        }
+    }
+
+    fn processes(&mut self, pm: i32, untitled: &[i32], sink: Sink<'_>) -> io::Result<()> {
+        let children = fs::read_to_string(format!("/proc/{pm}/task/{pm}/children"))?;
+        let pids = children.split_ascii_whitespace();
+        for pid in pids.filter_map(|word| word.parse::<i32>().ok()) {
+            self.leaves.retain(|leaf| {
+                let path = format!("/proc/{pid}/{leaf}");
+                match File::open(&path).and_then(|file| {
+                    let text = read(&file, &mut self.buffer)?;
+                    sink(&path, text, clock::now_ns());
+                    Ok(())
+                }) {
+                    Ok(()) => true,
+                    // A process that has ended says nothing of the others.
+                    Err(error) => error.kind() != io::ErrorKind::PermissionDenied,
+                }
+            });
+        }
+        for pid in untitled {
+            let path = format!("/proc/{pid}/cmdline");
+            if let Ok(title) = fs::read(&path) {
+                sink(&path, &String::from_utf8_lossy(&title), clock::now_ns());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Feed for Local {
+    fn read(&mut self, untitled: &[i32], shared: &Shared, sink: Sink<'_>) -> bool {
+        let buffer = &mut self.buffer;
+        self.files.retain(|(path, file)| match read(file, buffer) {
+            Ok(text) => {
+                sink(path, text, clock::now_ns());
+                true
+            }
+            Err(error) => {
+                warn(shared, path, &error);
+                false
+            }
+        });
+        self.file_systems
+            .retain(|path| match rustix::fs::statvfs(path.as_str()) {
+                Ok(found) => {
+                    let text = format!(
+                        "size_bytes {}\nfree_bytes {}\n",
+                        found.f_blocks.saturating_mul(found.f_frsize),
+                        found.f_bavail.saturating_mul(found.f_frsize),
+                    );
+                    sink(path, &text, clock::now_ns());
+                    true
+                }
+                Err(error) => {
+                    warn(shared, path, &error.into());
+                    false
+                }
+            });
+        if let Some(postmaster) = self.postmaster
+            && let Err(error) = self.processes(postmaster, untitled, sink)
+        {
+            shared.warnings.add("processes", || {
+                format!("the server's processes could not be read: {error}")
+            });
+            self.postmaster = None;
+        }
+        !(self.files.is_empty() && self.file_systems.is_empty() && self.postmaster.is_none())
+    }
+}
+
+/// The whole file from its start; the buffer grows to fit and stays grown.
+fn read<'a>(file: &File, buffer: &'a mut Vec<u8>) -> io::Result<&'a str> {
+    let mut length = 0;
+    loop {
+        if length == buffer.len() {
+            if length >= LARGEST_FILE_BYTES {
+                return Err(io::ErrorKind::FileTooLarge.into());
+            }
+            buffer.resize(length * 2, 0);
+        }
+        let free = buffer.get_mut(length..).unwrap_or_default();
+        match file.read_at(free, length as u64) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let bytes = buffer.get(..length).unwrap_or_default();
+    std::str::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+fn warn(shared: &Shared, path: &str, error: &io::Error) {
+    shared
+        .warnings
+        .add(path, || format!("{path} could not be read: {error}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_file_longer_than_the_buffer_is_read_whole_and_again() {
+        let path = std::env::temp_dir().join(format!("pgassay-host-{}", std::process::id()));
+        let text = "ctxt 12345\n".repeat(5000);
+        File::create(&path)
+            .unwrap()
+            .write_all(text.as_bytes())
+            .unwrap();
+        let file = File::open(&path).unwrap();
+        let mut buffer = vec![0; 16];
+        assert_eq!(read(&file, &mut buffer).unwrap(), text);
+        assert_eq!(read(&file, &mut buffer).unwrap(), text);
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_missing_file_is_one_warning_each_and_without_any_there_is_nothing_to_do() {
+        let shared = Shared::default();
+        let wanted = ["/nonexistent/stat", "/nonexistent/meminfo"].map(|path| HostFile {
+            path: path.to_owned(),
+            source: "s".to_owned(),
+            object: String::new(),
+            format: Format::Stat,
+        });
+        let mut feed = Local::open(&wanted, None, &shared);
+        assert!(!feed.read(&[], &shared, &mut |_, _, _| {}));
+        assert_eq!(shared.warnings.texts().len(), 2);
+        assert!(shared.warnings.texts()[0].contains("/nonexistent/stat"));
+    }
+
+    #[test]
+    fn children_of_a_process_are_read_with_their_titles() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        let shared = Shared::default();
+        let me = i32::try_from(std::process::id()).unwrap();
+        let mut feed = Local::open(&[], Some(me), &shared);
+        let mut seen = Vec::new();
+        // The child may be another thread's, whose children are listed under that thread.
+        let task = rustix::thread::gettid().as_raw_nonzero().get();
+        let listed = fs::read_to_string(format!("/proc/{me}/task/{task}/children")).unwrap();
+        assert!(listed.contains(&pid.to_string()));
+        feed.read(&[pid], &shared, &mut |path, _, _| {
+            seen.push(path.to_owned())
+        });
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(seen.contains(&format!("/proc/{pid}/cmdline")));
+    }
+}

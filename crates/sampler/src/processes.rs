@@ -1,0 +1,328 @@
+//! What the server's own processes took of the host, by kind of process.
+//!
+//! Enters: texts of `/proc/PID` of each process, tick by tick. Leaves: sums since sampling began,
+//! which never go back when a process ends. Never: counts what a process used before sampling
+//! began; what it used after the last look before its end is lost.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::proc::Emit;
+
+const MEASURES: [&str; 6] = [
+    "user_ticks",
+    "system_ticks",
+    "run_ns",
+    "queue_ns",
+    "read_bytes",
+    "write_bytes",
+];
+/// The files of a process that [`Processes::text`] understands; `cmdline` only where asked for.
+pub(crate) const LEAVES: [&str; 3] = ["stat", "schedstat", "io"];
+const USER: usize = 11;
+const SYSTEM: usize = 12;
+const STARTED: usize = 19;
+/// Where a process ended before it said what it is.
+const UNKNOWN: &str = "other";
+
+type Reading = [Option<u64>; MEASURES.len()];
+
+#[derive(Debug, Default)]
+struct Process {
+    kind: Option<String>,
+    started: u64,
+    /// As of the last tick; `None` for one that was not there then.
+    last: Option<Reading>,
+    now: Reading,
+    unbooked: Reading,
+    present: bool,
+}
+
+/// All processes of one server.
+#[derive(Debug, Default)]
+pub(crate) struct Processes {
+    known: HashMap<i32, Process>,
+    sums: BTreeMap<String, Reading>,
+    /// After the first tick whoever is new has begun since.
+    begun: bool,
+}
+
+impl Processes {
+    /// Takes in one file of a process; what is not as it should be is passed over.
+    pub(crate) fn text(&mut self, pid: i32, leaf: &str, text: &str) {
+        match leaf {
+            "stat" => self.stat(pid, text),
+            "schedstat" => {
+                let mut words = text.split_ascii_whitespace().map(|w| w.parse().ok());
+                self.set(pid, 2, words.next().flatten());
+                self.set(pid, 3, words.next().flatten());
+            }
+            "io" => {
+                for (measure, name) in [(4, "read_bytes:"), (5, "write_bytes:")] {
+                    let value = text.lines().find_map(|line| line.strip_prefix(name));
+                    self.set(pid, measure, value.and_then(|v| v.trim().parse().ok()));
+                }
+            }
+            "cmdline" => self.name(pid, kind_of(text)),
+            "type" => self.name(pid, Some(text.trim().to_owned())),
+            _ => {}
+        }
+    }
+
+    /// Those of whom it is not known what they are.
+    pub(crate) fn untitled(&self) -> Vec<i32> {
+        let nameless = self.known.iter().filter(|(_, p)| p.kind.is_none());
+        nameless.map(|(pid, _)| *pid).collect()
+    }
+
+    /// Ends a tick, and hands over the sums so far.
+    pub(crate) fn book(&mut self, emit: Emit<'_>) {
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for process in self.known.values_mut().filter(|process| process.present) {
+            let before = process.last.unwrap_or_else(|| {
+                if self.begun {
+                    process.now.map(|value| value.map(|_| 0))
+                } else {
+                    process.now
+                }
+            });
+            for ((sum, now), before) in process.unbooked.iter_mut().zip(process.now).zip(before) {
+                if let (Some(now), Some(before)) = (now, before) {
+                    *sum = Some(sum.unwrap_or(0) + now.saturating_sub(before));
+                }
+            }
+            process.last = Some(process.now);
+            if let Some(kind) = &process.kind {
+                *counts.entry(kind.clone()).or_default() += 1;
+            }
+        }
+        for process in self.known.values_mut() {
+            let kind = match &process.kind {
+                Some(kind) => kind,
+                None if process.present => continue,
+                None => UNKNOWN,
+            };
+            let sums = self.sums.entry(kind.to_owned()).or_default();
+            for (sum, more) in sums.iter_mut().zip(std::mem::take(&mut process.unbooked)) {
+                *sum = more.map_or(*sum, |more| Some(sum.unwrap_or(0) + more));
+            }
+        }
+        self.known.retain(|_, process| process.present);
+        for process in self.known.values_mut() {
+            process.present = false;
+            process.now = Reading::default();
+        }
+        self.begun = true;
+        for (kind, sums) in &self.sums {
+            emit(
+                kind,
+                "processes",
+                counts.get(kind).copied().unwrap_or(0) as f64,
+            );
+            for (name, sum) in MEASURES.iter().zip(sums) {
+                if let Some(sum) = sum {
+                    emit(kind, name, *sum as f64);
+                }
+            }
+        }
+    }
+
+    fn stat(&mut self, pid: i32, text: &str) {
+        let Some((_, fields)) = text.rsplit_once(')') else {
+            return;
+        };
+        let fields: Vec<_> = fields.split_ascii_whitespace().collect();
+        let number = |at: usize| fields.get(at).and_then(|word| word.parse::<u64>().ok());
+        let (Some(user), Some(system), Some(started)) =
+            (number(USER), number(SYSTEM), number(STARTED))
+        else {
+            return;
+        };
+        let process = self.known.entry(pid).or_default();
+        // A process number may come back as another process within a second.
+        if process.last.is_some() && process.started != started {
+            process.last = Some([Some(0); MEASURES.len()]);
+            process.kind = None;
+        }
+        process.started = started;
+        process.present = true;
+        process.now = [Some(user), Some(system), None, None, None, None];
+    }
+
+    fn set(&mut self, pid: i32, measure: usize, value: Option<u64>) {
+        if let Some(process) = self.known.get_mut(&pid)
+            && let Some(place) = process.now.get_mut(measure)
+        {
+            *place = value;
+        }
+    }
+
+    fn name(&mut self, pid: i32, kind: Option<String>) {
+        if let (Some(process), Some(kind)) = (self.known.get_mut(&pid), kind) {
+            process.kind = Some(kind);
+        }
+    }
+}
+
+/// The kind of a process by its title, in the words of `pg_stat_activity.backend_type`.
+///
+/// `None` for one that has just been forked, and still has the postmaster's command line.
+fn kind_of(title: &str) -> Option<String> {
+    const KINDS: [&str; 16] = [
+        "checkpointer",
+        "background writer",
+        "walwriter",
+        "autovacuum launcher",
+        "autovacuum worker",
+        "logical replication",
+        "archiver",
+        "logger",
+        "startup",
+        "walreceiver",
+        "walsender",
+        "walsummarizer",
+        "slotsync worker",
+        "io worker",
+        "parallel worker",
+        "stats collector",
+    ];
+    let title = title
+        .trim_end_matches('\0')
+        .trim()
+        .strip_prefix("postgres: ")?;
+    // cluster_name comes first, where it is set.
+    let inner = title.split_once(": ").map(|(_, rest)| rest);
+    for text in [Some(title), inner].into_iter().flatten() {
+        if let Some(kind) = KINDS.iter().find(|kind| text.starts_with(**kind)) {
+            return Some((*kind).to_owned());
+        }
+    }
+    let from_client = title
+        .split(' ')
+        .any(|word| word == "[local]" || (word.contains('(') && word.ends_with(')')));
+    Some(
+        if from_client {
+            "client backend"
+        } else {
+            "background worker"
+        }
+        .to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn stat(user: u64, started: u64) -> String {
+        format!("7 (postgres: a (b)) S 1 7 7 0 -1 0 0 0 0 0 {user} 2 0 0 20 0 1 0 {started} 0 0")
+    }
+
+    fn booked(processes: &mut Processes) -> BTreeMap<(String, String), f64> {
+        let mut found = BTreeMap::new();
+        processes.book(&mut |kind, name, value| {
+            found.insert((kind.to_owned(), name.to_owned()), value);
+        });
+        found
+    }
+
+    fn user(found: &BTreeMap<(String, String), f64>, kind: &str) -> f64 {
+        found[&(kind.to_owned(), "user_ticks".to_owned())]
+    }
+
+    #[test]
+    fn sums_begin_at_nothing_and_outlive_their_processes() {
+        let mut processes = Processes::default();
+        processes.text(7, "stat", &stat(100, 5));
+        processes.text(7, "schedstat", "1000 50 3\n");
+        assert_eq!(processes.untitled(), [7]);
+        processes.text(7, "cmdline", "postgres: walwriter \0\0\0");
+        assert_eq!(user(&booked(&mut processes), "walwriter"), 0.0);
+
+        processes.text(7, "stat", &stat(130, 5));
+        processes.text(7, "schedstat", "4000 80 3\n");
+        processes.text(8, "stat", &stat(9, 900));
+        let found = booked(&mut processes);
+        assert_eq!(user(&found, "walwriter"), 30.0);
+        assert_eq!(
+            found[&("walwriter".to_owned(), "run_ns".to_owned())],
+            3000.0
+        );
+        assert_eq!(
+            found[&("walwriter".to_owned(), "queue_ns".to_owned())],
+            30.0
+        );
+        assert!(!found.keys().any(|(_, name)| name == "read_bytes"));
+
+        let found = booked(&mut processes);
+        assert_eq!(user(&found, "walwriter"), 30.0);
+        assert_eq!(user(&found, UNKNOWN), 9.0);
+        assert_eq!(
+            found[&("walwriter".to_owned(), "processes".to_owned())],
+            0.0
+        );
+    }
+
+    #[test]
+    fn a_number_that_comes_back_is_another_process() {
+        let mut processes = Processes::default();
+        processes.text(7, "stat", &stat(100, 5));
+        processes.text(7, "cmdline", "postgres: io worker 0");
+        booked(&mut processes);
+        processes.text(7, "stat", &stat(4, 77));
+        processes.text(7, "cmdline", "postgres: u d [local] idle");
+        let found = booked(&mut processes);
+        assert_eq!(user(&found, "client backend"), 4.0);
+    }
+
+    #[test]
+    fn titles_tell_the_kind() {
+        for (title, kind) in [
+            ("postgres: checkpointer ", Some("checkpointer")),
+            (
+                "postgres: 15/main: autovacuum worker db",
+                Some("autovacuum worker"),
+            ),
+            (
+                "postgres: parallel worker for PID 12 ",
+                Some("parallel worker"),
+            ),
+            (
+                "postgres: u db 127.0.0.1(40) SELECT",
+                Some("client backend"),
+            ),
+            (
+                "postgres: 15/main: u db [local] idle",
+                Some("client backend"),
+            ),
+            ("postgres: pg_cron launcher ", Some("background worker")),
+            ("/usr/lib/postgresql/15/bin/postgres\0-D\0/x", None),
+        ] {
+            assert_eq!(kind_of(title).as_deref(), kind, "{title}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sums_never_go_back(
+            ticks in prop::collection::vec(
+                prop::collection::vec((1_i32..5, 0_u64..100, 0_u64..3), 0..5), 1..20)
+        ) {
+            let mut processes = Processes::default();
+            let mut before: BTreeMap<(String, String), f64> = BTreeMap::new();
+            for tick in ticks {
+                for (pid, used, started) in tick {
+                    processes.text(pid, "stat", &stat(used, started));
+                    processes.text(pid, "cmdline", "postgres: startup");
+                }
+                let mut after = booked(&mut processes);
+                after.retain(|(_, name), _| name != "processes");
+                for (key, value) in &before {
+                    prop_assert!(after[key] >= *value);
+                }
+                before = after;
+            }
+        }
+    }
+}

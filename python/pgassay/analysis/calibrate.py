@@ -1,0 +1,84 @@
+"""The noise of a run, and the calibration of an A/A run.
+
+Enters: its plan, its analysis, the trials that count and their courses. Leaves: the analysis with
+its noise, and its `Calibration` where it is an A/A run. Never: changes a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pgassay.analysis.analyse import rule_of
+from pgassay.analysis.calibration import advise, expected_of, trend_over
+from pgassay.analysis.calibration_model import Calibration, NoiseFloor
+from pgassay.analysis.contrasts import block_table
+from pgassay.analysis.course import TrialCourse
+from pgassay.analysis.host_steadiness import host_steadiness
+from pgassay.analysis.metrics import METRICS
+from pgassay.analysis.model import Analysis, Doubt
+from pgassay.analysis.noise import noise_of
+from pgassay.plan.model import Plan
+
+PRIMARY = ("tps", "latency_mean", "latency_p50", "latency_p95", "latency_p99")
+"""Metrics that an experiment may be about."""
+
+
+def with_noise(
+    analysis: Analysis,
+    plan: Plan,
+    courses: Sequence[TrialCourse],
+    summaries: Sequence[Mapping[str, Any]],
+) -> Analysis:
+    """The same analysis; with a doubt where an A/A run is too small to say anything."""
+    noises = []
+    for metric in PRIMARY:
+        table = block_table(METRICS[metric], analysis.trials, plan, None)
+        noise = noise_of(metric, table, courses, plan.measured_s, alike=plan.calibrates)
+        if noise is not None:
+            noises.append(noise)
+    floor = NoiseFloor(tuple(noises), overhead_of(plan, summaries)) if noises else None
+    analysis = replace(analysis, noise=floor)
+    return _calibrated(analysis, floor, plan, summaries) if plan.calibrates else analysis
+
+
+def _calibrated(
+    analysis: Analysis,
+    floor: NoiseFloor | None,
+    plan: Plan,
+    summaries: Sequence[Mapping[str, Any]],
+) -> Analysis:
+    noises = floor.metrics if floor else ()
+    noise = next((noise for noise in noises if noise.metric == plan.metric), None)
+    verdict = next((v for v in analysis.verdicts() if v.step is None), None)
+    if floor is None or noise is None or verdict is None or verdict.effect_pct is None:
+        doubt = Doubt("calibration", "too few complete blocks, or trials that do not differ at all")
+        return replace(analysis, warnings=(*analysis.warnings, doubt))
+    rule = rule_of(plan.experiment())
+    in_order = sorted(analysis.trials, key=lambda trial: trial.whole.start_ns)
+    values = [t.whole.values[plan.metric] for t in in_order if plan.metric in t.whole.values]
+    return replace(
+        analysis,
+        calibration=Calibration(
+            noise=noise,
+            effect_pct=verdict.effect_pct,
+            ci95_pct=verdict.ci95_pct,
+            p_sign_flip=verdict.p_sign_flip,
+            outlook=expected_of(noise, rule, plan),
+            least_blocks=plan.min_blocks,
+            most_blocks=plan.max_blocks,
+            overhead_s=floor.overhead_s,
+            advice=advise(noise, rule, floor.overhead_s, plan.min_blocks, plan.measured_s),
+            host=host_steadiness(summaries),
+            trend_pct=trend_over([v for v in values if v > 0.0]),
+        ),
+    )
+
+
+def overhead_of(plan: Plan, summaries: Sequence[Mapping[str, Any]]) -> float:
+    """Seconds of a trial that are not measured, the median of those that were run."""
+    lasted = [(s["ended_ns"] - s["started_ns"]) / 1e9 for s in summaries if "started_ns" in s]
+    return max(0.0, float(np.median(lasted)) - plan.measured_s) if lasted else 0.0

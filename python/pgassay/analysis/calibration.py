@@ -1,0 +1,74 @@
+"""What an A/A run says of a host: its noise, what can be found on it, how long trials should be.
+
+Enters: the plan of an A/A run, its trials. Leaves: outlook, trend, advice.
+Never: judges the host (findings/fitness.py does).
+
+Advice: a trial costs its reset and warm-up besides its seconds. Kalibera and Jones' optimum for two
+levels, `T = √(overhead · second_sd² ÷ start_sd²)`, is where a further second and a further start
+are worth the same. As blocks are whole and have a least number, the lengths of calibration.toml are
+tried one by one under the rule that the run will be judged by, and the quickest is advised.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Sequence
+from importlib.resources import files
+
+import numpy as np
+
+from pgassay.analysis.calibration_model import Advice, Noise, Outlook
+from pgassay.analysis.estimate import Rule
+from pgassay.analysis.power import blocks_for, outlook
+from pgassay.plan.model import Plan
+
+_LENGTHS_S: list[float] = tomllib.loads(
+    (files(__package__) / "calibration.toml").read_text("utf-8")
+)["lengths_s"]
+_FEWEST_BLOCKS = 6
+"""Fewer rest on a spread that is hardly known."""
+_MOST_BLOCKS = 200
+"""Beyond this a length of trial is not advised."""
+
+
+def advise(noise: Noise, rule: Rule, overhead_s: float, least: int, now_s: float) -> Advice | None:
+    """The quickest length of trial; the present one where it is within a tenth of that."""
+    if noise.second_sd is None or noise.start_sd is None:
+        lengths = [now_s]
+    else:
+        lengths = sorted({*_LENGTHS_S, now_s})
+    tried: list[Advice] = []
+    for length in lengths:
+        sd = math.sqrt(2.0) * noise.trial_sd_at(length)
+        blocks = blocks_for(rule, sd, min(least, _FEWEST_BLOCKS), _MOST_BLOCKS)
+        if blocks is not None:
+            total = 2 * blocks * (length + overhead_s)
+            tried.append(Advice(length, blocks, total, optimum_s(noise, overhead_s)))
+    if not tried:
+        return None
+    best = min(tried, key=lambda one: one.total_s)
+    return next((t for t in tried if t.trial_s == now_s and t.total_s <= 1.1 * best.total_s), best)
+
+
+def optimum_s(noise: Noise, overhead_s: float) -> float | None:
+    """Seconds to measure, by the two components."""
+    if not noise.start_sd or noise.second_sd is None:
+        return None
+    return math.sqrt(overhead_s) * noise.second_sd / noise.start_sd
+
+
+def trend_over(values: Sequence[float]) -> float | None:
+    """Theil and Sen's line through all trials in their order, from the first to the last, in %."""
+    if len(values) < 4:
+        return None
+    logs = np.log(np.array(values))
+    early, late = np.triu_indices(len(logs), 1)
+    slope = float(np.median((logs[late] - logs[early]) / (late - early)))
+    return 100.0 * math.expm1(slope * (len(logs) - 1))
+
+
+def expected_of(noise: Noise, rule: Rule, plan: Plan) -> Outlook:
+    """What this plan's experiment would find with such noise."""
+    sd = math.sqrt(2.0) * noise.trial_sd_at(plan.measured_s)
+    return outlook(rule, sd, plan.min_blocks, plan.max_blocks)

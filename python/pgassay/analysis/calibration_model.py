@@ -1,0 +1,124 @@
+"""What an A/A run says, as values.
+
+Enters: nothing. Leaves: frozen dataclasses. Never: computes more than a sum.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Of one metric, as shares of its mean (standard deviations of logarithms)."""
+
+    metric: str
+    trials: int
+    degrees: int
+    """Of freedom, behind `trial_sd`."""
+    measured_s: float
+    """Of each of these trials."""
+    trial_sd: float
+    """Between trials of one arm in one block."""
+    second_sd: float | None
+    """What one second adds to a trial's mean, its inertia counted: that of a trial of T seconds
+    is this ÷ √T. None where a trial has too few intervals, or the metric has no course."""
+    start_sd: float | None
+    """What is left of `trial_sd` without the seconds: the luck of a start. 0 where nothing is."""
+    autocorrelation: float | None
+    """Of neighbouring intervals inside a trial."""
+    interval_s: float | None
+    drift_sd: float | None
+    """Between blocks, beyond what their trials explain; None below three blocks."""
+
+    def trial_sd_at(self, measured_s: float) -> float:
+        """That of trials of another length; the same where the parts are not known."""
+        if self.second_sd is None or self.start_sd is None:
+            return self.trial_sd
+        return math.hypot(self.start_sd, self.second_sd / math.sqrt(measured_s))
+
+
+@dataclass(frozen=True)
+class NoiseFloor:
+    """Of one run: what later ones can expect on this host."""
+
+    metrics: tuple[Noise, ...]
+    overhead_s: float
+    """Of each trial: its reset, its warm-up, what surrounds them."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Runs in which the truth is `effect`, a share of the baseline."""
+
+    effect: float
+    decided: float
+    """Share of runs that reach a verdict within the blocks."""
+    blocks: int | None
+    """By which half of all runs have a verdict; None where fewer than half ever do."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """Of one level against its baseline."""
+
+    difference_sd: float
+    """Of one block, in logarithms."""
+    detectable: float | None
+    """The least effect that is called different in 90 % of runs; None where there is none."""
+    if_different: Expected
+    """Where the truth is the smallest effect that matters."""
+    if_same: Expected
+    """Where there is no difference."""
+
+
+@dataclass(frozen=True)
+class HostSteadiness:
+    """Of all trials together."""
+
+    steal_pct: float | None
+    """Of all processors' time: what the hypervisor gave to others."""
+    worst_steal_pct: float | None
+    """The same, of the worst trial."""
+    others_pct: float | None
+    """User time of processes that are neither the server's nor pgassay's."""
+    frequency_spread_pct: float | None
+    """Standard deviation of the processors' speed between looks, of its mean."""
+    throttled: int | None
+    """How often processors were slowed for heat."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The length of trial that decides soonest; one that is no worse than 10 % is kept."""
+
+    trial_s: float
+    blocks: int
+    """By which 90 % of runs have a verdict, whether there is the smallest effect or none."""
+    total_s: float
+    """Of both arms, resets and warm-ups in it."""
+    optimum_s: float | None
+    """Kalibera and Jones' own; None where starts add nothing that can be seen."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The noise floor of a host, under one load."""
+
+    noise: Noise
+    effect_pct: float
+    """Of one label against the other, where the truth is nothing."""
+    ci95_pct: tuple[float, float] | None
+    p_sign_flip: float | None
+    outlook: Outlook
+    """Of the experiment as the file designs it."""
+    least_blocks: int
+    most_blocks: int
+    overhead_s: float
+    """Of each trial: its reset, its warm-up, what surrounds them."""
+    advice: Advice | None
+    """None where no length of trial would decide within 200 blocks."""
+    host: HostSteadiness
+    trend_pct: float | None
+    """From the first trial to the last, of all trials in their order."""

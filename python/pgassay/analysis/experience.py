@@ -1,0 +1,144 @@
+"""What earlier runs say of a new one, before its first trial.
+
+Enters: a spec, its plan, records of earlier runs. Leaves: an `Expectation`, or a record.
+Never: reads the records itself (samples/noise_memory.py does), or lets them change a verdict.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from typing import Any, Literal
+
+import numpy as np
+
+from pgassay.analysis.analyse import rule_of
+from pgassay.analysis.calibration_model import Noise, NoiseFloor, Outlook
+from pgassay.analysis.contrasts import main_effect
+from pgassay.analysis.power import outlook
+from pgassay.plan.model import Plan
+from pgassay.spec.parse import Spec
+
+_SHARED = tomllib.loads((files(__package__) / "experience.toml").read_text("utf-8"))
+_FIELDS = ("trial_sd", "second_sd", "start_sd", "degrees", "measured_s", "trials")
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """One figure of noise, and what it lets expect."""
+
+    trial_sd: float
+    outlook: Outlook
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """Of a plan: one case where the load is known here, else a quiet and a noisy one."""
+
+    known_from: Literal["this load", "other loads", "others"]
+    """Earlier runs here of this load; of other loads; or nobody's here."""
+    runs: int
+    cases: tuple[Foreseen, ...]
+    overhead_s: float
+    block_s: float
+    """Of one block, resets in it."""
+
+
+def record_of(spec: Spec, target: str, floor: NoiseFloor) -> dict[str, Any]:
+    """What a finished run leaves for later ones."""
+    return {
+        "load": load_of(spec),
+        "target": _target(spec, target),
+        "workload": f"{spec.workload.name} at scale {spec.file.workload.scale}",
+        "overhead_s": floor.overhead_s,
+        "metrics": {noise.metric: asdict(noise) for noise in floor.metrics},
+    }
+
+
+def load_of(spec: Spec) -> str:
+    """The same for the same workload, scale and clients, whatever is varied."""
+    file, workload = spec.file, spec.workload
+    scenarios = [[s.name, s.weight, s.script] for s in workload.scenarios]
+    stages = [asdict(stage) for stage in file.load.stages or ()]
+    parts = [
+        workload.building_sql(file.workload.scale), scenarios, list(file.load.clients), stages,
+        list(file.load.rate or ()), list(file.load.command or ()),
+    ]  # fmt: skip
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
+
+
+def expect(spec: Spec, plan: Plan, records: Iterable[Mapping[str, Any]]) -> Expectation | None:
+    """None where there is nothing to compare."""
+    if not plan.factors:
+        return None
+    target = _target(spec, None)
+    here = [r for r in records if _like(r.get("target"), target) and _noise(r, plan.metric)]
+    same = [r for r in here if r.get("load") == load_of(spec)][: _SHARED["most_runs"]]
+    if same:
+        sds = [_pooled(same, plan)]
+    elif here:
+        each = [_pooled([r], plan) for r in here]
+        sds = [min(each), max(each)]
+    else:
+        sds = [_SHARED["quiet"], _SHARED["noisy"]]
+    overheads = [float(r["overhead_s"]) for r in same or here]
+    overhead_s = float(np.median(overheads)) if overheads else plan.trial_s - plan.measured_s
+    return Expectation(
+        known_from="this load" if same else "other loads" if here else "others",
+        runs=len(same or here),
+        cases=tuple(Foreseen(sd, _outlook(plan, sd)) for sd in dict.fromkeys(sds)),
+        overhead_s=overhead_s,
+        block_s=len(plan.arms) * (plan.measured_s + overhead_s),
+    )
+
+
+def _outlook(plan: Plan, trial_sd: float) -> Outlook:
+    """Of the level whose difference scatters most."""
+    lengths = [
+        float(np.sum(main_effect(plan, factor, level) ** 2))
+        for factor in plan.factors
+        for level in factor.levels[1:]
+    ]
+    sd = trial_sd * math.sqrt(max(lengths))
+    return outlook(rule_of(plan), sd, plan.min_blocks, plan.last_block)
+
+
+def _pooled(records: Sequence[Mapping[str, Any]], plan: Plan) -> float:
+    """Of trials as long as the plan's, weighed by what each run knows."""
+    noises = [noise for r in records if (noise := _noise(r, plan.metric)) is not None]
+    weights = [noise.degrees for noise in noises]
+    squares = [noise.trial_sd_at(plan.measured_s) ** 2 for noise in noises]
+    return math.sqrt(float(np.average(squares, weights=weights)))
+
+
+def _noise(record: Mapping[str, Any], metric: str) -> Noise | None:
+    """None where the record is of another make."""
+    try:
+        stored = record["metrics"][metric]
+        noise = Noise(**stored)
+        float(record["overhead_s"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    numbers = [getattr(noise, name) for name in _FIELDS]
+    usable = all(v is None or (isinstance(v, int | float) and v >= 0) for v in numbers)
+    return noise if usable and noise.trial_sd and noise.degrees and noise.measured_s else None
+
+
+def _target(spec: Spec, kind: str | None) -> list[str]:
+    """The kind of server, and which one where it is not ours."""
+    table = spec.file.target
+    if table.dsn is not None:
+        return ["existing", hashlib.sha256(table.dsn.encode()).hexdigest()[:16]]
+    return [kind or ("local" if table.bin else "embedded"), str(table.bin or table.version or 18)]
+
+
+def _like(stored: Any, target: Sequence[str]) -> bool:
+    """Owned servers of any version are alike; an existing one is like itself."""
+    if not isinstance(stored, list) or len(stored) != 2:
+        return False
+    return stored == list(target) if "existing" in (stored[0], target[0]) else True

@@ -1,0 +1,133 @@
+"""What a design can be expected to find, and how soon, given the noise of a trial.
+
+Enters: a rule of verdicts, the standard deviation of a block's difference. Leaves: an `Outlook`.
+Never: looks at a result; it repeats the rule itself on simulated blocks without and with effect.
+
+Block differences are drawn from a normal distribution; heavier tails decide a little sooner
+(docs/validation.md). The draws are the same every time.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgassay.analysis.calibration_model import Expected, Outlook
+from pgassay.analysis.estimate import Rule
+from pgassay.analysis.model import IntervalKind
+
+Array = NDArray[np.float64]
+POWER = 0.9
+"""The share of runs that must find an effect for it to count as detectable."""
+_PATHS = 4000
+_MOST_VALUES = 1_000_000
+_LARGEST = 30.0
+"""Standard deviations of a block's difference: beyond, nothing can be found."""
+
+
+@dataclass(frozen=True)
+class _Paths:
+    means: Array
+    """Runs × blocks: of the first n standard normal differences."""
+    errors: Array
+    """Their standard errors; infinite for one block."""
+
+
+def outlook(rule: Rule, difference_sd: float, least: int, most: int) -> Outlook:
+    """What runs of `least` to `most` blocks do, by the rule they will be judged by."""
+    return Outlook(
+        difference_sd=difference_sd,
+        detectable=_detectable(rule, difference_sd, least, most),
+        if_different=_expected(rule, difference_sd, least, most, rule.smallest_effect),
+        if_same=_expected(rule, difference_sd, least, most, 0.0),
+    )
+
+
+def blocks_for(rule: Rule, difference_sd: float, least: int, most: int) -> int | None:
+    """Blocks by which 90 % of runs have a verdict, whether the smallest effect is there or not."""
+    if rule.interval is IntervalKind.T:
+        return _fixed_blocks_for(rule, difference_sd, least, most)
+    needed = 0
+    for effect in (rule.smallest_effect, 0.0):
+        at, _ = _decided_at(rule, difference_sd, least, most, effect)
+        needed = max(needed, int(np.sort(at)[math.ceil(POWER * len(at)) - 1]))
+    return needed if needed <= most else None
+
+
+def _fixed_blocks_for(rule: Rule, sd: float, least: int, most: int) -> int | None:
+    """The same of one look alone: by bisection, as more blocks decide more often."""
+
+    def enough(blocks: int) -> bool:
+        return all(
+            np.mean(_decided_at(rule, sd, blocks, blocks, effect)[0] <= blocks) >= POWER
+            for effect in (rule.smallest_effect, 0.0)
+        )
+
+    if not enough(most):
+        return None
+    return bisect.bisect_left(range(most + 1), 1, lo=least, key=enough)
+
+
+def _expected(rule: Rule, sd: float, least: int, most: int, effect: float) -> Expected:
+    at, _ = _decided_at(rule, sd, least, most, effect)
+    decided = float(np.mean(at <= most))
+    middle = int(np.sort(at)[(len(at) - 1) // 2])
+    return Expected(effect, decided, middle if middle <= most else None)
+
+
+def _detectable(rule: Rule, sd: float, least: int, most: int) -> float | None:
+    """By bisection: more effect is found more often."""
+    low, high = 0.0, _LARGEST * sd
+    if _found(rule, sd, least, most, high) < POWER:
+        return None
+    while high - low > 0.002 * high:
+        middle = (low + high) / 2
+        if _found(rule, sd, least, most, middle) < POWER:
+            low = middle
+        else:
+            high = middle
+    return math.expm1(high)
+
+
+def _found(rule: Rule, sd: float, least: int, most: int, log_effect: float) -> float:
+    return float(np.mean(_decided_at(rule, sd, least, most, math.expm1(log_effect))[1]))
+
+
+def _decided_at(
+    rule: Rule, sd: float, least: int, most: int, effect: float
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """(block of the first verdict, or `most` + 1; whether it says "different") of each run."""
+    paths = _paths(most)
+    looks = [n for n in range(max(least, 2), most + 1) if rule.may_decide(n)]
+    places = np.array(looks) - 1
+    means = math.log1p(effect) + sd * paths.means[:, places]
+    errors = sd * paths.errors[:, places]
+    wide = np.array([rule.critical(n, 0.05) for n in looks])
+    narrow = np.array([rule.critical(n, 0.10) for n in looks])
+    low, high = rule.margins(1.0, ratio=True)
+    with np.errstate(invalid="ignore"):
+        differs = np.abs(means) > wide * errors
+        inside = (means - narrow * errors > low) & (means + narrow * errors < high)
+    decided = differs | inside
+    first = np.argmax(decided, axis=1)
+    ever = decided[np.arange(len(first)), first]
+    at = np.where(ever, np.array(looks)[first], most + 1)
+    return at, ever & differs[np.arange(len(first)), first]
+
+
+@lru_cache(maxsize=4)
+def _paths(most: int) -> _Paths:
+    count = min(_PATHS, _MOST_VALUES // most)
+    draws = np.random.default_rng(0).standard_normal((count, most))
+    n = np.arange(1, most + 1)
+    sums, squares = np.cumsum(draws, axis=1), np.cumsum(draws**2, axis=1)
+    means = sums / n
+    variances = np.maximum(squares - sums * means, 0.0) / np.maximum(n - 1, 1)
+    errors = np.sqrt(variances / n)
+    errors[:, 0] = np.inf
+    return _Paths(means, errors)

@@ -1,0 +1,191 @@
+"""What an A/A run found, in sentences, and whether the host is fit.
+
+Enters: a Calibration. Leaves: findings. Never: estimates; limits and texts are in calibration.toml.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from enum import StrEnum
+from importlib.resources import files
+
+from pgassay.analysis.calibration_model import Calibration, Expected, Outlook
+from pgassay.analysis.experience import Expectation
+from pgassay.analysis.metrics import METRICS
+from pgassay.findings.model import Finding, FindingKind
+from pgassay.plan.model import Plan
+
+_RULES = tomllib.loads((files(__package__) / "calibration.toml").read_text("utf-8"))
+
+
+class Fitness(StrEnum):
+    """Of a host, for measurements like these."""
+
+    FIT = "fit"
+    DOUBTFUL = "doubtful"
+    UNFIT = "unfit"
+
+
+def calibration_findings(found: Calibration, smallest_effect: float, arms: int) -> list[Finding]:
+    """The noise floor, what can be found, when, how best; then fitness, check by check."""
+    checks = _checks(found, smallest_effect)
+    worst = max((state for state, _, _ in checks), key=list(Fitness).index, default=Fitness.FIT)
+    reasons = "; ".join(text for state, _, text in checks if state is worst)
+    blocks = blocks_words(found.least_blocks, found.most_blocks)
+    told = [
+        (_RULES["noise"]["title"], _noise(found)),
+        (
+            _RULES["detectable"]["title"],
+            detectable_sentence(found.outlook, blocks),
+        ),
+        (
+            _RULES["expected"]["title"],
+            expected_sentence(
+                found.outlook,
+                found.most_blocks,
+                arms * (found.noise.measured_s + found.overhead_s),
+            ),
+        ),
+        (_RULES["advice"]["title"], _advice(found, smallest_effect)),
+        (f"Fitness: {worst}", _RULES["fitness"][worst].format(reasons=reasons)),
+        *((f"{title}: {state}", f"{text[0].upper()}{text[1:]}.") for state, title, text in checks),
+    ]
+    return [Finding(FindingKind.CALIBRATION, title, text) for title, text in told]
+
+
+def fitness_of(found: Calibration, smallest_effect: float) -> Fitness:
+    """The worst of all checks."""
+    states = (state for state, _, _ in _checks(found, smallest_effect))
+    return max(states, key=list(Fitness).index, default=Fitness.FIT)
+
+
+def detectable_sentence(outlook: Outlook, blocks: str) -> str:
+    """The least effect that is found in nine of ten runs."""
+    texts = _RULES["detectable"]
+    if outlook.detectable is None:
+        return str(texts["none"]).format(blocks=blocks)
+    return str(texts["text"]).format(blocks=blocks, detectable=_percent(outlook.detectable))
+
+
+def expected_sentence(outlook: Outlook, most_blocks: int, block_s: float) -> str:
+    """How many blocks, and how long, with the smallest effect and without any."""
+    return str(_RULES["expected"]["text"]).format(
+        margin=_percent(outlook.if_different.effect),
+        different=_decided(outlook.if_different, most_blocks, block_s),
+        same=_decided(outlook.if_same, most_blocks, block_s),
+    )
+
+
+def expectation_lines(found: Expectation, plan: Plan) -> list[tuple[str, str]]:
+    """(label, sentence) of what a plan can expect, case by case."""
+    form = found.known_from.replace(" ", "_")
+    if form == "this_load" and found.runs == 1:
+        form = "one_run"
+    noise = " to ".join(_percent(case.trial_sd) for case in found.cases)
+    lines = [("noise", str(_RULES["before"][form]).format(noise=noise, runs=found.runs))]
+    least, most = plan.min_blocks, plan.last_block
+    for case in found.cases:
+        at = f"At {_percent(case.trial_sd)} %: " if len(found.cases) > 1 else ""
+        told = detectable_sentence(case.outlook, blocks_words(least, most))
+        expected = expected_sentence(case.outlook, most, found.block_s)
+        for label, text in (("finds", told), ("expect", expected)):
+            lines.append((label, f"{at}{text[0].lower()}{text[1:]}" if at else text))
+    return lines
+
+
+def duration(seconds: float) -> str:
+    """Such as `45 s`, `12 min` or `3 h 05 min`."""
+    if seconds < 90:
+        return f"{seconds:.3g} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def _decided(expected: Expected, most: int, block_s: float) -> str:
+    texts = _RULES["expected"]
+    share = f"{100 * expected.decided:.0f}"
+    if expected.blocks is None:
+        return str(texts["open"]).format(share=share, most=most)
+    time = duration(expected.blocks * block_s)
+    return str(texts["decided"]).format(blocks=expected.blocks, time=time, share=share, most=most)
+
+
+def _noise(found: Calibration) -> str:
+    noise, texts = found.noise, _RULES["noise"]
+    parts = texts["no_parts"]
+    if noise.start_sd is not None and noise.second_sd is not None:
+        parts = str(texts["parts"]).format(
+            start=_percent(noise.start_sd),
+            second=_percent(noise.second_sd / noise.measured_s**0.5),
+            correlation=f"{noise.autocorrelation or 0.0:.2f}".replace("-", "\u2212"),
+            interval=duration(noise.interval_s or 0.0),
+        )
+    drift = str(texts["drift"]).format(drift=_percent(noise.drift_sd)) if noise.drift_sd else ""
+    return str(texts["text"]).format(
+        metric=METRICS[noise.metric].title,
+        trial=_percent(noise.trial_sd),
+        measured=duration(noise.measured_s),
+        trials=noise.trials,
+        parts=parts,
+        drift=drift,
+    )
+
+
+def _advice(found: Calibration, smallest_effect: float) -> str:
+    texts, advice = _RULES["advice"], found.advice
+    margin = _percent(smallest_effect)
+    if advice is None:
+        return str(texts["none"]).format(margin=margin)
+    form = "kept" if advice.trial_s == found.noise.measured_s else "text"
+    if found.noise.second_sd is None:
+        form = "short"
+    optimum = ""
+    if advice.optimum_s is not None:
+        optimum = str(texts["optimum"]).format(seconds=duration(advice.optimum_s))
+    return str(texts[form]).format(
+        length=duration(advice.trial_s),
+        blocks=advice.blocks,
+        time=duration(advice.total_s),
+        margin=margin,
+        optimum=optimum,
+        overhead=duration(found.overhead_s),
+    )
+
+
+def _checks(found: Calibration, smallest_effect: float) -> list[tuple[Fitness, str, str]]:
+    """(state, title, sentence) of each check that could be made."""
+    host, effect = found.host, 100.0 * smallest_effect
+    reach = None if found.ci95_pct is None else max(abs(end) for end in found.ci95_pct) / effect
+    detectable = found.outlook.detectable
+    values: dict[str, float | None] = {
+        "spread": 100.0 * found.noise.trial_sd,
+        "detectable": None if detectable is None else detectable / smallest_effect,
+        "interval": reach,
+        "trend": None if found.trend_pct is None else abs(found.trend_pct),
+        "steal": host.worst_steal_pct,
+        "others": host.others_pct,
+        "frequency": host.frequency_spread_pct,
+        "throttled": host.throttled,
+    }
+    checks = []
+    for name in _RULES["order"]["names"]:
+        value, rule = values[name], _RULES["check"][name]
+        if value is not None:
+            text = str(rule["text"]).format(value=f"{value:.2g}" if value < 10 else f"{value:.0f}")
+            checks.append((_state(value, rule["doubt"], rule["unfit"]), rule["title"], text))
+    return checks
+
+
+def _state(value: float, doubt: float, unfit: float) -> Fitness:
+    if value >= unfit:
+        return Fitness.UNFIT
+    return Fitness.DOUBTFUL if value >= doubt else Fitness.FIT
+
+
+def blocks_words(least: int, most: int) -> str:
+    """Such as `6 to 24 blocks`."""
+    return f"{least} blocks" if least == most else f"{least} to {most} blocks"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g}" if share < 0.1 else f"{100 * share:.0f}"

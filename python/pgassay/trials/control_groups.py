@@ -1,0 +1,63 @@
+"""The control group of a server: where the files of its limits and its use are.
+
+Enters: a host, a process of the server. Leaves: files for the sampler, of version 1 or 2.
+Never: fails; a server in no group of its own has no files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pgassay.target.block_devices import Mount
+from pgassay.target.host import Host, is_there, text_of
+
+SOURCE = "cgroup"
+_VERSION_2 = (
+    ("cpu.stat", "cpu", "pairs"),
+    ("memory.current", "memory.current", "number"),
+    ("memory.events", "memory.events", "pairs"),
+    ("io.stat", "io", "cgroup_io"),
+)
+_VERSION_1 = {
+    "cpu": (("cpu.stat", "cpu", "pairs"),),
+    "cpuacct": (("cpuacct.usage", "cpuacct.usage", "number"),),
+    "memory": (
+        ("memory.usage_in_bytes", "memory.usage_in_bytes", "number"),
+        ("memory.failcnt", "memory.failcnt", "number"),
+    ),
+}
+
+
+def control_group_files(host: Host, pid: int, mounts: Sequence[Mount]) -> list[dict[str, str]]:
+    """What of a process's groups can be read, as the sampler's `files`."""
+    found = []
+    for line in (text_of(host, Path(f"/proc/{pid}/cgroup")) or "").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, group = rest.partition(":")
+        for mount, (name, label, form) in _wanted(controllers, mounts):
+            path = _inside(host, mount, group) / name
+            if is_there(host, path):
+                found.append({"path": str(path), "source": SOURCE, "object": label, "format": form})
+    return found
+
+
+def _wanted(
+    controllers: str, mounts: Sequence[Mount]
+) -> Iterator[tuple[Mount, tuple[str, str, str]]]:
+    if not controllers:
+        for mount in [m for m in mounts if m.kind == "cgroup2"][-1:]:
+            yield from ((mount, file) for file in _VERSION_2)
+        return
+    for controller in controllers.split(","):
+        named = [
+            m for m in mounts if m.kind == "cgroup" and controller in m.super_options.split(",")
+        ]
+        for mount in named[-1:]:
+            yield from ((mount, file) for file in _VERSION_1.get(controller, ()))
+
+
+def _inside(host: Host, mount: Mount, group: str) -> Path:
+    """A group's directory; in a container its own group may be the mount itself."""
+    inside = mount.point / group.lstrip("/")
+    return inside if is_there(host, inside) else mount.point

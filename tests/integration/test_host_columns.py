@@ -1,0 +1,114 @@
+"""Our vmstat and iostat beside the real programs, under real input and output."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pgassay import _core
+from pgassay.analysis.counters import CounterSeries
+from pgassay.analysis.host_columns import HostColumns
+from pgassay.samples.schemas import COUNTERS
+from pgassay.target.block_devices import read_mounts, storage_of
+from pgassay.target.local_host import HERE
+from pgassay.trials.host_sources import HostSources, host_files
+
+SECONDS = 4
+NOWHERE = {"host": "/nonexistent", "port": 1, "user": "u", "dbname": "d"}
+LOAD = """
+import os, sys
+block = os.urandom(1 << 20)
+with open(sys.argv[1], "wb", buffering=0) as file:
+    while True:
+        file.seek(0)
+        for _ in range(4):
+            file.write(block)
+        os.fsync(file.fileno())
+"""
+
+
+def installed(program: str) -> bool:
+    if shutil.which(program) is None:
+        assert "CI" not in os.environ, f"{program} is missing"
+        return False
+    return True
+
+
+@contextmanager
+def under_load(folder: Path) -> Iterator[None]:
+    words = [sys.executable, "-c", LOAD, str(folder / "written")]
+    with subprocess.Popen(words) as load:
+        try:
+            yield
+        finally:
+            load.kill()
+
+
+def sources() -> dict[str, object]:
+    known = ("path", "source", "object", "format")
+    files = [{k: f[k] for k in known if k in f} for f in host_files() if Path(f["path"]).exists()]
+    return HostSources(tuple(files)).for_core(0.1)
+
+
+def beside(words: list[str], folder: Path) -> tuple[list[str], HostColumns, int, int]:
+    """A program's lines, our columns, and when its first and its last reading were told."""
+    sampler = _core.Sampler(json.dumps({"connection": NOWHERE, "host": sources()}))
+    with under_load(folder):
+        sampler.start()
+        stamped: list[tuple[int, str]] = []
+        env = {**os.environ, "LC_ALL": "C", "S_TIME_FORMAT": "ISO"}
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=env) as program:
+            assert program.stdout is not None
+            stamped = [(_core.now_ns(), line) for line in program.stdout]
+    # One reading more, so that the last one of the program is inside.
+    seen = json.loads(sampler.cost())["host_reads"]
+    while json.loads(sampler.cost())["host_reads"] < seen + 2:
+        assert _core.now_ns() < stamped[-1][0] + 60e9
+    sampler.stop()
+    table = pa.Table.from_pydict(sampler.take_host(), schema=COUNTERS)
+    lines = [line for _, line in stamped]
+    return lines, HostColumns(CounterSeries(table)), stamped[0][0], stamped[-1][0]
+
+
+@pytest.mark.skipif(not installed("vmstat"), reason="no vmstat (procps)")
+def test_our_vmstat_agrees_with_the_real_one(tmp_path: Path) -> None:
+    lines, ours, start, end = beside(["vmstat", "-n", str(SECONDS), "2"], tmp_path)
+    names, figures = lines[1].split(), [float(word) for word in lines[3].split()]
+    theirs = dict(zip(names, figures, strict=True))
+    found = ours.window(start, end).vmstat
+    for name in ("bo", "in", "cs"):
+        assert theirs[name] > 10, f"{name} saw no load"
+    for name in ("si", "so", "bi", "bo", "in", "cs"):
+        assert found[name] == pytest.approx(theirs[name], rel=0.05, abs=20), name
+    for name in ("us", "sy", "id", "wa", "st"):
+        assert found[name] == pytest.approx(theirs[name], abs=2), name
+    now = ours.window(end - 10**8, end).vmstat
+    for name in ("swpd", "free", "buff", "cache"):
+        assert now[name] == pytest.approx(theirs[name], rel=0.02, abs=20_000), name
+
+
+@pytest.mark.skipif(not installed("iostat"), reason="no iostat (sysstat)")
+def test_our_iostat_agrees_with_the_real_one(tmp_path: Path) -> None:
+    disks = storage_of(tmp_path, HERE, read_mounts(HERE)).disks
+    assert disks, "the temporary folder lies on no disk that is known"
+    disk = disks[0]
+    words = ["iostat", "-x", "-d", "-k", "-y", str(SECONDS), "1", disk]
+    lines, ours, start, end = beside(words, tmp_path)
+    header = next(line.split() for line in lines if line.startswith("Device"))
+    figures = next(line.split() for line in lines if line.startswith(f"{disk} "))
+    theirs = {name: float(word) for name, word in zip(header[1:], figures[1:], strict=True)}
+    found = ours.window(start, end).iostat[disk]
+    assert theirs["w/s"] > 1
+    assert theirs["wkB/s"] > 100
+    assert set(theirs) == set(found)
+    for name, value in theirs.items():
+        assert found[name] == pytest.approx(value, rel=0.05, abs=1.0), name

@@ -1,0 +1,138 @@
+"""A server's host is read alike here, over ssh and by the server itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import psutil
+import psycopg
+import pytest
+
+from pgassay import _core
+from pgassay.target.local_host import HERE
+from pgassay.target.protocol import Connection, ServerFacts
+from pgassay.target.session import connect, resolve
+from pgassay.target.settings import read_settings
+from pgassay.target.ssh_host import SshHost
+from pgassay.trials.checks import check_server
+from pgassay.trials.host_over_sql import grants, sources_over_sql
+from pgassay.trials.host_sources import HostSources, describe_storage, host_sources
+from pgassay.trials.sampling import open_sampler
+from support.servers import LabServer, wait_until
+from support.sshd import HOST
+
+READINGS = 3
+
+
+@pytest.fixture
+def session(lab_server: LabServer) -> Iterator[Connection]:
+    with connect(resolve(lab_server.dsn())) as session:
+        yield session
+
+
+def facts(session: Connection) -> ServerFacts:
+    settings = read_settings(session)
+    data = settings["data_directory"].value
+    return ServerFacts(session.info.server_version, "", data, True, None, settings)
+
+
+def sampled(lab_server: LabServer, sources: HostSources) -> tuple[set[tuple[str, str]], list[str]]:
+    """(source, object) of everything read, and the sampler's warnings."""
+    parameters = resolve(lab_server.dsn())
+    began = _core.now_ns()
+    with connect(parameters) as session:
+        version = session.info.server_version
+    sampler, _ = open_sampler(parameters, version, load=None, host=sources)
+
+    def read_often() -> bool:
+        return int(json.loads(sampler.cost())["host_reads"]) >= READINGS
+
+    try:
+        wait_until(read_often, "readings of the host")
+    finally:
+        sampler.stop()
+    taken = sampler.take_host()
+    times = [at for at in taken["time_ns"] if isinstance(at, int)]
+    assert min(times) >= began
+    assert max(times) <= _core.now_ns()
+    pairs = zip(taken["source"], taken["object"], strict=True)
+    return {(str(source), str(thing)) for source, thing in pairs}, sampler.warnings()
+
+
+def over_ssh(request: pytest.FixtureRequest, session: Connection) -> HostSources:
+    request.getfixturevalue("ssh_config")
+    host = SshHost(HOST)
+    request.addfinalizer(host.close)
+    return host_sources(host, session, facts(session))
+
+
+WAYS: dict[str, Callable[[pytest.FixtureRequest, Connection], HostSources]] = {
+    "here": lambda _, session: host_sources(HERE, session, facts(session)),
+    "ssh": over_ssh,
+    "sql": lambda _, session: sources_over_sql(session),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_sees_the_host_and_the_servers_processes(
+    way: str, lab_server: LabServer, session: Connection, request: pytest.FixtureRequest
+) -> None:
+    sources = WAYS[way](request, session)
+    found, warnings = sampled(lab_server, sources)
+    assert warnings == []
+    kinds = {source for source, _ in found}
+    assert kinds >= {"stat", "meminfo", "vmstat", "diskstats", "loadavg", "net", "processes"}
+    processes = {thing for source, thing in found if source == "processes"}
+    assert processes >= {"client backend", "checkpointer", "walwriter", "background writer"}
+    if way != "sql":
+        assert any(source == "file_system" for source, _ in found)
+        disks = {thing for source, thing in found if source == "diskstats"}
+        assert not sources.devices or disks <= set(sources.devices)
+
+
+def test_a_reader_ends_with_its_sampler(
+    lab_server: LabServer, session: Connection, request: pytest.FixtureRequest
+) -> None:
+    here = host_sources(HERE, session, facts(session))
+    script = "while read -r _; do echo '/proc/loadavg:1.5 1 1'; echo .; done; : pgassay-test-reader"
+    words = ("sh", "-c", script)
+    found, warnings = sampled(lab_server, replace(here, reader=words))
+    assert ("loadavg", "") in found
+    assert warnings == []
+    left = [p for p in psutil.Process().children(recursive=True) if script in p.cmdline()]
+    assert left == []
+
+
+def test_a_role_that_may_not_read_files_is_told_what_to_grant(lab_server: LabServer) -> None:
+    with psycopg.connect(lab_server.dsn("plain"), autocommit=True) as plain:
+        sources = sources_over_sql(plain)
+        assert sources.files == ()
+        assert grants("plain") in sources.notes[0]
+        with lab_server.admin() as admin:
+            admin.execute(grants("plain").encode())
+            try:
+                assert len(sources_over_sql(plain).files) >= 7
+            finally:
+                admin.execute("REVOKE pg_read_server_files FROM plain")
+                admin.execute(
+                    "REVOKE EXECUTE ON FUNCTION pg_read_file(text, bigint, bigint, boolean)"
+                    " FROM plain"
+                )
+
+
+def test_the_environment_tells_what_data_and_wal_lie_on(session: Connection) -> None:
+    told = describe_storage(HERE, facts(session))
+    assert {"data", "wal"} <= set(told["storage"])
+    data = told["storage"]["data"]
+    assert data["devices"] or data["reason"]
+    for name in data["devices"]:
+        assert told["devices"][name]["size_bytes"] > 0
+
+
+def test_doctor_has_a_line_for_each_source_of_the_host(lab_server: LabServer) -> None:
+    checks = {check.name: check for check in check_server(lab_server.dsn())}
+    assert checks["server's processes"].found == "CPU and CPU queue are told apart"
+    assert checks["server's disks"].found.split(":")[0] in ("data", "wal", "log")
+    assert checks["sampling"].state == "ok"

@@ -1,0 +1,191 @@
+"""A/A runs: the noise of a host, what it lets find, and what is advised."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench.courses import course_of, inert_noise
+
+from pgassay.analysis.analyse import rule_of
+from pgassay.analysis.calibration import advise, optimum_s
+from pgassay.analysis.calibration_model import Noise
+from pgassay.analysis.contrasts import BlockTable
+from pgassay.analysis.host_steadiness import host_steadiness
+from pgassay.analysis.model import Verdict
+from pgassay.analysis.noise import noise_of
+from pgassay.findings.calibration import Fitness, fitness_of
+from pgassay.findings.model import FindingKind
+from pgassay.pipeline import answered, report_run
+from pgassay.plan.design import make_plan
+from pgassay.plan.model import Plan
+from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.report.context import ReportContext
+from pgassay.report.contract import run_object
+from pgassay.report.markdown import render_markdown
+from pgassay.spec.parse import parse_spec
+from support.synthetic import SPEC, synthetic_run
+
+
+def design(text: str = SPEC) -> Plan:
+    return make_plan(parse_spec(text, source="spec.toml", beside=Path()), calibrates=True)
+
+
+def calibrated(path: Path, noise: float = 0.01) -> ReportContext:
+    run, _, _ = synthetic_run(path, noise=noise, calibrates=True)
+    return report_run(run).context
+
+
+def noise_with(start_sd: float, second_sd: float, measured_s: float = 30.0) -> Noise:
+    return Noise(
+        metric="tps",
+        trials=24,
+        degrees=12,
+        measured_s=measured_s,
+        trial_sd=math.hypot(start_sd, second_sd / math.sqrt(measured_s)),
+        second_sd=second_sd,
+        start_sd=start_sd,
+        autocorrelation=0.5,
+        interval_s=1.0,
+        drift_sd=0.0,
+    )
+
+
+def test_the_baseline_is_run_against_itself_in_the_same_design() -> None:
+    text = SPEC.replace("max_blocks = 6", "max_blocks = 12")
+    plan, experiment = design(text), make_plan(parse_spec(text, source="s", beside=Path()))
+    assert [dict(arm.levels) for arm in plan.arms] == [
+        {"max_wal_size": "32MB", "A/A": "A"},
+        {"max_wal_size": "32MB", "A/A": "B"},
+    ]
+    assert (plan.steps, plan.max_blocks) == (experiment.steps, experiment.max_blocks)
+    assert plan.experiment().factors == experiment.factors
+
+
+def test_a_label_changes_nothing_on_the_server() -> None:
+    for arm in design().arms:
+        assert arm.levels_of("postgres") == {"max_wal_size": "32MB"}
+        assert set(arm.by_kind) == {"postgres", "label"}
+
+
+def test_an_aa_run_ends_after_the_least_blocks_whatever_it_has_seen() -> None:
+    plan = design(SPEC.replace("max_blocks = 6", "max_blocks = 12"))
+    assert next(block for block in range(1, 13) if answered(plan, block, [])) == 6
+    assert plan.last_block == 6
+
+
+def test_an_aa_plan_is_read_back_as_it_was() -> None:
+    assert plan_from_json(plan_to_json(design())) == design()
+
+
+def test_its_verdict_is_calibration_and_never_better_or_worse(tmp_path: Path) -> None:
+    context = calibrated(tmp_path / "run")
+    assert {c.verdict for c in context.analysis.comparisons} == {Verdict.CALIBRATION}
+    told = run_object("run", context)
+    assert [verdict["verdict"] for verdict in told["verdicts"]] == ["calibration"]
+    assert told["calibration"]["fitness"] in set(Fitness)
+    json.dumps(told, allow_nan=False)
+
+
+def test_page_and_markdown_tell_noise_advice_and_fitness(tmp_path: Path) -> None:
+    context = calibrated(tmp_path / "run")
+    html = (tmp_path / "run" / "report.html").read_text("utf-8")
+    for text in (html, render_markdown(context)):
+        for title in ("Noise floor", "Detectable", "Time to decide", "Advice", "Fitness"):
+            assert title in text
+        assert "Calibration of this host" in text
+
+
+def test_a_quiet_host_is_fit_and_a_noisy_one_is_not(tmp_path: Path) -> None:
+    found = {}
+    for name, noise in (("quiet", 0.004), ("noisy", 0.15)):
+        calibration = calibrated(tmp_path / name, noise).analysis.calibration
+        assert calibration is not None
+        found[name] = fitness_of(calibration, 0.02)
+    assert found == {"quiet": Fitness.FIT, "noisy": Fitness.UNFIT}
+
+
+def test_what_the_noise_is_made_of_is_found_again() -> None:
+    source = np.random.default_rng(3)
+    starts = 0.01 * source.standard_normal((60, 2))
+    seconds = 0.03 * inert_noise(source, 120, 200, 0.8)
+    courses = [
+        course_of(5000.0 * np.exp(start + row), number=at + 1)
+        for at, (start, row) in enumerate(zip(starts.ravel(), seconds, strict=True))
+    ]
+    values = np.array([math.log(float(c.tps.mean())) for c in courses]).reshape(60, 2)
+    drift = 0.02 * source.standard_normal((60, 1))
+    table = BlockTable(tuple(range(60)), values + drift)
+    noise = noise_of("tps", table, courses, 200.0, alike=True)
+    assert noise is not None
+    of_a_second = 0.03 * math.sqrt((1 + 0.8) / (1 - 0.8))
+    assert noise.second_sd == pytest.approx(of_a_second, rel=0.2)
+    assert noise.start_sd == pytest.approx(0.01, rel=0.3)
+    assert noise.autocorrelation == pytest.approx(0.8, abs=0.05)
+    assert noise.drift_sd == pytest.approx(0.02, rel=0.3)
+    assert noise.degrees == 60
+
+
+def test_one_arm_alone_is_measured_by_neighbours_so_that_drift_does_not_count() -> None:
+    source = np.random.default_rng(4)
+    values = 0.01 * source.standard_normal((200, 1)) + np.linspace(0.0, 1.0, 200)[:, None]
+    noise = noise_of("tps", BlockTable(tuple(range(200)), values), [], 10.0, alike=False)
+    assert noise is not None
+    assert noise.trial_sd == pytest.approx(0.01, rel=0.2)
+    assert noise.second_sd is None
+
+
+def test_constant_trials_have_no_noise_to_tell() -> None:
+    table = BlockTable((1, 2), np.ones((2, 2)))
+    assert noise_of("tps", table, [], 10.0, alike=True) is None
+
+
+def test_the_optimum_is_kaliberas_and_joness() -> None:
+    # sqrt(c2 / c1 * (variance inside / variance between)): 9 s of overhead, ratio 100.
+    assert optimum_s(noise_with(0.01, 0.1), 9.0) == pytest.approx(30.0)
+    assert optimum_s(noise_with(0.0, 0.1), 9.0) is None
+
+
+def test_dear_restarts_ask_for_longer_trials_and_lucky_starts_for_shorter_ones() -> None:
+    rule = rule_of(design().experiment())
+
+    def length(start_sd: float, second_sd: float, overhead_s: float) -> float:
+        found = advise(noise_with(start_sd, second_sd), rule, overhead_s, 6, 30.0)
+        assert found is not None
+        return found.trial_s
+
+    assert length(0.005, 0.15, 120.0) > length(0.005, 0.15, 2.0)
+    assert length(0.02, 0.05, 5.0) < length(0.002, 0.15, 5.0)
+
+
+def test_no_advice_is_given_where_no_length_would_do() -> None:
+    rule = rule_of(design().experiment())
+    assert advise(noise_with(0.5, 0.5), rule, 5.0, 6, 30.0) is None
+
+
+def test_the_host_is_told_by_what_was_seen_around_trials() -> None:
+    summary = {
+        "fingerprint": {
+            "before": {"host": {"frequency_mhz": 2000.0, "throttled": 3}},
+            "after": {"host": {"frequency_mhz": 3000.0, "throttled": 5}},
+            "processors": {"all_s": 10.0, "steal_s": 1.0, "foreign_user_s": 0.5},
+        }
+    }
+    found = host_steadiness([summary, summary])
+    assert (found.steal_pct, found.others_pct, found.throttled) == (10.0, 5.0, 2)
+    assert found.frequency_spread_pct == pytest.approx(20.0)
+    nothing = host_steadiness([{"fingerprint": {"before": {"host": None}, "processors": None}}])
+    assert nothing.steal_pct is nothing.frequency_spread_pct is nothing.throttled is None
+
+
+def test_a_run_of_levels_has_its_noise_but_no_calibration(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.3}, noise=0.01)
+    context = report_run(run).context
+    assert context.analysis.calibration is None
+    assert not context.of_kind(FindingKind.CALIBRATION)
+    assert context.analysis.noise is not None
+    tps = next(n for n in context.analysis.noise.metrics if n.metric == "tps")
+    assert 0.004 < tps.trial_sd < 0.03

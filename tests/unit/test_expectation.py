@@ -1,0 +1,146 @@
+"""What a plan can expect, from earlier runs on this host."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from pgassay.analysis.calibration_model import NoiseFloor
+from pgassay.analysis.estimate import Rule
+from pgassay.analysis.experience import Expectation, expect, record_of
+from pgassay.analysis.model import IntervalKind
+from pgassay.analysis.power import blocks_for, outlook
+from pgassay.findings.calibration import expectation_lines
+from pgassay.pipeline import report_run
+from pgassay.plan.design import make_plan
+from pgassay.samples.noise_memory import (
+    MOST_KEPT,
+    noise_folder,
+    remember_noise,
+    remembered_noise,
+)
+from pgassay.spec.parse import Spec, parse_spec
+from support.command import pgassay
+from support.synthetic import SPEC, synthetic_run
+
+SEQUENTIAL = SPEC.replace("max_blocks = 6", "max_blocks = 24")
+
+
+def spec_of(text: str = SEQUENTIAL) -> Spec:
+    return parse_spec(text, source="spec.toml", beside=Path())
+
+
+def expected(text: str, records: list[dict[str, object]]) -> Expectation:
+    spec = spec_of(text)
+    found = expect(spec, make_plan(spec), records)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def floor(tmp_path: Path) -> NoiseFloor:
+    run, _, _ = synthetic_run(tmp_path / "earlier", noise=0.01)
+    found = report_run(run).context.analysis.noise
+    assert found is not None
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def test_an_earlier_run_of_the_load_says_what_to_expect(floor: NoiseFloor) -> None:
+    record = json.loads(json.dumps(record_of(spec_of(), "embedded", floor)))
+    found = expected(SEQUENTIAL, [record])
+    assert (found.known_from, found.runs, len(found.cases)) == ("this load", 1, 1)
+    tps = next(noise for noise in floor.metrics if noise.metric == "tps")
+    assert found.cases[0].trial_sd == pytest.approx(tps.trial_sd, rel=0.01)
+    assert found.cases[0].outlook.difference_sd == pytest.approx(math.sqrt(2) * tps.trial_sd, 0.01)
+
+
+def test_the_factor_does_not_matter_but_the_load_does(floor: NoiseFloor) -> None:
+    record = record_of(spec_of(), "embedded", floor)
+    other_factor = SEQUENTIAL.replace('max_wal_size = ["32MB", "4GB"]', 'jit = ["on", "off"]')
+    assert expected(other_factor, [record]).known_from == "this load"
+    other_load = SEQUENTIAL.replace("clients = 8", "clients = 2")
+    assert expected(other_load, [record]).known_from == "other loads"
+
+
+def test_an_existing_server_is_not_told_by_ours(floor: NoiseFloor) -> None:
+    record = record_of(spec_of(), "embedded", floor)
+    text = f"[target]\ndsn = 'service=lab'\nallow_changes = true\n{SEQUENTIAL.strip()}"
+    assert expected(text.replace('question = "', "#", 1), [record]).known_from == "others"
+
+
+def test_without_earlier_runs_a_range_is_told_as_that_of_others() -> None:
+    found = expected(SEQUENTIAL, [])
+    assert found.known_from == "others"
+    assert [case.trial_sd for case in found.cases] == [0.005, 0.025]
+    plan = make_plan(spec_of())
+    assert "no earlier run here" in dict(expectation_lines(found, plan))["noise"]
+
+
+@pytest.mark.parametrize("broken", [{}, {"metrics": 3}, {"metrics": {"tps": {"trial_sd": "x"}}}])
+def test_a_record_of_another_make_is_as_none(broken: dict[str, object]) -> None:
+    stored = {"target": ["embedded", "18"], "overhead_s": 1.0, **broken}
+    assert expected(SEQUENTIAL, [stored]).known_from == "others"
+
+
+def test_records_are_their_owners_and_their_number_is_bounded() -> None:
+    first = datetime(2026, 1, 1, tzinfo=UTC)
+    for at in range(MOST_KEPT + 5):
+        assert remember_noise({"n": at}, first + timedelta(seconds=at))
+    kept = remembered_noise()
+    assert [record["n"] for record in kept[:2]] == [MOST_KEPT + 4, MOST_KEPT + 3]
+    assert len(kept) == MOST_KEPT
+    modes = {path.stat().st_mode & 0o777 for path in noise_folder().iterdir()}
+    assert modes == {0o600}
+    assert noise_folder().stat().st_mode & 0o777 == 0o700
+
+
+def test_a_state_that_cannot_be_used_stops_nothing() -> None:
+    noise_folder().parent.mkdir(parents=True)
+    noise_folder().write_text("not a folder")
+    assert not remember_noise({})
+    assert remembered_noise() == []
+
+
+def test_what_is_expected_is_what_the_validation_saw() -> None:
+    # docs/validation.md: trial noise of 1.5 %, 6 to 24 blocks.
+    rule = Rule(IntervalKind.SEQUENCE, 0.02, 1, 6)
+    found = outlook(rule, math.sqrt(2) * 0.015, 6, 24)
+    assert found.if_different.decided == pytest.approx(0.91, abs=0.03)
+    assert found.if_same.decided == pytest.approx(0.90, abs=0.03)
+    assert found.if_different.blocks in range(11, 15)
+
+
+def test_the_detectable_effect_of_a_t_test_is_the_textbooks() -> None:
+    # 12 pairs, two-sided 5 %, power 90 %: 1.0277 standard deviations (noncentral t).
+    rule = Rule(IntervalKind.T, 0.001, 1, 12)
+    found = outlook(rule, 0.01, 12, 12)
+    assert found.detectable == pytest.approx(math.expm1(0.010277), rel=0.03)
+
+
+def test_quieter_hosts_need_fewer_blocks() -> None:
+    for kind in IntervalKind:
+        looks = (6, 12, 18, 24) if kind is IntervalKind.GROUP else ()
+        rule = Rule(kind, 0.02, 1, 6, looks)
+        needed = [blocks_for(rule, sd, 6, 200) for sd in (0.005, 0.02, 0.04)]
+        assert all(needed)
+        assert needed == sorted(needed, key=lambda blocks: blocks or 0)
+        assert blocks_for(rule, 1.0, 6, 200) is None
+
+
+def test_plan_tells_it_and_its_json_has_it(tmp_path: Path, floor: NoiseFloor) -> None:
+    path = tmp_path / "spec.toml"
+    path.write_text(SEQUENTIAL)
+    remember_noise(record_of(spec_of(), "embedded", floor))
+    printed = " ".join(pgassay("plan", path).stdout.split())
+    assert "an earlier run of this load here" in printed
+    told = json.loads(pgassay("plan", path, "--json").stdout)
+    assert told["expected"]["cases"][0]["outlook"]["if_same"]["blocks"]

@@ -1,0 +1,53 @@
+"""The relabelling of real trials, on made-up ones."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+from bench.real_aa import Trial, rows_of, store, stored, write_page
+
+
+def noisy_trials(count: int = 60) -> list[Trial]:
+    """With a start's luck and a slow drift, as a shared machine has them."""
+    source = np.random.default_rng(1)
+    found = []
+    for at in range(count):
+        level = 7000.0 * math.exp(0.02 * source.standard_normal() + 0.005 * at)
+        seconds = level * np.exp(0.02 * source.standard_normal(8))
+        found.append(Trial(float(seconds.mean()), seconds))
+    return found
+
+
+def shares(rows: list[str]) -> dict[str, float]:
+    found = {}
+    for row in rows:
+        _, name, share, _ = row.split("|")
+        found[name.strip()] = float(re.match(r"\s*([\d.]+) %", share)[1])  # type: ignore[index]
+    return found
+
+
+def test_blocks_hold_their_error_where_single_trials_do_not() -> None:
+    found = shares(rows_of(noisy_trials(), 200))
+    assert found["pgassay: 8 blocks, t interval"] <= 10.0
+    assert found["pgassay: 6 to 24 blocks, sequential"] <= 7.0
+    assert found["two single trials, medians more than 1 % apart"] >= 30.0
+    assert found["8 trials, then 8 others, Welch's t on trials"] >= 30.0
+
+
+def test_few_trials_have_the_rows_they_suffice_for() -> None:
+    found = shares(rows_of(noisy_trials(16), 20))
+    assert "pgassay: 8 blocks, t interval" in found
+    assert "pgassay: 6 to 24 blocks, sequential" not in found
+
+
+def test_figures_are_read_back_as_they_were_stored(tmp_path: Path) -> None:
+    trials = noisy_trials(4)
+    store(trials, tmp_path / "figures.csv")
+    for before, after in zip(trials, stored(tmp_path / "figures.csv"), strict=True):
+        assert abs(after.tps - before.tps) < 0.01
+        assert np.allclose(after.seconds, before.seconds, atol=0.5)
+    write_page(trials, 5, tmp_path / "page.md")
+    assert "Neighbouring trials are blocks" in (tmp_path / "page.md").read_text("utf-8")
