@@ -52,6 +52,7 @@ validate: build
 	$(BIN)/python -m bench.false_positives
 	$(BIN)/python -m bench.factorial_errors
 	$(BIN)/python -m bench.estimates
+	$(BIN)/python -m bench.switchback_errors
 
 format:
 	$(BIN)/ruff check --fix --quiet .

@@ -227,13 +227,17 @@ class Sampler:
          "counters": [{"source": "pg_stat_wal", "sql": "…", "every_s": 1.0}],
          "host": {"every_s": 1.0, "devices": ["vda"], "postmaster": 123,
                   "files": [{"path": "/proc/stat", "source": "stat", "object": "",
-                             "format": "stat"}]}}
+                             "format": "stat"}]},
+         "busy_share": 0.1}
 
     `waits`, `host`, `devices` (then all are kept), `postmaster` may be null.
     With `reader`, a program's words, the files are read by it (trials/host_reader.sh); with `sql`,
     by a query of the server that returns path and text. Both may be left out. Formats of a file are
     stat, meminfo, vmstat, diskstats, loadavg, pressure, net_dev, net_snmp, pairs, number,
     cgroup_io, file_system (a path: the room of its file system).
+
+    With `busy_share` (null: no such limit) a reading that took long is followed by a rest of up to
+    60 s, so that readings of one query take no more than that share of the time.
 
     The waits query returns, in this order and with these types:
     pid int4, leader_pid int4, backend_type text, state text, wait_event_type text,
@@ -265,7 +269,16 @@ class Sampler:
     def take_host(self) -> dict[str, list[object]]:
         """The same columns for the host's files, and the source `processes`: what the server's own
         processes took, summed by backend type since sampling began."""
+    def glance(self, sources: list[str]) -> str:
+        """JSON of what was seen lately, cheap enough for each second; takes no row.
+
+        ``{"ticks", "checkpointing", "busy": {"IO:WALSync": n, "CPU": n}, "readings":
+        {"stat": {"time_ns", "objects": {"cpu": {"user": v}}}}}``; `busy` counts client backends
+        since the start, `checkpointing` the ticks with the checkpointer at work, `readings` are
+        the last of the sources asked for.
+        """
     def warnings(self) -> list[str]:
         """What could not be read, one line each, each once."""
     def cost(self) -> str:
-        """JSON: ``{"cpu_s", "wait_ticks", "counter_reads", "host_reads", "late_ticks"}``."""
+        """JSON: ``{"cpu_s", "wait_ticks", "counter_reads", "host_reads", "late_ticks",
+        "rested_ticks"}``."""

@@ -132,8 +132,11 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         series=series,
         environment=_environment(run, trials),
         command=shlex.join(
-            ["pgassay", "run", str(run.path / "spec.toml"), "--seed", str(plan.seed)]
-            + (["--aa"] if plan.calibrates else [])
+            [
+                *("pgassay", "run", str(run.path / "spec.toml"), "--seed", str(plan.seed)),
+                *(("--mode", plan.mode) if plan.alternates else ()),
+                *(("--aa",) if plan.calibrates else ()),
+            ]
         ),
         version=__version__,
     )

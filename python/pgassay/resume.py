@@ -80,7 +80,7 @@ def undo_what_is_left(run: RunDirectory) -> tuple[Sequence[Change], Sequence[str
 
 def _same_spec(run: RunDirectory, plan: Plan, spec_path: Path | None) -> Spec:
     """The run's spec; refuses one that is not what the plan was drawn from."""
-    spec = load_spec(run.path / "spec.toml", plan.seed)
+    spec = load_spec(run.path / "spec.toml", plan.seed, plan.mode)
     if not same_design(make_plan(spec, calibrates=plan.calibrates), plan):
         raise RunDirectoryError(
             f"{run.path / 'spec.toml'}: is not what plan.json was drawn from; put it back, or"
@@ -88,7 +88,7 @@ def _same_spec(run: RunDirectory, plan: Plan, spec_path: Path | None) -> Spec:
         )
     if spec_path is None or spec_path.resolve() == (run.path / "spec.toml").resolve():
         return spec
-    given = load_spec(spec_path, plan.seed)
+    given = load_spec(spec_path, plan.seed, plan.mode)
     materials = (spec.workload, spec.variants)
     if given.text != spec.text or (given.workload, given.variants) != materials:
         what = "workload" if given.text == spec.text else "experiment file"

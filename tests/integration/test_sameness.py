@@ -21,6 +21,7 @@ from pgassay.spec.parse import load_spec
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.local_host import HERE
 from pgassay.trials.fingerprint import take_fingerprint
+from pgassay.trials.glance import Seen
 from pgassay.trials.host_look import look_at
 from pgassay.trials.observer import SilentObserver
 from pgassay.trials.processor_times import processor_times
@@ -60,7 +61,7 @@ class Meddler(SilentObserver):
         self.trials.append(trial)
         self._waiting = trial.number in self.in_trials
 
-    def loading(self, progress: Mapping[str, Any]) -> None:
+    def loading(self, progress: Mapping[str, Any], seen: Seen | None = None) -> None:
         if self._waiting and progress["measured"]:
             self._waiting = False
             self.act()

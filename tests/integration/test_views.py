@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import psycopg
 import pytest
 
 from pgassay.target.account import Account
-from pgassay.target.protocol import Connection, Target
+from pgassay.target.protocol import Connection
 from pgassay.trials.checks import check_server
 from pgassay.trials.queries import extensions_in, queries_for
 from pgassay.trials.statement_statistics import StatementWatch
@@ -99,9 +98,8 @@ def server_with_statements(account: Account, servers_base: Any) -> Iterator[LabS
 
 
 def watch_on(server: LabServer) -> StatementWatch:
-    target = cast(Target, SimpleNamespace(connect=server.admin))
     with server.admin() as session:
-        return StatementWatch(target, session.info.server_version, extensions_in(session))
+        return StatementWatch(server.admin, session.info.server_version, extensions_in(session))
 
 
 def test_statements_of_a_trial_are_told_without_a_reset(server_with_statements: LabServer) -> None:

@@ -52,7 +52,7 @@ def test_real_logs_tell_their_checkpoints(name: str) -> None:
 
 
 def test_events_that_come_in_masses_are_summed_by_the_second() -> None:
-    tally = EventTally(offset_ns=1)
+    tally = EventTally(ours_ns=lambda at: at - 1)
     for at in range(5000):
         message = f"duration: {at % 7}.000 ms  statement: SELECT {at}"
         tally.add(Entry(at * 1000 + 1, at, "LOG", None, message, "d", None, of_session=True))

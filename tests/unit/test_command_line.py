@@ -44,6 +44,9 @@ STUB = Path(_core.__file__).parent / "_core.pyi"
         (["init", "--partition-method", "hash"], "belongs to --partitions"),
         (["load", "-D", "x"], "-D x: write VARIABLE=VALUE"),
         (["load", "-M", "fast"], "-M fast: known are"),
+        (["observe", "--every", "1ms"], "--every: 1ms: give 0.02 s to 60 s"),
+        (["observe", "--duration", "soon"], "--duration: "),
+        (["observe", "--max-disk", "lots"], "--max-disk: lots: write a size such as 500MB"),
         (["load", "-h", "127.0.0.1", "-p", "1"], "is the server running there"),
     ],
 )

@@ -56,6 +56,11 @@ impl Sampler {
         value_columns(py, values)
     }
 
+    /// JSON of what was seen lately, without taking a row.
+    fn glance(&self, sources: Vec<String>) -> String {
+        self.0.glance(&sources)
+    }
+
     /// What could not be read, one line each, each once.
     fn warnings(&self) -> Vec<String> {
         self.0.warnings()

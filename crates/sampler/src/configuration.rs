@@ -21,6 +21,10 @@ pub struct Configuration {
     #[serde(default)]
     pub counters: Vec<CounterQuery>,
     pub host: Option<HostFiles>,
+    /// The largest share of the time that readings of one kind may keep the server busy; after a
+    /// slow one the sampler rests. `None` is no limit.
+    #[serde(default, deserialize_with = "busy_share")]
+    pub busy_share: Option<f64>,
 }
 
 /// The query for what each busy process waits for.
@@ -109,6 +113,15 @@ fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     }
 }
 
+fn busy_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    match Option::<f64>::deserialize(deserializer)? {
+        Some(share) if !(0.001..=1.0).contains(&share) => Err(de::Error::custom(format!(
+            "busy_share is {share}; give a number from 0.001 to 1"
+        ))),
+        share => Ok(share),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,5 +155,18 @@ mod tests {
             let error = with(waits).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");
         }
+    }
+
+    #[test]
+    fn a_share_of_the_time_is_checked() {
+        let with = |share: &str| {
+            Configuration::from_json(&format!(
+                r#"{{"connection": {{"host": "/tmp", "port": 1, "user": "u", "dbname": "d"}},
+                    "waits": null, "host": null, "busy_share": {share}}}"#
+            ))
+        };
+        assert_eq!(with("0.1").unwrap().busy_share, Some(0.1));
+        assert_eq!(with("null").unwrap().busy_share, None);
+        assert!(with("0").unwrap_err().to_string().contains("busy_share"));
     }
 }

@@ -9,6 +9,8 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
+use crate::schedule::LeftOut;
+
 /// What the sampling took.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Cost {
@@ -19,6 +21,8 @@ pub struct Cost {
     pub host_reads: u64,
     /// Ticks read well after their time or not at all, of all three kinds.
     pub late_ticks: u64,
+    /// Ticks given up to spare a slow server.
+    pub rested_ticks: u64,
 }
 
 #[derive(Debug, Default)]
@@ -28,9 +32,18 @@ pub(crate) struct Costs {
     pub(crate) counter_reads: AtomicU64,
     pub(crate) host_reads: AtomicU64,
     pub(crate) late_ticks: AtomicU64,
+    pub(crate) rested_ticks: AtomicU64,
 }
 
 impl Costs {
+    /// Books a tick that was `late` or not, and those left out after it.
+    pub(crate) fn book_ticks(&self, late: bool, left_out: LeftOut) {
+        let late = u64::from(late) + left_out.missed;
+        self.late_ticks.fetch_add(late, Ordering::Relaxed);
+        self.rested_ticks
+            .fetch_add(left_out.rested, Ordering::Relaxed);
+    }
+
     pub(crate) fn read(&self) -> Cost {
         Cost {
             cpu_s: Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed)).as_secs_f64(),
@@ -38,6 +51,7 @@ impl Costs {
             counter_reads: self.counter_reads.load(Ordering::Relaxed),
             host_reads: self.host_reads.load(Ordering::Relaxed),
             late_ticks: self.late_ticks.load(Ordering::Relaxed),
+            rested_ticks: self.rested_ticks.load(Ordering::Relaxed),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::configuration::CounterQuery;
 use crate::cost::CpuMeter;
 use crate::link::{Link, may_pass};
 use crate::names::{NameId, Names};
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, rest_after};
 use crate::shared::Shared;
 
 const INT8: u32 = 20;
@@ -86,7 +86,8 @@ fn serve(
             if task.schedule.due() > now {
                 continue;
             }
-            let late = u64::from(task.schedule.is_late(now));
+            let began = Instant::now();
+            let late = task.schedule.is_late(now);
             match read(client, task.source, prepared, &mut values, shared) {
                 Ok(()) => {}
                 Err(error) if error.is_fatal() => return Err(error),
@@ -95,8 +96,10 @@ fn serve(
                     task.useless = !may_pass(&error);
                 }
             }
-            let late = late + task.schedule.advance(Instant::now());
-            shared.costs.late_ticks.fetch_add(late, Ordering::Relaxed);
+            let ended = Instant::now();
+            let rest = rest_after(ended - began, shared.busy_share);
+            let left_out = task.schedule.advance_after_rest(ended, ended + rest);
+            shared.costs.book_ticks(late, left_out);
         }
         ready.retain(|(task, _)| !task.useless);
         meter.book();
@@ -169,6 +172,7 @@ fn read(
     })?;
     let time_ns = asked_ns + (clock::now_ns() - asked_ns) / 2;
     values.time_ns.fill(time_ns);
+    shared.recent.note_values(values);
     shared.counters().append(values);
     shared.costs.counter_reads.fetch_add(1, Ordering::Relaxed);
     Ok(())

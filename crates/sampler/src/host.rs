@@ -122,6 +122,7 @@ impl<'a> Reader<'a> {
                 values.push(time_ns, source, kind, name, value);
             });
         }
+        self.shared.recent.note_values(&self.values);
         self.shared.host().append(&mut self.values);
     }
 }

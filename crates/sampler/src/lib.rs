@@ -20,6 +20,7 @@ mod names;
 mod network;
 mod proc;
 mod processes;
+mod recent;
 mod sampler;
 mod schedule;
 mod shared;

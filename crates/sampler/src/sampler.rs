@@ -29,8 +29,8 @@ impl Sampler {
     #[must_use]
     pub fn new(configuration: Configuration, board: Option<Arc<Board>>) -> Sampler {
         Sampler {
+            shared: Shared::new(board, configuration.busy_share),
             configuration,
-            shared: Shared::new(board),
             threads: Mutex::new(None),
         }
     }
@@ -114,6 +114,12 @@ impl Sampler {
     pub fn take_host(&self) -> Values {
         let mut rows = self.shared.host();
         rows.take(self.shared.names.texts())
+    }
+
+    /// JSON of what was seen lately, without taking any row: see `_core.pyi`.
+    #[must_use]
+    pub fn glance(&self, sources: &[String]) -> String {
+        self.shared.recent.to_json(&self.shared.names, sources)
     }
 
     /// What could not be read so far, one line each, each cause once.

@@ -1,6 +1,6 @@
 //! When to read next.
 //!
-//! Enters: a period, a jitter and the present time. Leaves: the time of the next tick and how
+//! Enters: a period, a jitter, the present time, a wish to rest. Leaves: the time of the next tick and how
 //! many were missed. Never: two ticks in a burst to make up for a late one, because samples
 //! that come in bunches would weigh the moments around a stall too heavily.
 
@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+
+/// However slow a server is, it is looked at so often.
+const LONGEST_REST: Duration = Duration::from_secs(60);
 
 /// A grid of times, one each period; each tick falls at random in a window around its own.
 ///
@@ -53,12 +56,38 @@ impl Schedule {
 
     /// Goes on to the next tick; returns how many passed before they could be read.
     pub(crate) fn advance(&mut self, now: Instant) -> u64 {
-        let elapsed = now.saturating_duration_since(self.start);
-        let (tick, missed) = next_tick(self.tick, elapsed, self.every);
-        self.tick = tick;
-        self.due = self.start + offset(tick, self.every, self.jitter, self.random.random());
-        missed
+        self.advance_after_rest(now, now).missed
     }
+
+    /// Goes on to the first tick after a rest that begins `now`.
+    pub(crate) fn advance_after_rest(&mut self, now: Instant, until: Instant) -> LeftOut {
+        let elapsed = |at: Instant| at.saturating_duration_since(self.start);
+        let (first, missed) = next_tick(self.tick, elapsed(now), self.every);
+        let (tick, all) = next_tick(self.tick, elapsed(until.max(now)), self.every);
+        self.tick = tick;
+        let rested = tick - first;
+        // At rest from the moment on, not from the grid: a window may begin before its place.
+        let due = self.start + offset(tick, self.every, self.jitter, self.random.random());
+        self.due = if rested > 0 { due.max(until) } else { due };
+        debug_assert_eq!(missed + rested, all);
+        LeftOut { missed, rested }
+    }
+}
+
+/// Ticks that were not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    /// Passed before they could be.
+    pub(crate) missed: u64,
+    /// Given up, to spare a slow server.
+    pub(crate) rested: u64,
+}
+
+/// How long to rest after a reading, so that readings take no more than `share` of the time.
+pub(crate) fn rest_after(took: Duration, share: Option<f64>) -> Duration {
+    share.map_or(Duration::ZERO, |share| {
+        took.mul_f64((1.0 / share - 1.0).max(0.0)).min(LONGEST_REST)
+    })
 }
 
 /// The first tick after `tick` whose place on the grid is not past, and how many lie between.
@@ -135,6 +164,39 @@ mod tests {
         let back = start + Duration::from_secs(5);
         schedule.resume(back);
         assert!(schedule.due() > back - EVERY && schedule.due() < back + EVERY);
+    }
+
+    #[test]
+    fn a_slow_reading_is_followed_by_a_rest_and_a_quick_one_is_not() {
+        let start = Instant::now();
+        let mut schedule = Schedule::new(start, EVERY, 0.0, 7);
+        let quick = start + Duration::from_millis(4);
+        let until = quick + rest_after(Duration::from_millis(4), Some(0.1));
+        let left_out = schedule.advance_after_rest(quick, until);
+        assert_eq!(
+            left_out,
+            LeftOut {
+                missed: 0,
+                rested: 0
+            }
+        );
+        let slow = schedule.due() + Duration::from_millis(250);
+        let until = slow + rest_after(Duration::from_millis(250), Some(0.1));
+        let left_out = schedule.advance_after_rest(slow, until);
+        assert_eq!(
+            left_out,
+            LeftOut {
+                missed: 2,
+                rested: 22
+            }
+        );
+        assert!(schedule.due() >= until);
+    }
+
+    #[test]
+    fn no_rest_is_longer_than_a_minute_and_without_a_share_there_is_none() {
+        assert_eq!(rest_after(Duration::from_secs(30), Some(0.1)), LONGEST_REST);
+        assert_eq!(rest_after(Duration::from_secs(30), None), Duration::ZERO);
     }
 
     proptest! {

@@ -12,6 +12,7 @@ use pgassay_session::board::Board;
 use crate::columns::Waits;
 use crate::cost::Costs;
 use crate::names::Names;
+use crate::recent::Recent;
 use crate::thinning::Thinned;
 
 #[derive(Debug, Default)]
@@ -21,15 +22,18 @@ pub(crate) struct Shared {
     pub(crate) stop: Stop,
     pub(crate) warnings: Warnings,
     pub(crate) costs: Costs,
+    pub(crate) recent: Recent,
+    pub(crate) busy_share: Option<f64>,
     waits: Mutex<Waits>,
     counters: Mutex<Thinned>,
     host: Mutex<Thinned>,
 }
 
 impl Shared {
-    pub(crate) fn new(board: Option<Arc<Board>>) -> Arc<Shared> {
+    pub(crate) fn new(board: Option<Arc<Board>>, busy_share: Option<f64>) -> Arc<Shared> {
         Arc::new(Shared {
             board,
+            busy_share,
             ..Shared::default()
         })
     }

@@ -14,7 +14,7 @@ use crate::configuration::WaitsQuery;
 use crate::cost::CpuMeter;
 use crate::link::{Link, may_pass};
 use crate::names::Names;
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, rest_after};
 use crate::shared::Shared;
 
 const INT4: u32 = 23;
@@ -65,7 +65,8 @@ fn serve(
     schedule.resume(Instant::now());
     let mut rows = Vec::new();
     while !shared.stop.wait_until(schedule.due()) {
-        let late = u64::from(schedule.is_late(Instant::now()));
+        let began = Instant::now();
+        let late = schedule.is_late(began);
         match tick(client, &statement, shared, &mut rows) {
             Ok(()) => {}
             Err(error) if error.is_fatal() => return Err(error),
@@ -76,8 +77,10 @@ fn serve(
                 }
             }
         }
-        let late = late + schedule.advance(Instant::now());
-        shared.costs.late_ticks.fetch_add(late, Ordering::Relaxed);
+        let now = Instant::now();
+        let rest = rest_after(now - began, shared.busy_share);
+        let left_out = schedule.advance_after_rest(now, now + rest);
+        shared.costs.book_ticks(late, left_out);
         meter.book();
     }
     Ok(())
@@ -111,6 +114,9 @@ fn tick(
                 .to_owned()
         });
     }
+    shared
+        .recent
+        .note_tick(&shared.names, rows.iter().map(|(wait, _)| wait));
     let mut waits = shared.waits();
     if rows.is_empty() {
         waits.push(tick_ns, Wait::default());

@@ -126,7 +126,7 @@ fn serve(mut stream: TcpStream, cut: &AtomicBool) -> std::io::Result<()> {
             b'Q' => reply.extend([message(b'C', b"SET\0"), READY.to_vec()].concat()),
             b'P' => {
                 statements.push(text(1));
-                let columns = if ["busy", "idle", "hidden"].contains(&text(1).as_str()) {
+                let columns = if ["busy", "idle", "hidden", "late"].contains(&text(1).as_str()) {
                     WAITS
                 } else {
                     IO
@@ -142,6 +142,9 @@ fn serve(mut stream: TcpStream, cut: &AtomicBool) -> std::io::Result<()> {
                 // Portal "", statement "sN".
                 let number: usize = text(1)[1..].parse().unwrap();
                 reply.extend(message(b'2', b""));
+                if statements[number] == "late" {
+                    thread::sleep(Duration::from_millis(25));
+                }
                 reply.extend(answer(&statements[number]));
             }
             b'S' => reply.extend(READY),
@@ -242,6 +245,46 @@ fn what_the_server_hides_is_a_warning_and_no_row() {
     assert!(sampler.take_waits().pid.iter().all(Option::is_none));
     assert_eq!(sampler.warnings().len(), 1);
     assert!(sampler.warnings()[0].contains("pg_monitor"));
+}
+
+#[test]
+fn a_server_that_answers_slowly_is_asked_less_often_only_where_that_is_wanted() {
+    for (share, rests) in [("0.2", true), ("null", false)] {
+        let (port, _) = server();
+        let text = format!(
+            r#"{{"connection": {{"host": "127.0.0.1", "port": {port}, "user": "u", "dbname": "d"}},
+                "waits": {{"sql": "late", "every_s": 0.01, "jitter": 0.5}},
+                "host": null, "busy_share": {share}}}"#
+        );
+        let sampler = Sampler::new(Configuration::from_json(&text).unwrap(), None);
+        sampler.start().unwrap();
+        until("ticks", || sampler.cost().wait_ticks >= 4);
+        sampler.stop();
+        let cost = sampler.cost();
+        // Each answer takes 25 ms, so each rest 100 ms: ten ticks of the clock, less jitter.
+        let least = if rests { 8 * (cost.wait_ticks - 1) } else { 0 };
+        assert!(cost.rested_ticks >= least, "{cost:?}");
+        assert_eq!(cost.rested_ticks > 0, rests, "{cost:?}");
+    }
+}
+
+#[test]
+fn a_glance_takes_nothing_away() {
+    let (port, _) = server();
+    let sampler = sampler(port, "busy", &["io"], None);
+    sampler.start().unwrap();
+    until("readings", || {
+        sampler.cost().counter_reads >= 1 && sampler.cost().wait_ticks >= 3
+    });
+    sampler.stop();
+    let seen = sampler.glance(&["s io".to_owned()]);
+    assert_eq!(seen, sampler.glance(&["s io".to_owned()]));
+    let ticks = sampler.take_waits().tick_ns.len();
+    assert!(seen.contains(&format!(r#""IO:WalSync":{ticks}"#)), "{seen}");
+    assert!(
+        seen.contains(r#""checkpointer/relation":{"read_time_ms":1.5,"reads":41.0}"#),
+        "{seen}"
+    );
 }
 
 #[test]

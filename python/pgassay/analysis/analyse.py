@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pgassay.analysis.carry_over import carry_over, carry_over_doubts, withdrawn
 from pgassay.analysis.comparison import Question, compare
 from pgassay.analysis.contrasts import BlockTable, block_table, main_effect
 from pgassay.analysis.estimate import Rule
@@ -25,9 +26,11 @@ from pgassay.analysis.model import (
     TrialMeasures,
     Verdict,
 )
+from pgassay.analysis.round_effects import round_effects
 from pgassay.analysis.unmeasured import unmeasured
 from pgassay.analysis.variants import summarise_variants
 from pgassay.plan.model import Plan
+from pgassay.plan.turns import rounds_of
 
 _MANY_TRIALS = 6
 _INTERVALS = {
@@ -49,6 +52,8 @@ def analyse(
     invalid = sorted((t for t in finished if t.invalid), key=_place)
     steps = {step: block_table(METRICS[plan.metric], trials, plan, step) for step in _steps(plan)}
     comparisons = _tested_together(plan, steps, tuple(_comparisons(plan, trials, rule)), rule)
+    carried = carry_over(plan, trials, comparisons)
+    comparisons = withdrawn(comparisons, carried)
     factorial = factorial_effects(plan, METRICS[plan.metric], steps[None], rule)
     complete = _complete_blocks(plan, trials)
     return Analysis(
@@ -62,7 +67,9 @@ def analyse(
         trials=tuple(trials),
         invalid_trials=tuple(invalid),
         comparisons=comparisons,
-        variants=summarise_variants(trials),
+        variants=() if plan.alternates else summarise_variants(trials),
+        carry_over=carried,
+        round_effects=round_effects(plan, trials),
         interactions=factorial.interactions,
         simple_effects=factorial.simple_effects,
         trends=factorial.trends,
@@ -70,6 +77,7 @@ def analyse(
         warnings=(
             *_of_invalid(invalid, trials),
             *drift,
+            *carry_over_doubts(carried),
             *_warnings(plan, trials, comparisons, complete),
         ),
     )
@@ -87,9 +95,16 @@ def rule_of(plan: Plan) -> Rule:
         interval=IntervalKind.T if plan.calibrates else _INTERVALS[plan.stops],
         smallest_effect=plan.smallest_effect,
         simultaneous=max(1, contrasts * len(_steps(plan))),
-        declared_blocks=plan.min_blocks,
+        declared_blocks=_declared(plan),
         looks=() if plan.calibrates else plan.looks,
     )
+
+
+def _declared(plan: Plan) -> int:
+    """How many block differences, or differences of rounds, the sign-flip p is over."""
+    if not plan.alternates:
+        return plan.min_blocks
+    return sum(len(rounds_of(plan, t)) for t in plan.trials if t.block <= plan.min_blocks)
 
 
 def _steps(plan: Plan) -> list[float | None]:
@@ -140,13 +155,13 @@ def _complete_blocks(plan: Plan, trials: Sequence[TrialMeasures]) -> int:
     arms: dict[int, set[str]] = {}
     for trial in trials:
         arms.setdefault(trial.block, set()).add(trial.arm)
-    return sum(len(done) == len(plan.arms) for done in arms.values())
+    return sum(len(done) == len(plan.block(1)) for done in arms.values())
 
 
 def _arm_summary(plan: Plan, trials: Sequence[TrialMeasures]) -> list[ArmSummary]:
     summaries = []
     for arm in plan.arms:
-        own = [trial.whole.values for trial in trials if trial.arm == arm.id]
+        own = [values for trial in trials for values in _values_of(arm.id, trial)]
         means = {
             name: float(np.mean([values[name] for values in own if name in values]))
             for name in METRICS
@@ -154,6 +169,16 @@ def _arm_summary(plan: Plan, trials: Sequence[TrialMeasures]) -> list[ArmSummary
         }
         summaries.append(ArmSummary(arm.id, arm.label, arm.levels, len(own), means))
     return summaries
+
+
+def _values_of(arm: str, trial: TrialMeasures) -> list[Mapping[str, float]]:
+    """A trial's values for one arm, if any: over its slices, where arms take turns in it."""
+    if trial.arm == arm:
+        return [trial.whole.values]
+    turns = [turn.values for turn in trial.turns if turn.arm == arm]
+    names = set[str]().union(*turns)
+    means = {n: float(np.mean([v[n] for v in turns if n in v])) for n in sorted(names)}
+    return [means] if means else []
 
 
 def _of_trials(trials: Sequence[TrialMeasures]) -> list[Doubt]:
@@ -202,7 +227,7 @@ def _warnings(
     found = [Doubt("plan", text) for text in plan.warnings]
     found += _of_trials(trials)
     found += unmeasured(plan, trials)
-    left_over = len(trials) - complete * len(plan.arms)
+    left_over = len(trials) - complete * len(plan.block(1))
     if plan.factors and left_over > 0:
         trials_are = "trials are" if left_over > 1 else "trial is"
         found.append(

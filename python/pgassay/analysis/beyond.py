@@ -22,6 +22,9 @@ from pgassay.plan.model import Plan
 
 def look_beyond(analysis: Analysis, plan: Plan, courses: Sequence[TrialCourse]) -> Analysis:
     """The same analysis, with curves and courses, and the doubts they raise."""
+    if plan.alternates:
+        # Curves and courses are of one arm a trial.
+        return analysis
     effects, contrasts = checkpoint_effects(plan, courses)
     steps = step_courses(courses, plan.smallest_effect)
     return replace(

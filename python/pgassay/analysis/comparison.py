@@ -22,6 +22,7 @@ from pgassay.analysis.estimate import (
 )
 from pgassay.analysis.metrics import Metric
 from pgassay.analysis.model import Comparison, Verdict
+from pgassay.analysis.rounds import by_block
 from pgassay.plan.model import Factor, Plan
 
 
@@ -47,7 +48,7 @@ def compare(question: Question, table: BlockTable, plan: Plan, rule: Rule) -> Co
     ]
     baseline_mean, level_mean = (math.exp(mean) for mean in means) if ratio else means
     differences = table.of(main_effect(plan, factor, question.level))
-    found = estimate(differences, rule.margins(baseline_mean, ratio=ratio), rule)
+    found = estimate(differences, rule.margins(baseline_mean, ratio=ratio), rule, table.trials)
     verdict = verdict_of(found, metric)
     to_pct = relative(ratio, baseline_mean)
     raw = ratio_pct if ratio else float
@@ -74,7 +75,10 @@ def compare(question: Question, table: BlockTable, plan: Plan, rule: Rule) -> Co
         e_value=found.e_value,
         verdict=verdict,
         blocks_to_decide=0 if verdict is not Verdict.UNDECIDED else found.blocks_to_decide or None,
-        block_effects_pct=tuple(e for d in differences if (e := to_pct(float(d))) is not None),
+        block_effects_pct=tuple(
+            e for d in by_block(differences, table.trials) if (e := to_pct(float(d))) is not None
+        ),
+        rounds=found.rounds,
     )
 
 

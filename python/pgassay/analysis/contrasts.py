@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,8 @@ class BlockTable:
     blocks: tuple[int, ...]
     values: NDArray[np.float64]
     """On the scale of comparison: logarithms where that is a ratio."""
+    trials: NDArray[np.int64] | None = None
+    """Where arms take turns: a row is a round of slices, and this is the block it is of."""
 
     def of(self, weights: Vector) -> Vector:
         """One number per block; every row is summed in the same order, so equal rows stay equal."""
@@ -40,13 +43,16 @@ class BlockTable:
         """The rows of some of its blocks."""
         wanted = set(blocks)
         kept = [at for at, block in enumerate(self.blocks) if block in wanted]
-        return BlockTable(tuple(self.blocks[at] for at in kept), self.values[kept])
+        trials = None if self.trials is None else self.trials[kept]
+        return BlockTable(tuple(self.blocks[at] for at in kept), self.values[kept], trials)
 
 
 def block_table(
     metric: Metric, trials: Sequence[TrialMeasures], plan: Plan, step: float | None
 ) -> BlockTable:
-    """Every block in which all arms have a value."""
+    """Every block in which all arms have a value; where they take turns, every such round."""
+    if plan.alternates:
+        return round_table(metric, trials, plan)
     blocks: dict[int, dict[str, float]] = {}
     for trial in trials:
         measures = trial.at(step)
@@ -61,6 +67,34 @@ def block_table(
     complete = {n: arms for n, arms in sorted(blocks.items()) if len(arms) == len(plan.arms)}
     rows = [[arms[arm.id] for arm in plan.arms] for arms in complete.values()]
     return BlockTable(tuple(complete), np.array(rows, dtype=np.float64).reshape(-1, len(plan.arms)))
+
+
+Part = Literal["values", "early", "late"]
+
+
+def round_table(
+    metric: Metric, trials: Sequence[TrialMeasures], plan: Plan, part: Part = "values"
+) -> BlockTable:
+    """Every round of slices in which all arms have a value, of the slices' part asked for."""
+    rows: dict[int, list[float]] = {}
+    blocks: list[int] = []
+    size, number = len(plan.arms), 0
+    if not any(metric.name in getattr(turn, part) for t in trials for turn in t.turns):
+        trials = ()
+    for trial in trials:
+        for first in range(0, len(trial.turns), size):
+            number += 1
+            found = {
+                turn.arm: getattr(turn, part).get(metric.name, 0.0)
+                for turn in trial.turns[first : first + size]
+            }
+            # Every value of a slice is a rate or a time: nothing happened where it is zero.
+            if len(found) == size and min(found.values()) > 0.0:
+                rows[number] = [math.log(found[arm.id]) for arm in plan.arms]
+                blocks.append(trial.block)
+    values = np.array([*rows.values()], dtype=np.float64).reshape(-1, size)
+    # Rounds are numbered among all, so that those of two parts or metrics can be matched.
+    return BlockTable(tuple(rows), values, np.array(blocks, dtype=np.int64))
 
 
 def mean_over(plan: Plan, held: Mapping[str, str]) -> Vector:

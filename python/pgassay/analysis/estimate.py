@@ -21,7 +21,8 @@ from scipy import special
 from pgassay.analysis.group_sequential import critical_t_at
 from pgassay.analysis.max_t import max_t_p
 from pgassay.analysis.model import IntervalKind
-from pgassay.analysis.sequential import critical_t, e_value
+from pgassay.analysis.rounds import Spread, spread_of_rounds
+from pgassay.analysis.sequential import critical_t, e_value, log_e_value
 
 Interval = tuple[float, float]
 
@@ -45,15 +46,15 @@ class Rule:
     looks: tuple[int, ...] = ()
     """Of a group-sequential run."""
 
-    def critical(self, n: int, alpha: float) -> float:
-        """Half-width of the interval in standard errors of the mean."""
+    def critical(self, n: float, alpha: float) -> float:
+        """Half-width of the interval in standard errors of the mean of n independent values."""
         shared = alpha / self.simultaneous
         if n < 2:
             return math.inf
         if self.interval is IntervalKind.SEQUENCE:
             return critical_t(n, shared)
         if self.interval is IntervalKind.GROUP:
-            return critical_t_at(n, shared, self.looks)
+            return critical_t_at(int(n), shared, self.looks)  # of blocks, which are whole
         return float(special.stdtrit(n - 1, 1 - shared / 2))
 
     def may_decide(self, n: int) -> bool:
@@ -84,6 +85,8 @@ class BlockEstimate:
     inside: bool
     """The 90 % interval lies inside the margins."""
     blocks_to_decide: int | None
+    rounds: int | None = None
+    """Where it is over rounds of slices: how many, in all blocks."""
 
     @property
     def has_spread(self) -> bool:
@@ -91,29 +94,50 @@ class BlockEstimate:
         return self.p_t is not None
 
 
-def estimate(differences: NDArray[np.float64], margins: Interval, rule: Rule) -> BlockEstimate:
-    """What the blocks say of one contrast."""
-    n, mean = len(differences), float(differences.mean())
-    error = _standard_error(differences)
-    interval = _interval(mean, error, rule.critical(n, 0.05))
+def estimate(
+    differences: NDArray[np.float64],
+    margins: Interval,
+    rule: Rule,
+    trials: NDArray[np.int64] | None = None,
+) -> BlockEstimate:
+    """What the blocks say of one contrast; with `trials`, what their rounds of slices do."""
+    spread = _of_blocks(differences) if trials is None else spread_of_rounds(differences, trials)
+    mean, error, units = spread.mean, spread.error, spread.units
+    n = len(differences) if trials is None else len(np.unique(trials))
+    interval = _interval(mean, error, rule.critical(units, 0.05))
     # TOST at 5 %: the two one-sided tests reject where the 90 % interval lies inside the margins.
-    ninety = _interval(mean, error, rule.critical(n, 0.10))
+    ninety = _interval(mean, error, rule.critical(units, 0.10))
     inside = ninety is not None and margins[0] < ninety[0] and ninety[1] < margins[1]
     differs = interval is not None and (interval[0] > 0.0 or interval[1] < 0.0)
     return BlockEstimate(
         blocks=n,
         mean=mean,
         interval=interval,
-        p_t=None if error is None else float(2 * special.stdtr(n - 1, -abs(mean) / error)),
+        p_t=None if error is None else float(2 * special.stdtr(units - 1, -abs(mean) / error)),
         p_sign_flip=sign_flip_p(differences[: rule.declared_blocks]),
-        p_blocks=min(n, rule.declared_blocks),
-        e_value=None if n > 1 and error is None else e_value(differences),
+        p_blocks=min(len(differences), rule.declared_blocks),
+        e_value=_evidence(spread, differences, trials),
         differs=differs,
         inside=inside,
-        blocks_to_decide=0
-        if differs or inside
-        else _blocks_to_decide(mean, error, margins, n, rule),
+        blocks_to_decide=0 if differs or inside else _blocks_to_decide(spread, margins, n, rule),
+        rounds=None if trials is None else len(differences),
     )
+
+
+def _of_blocks(differences: NDArray[np.float64]) -> Spread:
+    """Blocks are independent of each other."""
+    n = len(differences)
+    return Spread(float(differences.mean()), _standard_error(differences), float(n))
+
+
+def _evidence(
+    spread: Spread, differences: NDArray[np.float64], trials: NDArray[np.int64] | None
+) -> float | None:
+    if spread.error is None and len(differences) > 1:
+        return None
+    if trials is None or spread.error is None:
+        return e_value(differences)
+    return math.exp(min(log_e_value(spread.mean / spread.error, spread.units), 700.0))
 
 
 def sign_flip_p(differences: NDArray[np.float64]) -> float | None:
@@ -171,20 +195,19 @@ def _interval(mean: float, error: float | None, critical: float) -> Interval | N
     return mean - critical * error, mean + critical * error
 
 
-def _blocks_to_decide(
-    mean: float, error: float | None, margins: Interval, n: int, rule: Rule
-) -> int | None:
+def _blocks_to_decide(found: Spread, margins: Interval, n: int, rule: Rule) -> int | None:
     """More blocks after which, were mean and spread to stay, a verdict would be reached."""
-    if error is None or n < FEW_BLOCKS:
+    if found.error is None or n < FEW_BLOCKS:
         return None
-    spread = error * math.sqrt(n)
+    mean, spread, per_block = found.mean, found.error * math.sqrt(n), found.units / n
     room = min(margins[1] - mean, mean - margins[0])
     for more in range(1, _HORIZON - n):
         if not rule.may_decide(n + more):
             continue
         width = spread / math.sqrt(n + more)
-        if rule.critical(n + more, 0.05) * width < abs(mean):
+        units = per_block * (n + more)
+        if rule.critical(units, 0.05) * width < abs(mean):
             return more
-        if rule.critical(n + more, 0.10) * width < room:
+        if rule.critical(units, 0.10) * width < room:
             return more
     return None

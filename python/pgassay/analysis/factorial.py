@@ -41,6 +41,7 @@ from pgassay.analysis.model import (
     SimpleEffect,
     Trend,
 )
+from pgassay.analysis.rounds import by_block
 from pgassay.plan.aliases import aliases_of
 from pgassay.plan.model import Factor, Plan
 from pgassay.plan.numeric_levels import Scores, scores_of
@@ -107,7 +108,8 @@ class _Family:
         together = max_t_p(np.column_stack(columns)[: rule.declared_blocks])
         to_pct = relative(ratio, start)
         for at, ((named, _), differences) in enumerate(zip(wanted, columns, strict=True)):
-            found = estimate(differences, rule.margins(start, ratio=ratio), rule)
+            margins = rule.margins(start, ratio=ratio)
+            found = estimate(differences, margins, rule, self.table.trials)
             yield (
                 named,
                 found,
@@ -120,8 +122,11 @@ class _Family:
                     e_value=found.e_value,
                     blocks_to_decide=found.blocks_to_decide,
                     block_effects_pct=tuple(
-                        effect for d in differences if (effect := to_pct(float(d))) is not None
+                        effect
+                        for d in by_block(differences, self.table.trials)
+                        if (effect := to_pct(float(d))) is not None
                     ),
+                    rounds=found.rounds,
                 ),
             )
 

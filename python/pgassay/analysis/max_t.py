@@ -22,6 +22,8 @@ Signs = NDArray[np.float64]
 EXACT_UP_TO = 16
 """Blocks up to which all 2^n sign patterns are tried; above, drawn ones."""
 _DRAWN = 100_000
+_MANY, _DRAWN_OF_MANY = 64, 4_000
+"""Only rounds of slices are so many: a pattern of them costs more, and their p decides nothing."""
 _AT_ONCE = 4000
 """Patterns held at a time: many blocks and many contrasts must fit into memory."""
 _TIES = 1e-9
@@ -60,7 +62,8 @@ def _signs(blocks: int) -> Iterator[Signs]:
         yield from _every(blocks)
         return
     source = np.random.default_rng(0)
-    for _ in range(_DRAWN // _AT_ONCE):
+    drawn = _DRAWN_OF_MANY if blocks > _MANY else _DRAWN
+    for _ in range(drawn // _AT_ONCE):
         yield source.choice((-1.0, 1.0), size=(_AT_ONCE, blocks))
 
 

@@ -20,6 +20,7 @@ from pgassay.analysis.host_columns import HostColumns
 from pgassay.analysis.metrics import WAIT_CLASSES
 from pgassay.analysis.model import Doubt, HostWindow, LatencyCurve, StepMeasures, TrialMeasures
 from pgassay.analysis.sources import TrialSources
+from pgassay.analysis.turns import measure_turns
 from pgassay.analysis.variants import measure_variants
 from pgassay.samples.run_directory import StoredTrial
 
@@ -50,6 +51,7 @@ def measure_trial(trial: StoredTrial, sources: TrialSources | None = None) -> Tr
         steps=measured,
         warnings=tuple(_warnings(summary, whole)),
         variants=measure_variants(summary["load"].get("slices", ())),
+        turns=measure_turns(summary, sources.load),
         invalid=trial.validity().reasons,
         repeats=summary.get("repeats"),
         host=_host(sources, whole),

@@ -118,6 +118,21 @@ class HostWindow:
 
 
 @dataclass(frozen=True)
+class Turn:
+    """One slice of an alternating trial, its first part cut off."""
+
+    round: int
+    """From 0, among those of its trial."""
+    arm: str
+    start_ns: int
+    values: Mapping[str, float]
+    """Metric → value, of the kept part."""
+    early: Mapping[str, float]
+    late: Mapping[str, float]
+    """The same of its first and of its last stored interval that is kept."""
+
+
+@dataclass(frozen=True)
 class TrialMeasures:
     """One trial, reduced to what is compared."""
 
@@ -135,6 +150,8 @@ class TrialMeasures:
     """The number of the invalid trial that this one was run for."""
     host: HostWindow | None = None
     """The measured part in the words of vmstat and iostat; None where the host was not read."""
+    turns: tuple[Turn, ...] = ()
+    """Of a trial in which all arms take turns: whole rounds of them."""
 
     def at(self, level: float | None) -> StepMeasures | None:
         """The step at this level; None for the whole trial."""
@@ -177,6 +194,8 @@ class Comparison:
     block_effects_pct: tuple[float, ...]
     p_max_t: float | None = None
     """Of the primary metric: corrected for all verdicts together by flipping their signs as one."""
+    rounds: int | None = None
+    """Where arms take turns inside trials: the rounds of all blocks, over which it is estimated."""
 
     @property
     def load(self) -> str:
@@ -209,6 +228,7 @@ class Estimate:
     e_value: float | None
     blocks_to_decide: int | None
     block_effects_pct: tuple[float, ...]
+    rounds: int | None = None
 
 
 class Dependence(StrEnum):
@@ -275,6 +295,43 @@ class ArmEffect:
 
 
 @dataclass(frozen=True)
+class RoundEffects:
+    """A level against its factor's baseline in every round of slices, in the order of time."""
+
+    factor: str
+    level: str
+    blocks: tuple[int, ...]
+    effects_pct: tuple[float, ...]
+
+
+class CarryOverTest(StrEnum):
+    """How an effect that outlasts its slice is looked for."""
+
+    WITHIN = "early against late part of slices"
+    LENGTH = "longer against shorter slices"
+
+
+@dataclass(frozen=True)
+class CarryOver:
+    """How much a level's effect differs where a slice before it should matter more and less."""
+
+    factor: str
+    level: str
+    test: CarryOverTest
+    first_pct: float
+    """The effect early in slices, or in the longer ones;"""
+    second_pct: float
+    """late in them, or in the shorter ones."""
+    difference_pct: float
+    ci95_pct: tuple[float, float] | None
+    p: float | None
+    found: bool
+    """p passes 5 %, shared by all such tests of the run."""
+    outweighs: bool
+    """It is found and large enough to have made or hidden the verdict, which is withdrawn then."""
+
+
+@dataclass(frozen=True)
 class Analysis:
     """Everything estimated from one run."""
 
@@ -297,6 +354,8 @@ class Analysis:
     simple_effects: tuple[SimpleEffect, ...] = ()
     trends: tuple[Trend, ...] = ()
     arm_effects: tuple[ArmEffect, ...] = ()
+    carry_over: tuple[CarryOver, ...] = ()
+    round_effects: tuple[RoundEffects, ...] = ()
     quantile_shifts: tuple[QuantileShift, ...] = ()
     by_load: tuple[EffectByLoad, ...] = ()
     load_curves: tuple[LoadCurve, ...] = ()

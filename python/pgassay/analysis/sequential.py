@@ -19,7 +19,7 @@ PRIOR_SCALE = 1.0
 mixture looks for. A constant of the method, fixed before any data."""
 
 
-def log_e_value(t: float, n: int) -> float:
+def log_e_value(t: float, n: float) -> float:
     """The logarithm of the e-value of a t statistic from n block differences."""
     if n < 2:
         return 0.0
@@ -45,7 +45,7 @@ def e_value(differences: NDArray[np.float64]) -> float | None:
     return math.exp(min(log_e_value(t, n), 700.0))
 
 
-def critical_t(n: int, alpha: float) -> float:
+def critical_t(n: float, alpha: float) -> float:
     """|t| at which the e-value reaches 1/alpha; infinite where n is too small to ever do so."""
     if n < 2:
         return math.inf

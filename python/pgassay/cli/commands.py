@@ -15,8 +15,8 @@ from typer.core import TyperGroup
 
 MODULES = {
     "demo": "demo", "run": "run", "plan": "plan", "report": "report", "load": "load",
-    "init": "init", "list": "listing", "show": "show", "doctor": "doctor", "recover": "recover",
-    "schema": "schema",
+    "init": "init", "observe": "observe", "list": "listing", "show": "show",
+    "doctor": "doctor", "recover": "recover", "schema": "schema",
 }  # fmt: skip
 """Name → module of this package, in the order of the help."""
 

@@ -14,6 +14,11 @@ from rich.table import Table
 
 from pgassay.cli.console import err, out, plain
 from pgassay.errors import RunDirectoryError
+from pgassay.samples.observation_directory import (
+    OBSERVATION,
+    ObservationDirectory,
+    is_observation,
+)
 from pgassay.samples.run_directory import RUNS_FOLDER, RunDirectory
 
 
@@ -27,7 +32,9 @@ def list_runs(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """List the runs of a folder, oldest first."""
-    runs = [_line(path.parent) for path in sorted(folder.glob("*/plan.json"))]
+    kinds = ("plan.json", OBSERVATION)
+    found = sorted(path for kind in kinds for path in folder.glob(f"*/{kind}"))
+    runs = [_line(path.parent) for path in found]
     if as_json:
         typer.echo(json.dumps({"schema": "pgassay.list/1", "runs": runs}))
         return
@@ -45,12 +52,20 @@ def list_runs(
 def _line(path: Path) -> dict[str, Any]:
     """One row; a damaged run must not hide the others."""
     try:
+        if is_observation(path):
+            return _observation_line(ObservationDirectory.open(path))
         run = RunDirectory.open(path)
         question = str(run.read_json("plan.json").get("question", ""))
         trials = sum(1 for _ in run.trials())
         return {"run": str(path), "question": question, "trials": trials, "verdict": _verdict(run)}
     except (RunDirectoryError, OSError):
         return {"run": str(path), "question": "", "trials": 0, "verdict": "unreadable"}
+
+
+def _observation_line(run: ObservationDirectory) -> dict[str, Any]:
+    server = run.read_json(OBSERVATION).get("server", "")
+    what = f"observed {server}"
+    return {"run": str(run.path), "question": what, "trials": 0, "verdict": "observation"}
 
 
 def _verdict(run: RunDirectory) -> str:

@@ -22,6 +22,7 @@ from pgassay.cli.progress import clock
 from pgassay.plan.described import (
     aliases,
     combinations_line,
+    mode_lines,
     order_of,
     plots_line,
     restarts_line,
@@ -31,6 +32,7 @@ from pgassay.plan.model import Plan
 from pgassay.plan.plots import restarts_every_trial
 from pgassay.plan.steps import Step
 from pgassay.plan.store import plan_to_json
+from pgassay.spec.mode import Mode
 from pgassay.spec.parse import Spec, load_spec
 from pgassay.target.access import access_of
 from pgassay.target.host_knobs import doubts_on
@@ -49,10 +51,13 @@ def plan(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Overrules the file's design.seed.")
     ] = None,
+    mode: Annotated[
+        Mode | None, typer.Option("--mode", help="Overrules the file's design.mode.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show what a run would do: arms, order, changes, time and risks."""
-    checked = load_spec(spec, seed)
+    checked = load_spec(spec, seed, mode)
     check_load(checked)
     check_servers(checked)
     placement = resolve_placement(checked.file.placement, checked.file.settings.host)
@@ -87,6 +92,8 @@ def _print(spec: Spec, drawn: Plan, placement: Placement) -> None:
     rule = spec.file.reset_rule()
     out.print(f"reset     {rule.level}: {rule.level.does}; caches {rule.caches}")
     _print_arms(drawn)
+    for line in mode_lines(drawn):
+        out.print(f"mode      {plain(line)}")
     _print_design(spec, drawn)
     _print_order(drawn)
     knobs = {name: (value,) for name, value in spec.file.settings.host.items()}
@@ -182,7 +189,7 @@ def _print_order(drawn: Plan) -> None:
         table.add_row(str(block), plain(order_of(drawn, block)) + needed)
     out.print(table)
     least, most = (
-        clock(blocks * len(drawn.arms) * drawn.trial_s) for blocks in (drawn.min_blocks, last)
+        clock(blocks * len(drawn.block(1)) * drawn.trial_s) for blocks in (drawn.min_blocks, last)
     )
     out.print(f"time      about {least if least == most else f'{least} to {most}'}")
     out.print(f"seed      {drawn.seed}")

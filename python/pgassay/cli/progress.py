@@ -1,6 +1,6 @@
-"""A run as it happens: block, trial, arm, step, tps, time left.
+"""A run as it happens: block, trial, arm, step, time left, load, waits, host.
 
-Enters: the events of a run. Leaves: a live line on a terminal, one plain line per trial elsewhere.
+Enters: the events of a run. Leaves: a live view on a terminal, one plain line per trial elsewhere.
 Never: writes to stdout.
 """
 
@@ -11,42 +11,51 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.progress import BarColumn, Progress, SpinnerColumn, Task, TextColumn
+from rich.table import Column
 from rich.text import Text
 
 from pgassay.cli.console import err, plain
+from pgassay.cli.live import LoadRates, is_live, seen_table
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.spec.units import clock as clock
+from pgassay.trials.glance import Seen
+
+_FRAMES = 2.0
+"""Each second: the load and the server may have the same processors."""
 
 
-class _TimeLeft(ProgressColumn):
-    """`least_s` and `most_s` of the task, as minutes."""
-
-    def render(self, task: Task) -> Text:
-        least, most = task.fields.get("least_s"), task.fields.get("most_s")
-        if least is None or most is None:
-            return Text("")
-        if most - least < 1:
-            return Text(f"{clock(least)} left")
-        return Text(f"{clock(least)} to {clock(most)} left")
+def _state(task: Task) -> Text:
+    """What is done now, and `least_s` and `most_s` of the task as minutes."""
+    least, most = task.fields.get("least_s"), task.fields.get("most_s")
+    parts = [task.fields["now"]]
+    if least is not None and most is not None:
+        span = clock(least) if most - least < 1 else f"{clock(least)} to {clock(most)}"
+        parts.append(f"{span} left")
+    return Text("  ".join(filter(None, parts)))
 
 
 class RunProgress:
     """An observer that draws; use it as a context manager."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, live: bool = True) -> None:
         self._plan: Plan | None = None
-        self._live = err.is_terminal
+        self._live = live and is_live()
+        self._below: RenderableType | None = None
+        self._rates = LoadRates()
         self._bar = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", table_column=Column(no_wrap=True)),
             BarColumn(bar_width=20),
-            TextColumn("{task.fields[now]}"),
-            _TimeLeft(),
             console=err,
-            transient=True,
             disable=not self._live,
         )
         self._task = self._bar.add_task("starting", total=None, now="")
+        self._view = Live(
+            get_renderable=self.drawing, console=err, transient=True, refresh_per_second=_FRAMES
+        )
         self._began = 0.0
         self._done = 0
         self._spent_s = 0.0
@@ -54,7 +63,8 @@ class RunProgress:
         self._label = ""
 
     def __enter__(self) -> Self:
-        self._bar.start()
+        if self._live:
+            self._view.start()
         return self
 
     def __exit__(
@@ -63,7 +73,13 @@ class RunProgress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._bar.stop()
+        if self._live:
+            self._view.stop()
+
+    def drawing(self) -> RenderableType:
+        """What a terminal shows now."""
+        below = [] if self._below is None else [self._below]
+        return Group(self._bar.get_renderable(), _state(self._bar.tasks[0]), *below)
 
     def planned(self, plan: Plan) -> None:
         """Say what will be done, and how long it may take."""
@@ -78,8 +94,10 @@ class RunProgress:
 
     def preparing(self, what: str) -> None:
         """A stretch of work outside the trials."""
+        self._below = None
+        self._bar.update(self._task, description=plain(what), total=None, now="")
         # Drawn at once: a phase shorter than a frame shows too.
-        self._bar.update(self._task, description=plain(what), total=None, now="", refresh=True)
+        self._refresh()
         if not self._live:
             err.print(plain(what))
 
@@ -87,6 +105,7 @@ class RunProgress:
         """A trial's reset has begun."""
         plan = self._known_plan()
         self._trial, self._label, self._began = trial, label, time.monotonic()
+        self._below, self._rates = None, LoadRates()
         self._bar.update(
             self._task,
             description=f"block {trial.block}/{plan.max_blocks} trial {trial.number} "
@@ -94,17 +113,21 @@ class RunProgress:
             total=sum(step.duration_s for step in plan.steps),
             completed=0,
             now="reset",
-            refresh=True,
         )
         self._show_time_left(0.0)
+        self._refresh()
 
-    def loading(self, progress: Mapping[str, Any]) -> None:
+    def loading(self, progress: Mapping[str, Any], seen: Seen | None = None) -> None:
         """The load runs."""
+        if self._live:
+            now = self._rates.add(progress)
+            server = None if seen is None else seen_table(seen, err.width, with_tps=False)
+            self._below = now if server is None else Group(now, server)
         state = "" if progress["measured"] else "warm-up, "
         self._bar.update(
             self._task,
             completed=progress["elapsed_s"],
-            now=f"{state}{progress['clients']} clients, {progress['tps']:,.0f} tps",
+            now=f"{state}{progress['clients']} clients",
         )
         self._show_time_left(time.monotonic() - self._began)
 
@@ -122,6 +145,10 @@ class RunProgress:
     def warned(self, text: str) -> None:
         """Something worth a line."""
         err.print(f"[yellow]warning:[/yellow] {plain(text)}")
+
+    def _refresh(self) -> None:
+        if self._live:
+            self._view.refresh()
 
     def _show_time_left(self, into_trial_s: float) -> None:
         plan, trial = self._known_plan(), self._trial
@@ -144,14 +171,6 @@ class RunProgress:
         if self._plan is None:
             raise RuntimeError("a trial began before its plan was shown")
         return self._plan
-
-
-def clock(seconds: float) -> str:
-    """Such as `45 s`, `12 min` or `3 h 05 min`."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
 def _blocks(plan: Plan) -> str:

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from pgassay.cli.console import err
+from pgassay.cli.observe import print_observation
 from pgassay.cli.summary import print_summary
+from pgassay.observation import read_context, report_observation
 from pgassay.pipeline import analyse_run, report_run
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
 from pgassay.report.machine import render_json
 from pgassay.report.markdown import render_markdown
+from pgassay.report.observation import render_object, render_observation
 from pgassay.samples.files import write_whole
+from pgassay.samples.observation_directory import ObservationDirectory, is_observation
 from pgassay.samples.run_directory import RunDirectory
 
 
@@ -43,13 +47,34 @@ def report(
     ] = Format.HTML,
     out: Annotated[Path | None, typer.Option("--out", help="File to write.")] = None,
 ) -> None:
-    """Report a run: HTML, Markdown or JSON."""
+    """Report a run or an observation: HTML, Markdown or JSON."""
+    if is_observation(run):
+        _report_observation(ObservationDirectory.open(run), output_format, out)
+        return
     directory = RunDirectory.open(run)
     if output_format is Format.HTML and out is None:
         outcome = report_run(directory)
         print_summary(outcome.context, outcome.report)
         return
-    text = _render(analyse_run(directory), output_format)
+    _write(_render(analyse_run(directory), output_format), out)
+
+
+def _report_observation(
+    directory: ObservationDirectory, output_format: Format, out: Path | None
+) -> None:
+    if output_format is Format.HTML and out is None:
+        outcome = report_observation(directory)
+        print_observation(outcome.context, outcome.report)
+        return
+    context = read_context(directory)
+    if output_format is Format.JSON:
+        _write(render_object(context), out)
+    else:
+        form: Literal["html", "md"] = "md" if output_format is Format.MARKDOWN else "html"
+        _write(render_observation(context, form), out)
+
+
+def _write(text: str, out: Path | None) -> None:
     if out is None:
         typer.echo(text, nl=not text.endswith("\n"))
     else:

@@ -27,6 +27,7 @@ from pgassay.resume import resume as resume_run
 from pgassay.samples.handover import held, left_to_do
 from pgassay.samples.journal import JOURNAL, open_changes
 from pgassay.samples.run_directory import RunDirectory, default_run_path
+from pgassay.spec.mode import Mode
 from pgassay.spec.parse import Spec, load_spec
 
 REFUSALS = (SpecError, SetupError, RunDirectoryError)
@@ -48,6 +49,9 @@ def run(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Overrules the file's design.seed.")
     ] = None,
+    mode: Annotated[
+        Mode | None, typer.Option("--mode", help="Overrules the file's design.mode.")
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run that broke off, at its next trial.")
     ] = False,
@@ -58,6 +62,7 @@ def run(
     aa: Annotated[
         bool, typer.Option("--aa", help="Calibrate: run the baseline against itself.")
     ] = False,
+    no_live: Annotated[bool, typer.Option("--plain", help="Lines instead of a live view.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Run the experiment of a file and report."""
@@ -66,26 +71,28 @@ def run(
             raise SetupError("--resume keeps the plan of the run, and so its seed; drop --seed")
         if aa:
             raise SetupError("--resume keeps the plan of the run, A/A or not; drop --aa")
-        conclude(go_on(spec, out, accept or []), as_json=as_json)
+        if mode is not None:
+            raise SetupError("--resume keeps the plan of the run, and so its mode; drop --mode")
+        conclude(go_on(spec, out, accept or [], live=not no_live), as_json=as_json)
         return
     if accept:
         raise SetupError("--accept belongs to --resume; drop it")
-    checked = load_spec(spec, seed)
+    checked = load_spec(spec, seed, mode)
     path = out or default_run_path(f"{spec.stem}-aa" if aa else spec.stem)
-    conclude(follow(checked, path, calibrates=aa), as_json=as_json)
+    conclude(follow(checked, path, calibrates=aa, live=not no_live), as_json=as_json)
 
 
-def follow(spec: Spec, path: Path, *, calibrates: bool = False) -> Outcome:
+def follow(spec: Spec, path: Path, *, calibrates: bool = False, live: bool = True) -> Outcome:
     """Run with progress on stderr; say what is kept when it ends early."""
     plan = make_plan(spec, calibrates=calibrates)
     if not calibrates:
         print_expectation(err, expectation_of(spec, plan), plan)
     run = RunDirectory.create(path)
-    with held(run.path), _kept_is_told(run), RunProgress() as progress:
+    with held(run.path), _kept_is_told(run), RunProgress(live=live) as progress:
         return run_experiment(spec, run, progress, calibrates=calibrates)
 
 
-def go_on(given: Path, out: Path | None, accept: Sequence[str]) -> Outcome:
+def go_on(given: Path, out: Path | None, accept: Sequence[str], *, live: bool = True) -> Outcome:
     """Resume the run of a directory; an experiment file beside --out must be the run's own."""
     path = out or given
     spec_path = None if path.is_dir() and path == given else given
@@ -97,7 +104,7 @@ def go_on(given: Path, out: Path | None, accept: Sequence[str]) -> Outcome:
             " holds plan.json"
         )
     run = RunDirectory.open(path)
-    with held(run.path), _kept_is_told(run, REFUSALS), RunProgress() as progress:
+    with held(run.path), _kept_is_told(run, REFUSALS), RunProgress(live=live) as progress:
         return resume_run(run, spec_path, accept, progress)
 
 

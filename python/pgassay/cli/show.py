@@ -15,12 +15,16 @@ from rich.table import Table
 from pgassay.analysis.metrics import METRICS
 from pgassay.cli.console import out, plain
 from pgassay.cli.host_figures import Program, show_host
+from pgassay.cli.observe import print_observation
 from pgassay.cli.summary import print_summary
 from pgassay.errors import SetupError
 from pgassay.findings.wording import quantity
+from pgassay.observation import read_context
 from pgassay.pipeline import analyse_run
 from pgassay.report.context import ReportContext
 from pgassay.report.contract import run_object
+from pgassay.report.observation import summary_object
+from pgassay.samples.observation_directory import ObservationDirectory, is_observation
 from pgassay.samples.run_directory import RunDirectory
 
 _SHOWN = ("tps", "latency_mean", "latency_p99", "wal_bytes_per_tx", "checkpoints_per_min")
@@ -45,6 +49,9 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show a run: its trials, its verdict and what explains it."""
+    if is_observation(run):
+        _show_observation(run, as_json=as_json)
+        return
     if host is not None:
         show_host(RunDirectory.open(run), host, trial, as_json=as_json)
         return
@@ -57,6 +64,15 @@ def show(
     _print_trials(context)
     report = run / "report.html"
     print_summary(context, report if report.is_file() else None)
+
+
+def _show_observation(run: Path, *, as_json: bool) -> None:
+    context = read_context(ObservationDirectory.open(run))
+    if as_json:
+        typer.echo(json.dumps(summary_object(str(run), context)))
+        return
+    report = run / "report.html"
+    print_observation(context, report if report.is_file() else None)
 
 
 def _print_trials(context: ReportContext) -> None:

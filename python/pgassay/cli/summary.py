@@ -81,8 +81,9 @@ def _print_factorial(context: ReportContext) -> None:
 
 def _certainty(evidence: Comparison, analysis: Analysis) -> str:
     parts = []
+    unit = "blocks" if evidence.rounds is None else "rounds"
     if evidence.p_sign_flip is not None:
-        parts.append(f"sign-flip p = {evidence.p_sign_flip:.3g} over {evidence.p_blocks} blocks")
+        parts.append(f"sign-flip p = {evidence.p_sign_flip:.3g} over {evidence.p_blocks} {unit}")
     if evidence.e_value is not None:
         bar = ""
         if analysis.interval is IntervalKind.SEQUENCE:

@@ -22,6 +22,8 @@ class Estimated(Protocol):
     @property
     def blocks(self) -> int: ...
     @property
+    def rounds(self) -> int | None: ...
+    @property
     def ci95_pct(self) -> tuple[float, float] | None: ...
     @property
     def blocks_to_decide(self) -> int | None: ...
@@ -50,6 +52,8 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
 def interval_text(estimate: Estimated) -> str:
     """Such as `95 % CI 1.8 to 4.4 %, 11 blocks`."""
     blocks = f"{estimate.blocks} block{'s' if estimate.blocks != 1 else ''}"
+    if estimate.rounds is not None:
+        blocks = f"{estimate.rounds} rounds of slices in {blocks}"
     if estimate.ci95_pct is None:
         return f"no interval yet, {blocks}"
     low, high = estimate.ci95_pct

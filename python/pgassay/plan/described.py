@@ -12,6 +12,7 @@ from pgassay.plan.aliases import alias_lines
 from pgassay.plan.combinations import ROMAN
 from pgassay.plan.model import Plan
 from pgassay.plan.plots import whole_plots
+from pgassay.plan.turns import rounds_of
 
 
 def combinations_line(plan: Plan) -> str:
@@ -72,10 +73,24 @@ def _constant_inside(plan: Plan) -> list[str]:
     ]
 
 
+def mode_lines(plan: Plan) -> tuple[str, ...]:
+    """How arms are spread over trials, why, and why not otherwise."""
+    if not plan.factors:
+        return ()
+    lines = [f"{plan.mode}: {plan.mode_reason}"]
+    if plan.alternates:
+        lengths = dict.fromkeys(t.slice_s for t in plan.trials if t.slice_s)
+        told = " and ".join(f"{length:g} s" for length in lengths)
+        lines.append(f"every trial has all {len(plan.arms)} arms in turn, in slices of {told}")
+    others = plan.modes_refused.items()
+    lines += [f"not {name}: {why}" for name, why in others if why not in plan.mode_reason]
+    return tuple(lines)
+
+
 def restarts_line(plan: Plan, *, every_trial: bool) -> str:
     """How often a run starts the server anew for a trial."""
     if every_trial:
-        return f"{len(plan.arms)} a block: the reset before every trial is one"
+        return f"{len(plan.block(1))} a block: the reset before every trial is one"
     if plan.plots == "split":
         return f"{len(plan.whole_plots(1))} a block at most, one per whole plot"
     if plan.hard:
@@ -85,6 +100,11 @@ def restarts_line(plan: Plan, *, every_trial: bool) -> str:
 
 def order_of(plan: Plan, block: int) -> str:
     """The arms of a block in their order, whole plots in brackets."""
+    if plan.alternates:
+        (trial,) = plan.block(block)
+        rounds = rounds_of(plan, trial)
+        first = " | ".join(" ".join(arms) for arms in rounds[:3])
+        return f"{first} | … ({len(rounds)} rounds of {trial.slice_s:g} s slices)"
     if plan.plots != "split":
         return " ".join(trial.arm for trial in plan.block(block))
     return " ".join(

@@ -18,9 +18,11 @@ from typing import TypeVar
 from pgassay.errors import SpecError
 from pgassay.plan.combinations import combine
 from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial
+from pgassay.plan.modes import BLOCKS, SWITCHBACK, Mode, blocks_of, choose_mode
 from pgassay.plan.plots import choose_plots, restarts_every_trial, whole_plots
 from pgassay.plan.risks import find_risks
 from pgassay.plan.steps import steps_of
+from pgassay.plan.turns import alternating_trials, lengths_of
 from pgassay.spec.parse import Spec
 
 T = TypeVar("T")
@@ -32,7 +34,7 @@ RESET_S = 3.0
 
 def make_plan(spec: Spec, *, calibrates: bool = False) -> Plan:
     """Draw the whole plan, up to `max_blocks`; `calibrates` makes it an A/A run."""
-    plan = _experiment(spec)
+    plan = _experiment(spec, takes_turns=not calibrates)
     return _calibration(plan) if calibrates else plan
 
 
@@ -57,7 +59,7 @@ def _calibration(plan: Plan) -> Plan:
     )
 
 
-def _experiment(spec: Spec) -> Plan:
+def _experiment(spec: Spec, *, takes_turns: bool) -> Plan:
     design, load = spec.file.design, spec.file.load
     factors = tuple(Factor(name, kind, levels) for kind, name, levels in spec.file.factors.every())
     try:
@@ -72,29 +74,38 @@ def _experiment(spec: Spec) -> Plan:
         existing=spec.file.target.dsn is not None,
     )
     steps = steps_of(load)
+    # What an A/A run calibrates are trials, and what lies between them.
+    mode = choose_mode(spec, factors) if takes_turns else Mode(BLOCKS, "an arm per trial")
+    least, most = blocks_of(design, mode.name)
+    if mode.name == SWITCHBACK:
+        trials = alternating_trials(least, most, lengths_of(spec))
+    else:
+        hard = plots.hard if plots.split else ()
+        trials = _ordered_trials(arms, hard, most, spec.seed)
     return Plan(
         question=spec.question,
         seed=spec.seed,
         factors=factors,
         arms=arms,
         steps=steps,
-        trials=_ordered_trials(
-            arms, plots.hard if plots.split else (), design.max_blocks, spec.seed
-        ),
-        min_blocks=design.min_blocks,
-        max_blocks=design.max_blocks,
+        trials=trials,
+        min_blocks=least,
+        max_blocks=most,
         smallest_effect=design.smallest_effect,
         metric=design.metric,
         trial_s=sum(step.duration_s for step in steps) + RESET_S,
-        warnings=find_risks(spec, combined.resolution),
+        warnings=find_risks(spec, combined.resolution, mode.name),
         order=load.order,
         combinations=design.combinations,
         resolution=combined.resolution,
         plots="split" if plots.split else "complete",
         hard=plots.hard,
         plots_reason=plots.reason,
-        stopping=design.stops(),
+        stopping=design.stopping or ("fixed" if least == most else "sequential"),
         looks=design.looks_at(),
+        mode=mode.name,
+        mode_reason=mode.reason,
+        modes_refused=mode.refused,
     )
 
 

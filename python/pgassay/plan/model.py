@@ -7,7 +7,7 @@ Never: draws, measures or reads anything.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pgassay.plan.steps import Step, shuffled
 
@@ -33,6 +33,8 @@ class Arm:
     levels: Mapping[str, str]
     kinds: Mapping[str, str]
     """The kind of each of these factors, as `Factor.kind`."""
+    alternating: bool = False
+    """Whether it stands for a trial in which all arms take turns; it begins at these levels."""
 
     def levels_of(self, kind: str) -> dict[str, str]:
         """The levels of one kind of factor."""
@@ -46,7 +48,13 @@ class Arm:
     @property
     def label(self) -> str:
         """Such as `max_wal_size = 32MB`."""
+        if self.alternating:
+            return "all arms in turn"
         return ", ".join(f"{name} = {level}" for name, level in self.levels.items()) or "only arm"
+
+
+ALL_ARMS = "all"
+"""The arm of a trial in which all of them take turns."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,8 @@ class PlannedTrial:
     """The number of an invalid trial that is run again."""
     whole_plot: int | None = None
     """Where plots are split: the stretch of its block, from 1, in which the hard factors stay."""
+    slice_s: float | None = None
+    """Of an alternating trial: the length of each turn."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +132,17 @@ class Plan:
         """Of an A/A run: factors and stopping of the experiment that it is for."""
         return replace(self, calibrates=False, factors=self.held or self.factors, held=())
 
+    mode: str = "blocks"
+    """"blocks": an arm per trial; "switchback": all arms take turns in every trial."""
+    mode_reason: str = ""
+    modes_refused: Mapping[str, str] = field(default_factory=dict)
+    """Mode → why it is not valid here."""
+
+    @property
+    def alternates(self) -> bool:
+        """Whether arms take turns inside a trial."""
+        return self.mode == "switchback"
+
     @property
     def measured_s(self) -> float:
         """Seconds of each trial that count."""
@@ -129,6 +150,8 @@ class Plan:
 
     def arm(self, arm_id: str) -> Arm:
         """The arm of that id."""
+        if arm_id == ALL_ARMS:
+            return replace(self.arms[0], id=ALL_ARMS, alternating=True)
         return next(arm for arm in self.arms if arm.id == arm_id)
 
     def block(self, number: int) -> tuple[PlannedTrial, ...]:

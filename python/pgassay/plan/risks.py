@@ -9,7 +9,9 @@ from __future__ import annotations
 import itertools
 import math
 
+from pgassay.plan.modes import LEAST_TRIALS, SWITCHBACK, blocks_of
 from pgassay.plan.steps import steps_of
+from pgassay.plan.turns import LONG_S
 from pgassay.spec.parse import Spec
 from pgassay.spec.redaction import secret_line
 from pgassay.spec.settings import CATALOGUED, catalogue
@@ -19,16 +21,34 @@ CYCLE_MINIMUM = 3.0
 """Checkpoint intervals a trial must span before its phase matters little (see docs/methods.md)."""
 
 
-def find_risks(spec: Spec, resolution: int | None = None) -> tuple[str, ...]:
+def find_risks(spec: Spec, resolution: int | None = None, mode: str = "blocks") -> tuple[str, ...]:
     """The risks of this experiment, most serious first; `resolution` is that of a fraction."""
+    alternates = mode == SWITCHBACK
     return tuple(
         _checkpoint_phase(spec)
         + _reset(spec)
         + _aliased(resolution)
-        + _too_few_blocks(spec)
+        + (_slices(spec) if alternates else _too_few_blocks(spec))
         + _short_trials(spec)
         + _secrets(spec)
     )
+
+
+def _slices(spec: Spec) -> list[str]:
+    """Of a switchback."""
+    least, _ = blocks_of(spec.file.design, SWITCHBACK)
+    few = [
+        f"{least} trials do not tell by how much an effect differs from trial to trial: the"
+        f" verdict speaks of these alone; write min_blocks = {LEAST_TRIALS} or more"
+    ]
+    length = spec.file.design.slice
+    if length <= LONG_S:
+        return few if least < LEAST_TRIALS else []
+    return [
+        *(few if least < LEAST_TRIALS else []),
+        f"slices of {length:g} s let drift of the host into their differences, and a trial has"
+        " fewer of them; 0.5 to 2 s do unless an effect takes longer to show",
+    ]
 
 
 def _aliased(resolution: int | None) -> list[str]:

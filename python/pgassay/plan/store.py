@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial
+from pgassay.plan.model import ALL_ARMS, Arm, Factor, Plan, PlannedTrial
 from pgassay.plan.steps import Step
 
 SCHEMA = "pgassay.plan/1"
@@ -52,7 +52,7 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
         raise ValueError(f"a field is missing or unknown: {error}") from None
     if any(set(arm.levels) != set(kinds) for arm in plan.arms):
         raise ValueError("the levels of an arm are not those of the factors")
-    known = {arm.id for arm in plan.arms}
+    known = {ALL_ARMS} if plan.alternates else {arm.id for arm in plan.arms}
     if any(trial.arm not in known for trial in plan.trials):
         raise ValueError("a trial names an arm that is not there")
     return plan
@@ -62,7 +62,16 @@ def same_design(one: Plan, other: Plan) -> bool:
     """Whether two plans are of one experiment; estimates and words may have changed since."""
     first, second = (
         # What is hard to change shows in the whole plots of the trials, where it matters.
-        replace(plan, trial_s=0.0, warnings=(), hard=(), plots_reason="", stopping=plan.stops)
+        replace(
+            plan,
+            trial_s=0.0,
+            warnings=(),
+            hard=(),
+            plots_reason="",
+            stopping=plan.stops,
+            mode_reason="",
+            modes_refused={},
+        )
         for plan in (one, other)
     )
     return first == second

@@ -45,6 +45,23 @@ def load_rows(context: ReportContext) -> Rows:
     )
 
 
+def carry_over_rows(context: ReportContext) -> Rows:
+    """(subject, test, first and second effect, ratio of the two, interval, p, what it means)."""
+    return tuple(
+        (
+            f"{test.factor} = {test.level}",
+            test.test.value,
+            signed_percent(test.first_pct),
+            signed_percent(test.second_pct),
+            signed_percent(test.difference_pct),
+            _band(test.ci95_pct),
+            ABSENT if test.p is None else f"{test.p:.2g}",
+            "withdraws the verdict" if test.outweighs else "found" if test.found else "none found",
+        )
+        for test in context.analysis.carry_over
+    )
+
+
 def without_band(context: ReportContext) -> dict[str, tuple[str, ...]]:
     """Section → why its curves have no band, each reason once."""
     analysis = context.analysis

@@ -68,6 +68,8 @@ def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
             ("Smallest effect that matters", f"±\u00a0{100 * analysis.smallest_effect:g}\u00a0%"),
             ("Interval", interval_words(context)),
         ]
+    if plan.alternates:
+        found.append(("Mode", "switchback: all arms take turns inside every trial"))
     return (
         *found,
         ("Blocks", _blocks(context)),

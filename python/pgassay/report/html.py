@@ -1,8 +1,8 @@
 """The report as one HTML file that needs nothing else.
 
 Enters: the context. Leaves: HTML with its styles, scripts and data inside.
-Never: fetches anything, and never lets a name become markup: Jinja escapes the page, `_data` the
-chart data, `plain` the chart texts, and the page's own policy admits only the two scripts whose
+Never: fetches anything, and never lets a name become markup: Jinja escapes the page, `chart_data`
+the chart data, `plain` the chart texts, and the page's own policy admits only the two scripts whose
 digests it names.
 """
 
@@ -26,6 +26,7 @@ from pgassay.report.charts.effect import effect_chart, runs_out
 from pgassay.report.charts.interactions import interaction_chart
 from pgassay.report.charts.load_curve import by_load_chart, load_curve_chart
 from pgassay.report.charts.quantiles import quantiles_chart
+from pgassay.report.charts.rounds import rounds_chart
 from pgassay.report.charts.style import ArmStyle, arm_styles
 from pgassay.report.charts.throughput import thinning, throughput_chart
 from pgassay.report.charts.trial_order import trial_order_chart
@@ -41,9 +42,9 @@ from pgassay.report.servers import server_table
 def render_html(context: ReportContext) -> str:
     """The whole page."""
     styles = arm_styles(context.plan.arms)
-    plotly, start = get_plotlyjs(), _asset("charts.js")
+    plotly, start = get_plotlyjs(), asset("charts.js")
     return (
-        _environment()
+        page_environment()
         .get_template("report.html.j2")
         .render(
             context=context,
@@ -78,14 +79,15 @@ def render_html(context: ReportContext) -> str:
             courses=further_tables.course_rows(context),
             logged=logged_rows(context),
             variants=tables.variant_rows(context),
+            carry_over=further_tables.carry_over_rows(context),
             comparisons=tables.all_rows(context),
             warnings=tables.warning_groups(context),
             sections=environment_sections(context.environment),
             servers=server_table(context.environment),
-            css=Markup(_asset("style.css")),  # noqa: S704 - our own file
+            css=Markup(asset("style.css")),  # noqa: S704 - our own file
             plotly=Markup(plotly),  # noqa: S704 - the library's own file
             start=Markup(start),  # noqa: S704 - our own file
-            script_digests=(_digest(plotly), _digest(start)),
+            script_digests=(digest(plotly), digest(start)),
         )
     )
 
@@ -102,12 +104,13 @@ def _charts(context: ReportContext, styles: dict[str, ArmStyle]) -> dict[str, Ma
         "by_load": by_load_chart(analysis),
         "quantiles": quantiles_chart(analysis),
         "checkpoints": checkpoints_chart(analysis, styles),
+        "rounds": rounds_chart(analysis),
         "order": trial_order_chart(analysis, styles),
     }
-    return {name: _data(figure) for name, figure in figures.items() if figure is not None}
+    return {name: chart_data(figure) for name, figure in figures.items() if figure is not None}
 
 
-def _data(figure: go.Figure) -> Markup:
+def chart_data(figure: go.Figure) -> Markup:
     """JSON that cannot end its script element, whatever the names in it."""
     text = figure.to_json(validate=False)
     for character in "<>&\u2028\u2029":
@@ -130,17 +133,20 @@ def _effect_words(context: ReportContext) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _digest(script: str) -> str:
+def digest(script: str) -> str:
+    """How the page's policy names a script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 @cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """One of the page's own files."""
     return (files(__package__) / "templates" / name).read_text("utf-8")
 
 
 @cache
-def _environment() -> Environment:
+def page_environment() -> Environment:
+    """Templates whose values are escaped for HTML."""
     return Environment(
         loader=PackageLoader("pgassay.report"),
         autoescape=True,

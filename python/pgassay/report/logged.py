@@ -22,7 +22,7 @@ def logged_rows(context: ReportContext) -> tuple[tuple[str, tuple[str, ...]], ..
     }
     kinds = sorted({kind for trials in read.values() for trial in trials for kind in trial})
     rows = []
-    for listed, words in _words().items():
+    for listed, words in logged_words().items():
         for kind in kinds:
             if kind == listed or (listed.endswith(" ") and kind.startswith(listed)):
                 cells = tuple(_mean([trial.get(kind, 0) for trial in read[arm]]) for arm in arms)
@@ -38,7 +38,8 @@ def _mean(counts: list[int]) -> str:
 
 
 @cache
-def _words() -> dict[str, str]:
+def logged_words() -> dict[str, str]:
+    """Kind of event → what it is called; {} stands for its cause or SQLSTATE."""
     text = (files("pgassay.report") / "logged.toml").read_text("utf-8")
     words: dict[str, str] = tomllib.loads(text)
     return words

@@ -28,7 +28,7 @@ def render_json(context: ReportContext) -> str:
         "environment": dict(context.environment),
         "command": context.command,
     }
-    return json.dumps(_finite(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(finite(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -50,11 +50,12 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """The same without NaN and infinities, which JSON has not."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): _finite(inner) for key, inner in value.items()}
+        return {str(key): finite(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
+        return [finite(inner) for inner in value]
     return value

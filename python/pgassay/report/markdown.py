@@ -27,7 +27,7 @@ _MARKUP = re.compile(r"([\\`*\[\]|~])|(?<!\w)(_)|(_)(?!\w)")
 def render_markdown(context: ReportContext) -> str:
     """The whole text."""
     text = (
-        _environment()
+        markdown_environment()
         .get_template("report.md.j2")
         .render(
             context=context,
@@ -44,6 +44,7 @@ def render_markdown(context: ReportContext) -> str:
             load_rows=further_tables.load_rows(context),
             logged=logged_rows(context),
             variants=tables.variant_rows(context),
+            carry_over=further_tables.carry_over_rows(context),
             warnings=tables.warning_groups(context),
             sections=environment_sections(context.environment),
             servers=server_table(context.environment),
@@ -67,7 +68,8 @@ def _fence(text: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def markdown_environment() -> Environment:
+    """Templates with `literal`, which escapes for Markdown."""
     environment = Environment(
         loader=PackageLoader("pgassay.report"),
         autoescape=False,  # noqa: S701 - Markdown, not HTML; `literal` escapes for it

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -55,7 +55,7 @@ class RunDirectory:
         self.path = path
 
     @classmethod
-    def create(cls, path: Path) -> RunDirectory:
+    def create(cls, path: Path) -> Self:
         """Make a new, empty run directory; refuses one that holds anything."""
         with clear_errors(path):
             if path.exists() and (not path.is_dir() or any(path.iterdir())):
@@ -65,7 +65,7 @@ class RunDirectory:
         return cls(path)
 
     @classmethod
-    def open(cls, path: Path) -> RunDirectory:
+    def open(cls, path: Path) -> Self:
         """An existing run; refuses a folder that is not one."""
         if not (path / "plan.json").is_file():
             raise RunDirectoryError(f"{path}: is not a run directory (it has no plan.json)")
@@ -82,7 +82,7 @@ class RunDirectory:
 
     def write_json(self, name: str, value: Mapping[str, Any], *, verbatim: bool = False) -> None:
         """A JSON file in the run's top folder; secrets are taken out unless it must be verbatim."""
-        write_whole(self.path / name, _json(value if verbatim else redacted_value(dict(value))))
+        write_whole(self.path / name, as_json(value if verbatim else redacted_value(dict(value))))
 
     def read_text(self, name: str) -> str:
         """A text file of the run's top folder."""
@@ -90,7 +90,7 @@ class RunDirectory:
 
     def read_json(self, name: str) -> dict[str, Any]:
         """A JSON file of the run's top folder."""
-        return _parsed(self.read_text(name), self.path / name)
+        return parsed_file(self.path / name)
 
     def has(self, name: str) -> bool:
         """Whether the run's top folder holds this file."""
@@ -112,7 +112,7 @@ class RunDirectory:
                 make_directory(aside)
                 for name, table in _tables(record).items():
                     write_whole(aside / f"{name}.parquet", _parquet(table))
-                write_whole(aside / "trial.json", _json(redacted_value(_summary(record))))
+                write_whole(aside / "trial.json", as_json(redacted_value(_summary(record))))
                 for file in record.kept:
                     shutil.move(file, aside / file.name)
                 aside.rename(final)
@@ -154,7 +154,7 @@ class StoredTrial:
     def summary(self) -> dict[str, Any]:
         """trial.json."""
         path = self.folder / "trial.json"
-        found = _parsed(_text(path), path)
+        found = parsed_file(path)
         missing = _SUMMARY_FIELDS - found.keys()
         if missing:
             raise RunDirectoryError(f"{path}: is damaged: {min(missing)!r} is missing")
@@ -196,6 +196,7 @@ def _summary(record: TrialRecord) -> dict[str, Any]:
         "placement": {part: dict(seen) for part, seen in record.placement.items() if seen},
         "checkpoints_from": record.checkpoints_from,
         "log": dict(record.log),
+        "clock": dict(record.clock),
         "warnings": list(record.warnings),
         "validity": {"valid": record.validity.valid, "reasons": list(record.validity.reasons)},
         "repeats": record.repeats,
@@ -211,14 +212,16 @@ def _tables(record: TrialRecord) -> dict[str, pa.Table]:
         "postgres": record.counters,
         "host": record.host,
     }
-    tables = {
-        name: pa.Table.from_pydict(_complete(found, TABLES[name]), schema=TABLES[name])
-        for name, found in columns.items()
-    }
+    tables = {name: as_table(found, TABLES[name]) for name, found in columns.items()}
     tables["checkpoints"] = pa.Table.from_pylist(checkpoints, schema=TABLES["checkpoints"])
     events = [{**vars(event), "figures": list(event.figures.items())} for event in record.events]
     tables["events"] = pa.Table.from_pylist(events, schema=TABLES["events"])
     return tables
+
+
+def as_table(columns: Columns, schema: pa.Schema) -> pa.Table:
+    """Columns as one of the tables of `schemas.py`; nullable ones that are missing are null."""
+    return pa.Table.from_pydict(_complete(columns, schema), schema=schema)
 
 
 def _complete(found: Columns, schema: pa.Schema) -> dict[str, list[Any]]:
@@ -249,7 +252,8 @@ def _leaf(field: pa.Field) -> str:
     return f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name
 
 
-def _json(value: Mapping[str, Any]) -> bytes:
+def as_json(value: Mapping[str, Any]) -> bytes:
+    """The bytes of a JSON file."""
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 
@@ -262,9 +266,10 @@ def _text(path: Path) -> str:
         raise RunDirectoryError(f"{path}: is damaged: not UTF-8 text") from None
 
 
-def _parsed(text: str, path: Path) -> dict[str, Any]:
+def parsed_file(path: Path) -> dict[str, Any]:
+    """The object of a JSON file."""
     try:
-        value = json.loads(text)
+        value = json.loads(_text(path))
     except json.JSONDecodeError as error:
         raise RunDirectoryError(f"{path}: is damaged: {error}") from None
     if not isinstance(value, dict):

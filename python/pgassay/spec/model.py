@@ -20,6 +20,7 @@ from pgassay.spec.placement import PlacementTable
 from pgassay.spec.reset import ResetLevel, ResetRule, ResetTable, rule_for
 from pgassay.spec.setting_names import SettingNames
 from pgassay.spec.signs import SIGNS, refuse_unknown_signs
+from pgassay.spec.slices import Length
 from pgassay.spec.stopping import StoppingKeys
 from pgassay.spec.values import SettingValue, Share, Table
 
@@ -107,10 +108,23 @@ class DesignTable(StoppingKeys):
         " like all others (complete)",
     )
 
+    mode: Literal["auto", "blocks", "switchback"] = Field(
+        "blocks",
+        description="blocks: an arm per trial; switchback: every trial alternates all arms in"
+        " slices; auto: the cheapest that is valid",
+    )
+    slice: Length = Field(
+        1.0, description="switchback: of each arm's turn; half of the trials have half of it"
+    )
+
     @model_validator(mode="after")
     def _ordered(self) -> DesignTable:
         if "resolution" in self.model_fields_set and self.combinations != "fraction":
             raise ValueError('resolution is a fraction\'s; write combinations = "fraction" too')
+        if "slice" in self.model_fields_set and self.mode == "blocks":
+            raise ValueError(
+                'slice belongs to mode = "switchback" or "auto"; write one, or drop it'
+            )
         return self
 
 

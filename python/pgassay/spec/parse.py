@@ -52,8 +52,8 @@ class Spec:
         return f"What does {factors} do?" if factors else f"How fast is {self.workload.name}?"
 
 
-def load_spec(path: Path, seed: int | None = None) -> Spec:
-    """Read and check an experiment file; `seed` overrules the file's.
+def load_spec(path: Path, seed: int | None = None, mode: str | None = None) -> Spec:
+    """Read and check an experiment file; `seed` and `mode` overrule the file's.
 
     In a run directory the workload stored beside the file is taken, so that a run is repeated
     with the very scripts it had.
@@ -68,6 +68,7 @@ def load_spec(path: Path, seed: int | None = None) -> Spec:
         source=str(path),
         beside=(stored_folder(stored) if is_run else None) or path.parent,
         seed=seed,
+        mode=mode,
         materials=stored_materials(stored) if is_run else None,
     )
 
@@ -78,10 +79,14 @@ def parse_spec(
     source: str,
     beside: Path,
     seed: int | None = None,
+    mode: str | None = None,
     materials: tuple[Workload, Variants] | None = None,
 ) -> Spec:
     """Check an experiment's text; `beside` is the folder its relative paths start from."""
     file = read_table(ExperimentFile, text, source)
+    if mode is not None:
+        design = file.design.model_copy(update={"mode": mode})
+        file = file.model_copy(update={"design": design})
     _refuse_secrets(text, source)
     try:
         _check_settings(file)

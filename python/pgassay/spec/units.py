@@ -46,6 +46,14 @@ def duration_s(value: str | float) -> float:
     return float(_in_base_unit(value, "us", bare_unit="s")) / 10**6
 
 
+def clock(seconds: float) -> str:
+    """Such as `45 s`, `12 min` or `3 h 05 min`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
 def _boolean(value: str) -> str:
     word = value.strip().lower()
     if word in _TRUE:

@@ -51,6 +51,35 @@ def checkpoints_in_counters(counters: Columns) -> tuple[Checkpoint, ...]:
     return tuple(found)
 
 
+class CheckpointThread:
+    """Checkpoints over several stretches of time: one that is under way waits for its end."""
+
+    def __init__(self) -> None:
+        self._begun: LogEvent | None = None
+        self._last: dict[str, list[Any]] = {}
+
+    def in_log(self, events: Sequence[LogEvent], *, last: bool) -> tuple[Checkpoint, ...]:
+        """Those that ended in this stretch; in the last one also the one under way."""
+        events = [*([self._begun] if self._begun else []), *events]
+        found = checkpoints_in_log(events)
+        self._begun = None
+        if not last and found and found[-1].ended_ns is None:
+            self._begun = next(event for event in reversed(events) if event.kind in _STARTS)
+            found = found[:-1]
+        return found
+
+    def in_counters(self, counters: Columns) -> tuple[Checkpoint, ...]:
+        """Those counted since the stretch before."""
+        rows = [at for at, source in enumerate(counters["source"]) if source == "checkpointer"]
+        own = {name: [column[at] for at in rows] for name, column in counters.items()}
+        joined = {name: [*self._last.get(name, []), *own[name]] for name in own}
+        if rows:
+            moment = own["time_ns"][-1]
+            latest = [at for at, time_ns in enumerate(own["time_ns"]) if time_ns == moment]
+            self._last = {name: [column[at] for at in latest] for name, column in own.items()}
+        return checkpoints_in_counters(joined)
+
+
 def _is_end_of(event: LogEvent, begun: Checkpoint) -> bool:
     return begun.ended_ns is None and begun.restartpoint == _ENDS[event.kind]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from pgassay.plan.model import Arm, Plan
+from pgassay.plan.model import ALL_ARMS, Arm, Plan
 from pgassay.spec.arms import schema_of_arm, spec_of_arm
 from pgassay.spec.parse import Spec
 from pgassay.target.protocol import Ground, SchemaVariant
@@ -61,6 +61,9 @@ def grounds_of(spec: Spec, plan: Plan) -> Grounds:
             variants.setdefault(base, {})[variant.name] = variant
         schema = "" if variant is None else variant.name
         of_arm[arm.id] = Ground(base.server, base.data, schema)
+    if plan.alternates:
+        # What takes turns inside a trial stands on one ground.
+        of_arm[ALL_ARMS] = of_arm[plan.arms[0].id]
     return Grounds(of_arm, datasets, variants)
 
 

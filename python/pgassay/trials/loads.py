@@ -12,11 +12,12 @@ from typing import Any, Protocol
 
 from pgassay import _core
 from pgassay.plan.model import Plan, PlannedTrial
-from pgassay.spec.arms import arms_of
+from pgassay.spec.arms import arms_of, spec_of_arm
 from pgassay.spec.load_table import LoadTable
 from pgassay.spec.parse import Spec
 from pgassay.target.placement import NOWHERE, Place, Placement
 from pgassay.target.protocol import ConnectionParameters
+from pgassay.trials.alternating import PARTS, slices_of
 from pgassay.trials.client_side import as_the_client
 from pgassay.trials.command_load import CommandLoad, CommandRequest, check_command
 from pgassay.trials.load import (
@@ -107,16 +108,17 @@ class EngineLoad:
 
 def open_trial_load(
     trial: PlannedTrial,
-    spec: Spec,
+    whole: Spec,
     plan: Plan,
     connection: ConnectionParameters,
     output: Callable[[int], Path],
     placement: Placement = NOWHERE,
 ) -> TrialLoad:
     """The load of one trial; `output` makes the folder of a trial's own files."""
+    spec = spec_of_arm(whole, plan.arm(trial.arm).by_kind)
     connection = as_the_client(connection, spec.file.load)
     if spec.file.load.command is None:
-        asked = engine_request(trial, spec, plan, placement)
+        asked = engine_request(trial, whole, plan, placement)
         return EngineLoad(asked, connection, placement.client)
     folder = output(trial.number)
     told = {
@@ -138,20 +140,25 @@ def open_trial_load(
 
 
 def engine_request(
-    trial: PlannedTrial, spec: Spec, plan: Plan, placement: Placement = NOWHERE
+    trial: PlannedTrial, whole: Spec, plan: Plan, placement: Placement = NOWHERE
 ) -> LoadRequest:
     """What one trial asks of the engine; only what the file's user wrote is passed on."""
+    spec = spec_of_arm(whole, plan.arm(trial.arm).by_kind)
     load = spec.file.load
     given = load.model_fields_set
     limit = load.latency_limit
+    slices, scenarios, interval_s = load.slices, spec.workload.scenarios, load.interval
+    if trial.slice_s is not None:
+        slices, scenarios = slices_of(trial, whole, plan)
+        interval_s = trial.slice_s / PARTS
     return LoadRequest(
-        scenarios=spec.workload.scenarios,
+        scenarios=scenarios,
         steps=plan.steps_in(trial.block),
         variables={"scale": spec.file.workload.scale},
         seed=plan.trial_seed(trial.block),
         threads=load.threads,
         protocol=load.protocol,
-        interval_s=load.interval,
+        interval_s=interval_s,
         arrivals=load.arrivals if "arrivals" in given else None,
         latency_limit_ms=None if limit is None else limit * 1e3,
         pools=load.pools if "pools" in given else None,
@@ -161,7 +168,7 @@ def engine_request(
         allow_shell=True if load.allow_shell else None,
         transport=load.transport if "transport" in given else None,
         busy_poll_s=_busy_poll_s(load, placement),
-        slices=load.slices,
+        slices=slices,
     )
 
 

@@ -83,6 +83,8 @@ class TrialRecord:
     """What else the server's log tells."""
     log: Mapping[str, Any] = field(default_factory=dict)
     """Where the log was read and how much of it; empty where it was not."""
+    clock: Mapping[str, Any] = field(default_factory=dict)
+    """The server's clock against ours; times of its log are on our axis already."""
     kept: tuple[Path, ...] = ()
     """Files to move into the trial's folder."""
     placement: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

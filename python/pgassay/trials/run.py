@@ -28,6 +28,7 @@ from pgassay.trials.checkpoints import (
     other_events,
 )
 from pgassay.trials.doubts import load_doubts
+from pgassay.trials.glance import Watch
 from pgassay.trials.grounds import Grounds
 from pgassay.trials.guards import doubts_among, validity_of
 from pgassay.trials.host_over_sql import sources_over_sql
@@ -38,6 +39,7 @@ from pgassay.trials.queries import extensions_in
 from pgassay.trials.record import Columns, TrialRecord
 from pgassay.trials.sameness import SamenessWatch
 from pgassay.trials.sampling import open_sampler, transactions_of
+from pgassay.trials.server_clock import ServerClock
 from pgassay.trials.server_log.reader import ServerLog
 from pgassay.trials.statement_statistics import StatementWatch, joined
 from pgassay.trials.thresholds import own_limits
@@ -88,19 +90,21 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         restart=(resumed or plan.begins_plot(trial)) if plan.hard else None,
     )
     parameters = target.parameters()
+    clock = ServerClock(target.connect)
+    clock.look()
     address = parameters.hostaddr or parameters.host
-    log = ServerLog(target.connect, address, facts.log_file, target.host())
+    log = ServerLog(target.connect, address, facts.log_file, machine=target.host(), clock=clock)
     with told_as_target_error("looking at the server"), target.connect() as session:
         extensions = extensions_in(session)
         host = target.host()
         sources = (
             host_sources(host, session, facts) if host is not None else sources_over_sql(session)
         )
-    statements = StatementWatch(target, facts.version_num, extensions)
+    statements = StatementWatch(target.connect, facts.version_num, extensions)
     # Before the load opens its connections: what they bring is the trial's own doing.
     watch = SamenessWatch(target, facts, own_limits())
     place = context.placement
-    load = open_trial_load(trial, spec, plan, parameters, context.output, place)
+    load = open_trial_load(trial, context.spec, plan, parameters, context.output, place)
     sampler, sampler_placed = open_sampler(
         target.parameters(),
         facts.version_num,
@@ -109,13 +113,18 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         extensions=extensions,
         place=place.sampler,
     )
+    live = Watch(sampler, lambda: transactions_of(sampler, facts.version_num))
     try:
         with watch.processors_counted():
-            result = load.run(context.observer.loading, lambda: transactions_of(sampler))
+            result = load.run(
+                lambda progress: context.observer.loading(progress, live.look()),
+                lambda: transactions_of(sampler, facts.version_num),
+            )
     finally:
         sampler.stop()
     counters: Columns = sampler.take_counters()
     waits: Columns = sampler.take_waits()
+    clock.look()
     logged = log.read()
     told = logged.events if logged.has_checkpoints else None
     checkpoints = checkpoints_in_counters(counters) if told is None else checkpoints_in_log(told)
@@ -127,7 +136,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         block=trial.block,
         position=trial.position,
         arm=trial.arm,
-        levels=arm.levels,
+        levels={} if arm.alternating else arm.levels,
         started_ns=started_ns,
         ended_ns=_core.now_ns(),
         reset={**asdict(reset), **_told(ground, facts)},
@@ -140,6 +149,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
             *sampler.warnings(),
             *sources.notes,
             *reset.notes,
+            *clock.notes,
             *logged.notes,
             *statements.notes,
         ),
@@ -151,6 +161,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         checkpoints_from="counters" if told is None else "log",
         events=other_events(logged.events or ()),
         log=logged.described,
+        clock=clock.described(),
         kept=load.kept,
         placement={
             "server": reset.placement,

@@ -20,6 +20,7 @@ APPLICATION_NAME = "pgassay sampler"
 WAITS_EVERY_S = 0.1
 JITTER = 0.5
 _WAITS = "waits"
+_COUNTED_LATE = 150000
 
 
 def open_sampler(
@@ -30,22 +31,29 @@ def open_sampler(
     host: HostSources | None = None,
     extensions: Mapping[str, Extension] = NO_EXTENSIONS,
     place: Place | None = None,
+    waits_every_s: float = WAITS_EVERY_S,
+    busy_share: float | None = None,
 ) -> tuple[_core.Sampler, dict[str, str]]:
     """A sampler at work, and where its threads run.
 
-    Waits at 10 Hz, the host each second, counters each second or as seldom as their file says.
+    Waits at 10 Hz unless something else is said, the host each second, counters each second or as
+    seldom as their file says. `busy_share` is the most that readings of one kind may take of the
+    time: after a slow one the sampler rests.
     """
     queries = queries_for(version_num)
     configuration = {
         "connection": connection.for_core(),
         "application_name": APPLICATION_NAME,
-        "waits": {"sql": queries[_WAITS].sql, "every_s": WAITS_EVERY_S, "jitter": JITTER},
+        "waits": {"sql": queries[_WAITS].sql, "every_s": waits_every_s, "jitter": JITTER},
         "counters": [
-            {"source": name, "sql": sql, "every_s": query.every_s}
+            {"source": name, "sql": sql, "every_s": max(query.every_s, waits_every_s)}
             for name, query in queries.items()
             if name != _WAITS and query.every_s and (sql := query.sql_with(extensions))
         ],
-        "host": host.for_core(COUNTERS_EVERY_S) if host is not None and host.files else None,
+        "host": host.for_core(max(COUNTERS_EVERY_S, waits_every_s))
+        if host is not None and host.files
+        else None,
+        "busy_share": busy_share,
     }
     sampler = _core.Sampler(json.dumps(configuration), load)
     before = threads()
@@ -59,7 +67,12 @@ def open_sampler(
         raise
 
 
-def transactions_of(sampler: _core.Sampler) -> int:
-    """How many transactions a sampler has done on the server: each of its readings is one."""
+def transactions_of(sampler: _core.Sampler, version_num: int) -> int:
+    """How many of a sampler's transactions the server has counted: each reading is one.
+
+    From 15 on a session that never touches a table, as the one that samples waits, reports its
+    commits only when it ends.
+    """
     cost = json.loads(sampler.cost())
-    return int(cost["wait_ticks"]) + int(cost["counter_reads"])
+    ticks = int(cost["wait_ticks"]) if version_num < _COUNTED_LATE else 0
+    return ticks + int(cost["counter_reads"])

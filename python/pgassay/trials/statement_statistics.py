@@ -1,20 +1,20 @@
 """What each statement took in a trial, from pg_stat_statements where it is installed.
 
-Enters: an opened target, before and after a load. Leaves: counter columns: the raw values at both
-ends for the statements that took most, the rest as one. Never: resets anything, reads a
-statement's text, or works while the load is measured.
+Enters: a way to sessions of the server, before and after a load. Leaves: counter
+columns: the raw values at both ends for the statements that took most, the rest as one. Never:
+resets anything, reads a statement's text, or works while the load is measured.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import psycopg
 
 from pgassay import _core
-from pgassay.errors import TargetError
-from pgassay.target.protocol import Target
+from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.target.protocol import Connection
 from pgassay.trials.queries import Extension, Query, queries_for
 from pgassay.trials.record import Columns
 
@@ -28,34 +28,42 @@ _Values = dict[str, dict[str, float]]
 
 
 class StatementWatch:
-    """Two readings around a load; the first is taken here."""
+    """Two readings around a load, or one after the other; the first is taken here."""
 
     def __init__(
-        self, target: Target, version_num: int, extensions: Mapping[str, Extension]
+        self,
+        connect: Callable[[], Connection],
+        version_num: int,
+        extensions: Mapping[str, Extension],
     ) -> None:
-        self._target = target
+        self._connect = connect
         self.notes: tuple[str, ...] = ()
         query: Query | None = queries_for(version_num).get(SOURCE)
         self._sql = query.sql_with(extensions) if query is not None else None
         self._began_ns, self._before = self._read()
 
     def counters(self) -> Columns:
-        """The second reading, set against the first."""
+        """One more reading, set against the one before it."""
         ended_ns, after = self._read()
-        if self._before is None or after is None:
+        began_ns, before = self._began_ns, self._before
+        self._began_ns, self._before = ended_ns, after
+        if before is None or after is None:
             return {name: [] for name in _COLUMNS}
-        return changed(self._began_ns, self._before, ended_ns, after)
+        return changed(began_ns, before, ended_ns, after)
 
     def _read(self) -> tuple[int, _Values | None]:
         if self._sql is None:
             return 0, None
         try:
-            with self._target.connect() as session:
+            with self._connect() as session:
                 cursor = session.execute(self._sql.encode(), prepare=False)
                 names = [column.name for column in cursor.description or ()][1:]
                 found = {
                     row[0]: dict(zip(names, map(float, row[1:]), strict=True)) for row in cursor
                 }
+        except ConnectionRefused as error:
+            self.notes = (f"pg_stat_statements could not be read: {error}",)
+            return 0, None  # the server may be back by the next time
         except (psycopg.Error, TargetError) as error:
             # Installed but not preloaded, or not ours to read.
             self.notes = (f"pg_stat_statements could not be read: {str(error).splitlines()[0]}",)

@@ -21,7 +21,7 @@ from pgassay.plan.model import Arm
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 VERMILLION, SKY, GREY = "#D55E00", "#56B4E9", "#8C8C8C"
 
-_ARM_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILLION, SKY, GREY)
+ARM_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILLION, SKY, GREY)
 _DASHES = ("solid", "dash", "dot", "dashdot")
 _SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
@@ -69,12 +69,12 @@ def arm_styles(arms: Sequence[Arm]) -> dict[str, ArmStyle]:
     """Arm id → its look; past seven arms colours come again with another dash and symbol."""
     styles = {}
     for index, arm in enumerate(arms):
-        turn, place = divmod(index, len(_ARM_COLOURS))
+        turn, place = divmod(index, len(ARM_COLOURS))
         styles[arm.id] = ArmStyle(
             arm.id,
             arm.label,
             " · ".join(arm.levels.values()) if len(arm.levels) > 1 else arm.label,
-            _ARM_COLOURS[place],
+            ARM_COLOURS[place],
             _DASHES[turn % len(_DASHES)],
             _SYMBOLS[turn % len(_SYMBOLS)],
         )
@@ -83,7 +83,7 @@ def arm_styles(arms: Sequence[Arm]) -> dict[str, ArmStyle]:
 
 def level_colour(index: int) -> str:
     """Of the index-th comparison with a baseline; the baseline arm has the first colour."""
-    return _ARM_COLOURS[(index + 1) % len(_ARM_COLOURS)]
+    return ARM_COLOURS[(index + 1) % len(ARM_COLOURS)]
 
 
 def plain(text: str) -> str:

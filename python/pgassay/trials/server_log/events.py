@@ -6,7 +6,7 @@ Never: grows with the load: a server that logs every statement gives as many row
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from pgassay.trials.server_log.entry import Entry
@@ -41,10 +41,10 @@ _Key = tuple[int, str, str, str, str | None, str | None, str | None]
 
 
 class EventTally:
-    """Gathers events; `offset_ns` is what the server's clock is ahead of ours."""
+    """Gathers events; `ours_ns` puts a time of the server's clock on our axis."""
 
-    def __init__(self, *, offset_ns: int = 0, since_ns: int = 0) -> None:
-        self._offset_ns, self._since_ns = offset_ns, since_ns
+    def __init__(self, *, ours_ns: Callable[[int], int] = lambda at: at, since_ns: int = 0) -> None:
+        self._ours_ns, self._since_ns = ours_ns, since_ns
         self._single: list[LogEvent] = []
         self._summed: dict[_Key, LogEvent] = {}
         self.entries = 0
@@ -62,7 +62,7 @@ class EventTally:
         if entry.time_ns is None:
             self.without_time += 1
             return
-        at = entry.time_ns - self._offset_ns
+        at = self._ours_ns(entry.time_ns)
         if at < self._since_ns:
             return
         if len(self._single) + len(self._summed) >= MOST_EVENTS:

@@ -6,7 +6,6 @@ Never: makes a run fail: a log that cannot be read is told with the line that wo
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,10 +13,12 @@ from typing import Any
 
 import psycopg
 
+from pgassay import _core
 from pgassay.errors import TargetError
 from pgassay.target.host import Host
 from pgassay.target.protocol import Connection
 from pgassay.target.statements import statement
+from pgassay.trials.server_clock import ServerClock, read_clock
 from pgassay.trials.server_log.clock import LogClock
 from pgassay.trials.server_log.csv_form import CsvForm
 from pgassay.trials.server_log.entry import Form, knows_language
@@ -29,9 +30,6 @@ from pgassay.trials.server_log.place import Missing, Place, find_place
 from pgassay.trials.server_log.prefix import line_pattern
 from pgassay.trials.server_log.stderr_form import StderrForm
 
-_CLOCK_READINGS = 5
-_ONE_CLOCK_NS = 1_000_000
-"""Two readings of one clock differ by less; then nothing is put down to the server's."""
 _COARSEST_NS = 2_000_000_000
 """%t cuts a time down to its second."""
 
@@ -63,10 +61,14 @@ class ServerLog:
         connect: Callable[[], Connection],
         host: str,
         own_file: Path | None = None,
+        *,
         machine: Host | None = None,
+        clock: ServerClock | None = None,
     ) -> None:
+        """Without a clock that others keep reading, it is read here, once."""
         self._notes: list[str] = []
-        self._since_ns = time.time_ns()
+        self._since_ns = _core.now_ns()
+        self._clock_of_server = clock or ServerClock(connect)
         self._place: Place | None = None
         self._follower: LogFollower | None = None
         try:
@@ -76,7 +78,8 @@ class ServerLog:
                     self._notes.append(f"the server's log is not read: {found.reason}; {found.fix}")
                     return
                 self._clock = log_clock(session)
-                self._offset_ns = clock_offset_ns(session)
+                if clock is None:
+                    self._clock_of_server.add(read_clock(session))
             self._follower = found.follow()
             self._place = found
         except (psycopg.Error, TargetError, LogUnreadable, OSError) as error:
@@ -94,7 +97,8 @@ class ServerLog:
         place, follower = self._place, self._follower
         if place is None or follower is None:
             return LogReading(None, has_checkpoints=False, notes=tuple(self._notes))
-        tally = EventTally(offset_ns=self._offset_ns, since_ns=self._since_ns - _COARSEST_NS)
+        ours_ns = self._clock_of_server.ours_ns
+        tally = EventTally(ours_ns=ours_ns, since_ns=self._since_ns - _COARSEST_NS)
         notes = list(self._notes)
         before, read = self._form.unread, 0
         passed_over = follower.passed_over
@@ -119,7 +123,6 @@ class ServerLog:
             "entries_without_time": tally.without_time,
             "bytes_passed_over": follower.passed_over - passed_over,
             "events_left_out": tally.left_out,
-            "clock_offset_ms": round(self._offset_ns / 1e6, 3),
         }
         notes += _remarks(described, place)
         return LogReading(
@@ -148,19 +151,6 @@ def log_clock(session: Connection) -> LogClock:
         session.execute(statement("log/use_log_timezone"), prepare=False)
         rows = session.execute(statement("log/abbreviations"), prepare=False).fetchall()
     return LogClock({name: east for name, east in rows if name})
-
-
-def clock_offset_ns(session: Connection) -> int:
-    """What the server's clock is ahead of ours, by the quickest of some answers."""
-    readings = []
-    for _ in range(_CLOCK_READINGS):
-        began = time.time_ns()
-        row = session.execute(statement("log/clock"), prepare=False).fetchone()
-        ended = time.time_ns()
-        if row is not None:
-            readings.append((ended - began, row[0] - (began + ended) // 2))
-    offset = min(readings)[1] if readings else 0
-    return offset if abs(offset) > _ONE_CLOCK_NS else 0
 
 
 def _remarks(described: dict[str, Any], place: Place) -> list[str]:

@@ -1,0 +1,81 @@
+"""Samples of any length of time, in bins of equal width.
+
+Enters: counters and samples in pieces, in the order of time. Leaves: a value for each bin, NaN
+where nothing was seen. Never: bridges a gap: an outage, or a counter that went backwards.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Times = NDArray[np.int64]
+
+MOST_BINS = 1200
+"""Points that a chart shows without effort, and an eye tells apart."""
+_WIDTHS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400)
+_LONGEST_STEP = 3.5
+"""Periods between two readings that still belong together; a slow server is read late."""
+_SEEN_AT_LEAST = 0.3
+"""Share of a bin that must have been seen."""
+
+
+def bin_edges(start_ns: int, end_ns: int) -> Times:
+    """Edges of bins of a round width, as many as are needed."""
+    span_s = max((end_ns - start_ns) / 1e9, 1.0)
+    width_s = next((w for w in _WIDTHS_S if span_s / w <= MOST_BINS), _WIDTHS_S[-1])
+    count = max(1, round(span_s / width_s))
+    edges: Times = start_ns + np.arange(count + 1, dtype=np.int64) * (width_s * 10**9)
+    return edges
+
+
+class CounterTrack:
+    """One counter over the whole time."""
+
+    def __init__(self) -> None:
+        self._times: list[Times] = []
+        self._values: list[Floats] = []
+
+    def add(self, times_ns: Times, values: Floats) -> None:
+        """More readings, later than those before."""
+        self._times.append(times_ns)
+        self._values.append(values)
+
+    def _steps(self) -> tuple[Times, Floats, Floats]:
+        """Times; how far it has grown and how many seconds were seen up to each of them."""
+        times, values = np.concatenate(self._times), np.concatenate(self._values)
+        if len(times) < 2:
+            return times, np.zeros(len(times)), np.zeros(len(times))
+        lengths, grown = np.diff(times) / 1e9, np.diff(values)
+        # The shorter ones tell the period: after an outage few readings may be left.
+        period = float(np.quantile(lengths, 0.25, method="lower"))
+        # Of a stretch of equal values only the first and the last are stored: no gap.
+        near = lengths <= _LONGEST_STEP * max(period, 1e-9)
+        counts = (grown == 0) | ((grown > 0) & near)
+        total = np.r_[0.0, np.cumsum(np.where(counts, grown, 0.0))]
+        seen = np.r_[0.0, np.cumsum(np.where(counts, lengths, 0.0))]
+        return times, total, seen
+
+    def growth(self) -> tuple[float, float]:
+        """How much it grew in all, and in how many seconds that was seen."""
+        _, total, seen = self._steps()
+        return (float(total[-1]), float(seen[-1])) if len(total) else (0.0, 0.0)
+
+    def rates(self, edges_ns: Times) -> Floats:
+        """Growth per second in each bin."""
+        times, total, seen = self._steps()
+        if len(times) < 2:
+            return np.full(len(edges_ns) - 1, np.nan)
+        grown = np.diff(np.interp(edges_ns, times, total))
+        seconds = np.diff(np.interp(edges_ns, times, seen))
+        enough = seconds >= _SEEN_AT_LEAST * np.diff(edges_ns) / 1e9
+        return np.where(enough, grown / np.maximum(seconds, 1e-9), np.nan)
+
+
+def summed_rates(tracks: list[CounterTrack], edges_ns: Times) -> Floats | None:
+    """Of several counters together; None where there is none."""
+    if not tracks:
+        return None
+    total: Floats = np.sum([track.rates(edges_ns) for track in tracks], axis=0)
+    return total

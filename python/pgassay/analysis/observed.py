@@ -1,0 +1,269 @@
+"""What an observation shows: courses, averages, events. No verdict.
+
+Enters: segments in the order of time. Leaves: `Observed`. Never: compares, explains, or fills a
+gap; holds the samples of more than one segment at a time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pgassay.analysis.binned import CounterTrack, Floats, Times, bin_edges, summed_rates
+from pgassay.analysis.counters import CounterSeries, Key
+from pgassay.analysis.logged import logged_in
+from pgassay.analysis.metrics import WAIT_CLASSES
+from pgassay.analysis.observed_statements import Statement, StatementSums
+from pgassay.analysis.wait_profile import WaitProfile
+from pgassay.samples.observation_directory import StoredSegment
+
+_SERVER = frozenset({"cluster", "wal_position"})
+_HOST = frozenset({"stat", "diskstats"})
+_PROCESSOR = ("user", "nice", "system", "irq", "softirq", "idle", "iowait", "steal")
+_SECTORS = {"read": "sectors_read", "written": "sectors_written"}
+_SECTOR = 512
+_PART_OF_ANOTHER = ("dm-", "md", "loop", "ram", "zram")
+_GAP_S = 5.0
+_GAP_TICKS = 20
+"""A pause is a gap when it is longer than both."""
+
+Course = tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """An observation, ready to be told."""
+
+    start_ns: int
+    end_ns: int
+    edges_ns: tuple[int, ...]
+    courses: Mapping[str, Course]
+    """By name, a value for each bin: tps, rollbacks (1/s), wal (bytes/s), read, written (bytes/s),
+    busy, iowait, steal (percent of the host's processors). What was not read is absent."""
+    sessions: Mapping[str, Course]
+    """Wait class → average active sessions in each bin."""
+    averages: Mapping[str, float]
+    """Of the courses, over the time that was seen."""
+    commits: float
+    """Of all databases, without the samplers' own."""
+    classes: Mapping[str, float]
+    """Wait class → average active sessions over everything."""
+    events: Mapping[str, float]
+    """The same by single event, the largest first."""
+    checkpoints: tuple[Mapping[str, Any], ...]
+    """Rows of checkpoints.parquet."""
+    checkpoints_from: str
+    logged: Mapping[str, int]
+    """What the server's log tells, by kind."""
+    log_read: bool
+    statements: tuple[Statement, ...]
+    gaps_ns: tuple[tuple[int, int], ...]
+    """When nothing was seen."""
+    warnings: tuple[str, ...]
+    cost: Mapping[str, float]
+    """What the sampling took, in all."""
+    clock: Mapping[str, Any]
+    bytes_on_disk: int
+
+    @property
+    def seconds(self) -> float:
+        return (self.end_ns - self.start_ns) / 1e9
+
+    @property
+    def active_sessions(self) -> float:
+        """On average, in all classes."""
+        return sum(self.classes.values())
+
+    def ms_per_transaction(self, sessions: float) -> float | None:
+        """Average active sessions as milliseconds of each transaction; None where none ended."""
+        tps = self.averages.get("tps")
+        return 1e3 * sessions / tps if tps else None
+
+
+def read_observed(segments: Sequence[StoredSegment]) -> Observed:
+    """Everything that the segments hold."""
+    summaries = [segment.summary() for segment in segments]
+    start_ns, end_ns = summaries[0]["started_ns"], summaries[-1]["ended_ns"]
+    edges = bin_edges(start_ns, end_ns)
+    gathered = _Gathered(edges)
+    for segment, summary in zip(segments, summaries, strict=True):
+        gathered.add(segment, summary)
+    gathered.close(end_ns)
+    cost = _summed([summary["sampler_cost"] for summary in summaries])
+    own = cost.get("transactions", 0.0) / max((end_ns - start_ns) / 1e9, 1e-9)
+    courses, averages, commits = gathered.courses(own)
+    ticks = max(gathered.ticks.sum(), 1)
+    return Observed(
+        start_ns=start_ns,
+        end_ns=end_ns,
+        edges_ns=tuple(edges.tolist()),
+        courses=courses,
+        sessions=gathered.sessions(),
+        averages=averages,
+        commits=commits,
+        classes={
+            wait_class.name: float(busy / ticks)
+            for wait_class, busy in zip(WAIT_CLASSES, gathered.busy.sum(axis=0), strict=True)
+        },
+        events={event: count / ticks for event, count in gathered.events.most_common()},
+        checkpoints=tuple(gathered.checkpoints),
+        checkpoints_from=summaries[-1]["checkpoints_from"],
+        logged=gathered.logged,
+        log_read=any(summary.get("log") for summary in summaries),
+        statements=gathered.statements.ranked(),
+        gaps_ns=tuple(gathered.gaps),
+        warnings=tuple(dict.fromkeys(text for s in summaries for text in s["warnings"])),
+        cost=cost,
+        clock=summaries[-1].get("clock", {}),
+        bytes_on_disk=sum(segment.bytes() for segment in segments),
+    )
+
+
+class _Gathered:
+    """Sums over segments."""
+
+    def __init__(self, edges: Times) -> None:
+        self._edges = edges
+        self._tracks: dict[Key, CounterTrack] = {}
+        bins = len(edges) - 1
+        self.ticks = np.zeros(bins)
+        self.busy: Floats = np.zeros((bins, len(WAIT_CLASSES)))
+        self.events: Counter[str] = Counter()
+        self.checkpoints: list[dict[str, Any]] = []
+        self.logged: Counter[str] = Counter()
+        self.statements = StatementSums()
+        self.gaps: list[tuple[int, int]] = []
+        self._last_tick = int(edges[0])
+
+    def add(self, segment: StoredSegment, summary: Mapping[str, Any]) -> None:
+        start, end = summary["started_ns"], summary["ended_ns"]
+        postgres = segment.table("postgres")
+        self.statements.add(postgres)
+        for name, table, sources in (
+            ("postgres", postgres, _SERVER), ("host", segment.table("host"), _HOST),
+        ):  # fmt: skip
+            self._add_counters(name, table, sources)
+        self._add_waits(WaitProfile(segment.table("waits")), start, end)
+        self.checkpoints += segment.table("checkpoints").to_pylist()
+        self.logged.update(logged_in(segment, 0, end + 10**12))
+
+    def _add_counters(self, name: str, table: pa.Table, sources: frozenset[str]) -> None:
+        wanted = pc.is_in(table["source"].cast(pa.string()), pa.array(sorted(sources)))
+        found = CounterSeries(table.filter(wanted))
+        for key in found.keys():  # noqa: SIM118 (not a mapping)
+            self._tracks.setdefault(key, CounterTrack()).add(*found.points(key))
+
+    def _add_waits(self, profile: WaitProfile, start: int, end: int) -> None:
+        ticks = np.diff(np.searchsorted(profile.ticks_ns, self._edges)).astype(float)
+        self.ticks += ticks
+        self.busy += np.nan_to_num(profile.by_window(self._edges)) * ticks[:, None]
+        # A tick may have been on its way when its segment ended.
+        first, last = start - 10**10, end + 10**10
+        for event, average in profile.event_sessions(first, last).items():
+            self.events[event] += round(average * len(profile.ticks_ns))
+        self._add_gaps(profile.ticks_ns)
+
+    def _add_gaps(self, ticks: Times) -> None:
+        if not len(ticks):
+            return
+        seen = np.r_[self._last_tick, ticks]
+        usual = float(np.median(np.diff(ticks))) if len(ticks) > 2 else 0.0
+        long = np.flatnonzero(np.diff(seen) > max(_GAP_S * 1e9, _GAP_TICKS * usual))
+        for at in long.tolist():
+            self.gaps.append((int(seen[at]), int(seen[at + 1])))
+        self._last_tick = int(seen[-1])
+
+    def close(self, end_ns: int) -> None:
+        """The observation is over: what was not seen until then is a gap too."""
+        if end_ns - self._last_tick > _GAP_S * 1e9:
+            self.gaps.append((self._last_tick, end_ns))
+
+    def sessions(self) -> dict[str, Course]:
+        average = np.where(
+            self.ticks[:, None] > 0, self.busy / np.maximum(self.ticks, 1)[:, None], np.nan
+        )
+        return {
+            wait_class.name: _course(average[:, at])
+            for at, wait_class in enumerate(WAIT_CLASSES)
+            if np.nansum(average[:, at]) > 0
+        }
+
+    def courses(self, own_tps: float) -> tuple[dict[str, Course], dict[str, float], float]:
+        """Courses, their averages, and how many transactions were committed."""
+        groups: dict[str, list[CounterTrack]] = {
+            "tps": self._of("cluster", "xact_commit"),
+            "rollbacks": self._of("cluster", "xact_rollback"),
+            "wal": self._of("wal_position", "insert_bytes")
+            or self._of("wal_position", "replay_bytes"),
+            **{title: self._disks(name) for title, name in _SECTORS.items()},
+        }
+        found: dict[str, Floats] = {}
+        averages: dict[str, float] = {}
+        commits = 0.0
+        for name, tracks in groups.items():
+            rates = summed_rates(tracks, self._edges)
+            if rates is None:
+                continue
+            factor = _SECTOR if name in _SECTORS else 1
+            grown = [track.growth() for track in tracks]
+            seconds = max((s for _, s in grown), default=0.0)
+            average = factor * sum(g for g, _ in grown) / seconds if seconds else 0.0
+            if name == "tps":
+                rates, average = np.maximum(rates - own_tps, 0.0), max(average - own_tps, 0.0)
+                commits = average * seconds
+            found[name], averages[name] = rates * factor, average
+        for name, rates, average in self._processors():
+            found[name], averages[name] = rates, average
+        return {name: _course(rates) for name, rates in found.items()}, averages, commits
+
+    def _processors(self) -> list[tuple[str, Floats, float]]:
+        tracks = {name: self._tracks.get(("stat", "cpu", name)) for name in _PROCESSOR}
+        present = {name: track for name, track in tracks.items() if track is not None}
+        if "idle" not in present:
+            return []
+        rates = {name: track.rates(self._edges) for name, track in present.items()}
+        totals = {name: track.growth()[0] for name, track in present.items()}
+        every, total = np.sum(list(rates.values()), axis=0), max(sum(totals.values()), 1e-9)
+        every = np.where(every > 0, every, np.nan)
+
+        def share(*names: str) -> tuple[Floats, float]:
+            own = np.sum([rates[n] for n in names if n in rates], axis=0)
+            return 100 * own / every, 100 * sum(totals.get(n, 0.0) for n in names) / total
+
+        idle = ("idle", "iowait", "steal")
+        busy = tuple(name for name in present if name not in idle)
+        return [
+            ("busy", *share(*busy)),
+            *((name, *share(name)) for name in ("iowait", "steal") if name in present),
+        ]
+
+    def _of(self, source: str, name: str) -> list[CounterTrack]:
+        return [t for key, t in self._tracks.items() if key[0] == source and key[2] == name]
+
+    def _disks(self, name: str) -> list[CounterTrack]:
+        """Of the disks themselves: a partition or mapping is written through to one."""
+        disks = {key[1] for key in self._tracks if key[0] == "diskstats" and key[2] == name}
+        whole = [
+            disk
+            for disk in sorted(disks)
+            if not disk.startswith(_PART_OF_ANOTHER)
+            and not any(disk != other and disk.startswith(other) for other in disks)
+        ]
+        return [self._tracks["diskstats", disk, name] for disk in whole]
+
+
+def _course(values: Floats) -> Course:
+    return tuple(None if np.isnan(value) else float(value) for value in values)
+
+
+def _summed(costs: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    total: Counter[str] = Counter()
+    for cost in costs:
+        total.update(cost)
+    return {name: round(float(value), 3) for name, value in total.items()}

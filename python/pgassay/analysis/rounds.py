@@ -1,0 +1,86 @@
+"""How sure the mean of many rounds of slices is.
+
+Enters: one difference per round, the block it is of. Leaves: their mean, its standard error, and
+how many independent values that is worth. Never: takes neighbouring rounds, or the rounds of one
+trial, as independent where they are not seen to be.
+
+Where arms do not differ, the order drawn in each round makes differences independent, whatever the
+host does (Bojinov, Simchi-Levi & Zhao 2023). Where they do, the effect itself may come and go
+(lag-one autocorrelation) and differ between trials (their spread); both are allowed for.
+Satterthwaite (Biometrics Bulletin 2, 1946) gives the degrees of freedom. docs/methods.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+FEWEST_TRIALS = 3
+"""From which on the spread between trials says something."""
+_MOST_CORRELATED = 0.9
+_FEWEST_ROUNDS = 4
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A mean and its uncertainty."""
+
+    mean: float
+    error: float | None
+    """None where it cannot be known."""
+    units: float
+    """Independent values it is worth: degrees of freedom plus one."""
+
+
+def by_block(differences: Array, trials: NDArray[np.int64] | None) -> Array:
+    """The mean of each block's rounds; without `trials` the differences are of blocks already."""
+    if trials is None:
+        return differences
+    return np.array([differences[trials == block].mean() for block in np.unique(trials)])
+
+
+def spread_of_rounds(differences: Array, trials: NDArray[np.int64]) -> Spread:
+    """The mean over trials of their rounds' means, each trial alike."""
+    groups = [differences[trials == block] for block in np.unique(trials)]
+    means = np.array([group.mean() for group in groups])
+    mean, count = float(means.mean()), len(groups)
+    if min(len(group) for group in groups) < _FEWEST_ROUNDS:
+        return Spread(mean, None, float(count))
+    inflation = _inflation(groups)
+    own = np.array([np.var(g, ddof=1) * inflation / len(g) for g in groups]) / count**2
+    within = float(own.sum())
+    if within <= (1e-12 * max(1e-300, float(np.max(np.abs(differences))))) ** 2:
+        return Spread(mean, None, float(count))
+    freedom = np.array([max(1.0, len(g) / inflation - 1.0) for g in groups])
+    inside = within**2 / float(np.sum(own**2 / freedom))
+    between = float(np.var(means, ddof=1)) / count if count >= FEWEST_TRIALS else 0.0
+    if between <= within:
+        return Spread(mean, math.sqrt(within), inside + 1.0)
+    # More and more of it is what trials differ by, known from so few of them. Satterthwaite's
+    # degrees of freedom fall too slowly where they are estimated themselves.
+    freedom_between = count - 1.0
+    units = freedom_between + max(0.0, inside - freedom_between) * (within / between) ** 4
+    return Spread(mean, math.sqrt(between), units + 1.0)
+
+
+def _inflation(groups: list[Array]) -> float:
+    """Variance of a mean against that of independent rounds, by lag-one autocorrelation.
+
+    Of all trials together, and corrected for its bias of −(1 + 3r) / n.
+    """
+    products = squares = 0.0
+    for group in groups:
+        rest = group - group.mean()
+        products += float(rest[1:] @ rest[:-1])
+        squares += float(rest @ rest)
+    if squares <= 0.0:
+        return 1.0
+    length = float(np.mean([len(group) for group in groups]))
+    seen = products / squares
+    r = min(_MOST_CORRELATED, max(0.0, seen + (1.0 + 3.0 * seen) / length))
+    return (1.0 + r) / (1.0 - r)

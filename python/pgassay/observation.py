@@ -1,0 +1,181 @@
+"""The main path of an observation: server → samples → course → report, and no verdict.
+
+Enters: a server's connection string, what is asked of the recording. Leaves: a directory of
+segments, and what they say. Never: puts a load on the server, or changes anything.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from pgassay import __version__
+from pgassay.analysis.observed import Observed, read_observed
+from pgassay.errors import RunDirectoryError
+from pgassay.report.observation import render_object, render_observation
+from pgassay.report.observation_tables import ObservationContext
+from pgassay.samples.files import lost_storage_is_a_trial_error
+from pgassay.samples.observation_directory import OBSERVATION, ObservationDirectory
+from pgassay.target.observed import ObservedServer
+from pgassay.trials.environment import describe_environment
+from pgassay.trials.glance import Seen
+from pgassay.trials.observing import Recorder
+
+SCHEMA = "pgassay.observation/1"
+_LOOK_EVERY_S = 0.2
+_TAKE_EVERY_S = 5.0
+_SEGMENTS_AT_LEAST = 10
+"""In what is kept, so that dropping the oldest drops little at a time."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a recording."""
+
+    duration_s: float | None = None
+    """None: until it is stopped."""
+    every_s: float = 0.1
+    """Between two looks at the waits; counters are read each second, or as seldom as this."""
+    segment_s: float = 600.0
+    keep_s: float = 86400.0
+    max_disk_bytes: int = 1 << 30
+
+    @property
+    def length_s(self) -> float:
+        """Of a segment: shorter where little is kept."""
+        return max(1.0, min(self.segment_s, self.keep_s / _SEGMENTS_AT_LEAST))
+
+
+class ObservationObserver(Protocol):
+    """Follows an observation; every method returns at once."""
+
+    def began(self, server: str, request: Request) -> None:
+        """The samplers are at work."""
+        ...
+
+    def seen(self, elapsed_s: float, seen: Seen | None) -> None:
+        """A few times a second."""
+        ...
+
+    def warned(self, text: str) -> None:
+        """Something worth a line."""
+        ...
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished observation: where it lies, and what it says."""
+
+    directory: ObservationDirectory
+    report: Path
+    context: ObservationContext
+
+
+def observe(
+    dsn: str,
+    request: Request,
+    directory: ObservationDirectory,
+    observer: ObservationObserver,
+    is_stopped: Callable[[], bool],
+) -> Outcome:
+    """Record until the time is over or somebody stops it, then report."""
+    server = ObservedServer(dsn)
+    facts, standby = server.facts()
+    environment = describe_environment(facts, server.kind, host=server.host(facts))
+    environment["standby"] = standby
+    directory.write_json("environment.json", environment)
+    described: dict[str, Any] = {
+        "schema": SCHEMA,
+        "pgassay": __version__,
+        "server": server.parameters.label,
+        "duration_s": request.duration_s,
+        "every_s": request.every_s,
+        "segment_s": request.length_s,
+        "keep_s": request.keep_s,
+        "max_disk_bytes": request.max_disk_bytes,
+        "dropped_segments": 0,
+        "ended_by": None,
+    }
+    with Recorder(server, facts, request.every_s) as recorder, lost_storage_is_a_trial_error():
+        directory.write_json(OBSERVATION, described)
+        observer.began(server.parameters.label, request)
+        number, over = 0, False
+        while not over:
+            number += 1
+            over = _record_segment(number, recorder, request, directory, observer, is_stopped)
+            described["dropped_segments"] += directory.drop_oldest(
+                ended_before_ns=recorder.now_ns() - round(request.keep_s * 1e9),
+                most_bytes=request.max_disk_bytes,
+            )
+            described["ended_by"] = _ended_by(over, is_stopped)
+            directory.write_json(OBSERVATION, described)
+    return report_observation(directory)
+
+
+def report_observation(directory: ObservationDirectory) -> Outcome:
+    """Read what an observation has stored and write analysis.json and report.html anew."""
+    context = read_context(directory)
+    directory.write_text("analysis.json", render_object(context))
+    report = directory.write_text("report.html", render_observation(context, "html"))
+    return Outcome(directory, report, context)
+
+
+def read_context(directory: ObservationDirectory) -> ObservationContext:
+    """Everything an observation says, finished or not."""
+    segments = list(directory.segments())
+    if not segments:
+        raise RunDirectoryError(f"{directory.path}: holds no finished segment; nothing to report")
+    described = directory.read_json(OBSERVATION)
+    observed: Observed = read_observed(segments)
+    environment = (
+        directory.read_json("environment.json") if directory.has("environment.json") else {}
+    )
+    return ObservationContext(
+        run_name=directory.path.resolve().name,
+        described=described,
+        observed=observed,
+        environment=environment,
+        version=__version__,
+    )
+
+
+def _record_segment(
+    number: int,
+    recorder: Recorder,
+    request: Request,
+    directory: ObservationDirectory,
+    observer: ObservationObserver,
+    is_stopped: Callable[[], bool],
+) -> bool:
+    """One segment; whether it is the last."""
+
+    def over() -> bool:
+        late = request.duration_s is not None and recorder.age_s >= request.duration_s
+        return late or is_stopped()
+
+    with directory.write_segment(number) as segment:
+        taken_s = 0.0
+        while not over() and recorder.segment_age_s < request.length_s:
+            time.sleep(_LOOK_EVERY_S)
+            observer.seen(recorder.age_s, recorder.seen())
+            if recorder.segment_age_s - taken_s >= _TAKE_EVERY_S:
+                taken_s = recorder.segment_age_s
+                segment.add(recorder.take())
+        last = over()
+        if last:
+            recorder.stop()
+        segment.add(recorder.take())
+        end = recorder.end_segment(last=last)
+        segment.finish(end)
+    for warning in end.warnings:
+        observer.warned(warning)
+    return last
+
+
+def _ended_by(over: bool, is_stopped: Callable[[], bool]) -> str | None:
+    if not over:
+        return None
+    return "stopped" if is_stopped() else "duration"

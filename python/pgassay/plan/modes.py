@@ -1,0 +1,149 @@
+"""Which mode an experiment runs in: an arm per trial, or all arms in turn inside each.
+
+Enters: a Spec, its factors. Leaves: the mode, why, and why the others are not valid; or a
+SpecError where the mode asked for is not. Never: draws an order; `turns.py` does.
+
+What may alternate is what one session can change for itself without a trace in the next slice;
+`carry_over.toml` names the settings that leave one.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+
+from pgassay.errors import SpecError
+from pgassay.plan.model import Factor
+from pgassay.plan.steps import steps_of
+from pgassay.spec.model import DesignTable
+from pgassay.spec.parse import Spec
+from pgassay.spec.settings import CATALOGUED
+from pgassay.spec.slices import refuse_other_than_session
+
+BLOCKS, SWITCHBACK = "blocks", "switchback"
+FEWEST_ROUNDS = 8
+"""Rounds of a trial below which its own spread is hardly known."""
+MOST_ARMS = 8
+LEAST_TRIALS, MOST_TRIALS = 4, 12
+"""Blocks of a switchback where the file names none: two of each length of slices, at least."""
+_SCRIPTS = ("scenarios", "weights")
+_SETTINGS = ("postgres", "client.settings")
+_NEEDS: Mapping[str, str] = {
+    "target": "another server takes a start of its own",
+    "workload": "other data cannot come and go within seconds",
+    "schema": "another schema cannot come and go within seconds",
+    "host": "a knob of the host is set before the server starts",
+    "client": "it takes connections of its own, and those are kept",
+}
+"""Kind of factor → why it cannot alternate."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """The mode chosen, and why."""
+
+    name: str
+    reason: str
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
+def choose_mode(spec: Spec, factors: Sequence[Factor]) -> Mode:
+    """The mode asked for, or the cheapest that is valid."""
+    if not factors:
+        if spec.file.design.mode == SWITCHBACK:
+            raise _refused("there is no factor to alternate", spec)
+        return Mode(BLOCKS, "a single arm")
+    problem = why_no_switchback(spec, factors)
+    refused = {} if problem is None else {SWITCHBACK: problem}
+    match spec.file.design.mode:
+        case "switchback":
+            if problem is not None:
+                raise _refused(f"not valid here: {problem}; write blocks", spec)
+            return Mode(SWITCHBACK, "as asked for")
+        case "auto" if problem is None:
+            return Mode(
+                SWITCHBACK,
+                "every factor changes within a session: slow drift cancels inside each trial, so"
+                " that fewer are needed; costs and waits of the arms are not told apart"
+                " (blocks does)",
+            )
+        case "auto":
+            return Mode(BLOCKS, f"switchback is not valid: {problem}", refused)
+        case _:
+            cheaper = "" if problem else '; switchback would do too and is quicker: mode = "auto"'
+            return Mode(BLOCKS, f"an arm per trial, each from the same beginning{cheaper}", refused)
+
+
+def _refused(problem: str, spec: Spec) -> SpecError:
+    return SpecError(problem, file=spec.source, key="design.mode")
+
+
+def blocks_of(design: DesignTable, mode: str) -> tuple[int, int]:
+    """Least and most blocks; a switchback's own numbers where the file has none."""
+    if mode != SWITCHBACK:
+        return design.min_blocks, design.max_blocks
+    given = design.model_fields_set
+    least = design.min_blocks if "min_blocks" in given else LEAST_TRIALS
+    most = design.max_blocks if "max_blocks" in given else max(MOST_TRIALS, least)
+    return min(least, most), most
+
+
+def why_no_switchback(spec: Spec, factors: Sequence[Factor]) -> str | None:
+    """What keeps arms from taking turns inside a trial; None where nothing does."""
+    load, design = spec.file.load, spec.file.design
+    for factor in factors:
+        problem = _why_not(factor, spec)
+        if problem is not None:
+            return f"{factor.name}: {problem}"
+    if load.command is not None:
+        return "a program of your own knows no slices"
+    if load.slices is not None:
+        return "[load.slices] alternates variants of its own"
+    if design.stopping == "group-sequential":
+        return "the looks of a group-sequential run are after blocks of an arm per trial"
+    if design.metric == "tps" and load.rate is not None:
+        return "with a rate, throughput is what was asked for; compare a latency"
+    measured = [step for step in steps_of(load) if step.measured]
+    if len(measured) > 1:
+        return "a trial has several steps, and slices need one load that stays"
+    arms = 1
+    for factor in factors:
+        arms *= len(factor.levels)
+    if arms > MOST_ARMS:
+        return f"{arms} arms make rounds too long; {MOST_ARMS} at most can take turns"
+    needed_s = FEWEST_ROUNDS * arms * design.slice
+    if measured[0].duration_s < needed_s:
+        return (
+            f"a step of {measured[0].duration_s:g} s holds fewer than {FEWEST_ROUNDS} rounds of"
+            f" {arms} slices of {design.slice:g} s; make load.step {needed_s:g}s or more"
+        )
+    return None
+
+
+def _why_not(factor: Factor, spec: Spec) -> str | None:
+    if factor.kind in _SCRIPTS:
+        if spec.file.load.pools == "per_scenario":
+            return "with pools per scenario each script has connections of its own"
+        return None
+    if factor.kind not in _SETTINGS:
+        return _NEEDS.get(factor.kind, "it cannot change while a load runs")
+    for pattern, reason in carries_over().items():
+        if fnmatchcase(factor.name, pattern):
+            return f"carries over from slice to slice: {reason}"
+    target = spec.file.target
+    major = None if target.dsn or target.bin else target.version or CATALOGUED[-1]
+    try:
+        refuse_other_than_session("", factor.name, major)
+    except SpecError as error:
+        return error.problem.split(", so slices")[0].split("; ")[0]
+    return None
+
+
+@cache
+def carries_over() -> Mapping[str, str]:
+    """Name or pattern of a setting → why it outlasts a slice."""
+    return tomllib.loads((files("pgassay.plan") / "carry_over.toml").read_text("utf-8"))

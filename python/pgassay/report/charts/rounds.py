@@ -1,0 +1,58 @@
+"""Every round of slices, in the order of time.
+
+Enters: an analysis. Leaves: a chart of the rounds' differences, blocks shaded in turn, so that an
+effect that comes and goes, or differs between trials, is seen. Never: fits a trend.
+"""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from pgassay.analysis.model import Analysis
+from pgassay.findings.wording import signed_percent
+from pgassay.report.charts.style import ARM_COLOURS, BAND, INK, axis, new_figure, plain, translucent
+
+_HEIGHT_PX = 300
+
+
+def rounds_chart(analysis: Analysis) -> go.Figure | None:
+    """The chart, or None where arms do not take turns."""
+    if not analysis.round_effects:
+        return None
+    figure = new_figure(_HEIGHT_PX)
+    for at, shown in enumerate(analysis.round_effects):
+        figure.add_scatter(
+            x=list(range(1, len(shown.effects_pct) + 1)),
+            y=[round(effect, 4) for effect in shown.effects_pct],
+            mode="markers",
+            marker={"color": translucent(ARM_COLOURS[at % len(ARM_COLOURS)], 0.7), "size": 6},
+            customdata=[
+                f"{plain(f'{shown.factor} = {shown.level}')}: {signed_percent(effect)}<br>"
+                f"round {number}, block {block}"
+                for number, (effect, block) in enumerate(
+                    zip(shown.effects_pct, shown.blocks, strict=True), start=1
+                )
+            ],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    blocks = analysis.round_effects[0].blocks
+    middles: dict[int, float] = {}
+    for block in dict.fromkeys(blocks):
+        own = [at for at, other in enumerate(blocks, start=1) if other == block]
+        middles[block] = (own[0] + own[-1]) / 2
+        if block % 2:
+            figure.add_vrect(
+                own[0] - 0.5, own[-1] + 0.5, fillcolor=BAND, line_width=0, layer="below"
+            )
+    figure.add_hline(0, line={"color": INK, "width": 1})
+    figure.update_layout(
+        xaxis=axis(
+            "block",
+            tickvals=list(middles.values()),
+            ticktext=[str(block) for block in middles],
+            showgrid=False,
+            range=[0.4, len(blocks) + 0.6],
+        ),
+        yaxis=axis("difference in each round, %"),
+    )
+    return figure

@@ -1,0 +1,211 @@
+"""The directory of an observation: segments, the oldest dropped where room is short.
+
+Enters: pieces of samples as they come, what ends a segment. Leaves: files, whole or absent; one
+segment is lost at most. Never: holds more than a few row groups in memory.
+
+    RUN/  observation.json  environment.json
+          segments/000001/  segment.json  waits.parquet  postgres.parquet  host.parquet
+                            checkpoints.parquet  events.parquet
+                  .000002.part/  the one that is being written
+          analysis.json  report.html
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pgassay.errors import RunDirectoryError
+from pgassay.samples.files import clear_errors, make_directory, sync_directory, write_whole
+from pgassay.samples.run_directory import RunDirectory, StoredTrial, as_json, as_table, parsed_file
+from pgassay.samples.schemas import TABLES
+from pgassay.spec.redaction import redacted_value
+from pgassay.trials.record import Columns
+from pgassay.trials.segment import Piece, SegmentEnd
+
+OBSERVATION = "observation.json"
+SEGMENTS = "segments"
+_SAMPLED = ("waits", "postgres", "host")
+_ROWS_AT_ONCE = 100_000
+
+
+class StoredSegment(StoredTrial):
+    """One segment read back: tables as a trial's, and segment.json."""
+
+    def summary(self) -> dict[str, Any]:
+        """segment.json."""
+        found = parsed_file(self.folder / "segment.json")
+        missing = {"number", "started_ns", "ended_ns", "warnings"} - found.keys()
+        if missing:
+            where = self.folder / "segment.json"
+            raise RunDirectoryError(f"{where}: is damaged: {min(missing)!r} is missing")
+        return found
+
+    def bytes(self) -> int:
+        """What it takes on disk."""
+        return sum(file.stat().st_size for file in self.folder.iterdir())
+
+
+class ObservationDirectory(RunDirectory):
+    """Writes an observation as it goes on, and reads one back."""
+
+    @classmethod
+    def create(cls, path: Path) -> Self:
+        """A new, empty one; refuses a directory that holds anything."""
+        super().create(path)
+        with clear_errors(path):
+            (path / "trials").rmdir()
+            make_directory(path / SEGMENTS)
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """An existing one."""
+        if not is_observation(path):
+            raise RunDirectoryError(f"{path}: is not an observation (it has no {OBSERVATION})")
+        return cls(path)
+
+    def discard_if_empty(self) -> bool:
+        """Remove one without a segment; whether it was."""
+        if self.numbers():
+            return False
+        shutil.rmtree(self.path, ignore_errors=True)
+        return True
+
+    def numbers(self) -> list[int]:
+        """Numbers of the segments that are whole, in their order."""
+        folder = self.path / SEGMENTS
+        return sorted(int(f.name) for f in folder.iterdir() if f.name.isdigit())
+
+    def segment(self, number: int) -> StoredSegment:
+        """One segment."""
+        return StoredSegment(self.path / SEGMENTS / f"{number:06d}")
+
+    def segments(self) -> Iterator[StoredSegment]:
+        """Those that are whole, in the order of time."""
+        return (self.segment(number) for number in self.numbers())
+
+    def write_segment(self, number: int) -> SegmentWriter:
+        """A segment to be filled."""
+        return SegmentWriter(self.path / SEGMENTS / f"{number:06d}", number)
+
+    def drop_oldest(self, *, ended_before_ns: int, most_bytes: int) -> int:
+        """Make room; how many segments were dropped. The newest always stays."""
+        numbers = self.numbers()
+        sizes = {number: self.segment(number).bytes() for number in numbers}
+        dropped = 0
+        for number in numbers[:-1]:
+            old = self.segment(number).summary()["ended_ns"] < ended_before_ns
+            if not old and sum(sizes.values()) <= most_bytes:
+                break
+            with clear_errors(self.path):
+                # Renamed first: a segment is there whole, or not at all.
+                folder = self.segment(number).folder
+                aside = folder.with_name(f".{folder.name}.part")
+                folder.rename(aside)
+                shutil.rmtree(aside)
+            del sizes[number]
+            dropped += 1
+        return dropped
+
+
+class SegmentWriter:
+    """One segment on its way to disk; use it as a context manager and end it with `finish`."""
+
+    def __init__(self, final: Path, number: int) -> None:
+        self._final, self._number = final, number
+        self._aside = final.with_name(f".{final.name}.part")
+        self._writers: dict[str, pq.ParquetWriter] = {}
+        self._waiting: dict[str, list[pa.Table]] = {name: [] for name in _SAMPLED}
+
+    def __enter__(self) -> Self:
+        with clear_errors(self._final):
+            make_directory(self._aside)
+            for name in _SAMPLED:
+                path = self._aside / f"{name}.parquet"
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+                self._writers[name] = pq.ParquetWriter(path, TABLES[name], compression="zstd")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with suppress(OSError):  # of a full disk was told already
+            for writer in self._writers.values():
+                writer.close()
+        if self._aside.exists():
+            shutil.rmtree(self._aside, ignore_errors=True)
+
+    def add(self, piece: Piece) -> None:
+        """More samples."""
+        for name, columns in (
+            ("waits", piece.waits), ("postgres", piece.counters), ("host", piece.host),
+        ):  # fmt: skip
+            self._add(name, columns)
+
+    def finish(self, end: SegmentEnd) -> None:
+        """The segment is over: it is there whole when this returns."""
+        self._add("postgres", end.counters)
+        with clear_errors(self._final):
+            for name, writer in self._writers.items():
+                self._flush(name)
+                writer.close()
+                _sync(self._aside / f"{name}.parquet")
+            checkpoints = [asdict(checkpoint) for checkpoint in end.checkpoints]
+            events = [{**vars(e), "figures": list(e.figures.items())} for e in end.events]
+            for name, rows in (("checkpoints", checkpoints), ("events", events)):
+                table = pa.Table.from_pylist(rows, schema=TABLES[name])
+                pq.write_table(table, self._aside / f"{name}.parquet", compression="zstd")
+                _sync(self._aside / f"{name}.parquet")
+            write_whole(self._aside / "segment.json", as_json(redacted_value(self._summary(end))))
+            self._aside.rename(self._final)
+            sync_directory(self._final.parent)
+
+    def _summary(self, end: SegmentEnd) -> dict[str, Any]:
+        return {
+            "schema": "pgassay.segment/1",
+            "number": self._number,
+            "started_ns": end.started_ns,
+            "ended_ns": end.ended_ns,
+            "sampler_cost": dict(end.sampler_cost),
+            "checkpoints_from": end.checkpoints_from,
+            "log": dict(end.log),
+            "clock": dict(end.clock),
+            "warnings": list(end.warnings),
+        }
+
+    def _add(self, name: str, columns: Columns) -> None:
+        self._waiting[name].append(as_table(columns, TABLES[name]))
+        if sum(table.num_rows for table in self._waiting[name]) >= _ROWS_AT_ONCE:
+            with clear_errors(self._final):
+                self._flush(name)
+
+    def _flush(self, name: str) -> None:
+        """One row group, with one dictionary for each column."""
+        table = pa.concat_tables(self._waiting[name]).unify_dictionaries().combine_chunks()
+        self._waiting[name].clear()
+        if table.num_rows:
+            self._writers[name].write_table(table)
+
+
+def is_observation(path: Path) -> bool:
+    """Whether a directory is an observation's."""
+    return (path / OBSERVATION).is_file()
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fchmod(file.fileno(), 0o600)  # whatever the umask
+        os.fsync(file.fileno())

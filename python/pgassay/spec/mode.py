@@ -1,0 +1,16 @@
+"""The names of the designs' modes.
+
+Enters: nothing. Leaves: `Mode`. Never: chooses one; the plan does.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Mode(StrEnum):
+    """How arms are spread over trials, as `[design] mode` and `--mode` name it."""
+
+    AUTO = "auto"
+    BLOCKS = "blocks"
+    SWITCHBACK = "switchback"

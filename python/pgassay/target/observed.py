@@ -1,0 +1,72 @@
+"""A server that is only looked at.
+
+Enters: a connection string. Leaves: read-only sessions with short time limits, what the server is.
+Never: refuses a server for what it serves, writes, resets or locks anything, or needs more rights
+than a login: what a role may not see is missing, and told by whoever asked for it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import LiteralString
+
+from pgassay.errors import TargetError
+from pgassay.target.host import Host
+from pgassay.target.installation import OLDEST_MAJOR
+from pgassay.target.local_host import LocalHost
+from pgassay.target.protocol import Connection, ServerFacts
+from pgassay.target.server_paths import account_of, own_directory
+from pgassay.target.session import connect, resolve, told_as_target_error, version_text
+from pgassay.target.settings import read_settings
+from pgassay.target.standing import is_local
+from pgassay.target.statements import statement
+
+STATEMENT_LIMIT_S = 5.0
+"""As the samplers': what takes longer is a load of its own."""
+
+
+class ObservedServer:
+    """Somebody's server, primary or standby."""
+
+    kind: LiteralString = "observed"
+
+    def __init__(self, dsn: str) -> None:
+        """Reaches the server once. Raises ConnectionRefused."""
+        self.parameters = resolve(dsn)
+
+    def connect(self) -> Connection:
+        """A read-only session. Raises ConnectionRefused."""
+        session = connect(self.parameters, statement_limit_s=STATEMENT_LIMIT_S)
+        try:
+            session.execute(statement("observed_session"), prepare=False)
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    def facts(self) -> tuple[ServerFacts, bool]:
+        """What the server is, and whether it is a standby. Raises TargetError."""
+        label = self.parameters.label
+        with told_as_target_error("looking at the server"), self.connect() as session:
+            row = session.execute(statement("server"), prepare=False).fetchone()
+            if row is None or row[0] < OLDEST_MAJOR * 10000:
+                found = row[1] if row else "?"
+                raise TargetError(
+                    f"{label} is PostgreSQL {found}: pgassay works with {OLDEST_MAJOR} and later"
+                )
+            local = is_local(self.parameters.hostaddr or self.parameters.host, row[4])
+            data = own_directory(row[2], account_of(row[4]) if local else None)
+            facts = ServerFacts(
+                version_num=row[0],
+                version=row[1],
+                data_directory=None if data is None else str(Path(data)),
+                is_local=local,
+                log_file=None,
+                settings=read_settings(session),
+                build=version_text(session),
+            )
+            return facts, bool(row[3])
+
+    def host(self, facts: ServerFacts) -> Host | None:
+        """The server's host, where it is this machine."""
+        return LocalHost() if facts.is_local else None

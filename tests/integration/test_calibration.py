@@ -1,0 +1,51 @@
+"""`pgassay run --aa` on a real server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pgassay.samples.noise_memory import noise_folder
+from support.command import pgassay
+
+SPEC = """
+[workload]
+use = "bank-write"
+[factors.postgres]
+wal_compression = ["off", "pglz"]
+[load]
+clients = 2
+step = "1s"
+warmup = "0.5s"
+[design]
+min_blocks = 2
+max_blocks = 4
+seed = 1
+"""
+
+
+def test_an_aa_run_calibrates_and_its_noise_is_there_for_the_next_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    spec, run = tmp_path / "spec.toml", tmp_path / "run"
+    spec.write_text(SPEC)
+    done = pgassay("run", spec, "--aa", "--out", run, "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["blocks"], told["trials"]) == (2, 4)
+    assert [verdict["verdict"] for verdict in told["verdicts"]] == ["calibration"]
+    assert told["calibration"]["noise"]["trial_sd"] > 0.0
+    levels = [
+        json.loads((run / "trials" / f"{n:04d}" / "trial.json").read_text())["levels"]
+        for n in range(1, 5)
+    ]
+    assert {one["wal_compression"] for one in levels} == {"off"}
+    assert {one["A/A"] for one in levels} == {"A", "B"}
+    assert len(list(noise_folder().iterdir())) == 1
+    assert "an earlier run of this load here" in " ".join(pgassay("plan", spec).stdout.split())
+    resumed = pgassay("run", run, "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    assert "nothing to resume" in resumed.stderr

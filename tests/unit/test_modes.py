@@ -1,0 +1,169 @@
+"""Which mode a plan chooses, and what it says about the others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pgassay.errors import SpecError
+from pgassay.plan.described import mode_lines, order_of
+from pgassay.plan.design import make_plan
+from pgassay.plan.model import ALL_ARMS, Plan
+from pgassay.plan.modes import carries_over
+from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.plan.turns import rounds_of
+from pgassay.spec.parse import parse_spec
+from pgassay.spec.settings import CATALOGUED, catalogue
+from pgassay.trials.alternating import slices_of
+
+SPEC = """
+[factors.{factor}]
+{levels}
+[load]
+clients = 2
+step = "20s"
+{load}
+[design]
+seed = 1
+{design}
+"""
+
+
+def planned(
+    levels: str = "work_mem = ['1MB', '4MB']",
+    *,
+    factor: str = "postgres",
+    load: str = "",
+    design: str = "mode = 'auto'",
+    mode: str | None = None,
+    target: str = "",
+) -> Plan:
+    text = target + SPEC.format(factor=factor, levels=levels, load=load, design=design)
+    return make_plan(parse_spec(text, source="x.toml", beside=Path(), mode=mode))
+
+
+def test_a_session_setting_is_switched_inside_trials_where_the_planner_may_choose() -> None:
+    plan = planned()
+    assert plan.mode == "switchback"
+    assert {trial.arm for trial in plan.trials} == {ALL_ARMS}
+    assert (plan.min_blocks, plan.max_blocks) == (4, 12)
+    assert "switchback: every factor changes within a session" in mode_lines(plan)[0]
+
+
+def test_left_out_the_mode_is_blocks_and_the_plan_says_what_would_be_quicker() -> None:
+    plan = planned(design="")
+    assert plan.mode == "blocks"
+    assert 'switchback would do too and is quicker: mode = "auto"' in mode_lines(plan)[0]
+
+
+def test_the_command_line_overrules_the_file() -> None:
+    assert planned(mode="blocks").mode == "blocks"
+    assert planned(design="", mode="switchback").mode == "switchback"
+
+
+@pytest.mark.parametrize(
+    ("factor", "levels", "why"),
+    [
+        ("postgres", "checkpoint_timeout = ['1min', '5min']", "carries over"),
+        ("postgres", "autovacuum_naptime = ['1min', '5min']", "dead rows"),
+        ("postgres", "shared_buffers = ['64MB', '128MB']", "a cache fills for minutes"),
+        ("postgres", "wal_sync_method = ['fsync', 'fdatasync']", "changes for the whole server"),
+        ("postgres", "max_connections = [50, 100]", "changes only by a restart"),
+        ("client", "protocol = ['simple', 'prepared']", "it takes connections of its own"),
+        ("target", "version = [16, 18]", "a start of its own"),
+        ("workload", "scale = [1, 2]", "other data"),
+    ],
+)
+def test_what_cannot_take_turns_is_compared_in_blocks_and_refused_where_asked_for(
+    factor: str, levels: str, why: str
+) -> None:
+    plan = planned(levels, factor=factor)
+    assert plan.mode == "blocks"
+    assert why in plan.modes_refused["switchback"]
+    with pytest.raises(SpecError, match=r"design\.mode") as refused:
+        planned(levels, factor=factor, design="mode = 'switchback'")
+    assert why in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("load", "why"),
+    [
+        ("rate = 100", "throughput is what was asked for"),
+        ("pools = 'per_scenario'", None),
+        ("[load.slices]\nvariants = [{name = 'a'}, {name = 'b'}]", "variants of its own"),
+    ],
+)
+def test_a_load_that_has_no_room_for_turns_is_told(load: str, why: str | None) -> None:
+    refused = planned(load=load).modes_refused.get("switchback")
+    assert refused is None if why is None else why in (refused or "")
+
+
+def test_a_step_too_short_for_eight_rounds_is_told_with_the_length_it_takes() -> None:
+    plan = planned(design="mode = 'auto'\nslice = '2s'")
+    assert "make load.step 32s or more" in plan.modes_refused["switchback"]
+
+
+def test_several_steps_are_compared_in_blocks() -> None:
+    text = SPEC.format(
+        factor="postgres",
+        levels="work_mem = ['1MB', '4MB']",
+        load="",
+        design="mode = 'auto'",
+    ).replace("clients = 2", "clients = [2, 4]")
+    plan = make_plan(parse_spec(text, source="x.toml", beside=Path()))
+    assert "several steps" in plan.modes_refused["switchback"]
+
+
+def test_half_of_the_trials_have_slices_of_half_the_length() -> None:
+    lengths = [trial.slice_s for trial in planned().trials]
+    assert lengths == [1.0, 0.5] * 6
+    shortest = planned(design="mode = 'auto'\nslice = '250ms'")
+    assert [trial.slice_s for trial in shortest.trials][:2] == [0.25, 0.5]
+
+
+def test_every_round_has_each_arm_once_in_an_order_drawn_anew() -> None:
+    plan = planned("work_mem = ['1MB', '4MB', '8MB']", design="mode='switchback'\nslice='500ms'")
+    first, second = (rounds_of(plan, trial) for trial in plan.trials[:2])
+    assert (len(first), len(second)) == (13, 26)
+    assert all(sorted(arms) == ["a1", "a2", "a3"] for arms in (*first, *second))
+    assert len(set(second)) > 3
+    assert rounds_of(plan, plan.trials[0]) == first
+    assert "| … (13 rounds of 0.5 s slices)" in order_of(plan, 1)
+
+
+def test_a_stored_switchback_plan_reads_back_as_it_was() -> None:
+    plan = planned()
+    assert plan_from_json(json.loads(json.dumps(plan_to_json(plan)))) == plan
+
+
+def test_few_trials_are_a_risk() -> None:
+    plan = planned(design="mode = 'switchback'\nmin_blocks = 2\nmax_blocks = 2")
+    assert any("2 trials do not tell" in risk for risk in plan.warnings)
+
+
+def test_a_slice_without_turns_is_a_mistake() -> None:
+    with pytest.raises(SpecError, match="slice belongs to mode"):
+        planned(design="slice = '2s'")
+
+
+def test_every_setting_that_carries_over_is_one_of_the_servers() -> None:
+    names = set().union(*(catalogue(major) for major in CATALOGUED))
+    plain = [name for name in carries_over() if "*" not in name]
+    assert [name for name in plain if name not in names] == []
+
+
+def test_arms_with_scripts_of_their_own_run_only_theirs(tmp_path: Path) -> None:
+    (tmp_path / "fast.sql").write_text("SELECT 1;")
+    text = SPEC.format(
+        factor="scenarios", levels="payment = ['', 'fast.sql']", load="", design="mode = 'auto'"
+    )
+    spec = parse_spec(text, source="x.toml", beside=tmp_path)
+    plan = make_plan(spec)
+    table, scenarios = slices_of(plan.trials[0], spec, plan)
+    assert plan.mode == "switchback"
+    names = [set(variant.scenarios or ()) for variant in table.variants]
+    assert names[0] ^ names[1] == {"payment (1)", "payment (2)"}
+    assert names[0] & names[1] == {"transfer", "balance"}
+    assert {one.name: one.script for one in scenarios}["payment (2)"] == "SELECT 1;"

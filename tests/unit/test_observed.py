@@ -1,0 +1,170 @@
+"""Courses of an observation have gaps where nothing was seen; its directory drops what is old."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pgassay.analysis.binned import MOST_BINS, CounterTrack, bin_edges
+from pgassay.analysis.observed import read_observed
+from pgassay.errors import RunDirectoryError
+from pgassay.samples.observation_directory import ObservationDirectory
+from pgassay.trials.checkpoints import CheckpointThread
+from pgassay.trials.segment import Piece, SegmentEnd
+from pgassay.trials.server_log.events import LogEvent
+
+S = 1_000_000_000
+NOTHING: dict[str, list[Any]] = {
+    "time_ns": [], "source": [], "object": [], "name": [], "value": [],
+}  # fmt: skip
+
+
+def track(times_s: list[float], values: list[float]) -> CounterTrack:
+    found = CounterTrack()
+    times = np.array([round(at * S) for at in times_s], np.int64)
+    found.add(times, np.array(values))
+    return found
+
+
+def test_an_outage_is_a_gap_and_what_grew_in_it_is_no_spike() -> None:
+    one = track([0, 1, 2, 3, 20, 21, 22], [0, 10, 20, 30, 5000, 5010, 5020])
+    rates = one.rates(np.arange(23, dtype=np.int64) * S)
+    assert rates[:3] == pytest.approx([10, 10, 10])
+    assert np.isnan(rates[4:19]).all()
+    assert rates[20:] == pytest.approx([10, 10])
+    assert one.growth() == (50.0, 5.0)
+
+
+def test_a_counter_that_goes_backwards_is_a_gap() -> None:
+    rates = track([0, 1, 2, 3], [100, 110, 0, 10]).rates(np.arange(4, dtype=np.int64) * S)
+    assert rates[0] == pytest.approx(10)
+    assert np.isnan(rates[1])
+    assert rates[2] == pytest.approx(10)
+
+
+def test_readings_by_a_slow_server_still_belong_together() -> None:
+    one = track([0, 10, 20, 30], [0, 100, 200, 300])
+    assert one.rates(np.array([0, 15 * S, 30 * S])) == pytest.approx([10, 10])
+
+
+@pytest.mark.parametrize("seconds", [1, 30, 3600, 86400, 30 * 86400])
+def test_bins_are_round_and_few_however_long_it_took(seconds: int) -> None:
+    edges = bin_edges(5 * S, (5 + seconds) * S)
+    assert 1 <= len(edges) - 1 <= MOST_BINS
+    assert edges[0] == 5 * S
+
+
+def waits(start_s: int, count: int) -> dict[str, list[Any]]:
+    ticks = [start_s * S + n * S // 10 for n in range(count)]
+    return {
+        "tick_ns": ticks,
+        "pid": [7] * count,
+        "leader_pid": [None] * count,
+        "backend_type": ["client backend"] * count,
+        "state": ["active"] * count,
+        "wait_event_type": ["Lock"] * count,
+        "wait_event": ["tuple"] * count,
+        "query_id": [None] * count,
+        "xact_start_ns": [None] * count,
+        "scenario": [None] * count,
+    }
+
+
+def end_of(start_s: int, end_s: int, **more: Any) -> SegmentEnd:
+    given: dict[str, Any] = {
+        "counters": NOTHING, "checkpoints": (), "checkpoints_from": "log", "events": (),
+        "sampler_cost": {"wait_ticks": 10, "transactions": 20, "cpu_s": 0.01}, "warnings": (),
+    }  # fmt: skip
+    return SegmentEnd(start_s * S, end_s * S, **{**given, **more})
+
+
+def commits(start_s: int, values: list[float]) -> dict[str, list[Any]]:
+    count = len(values)
+    return {
+        "time_ns": [(start_s + n) * S for n in range(count)],
+        "source": ["cluster"] * count,
+        "object": [""] * count,
+        "name": ["xact_commit"] * count,
+        "value": values,
+    }
+
+
+def write(directory: ObservationDirectory, number: int, piece: Piece, end: SegmentEnd) -> None:
+    with directory.write_segment(number) as segment:
+        segment.add(piece)
+        segment.finish(end)
+
+
+def test_segments_are_read_as_one_course(tmp_path: Path) -> None:
+    directory = ObservationDirectory.create(tmp_path / "run")
+    for number, start in ((1, 100), (2, 110)):
+        counted = commits(start, [number * 1000.0 + 52 * n for n in range(10)])
+        piece = Piece(waits(start, 100), counted, NOTHING)
+        write(directory, number, piece, end_of(start, start + 10, warnings=("once",)))
+    observed = read_observed(list(directory.segments()))
+    assert observed.seconds == 20
+    assert observed.classes["lock"] == pytest.approx(1.0)
+    assert observed.events == {"Lock:tuple": pytest.approx(1.0)}
+    # 52 a second, of which 40 in 20 s were the samplers' own; the step between both is one more.
+    assert observed.courses["tps"][3] == pytest.approx(50.0)
+    assert observed.warnings == ("once",)
+    assert observed.gaps_ns == ()
+
+
+def test_time_between_ticks_is_a_gap_across_segments(tmp_path: Path) -> None:
+    directory = ObservationDirectory.create(tmp_path / "run")
+    write(directory, 1, Piece(waits(100, 50), NOTHING, NOTHING), end_of(100, 110))
+    nobody = Piece({name: [] for name in waits(0, 0)}, NOTHING, NOTHING)
+    write(directory, 2, nobody, end_of(110, 120))
+    write(directory, 3, Piece(waits(125, 50), NOTHING, NOTHING), end_of(120, 130))
+    (gap,) = read_observed(list(directory.segments())).gaps_ns
+    assert gap == (1049 * S // 10, 125 * S)
+
+
+def test_the_oldest_go_first_and_the_newest_stays(tmp_path: Path) -> None:
+    directory = ObservationDirectory.create(tmp_path / "run")
+    for number in range(1, 6):
+        piece = Piece(waits(number * 10, 5), NOTHING, NOTHING)
+        write(directory, number, piece, end_of(number * 10, number * 10 + 10))
+    assert directory.drop_oldest(ended_before_ns=31 * S, most_bytes=1 << 30) == 2
+    assert directory.numbers() == [3, 4, 5]
+    assert directory.drop_oldest(ended_before_ns=0, most_bytes=1) == 2
+    assert directory.numbers() == [5]
+
+
+def test_a_segment_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
+    directory = ObservationDirectory.create(tmp_path / "run")
+    with pytest.raises(KeyboardInterrupt), directory.write_segment(1):
+        raise KeyboardInterrupt
+    assert directory.numbers() == []
+    assert directory.discard_if_empty()
+    with pytest.raises(RunDirectoryError, match=r"observation\.json"):
+        ObservationDirectory.open(tmp_path / "run")
+
+
+def test_a_checkpoint_across_segments_is_told_once_with_its_end() -> None:
+    begun, ended = LogEvent(1, "checkpoint_start", "time"), LogEvent(9, "checkpoint_end")
+    thread = CheckpointThread()
+    assert thread.in_log([begun], last=False) == ()
+    (found,) = thread.in_log([ended], last=False)
+    assert (found.started_ns, found.ended_ns) == (1, 9)
+    assert thread.in_log([begun], last=True)[0].ended_ns is None
+
+
+def test_a_checkpoint_counted_between_two_pieces_is_not_lost() -> None:
+    def counted(at: int, value: float) -> dict[str, list[Any]]:
+        return {
+            "time_ns": [at],
+            "source": ["checkpointer"],
+            "object": [""],
+            "name": ["checkpoints_timed"],
+            "value": [value],
+        }
+
+    thread = CheckpointThread()
+    assert thread.in_counters(counted(1, 4.0)) == ()
+    assert len(thread.in_counters(counted(2, 5.0))) == 1
+    assert thread.in_counters(counted(3, 5.0)) == ()
