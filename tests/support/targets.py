@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.spec.reset import ResetLevel, ResetRule
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.existing import ExistingTarget
+from pgassay.target.existing_copied import CopiedTarget
 from pgassay.target.local import LocalTarget
 from pgassay.target.protocol import Target
 from pgassay.target.service_control import DebianCluster, PgCtl, SystemdUnit
@@ -32,7 +34,8 @@ ACCESS = {
     "ssh, no service": Access(ssh=HOST),
 }
 OWNED = ("embedded-18", "debian-15")
-KINDS = (*OWNED, *ACCESS)
+COPIES = ", on copies"
+KINDS = (*OWNED, *ACCESS, f"pg_ctlcluster{COPIES}", f"ssh{COPIES}")
 
 
 @dataclass
@@ -54,10 +57,13 @@ def subject(kind: str, journal: RecordingJournal, request: pytest.FixtureRequest
         target = LocalTarget(installation_named(kind), journal)
         return Subject(target, journal, True, lambda: sorted(base.glob("run-*")))
     server: DebianServer = request.getfixturevalue("debian")
+    on_copies = kind.endswith(COPIES)
+    access = kind.removesuffix(COPIES)
+    there = existing(access, server, journal, request)
     return Subject(
-        existing(kind, server, journal, request),
+        copied(there) if on_copies else there,
         journal,
-        ACCESS[kind].control is not None,
+        ACCESS[access].control is not None,
         lambda: state_of(server),
     )
 
@@ -76,6 +82,18 @@ def existing(
         patch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     return ExistingTarget(
         server.dsn(), journal, allow_changes=True, accept=["commits", "sessions"], access=access
+    )
+
+
+def copied(target: ExistingTarget) -> CopiedTarget:
+    """The same, with trials on copies of the data directory."""
+    return CopiedTarget(
+        target._dsn,
+        target._journal._journal,
+        allow_changes=True,
+        accept=target._accept,
+        access=target._access,
+        rule=ResetRule(ResetLevel.SNAPSHOT),
     )
 
 

@@ -41,6 +41,7 @@ def parsed(text: str) -> Spec:
             "allow_restart serves changes of settings; allow_changes = true too",
         ),
         ("[target]\nallow_restart = true", "allow_restart belongs to an existing server"),
+        (DSN + "allow_data_copy = true", "allow_data_copy takes restarts; allow_restart = true"),
         ("[target]\nsettings_at = 'role'", "settings_at belongs to an existing server"),
         (
             DSN + "settings_at = 'role'\nallow_restart = true\nservice = 'pg'",

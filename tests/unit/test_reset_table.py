@@ -33,6 +33,11 @@ def parsed(text: str) -> Spec:
             EXISTING + "allow_changes = true\n[reset]\nlevel = 'template'\n",
             ResetRule(ResetLevel.TEMPLATE),
         ),
+        (
+            EXISTING + "cluster = '15/main'\nallow_changes = true\nallow_restart = true\n"
+            "allow_data_copy = true\n[reset]\nlevel = 'snapshot'\n",
+            ResetRule(ResetLevel.SNAPSHOT),
+        ),
     ],
 )
 def test_what_a_table_means(text: str, rule: ResetRule) -> None:
@@ -48,7 +53,7 @@ def test_what_a_table_means(text: str, rule: ResetRule) -> None:
         ),
         (
             EXISTING + "[reset]\nlevel = 'snapshot'\n",
-            "not for an existing server; take one of temp",
+            "only with target.allow_data_copy = true",
         ),
         (EXISTING + "[reset]\nlevel = 'template'\n", "only with target.allow_changes = true"),
         ("[reset]\nlevel = 'none'\ncaches = 'cold'\n", "take one of snapshot, restart, template"),

@@ -46,6 +46,12 @@ class HostAccess(Table):
         " ALTER ROLE of the connection's own",
     )
 
+    allow_data_copy: bool = Field(
+        False,
+        description="existing server: its trials may run on copies of its data directory, beside"
+        " it; what anybody writes there meanwhile is lost",
+    )
+
     @model_validator(mode="before")
     @classmethod
     def _words(cls, table: Any) -> Any:
@@ -69,6 +75,8 @@ class HostAccess(Table):
             raise ValueError("bin beside dsn is a path of the server's host; begin it with /")
         if self.sudo and self.ssh is None:
             raise ValueError("sudo belongs to ssh; on this host run pgassay itself as root")
+        if self.allow_data_copy and not self.allow_restart:
+            raise ValueError("allow_data_copy takes restarts; allow_restart = true too")
         if self.settings_at != "server" and dsn is None:
             raise ValueError("settings_at belongs to an existing server; leave it out")
         if self.settings_at != "server" and self.allow_restart:

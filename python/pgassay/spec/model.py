@@ -185,6 +185,7 @@ class ExperimentFile(Table):
             self.reset,
             existing=self.target.dsn is not None,
             may_change=self.target.allow_changes,
+            may_copy=self.target.allow_data_copy,
         )
 
     def _server_may_change(self) -> bool:

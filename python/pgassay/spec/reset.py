@@ -93,7 +93,9 @@ OWNED_RULE = ResetRule(ResetLevel.SNAPSHOT)
 EXISTING_RULE = ResetRule(ResetLevel.VACUUM)
 
 
-def rule_for(table: ResetTable, *, existing: bool, may_change: bool) -> ResetRule:
+def rule_for(
+    table: ResetTable, *, existing: bool, may_change: bool, may_copy: bool = False
+) -> ResetRule:
     """The rule that a table means for a server; ValueError where the server cannot follow it."""
     standard = EXISTING_RULE if existing else OWNED_RULE
     level = table.level or standard.level
@@ -102,6 +104,11 @@ def rule_for(table: ResetTable, *, existing: bool, may_change: bool) -> ResetRul
         fitting = ", ".join(one for one in ResetLevel if server in one.servers)
         kind = "an existing server" if existing else "a server of our own"
         raise ValueError(f"reset.level = {level.value!r} is not for {kind}; take one of {fitting}")
+    if existing and level is ResetLevel.SNAPSHOT and not may_copy:
+        raise ValueError(
+            "reset.level = 'snapshot' puts an existing server on copies of its data directory, in"
+            " which everybody's writes are lost; only with target.allow_data_copy = true"
+        )
     if level is ResetLevel.TEMPLATE and not may_change:
         raise ValueError(
             "reset.level = 'template' makes databases on an existing server, which is changed only"

@@ -158,12 +158,12 @@ class ExistingTarget:
         self._held, self._held_host = dict(held), dict(host)
         self.check_host(host)
         if self._rule.caches is Caches.COLD:
-            refuse_unreadable(self._control_session(), self._data_here)
+            refuse_unreadable(self._alive(), self._data_here)
         self._host.apply(host, self._data_directory)
         # The mark that other machines read is there before the first setting is changed.
         if self._rule.level is ResetLevel.TEMPLATE:
             self._at = None
-            self._database.make(self._control_session())
+            self._database.make(self._alive())
             self._at = self._database.template
         with connect(self.parameters(), statement_limit_s=0) as session:
             make_schema(session) if self._at else self._schema.create(session)
@@ -175,7 +175,7 @@ class ExistingTarget:
             settle(session)
         if self._at:
             self._at = None
-            self._database.freeze(self._control_session())
+            self._database.freeze(self._alive())
         self._prepared = True
 
     def choose(self, ground: Ground) -> ServerFacts:
@@ -227,7 +227,7 @@ class ExistingTarget:
         if not self._prepared:
             raise TargetError("reset before prepare: there is no data to settle")
         self._alive()
-        phases, level = Phases(), self._rule.level
+        phases = Phases()
         wanted = {**self._held, **settings}
         if wanted and not self._allow_changes:
             self.check_settings(wanted)
@@ -238,12 +238,7 @@ class ExistingTarget:
         with phases("settings"):
             notes = self._apply(wanted, restart=restarts)
             self._alive()
-        copied = ""
-        if level is ResetLevel.TEMPLATE:
-            self._at = None
-            with phases("copy"):
-                copied = self._database.remake(self._control_session())
-            self._at = self._database.name
+        copied = self._put_back_data(phases)
         with (
             told_as_target_error("settling the server before a trial"),
             connect(self.parameters(), statement_limit_s=0) as session,
@@ -252,7 +247,7 @@ class ExistingTarget:
             said, caches = settle_existing(session, self._rule, self._data_here, phases)
             shown = show(session, wanted)
         return ResetReport(
-            level=level,
+            level=self._rule.level,
             duration_s=phases.total_s,
             restarted=restarts,
             settings=shown,
@@ -262,6 +257,16 @@ class ExistingTarget:
             caches=caches,
             copied=copied,
         )
+
+    def _put_back_data(self, phases: Phases) -> str:
+        """How the data were put back, where they are."""
+        if self._rule.level is not ResetLevel.TEMPLATE:
+            return ""
+        self._at = None
+        with phases("copy"):
+            copied = self._database.remake(self._alive())
+        self._at = self._database.name
+        return copied
 
     def host(self) -> Host | None:
         local = self._seen is not None and self._seen.is_local
@@ -364,12 +369,6 @@ class ExistingTarget:
             raise TargetError("the target is not open; call open first")
         return self._parameters
 
-    def _control_session(self) -> Connection:
-        self._alive()
-        if self._control is None:
-            raise TargetError("the target is not open; call open first")
-        return self._control
-
     def _apply(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[str]:
         with told_as_target_error("changing settings"):
             return self._opened()[1].apply(wanted, restart=restart)
@@ -387,13 +386,14 @@ class ExistingTarget:
         where = self._data_directory
         return where if self._seen is not None and self._seen.is_local else None
 
-    def _alive(self) -> None:
+    def _alive(self) -> Connection:
         """The control session holds the lock; where it broke, the lock must be taken again."""
         parameters, _ = self._opened()
         if self._control is not None:
             with contextlib.suppress(psycopg.Error):
                 self._control.execute("SELECT")
-                return
+                return self._control
             self._control.close()
         self._control = connect(parameters)
         run_lock.take(self._control)
+        return self._control

@@ -35,6 +35,13 @@ def undo_dead_run(parameters: ConnectionParameters, server: str, machine: Host) 
     """
     sweep_host(machine)
     left = remembered(server)
+    copied = next((change for change in left if change.copy), None)
+    if copied is not None:
+        raise TargetError(
+            "a run that was killed has left this server on a copy of its data directory; `pgassay"
+            f" recover RUN` gives it its own back, or by hand: {copied.undo}; then remove"
+            f" {memory_file(server)}"
+        )
     notes: list[str] = []
     settled: set[str] = set()
     theirs: set[str] = set()

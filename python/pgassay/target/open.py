@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import LiteralString
 
 from pgassay.errors import SetupError
-from pgassay.spec.reset import EXISTING_RULE, OWNED_RULE, ResetRule
+from pgassay.spec.reset import EXISTING_RULE, OWNED_RULE, ResetLevel, ResetRule
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.existing import ExistingTarget
+from pgassay.target.existing_copied import CopiedTarget
 from pgassay.target.host_knobs import HostKnobs
 from pgassay.target.installation import Installation, embedded_installation, installation_at
 from pgassay.target.local import LocalTarget
@@ -43,7 +44,8 @@ def make_target(
     if dsn is not None:
         if (bin is not None and access.control is None) or version is not None:
             raise SetupError("target: dsn names an existing server; leave out bin and version")
-        return ExistingTarget(
+        copies = rule is not None and rule.level is ResetLevel.SNAPSHOT
+        return (CopiedTarget if copies else ExistingTarget)(
             dsn,
             journal,
             allow_changes=allow_changes,

@@ -17,6 +17,8 @@ from pgassay.spec.redaction import hides, redacted
 from pgassay.spec.reset import EXISTING_RULE, Caches, ResetRule
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.changeable import needs_restart, refuse_pending
+from pgassay.target.data_copy import DataPlace, refuse_unmovable
+from pgassay.target.existing_copied import refuse_followed
 from pgassay.target.located import locate
 from pgassay.target.protocol import Connection, Context, ResetLevel
 from pgassay.target.reset_levels import refuse_unreadable
@@ -24,6 +26,7 @@ from pgassay.target.run_lock import refuse_other_runs
 from pgassay.target.schema import SCHEMA, refuse_elsewhere, refuse_foreign
 from pgassay.target.server_memory import remembered
 from pgassay.target.server_paths import account_of, own_directory
+from pgassay.target.service import Service
 from pgassay.target.session import connect, identity, resolve, told_as_target_error
 from pgassay.target.setting_scope import Scope
 from pgassay.target.settings import find, read_settings, show
@@ -90,7 +93,7 @@ def preview_existing(
             refusals=(
                 *([] if reason is None else [reason]),
                 *_refusals(session, settings, access, rule, allow_changes=allow_changes),
-                *host_refusals(session, access),
+                *host_refusals(session, access, rule),
             ),
             changes=(
                 *_setting_changes(session, settings, access.scope(session)),
@@ -109,7 +112,9 @@ def data_here(session: Connection, access: Access) -> Path | None:
     return own_directory(row[2], account_of(row[4]))
 
 
-def host_refusals(session: Connection, access: Access) -> Iterator[str]:
+def host_refusals(
+    session: Connection, access: Access, rule: ResetRule = EXISTING_RULE
+) -> Iterator[str]:
     """Why the server's host or its service cannot be used as the spec has it."""
     if not access.reaches_host:
         return
@@ -118,6 +123,9 @@ def host_refusals(session: Connection, access: Access) -> Iterator[str]:
         server = locate(session, host)
         if access.control is not None:
             access.control.refuse_other(host, server)
+            if rule.level is ResetLevel.SNAPSHOT:
+                service = Service(lambda: None, host, access.control, server)
+                refuse_unmovable(DataPlace(host, service))
     except TargetError as error:
         yield str(error)
     finally:
@@ -154,6 +162,8 @@ def _refusals(
     checks: list[Callable[[Connection], object]] = [refuse_other_runs, refuse_foreign]
     if rule.level is ResetLevel.TEMPLATE:
         checks.append(refuse_uncopied)
+    if rule.level is ResetLevel.SNAPSHOT:
+        checks.append(refuse_followed)
     if allow_changes:
         checks.append(refuse_elsewhere)
     if rule.caches is Caches.COLD:
@@ -211,6 +221,13 @@ def _data_changes(
             yield PlannedChange("server", vacuum, "before every trial")
         case ResetLevel.TEMPLATE:
             yield PlannedChange("server", "CHECKPOINT", "before every trial")
+        case ResetLevel.SNAPSHOT:
+            yield PlannedChange(
+                "host",
+                "the data directory is kept aside and put back at the end; until then the server"
+                " runs on copies of it beside it, in which everybody's writes are lost",
+                "a stop and a start before every trial",
+            )
 
 
 def _left_over(session: Connection, label: str) -> Iterator[PlannedChange]:

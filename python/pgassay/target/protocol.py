@@ -177,6 +177,8 @@ class Change:
     """For a setting of a server we may restart, for when it is down: its data directory,"""
     log: str = ""
     """and the file that its output goes to, if it is one."""
+    copy: str = ""
+    """For a data directory kept aside: how the names beside it begin."""
 
 
 class Journal(Protocol):

@@ -19,6 +19,7 @@ from pgassay.target.host import Host
 from pgassay.target.host_knobs import recover_host
 from pgassay.target.left_over import undo_newest
 from pgassay.target.protocol import Change, Connection, Journal
+from pgassay.target.recover_copy import give_back_copied
 from pgassay.target.recover_service import Restart, bring_up
 from pgassay.target.server_memory import RememberedJournal
 from pgassay.target.session import connect, identity, one_line, resolve, told_as_target_error
@@ -75,6 +76,9 @@ def recover_existing(
     dsn: str, changes: Sequence[Change], journal: Journal, access: Access, machine: Host
 ) -> list[str]:
     """Undo on the existing server, if it is the one the journal speaks of."""
+    changes = give_back_copied(dsn, changes, journal, access, machine)
+    if not changes:
+        return []
     try:
         parameters = resolve(dsn)
     except ConnectionRefused as refused:

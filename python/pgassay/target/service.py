@@ -69,6 +69,29 @@ class Service:
         """Restart it and wait until it takes connections; StartError where it does not."""
         self._renew(stopped=False)
 
+    def stop(self) -> None:
+        """Stop it where it runs, and wait until no process of it is left."""
+        if self.is_down():
+            return
+        done = self._control.stop(self._host, self.server)
+        began = time.monotonic()
+        while not self.is_down():
+            if done.returncode or time.monotonic() - began > READY_LIMIT_S:
+                raise TargetError(f"the server did not stop: {last_line(done)}")
+            time.sleep(POLL_S)
+
+    def start(self) -> None:
+        """Start it where it is down, or will be once it has stopped; StartError where it stays."""
+        began = time.monotonic()
+        while not self.is_down():
+            with suppress(ConnectionRefused):
+                self._reach()
+                return
+            if time.monotonic() - began > READY_LIMIT_S:
+                raise TargetError(f"the server takes no connections; see its log, {self.by_hand}")
+            time.sleep(POLL_S)
+        self._renew(stopped=True)
+
     def is_down(self) -> bool:
         """Whether no postmaster runs on its data directory."""
         return running_in(self._host, self.server.data) is None

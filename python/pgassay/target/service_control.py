@@ -40,6 +40,10 @@ class Control(Protocol):
         """Start it where it is down."""
         ...
 
+    def stop(self, host: Host, server: Located) -> Finished:
+        """Stop it, ending every session."""
+        ...
+
     def journal(self, host: Host, since_s: int) -> str:
         """What the host's journal has of it since a Unix time, where it has one."""
         ...
@@ -78,6 +82,9 @@ class SystemdUnit:
 
     def start(self, host: Host, server: Located) -> Finished:
         return self._asked(host, "start")
+
+    def stop(self, host: Host, server: Located) -> Finished:
+        return self._asked(host, "stop")
 
     def journal(self, host: Host, since_s: int) -> str:
         words = ["journalctl", "--no-pager", "--quiet", "--output=cat", f"--lines={LOG_LINES}"]
@@ -120,6 +127,9 @@ class DebianCluster:
 
     def start(self, host: Host, server: Located) -> Finished:
         return self._asked(host, "start", server)
+
+    def stop(self, host: Host, server: Located) -> Finished:
+        return self._asked(host, "stop", server)
 
     def journal(self, host: Host, since_s: int) -> str:
         return ""
@@ -171,6 +181,11 @@ class PgCtl:
     def start(self, host: Host, server: Located) -> Finished:
         # "restart" starts what is down, and only it repeats the options of the last start.
         return self.restart(host, server)
+
+    def stop(self, host: Host, server: Located) -> Finished:
+        words: list[str | Path] = [self.bin_directory / "pg_ctl", "stop", "-D", server.data]
+        words += ["-s", "-w", "-t", str(round(RESTART_LIMIT_S / 2)), "-m", "fast"]
+        return host.run(words, user=server.account, limit_s=RESTART_LIMIT_S)
 
     def journal(self, host: Host, since_s: int) -> str:
         return ""

@@ -1,0 +1,95 @@
+"""An existing server whose trials run on copies of its data directory.
+
+Enters: what an existing target takes, and the leave to copy. Leaves: every trial on the same data,
+freshly started; after `close` the server on the very directory it had. Never: where somebody else
+would see the copies for the server: a standby, a slot's reader, an archive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from pgassay.errors import TargetError
+from pgassay.target.data_copy import DataCopies, DataPlace, refuse_unmovable, refuse_without_room
+from pgassay.target.existing import ExistingTarget
+from pgassay.target.protocol import NOTHING, Connection, ResetReport, ServerFacts
+from pgassay.target.reset_levels import Phases
+from pgassay.target.service import Service
+from pgassay.target.session import connect, identity, told_as_target_error
+from pgassay.target.statements import statement
+from pgassay.target.undoing import undo_each
+
+
+class CopiedTarget(ExistingTarget):
+    """As its parent, with `reset` from a frozen copy."""
+
+    _copies: DataCopies | None = None
+
+    def open(self) -> ServerFacts:
+        facts = super().open()
+        with told_as_target_error("looking who would see copies"):
+            refuse_followed(self._alive())
+        return facts
+
+    def prepare(
+        self,
+        build: Callable[[Connection], None],
+        held: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+    ) -> None:
+        self.check_settings(held)
+        self.check_host(host)
+        copies = self._data_copies()
+        copies.begin(identity(self._alive()))
+        super().prepare(build, held, host)
+        copies.freeze()
+        self._alive()
+
+    def reset(
+        self,
+        settings: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+        *,
+        restart: bool | None = None,
+    ) -> ResetReport:
+        # Every trial has a start of its own; settings need no other.
+        return replace(super().reset(settings, host, restart=False), restarted=True)
+
+    def _put_back_data(self, phases: Phases) -> str:
+        # In the copy that goes; the one that comes has no variant.
+        with connect(self.parameters(), statement_limit_s=0) as session:
+            self._variants.undo(session)
+        with phases("copy"):
+            self._data_copies().thaw()
+        self._alive()
+        return "data directory"
+
+    def _find_service(self, session: Connection) -> Service | None:
+        service = super()._find_service(session)
+        if service is None:
+            raise TargetError("reset.level = 'snapshot' takes target.allow_restart = true")
+        self._copies = DataCopies(self._machine, service, self._journal)
+        place = DataPlace(self._machine, service)
+        refuse_unmovable(place)
+        refuse_without_room(place)
+        return service
+
+    def _restore_server(self) -> None:
+        copies = self._copies
+        undo_each(super()._restore_server, *([] if copies is None else [copies.give_back]))
+
+    def _data_copies(self) -> DataCopies:
+        if self._copies is None:
+            raise TargetError("the target is not open; call open first")
+        return self._copies
+
+
+def refuse_followed(session: Connection) -> None:
+    """TargetError where WAL of a copy would reach somebody who takes it for the server's."""
+    row = session.execute(statement("who_follows")).fetchone()
+    if row is not None and row[0]:
+        raise TargetError(
+            f"reset.level = 'snapshot' is not for a server with {row[0]}: WAL of the copies would"
+            " get there, and disagree with the server's own afterwards"
+        )
