@@ -137,6 +137,7 @@ def test_service_and_password_files_are_read(
     services.write_text(
         f"[lab]\nhost=127.0.0.1\nport={server.port}\nuser=lab\ndbname=lab\n"
         f"[two]\nhost=127.0.0.1,127.0.0.1\nport=1,{server.port}\nuser=lab\ndbname=lab\n"
+        f"[slow]\nhost=127.0.0.1\nport={server.port}\nuser=lab\ndbname=lab\nconnect_timeout=77\n"
     )
     passwords.write_text(f"127.0.0.1:{server.port}:*:lab:{SECRET}\n")
     passwords.chmod(0o600)
@@ -144,6 +145,9 @@ def test_service_and_password_files_are_read(
     monkeypatch.setenv("PGPASSFILE", str(passwords))
     for dsn in ("service=lab", "postgresql://?service=two"):
         assert check(dsn, server).password == SECRET
+    for dsn, limit_s in (("service=lab", 10.0), ("service=slow", 77.0)):
+        assert resolve(dsn).connect_timeout_s == limit_s
+        assert resolve(dsn).chose_timeout == (limit_s == 77.0)
     monkeypatch.delenv("PGPASSFILE")
     check(f"service=lab passfile='{passwords}'", server)
     (tmp_path / ".pgpass").write_text(passwords.read_text())

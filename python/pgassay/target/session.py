@@ -110,11 +110,16 @@ def resolve(dsn: str) -> ConnectionParameters:
         # The load has no GSSAPI, so what is proved here must do without.
         arguments["gssencmode"] = "disable"
     chose_timeout = "connect_timeout" in given or "PGCONNECT_TIMEOUT" in os.environ
-    if not chose_timeout:
+    # What is given here would win over a service, which may say it too.
+    of_service = "service" in given or "PGSERVICE" in os.environ
+    if not chose_timeout and not of_service:
         arguments["connect_timeout"] = CONNECT_LIMIT_S
     password = given.get("password")
     with _connected(str(password) if password else None, **arguments) as session:
-        return replace(_as_connected(session), chose_timeout=chose_timeout)
+        said = of_service and any(
+            option.keyword == b"connect_timeout" and option.val for option in session.pgconn.info
+        )
+        return replace(_as_connected(session), chose_timeout=chose_timeout or said)
 
 
 def parameters_of(options: Mapping[str, str]) -> ConnectionParameters:
