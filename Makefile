@@ -45,6 +45,7 @@ lint: build
 
 bench: build
 	$(BIN)/python -m bench.engine
+	$(BIN)/python -m bench.sampling
 	$(BIN)/python -m bench.resets
 	$(BIN)/python -m bench.analysis
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,8 @@ class Sample:
     foreign_share: float
     """Processors that others used meanwhile."""
     load_average: float
+    sampler: dict[str, float] | None = None
+    """What the samplers beside it said that they took."""
 
 
 def run_pgbench(server: Server, shape: Shape) -> Sample:
@@ -84,8 +86,31 @@ def run_pgbench(server: Server, shape: Shape) -> Sample:
 
 def run_engine(server: Server, shape: Shape, transport: str) -> Sample:
     """The engine under a bare interpreter, one thread."""
+    command = [sys.executable, str(ENGINE), json.dumps(_configuration(server, shape, transport))]
+    output, costs = _run(server, command, shape)
+    said = json.loads(output)
+    if said["backend"] != transport:
+        raise RuntimeError(f"{said['backend']} ran instead of {transport}")
+    return _engine_sample(said, costs)
+
+
+def run_sampled(server: Server, shape: Shape, *, sampled: bool) -> Sample:
+    """The engine with an experiment's samplers in its process, or without."""
+    asked = {
+        "load": _configuration(server, shape, "auto"),
+        "connection": asdict(server.parameters),
+        "version_num": server.facts.version_num,
+        "host": asdict(server.sources()) if sampled else None,
+    }
+    command = [sys.executable, "-m", "bench.sampled_process", json.dumps(asked)]
+    output, costs = _run(server, command, shape)
+    said = json.loads(output)
+    return replace(_engine_sample(said, costs), sampler=said["sampler"])
+
+
+def _configuration(server: Server, shape: Shape, transport: str) -> dict[str, Any]:
     scenario = server.scenario(shape.scenario)
-    configuration = {
+    return {
         "connection": server.parameters.for_core(),
         "application_name": "bench",
         "scenarios": [
@@ -101,12 +126,6 @@ def run_engine(server: Server, shape: Shape, transport: str) -> Sample:
         "interval_s": shape.interval_s,
         "variables": {"scale": SCALE},
     }
-    command = [sys.executable, str(ENGINE), json.dumps(configuration)]
-    output, costs = _run(server, command, shape)
-    said = json.loads(output)
-    if said["backend"] != transport:
-        raise RuntimeError(f"{said['backend']} ran instead of {transport}")
-    return _engine_sample(said, costs)
 
 
 def run_command(server: Server, shape: Shape) -> Sample:

@@ -16,7 +16,10 @@ from pgassay.spec.scripts import builtin_script
 from pgassay.spec.workload import Scenario, load_workload
 from pgassay.target.installation import embedded_installation
 from pgassay.target.local import LocalTarget
-from pgassay.target.protocol import Change, Connection, ConnectionParameters
+from pgassay.target.local_host import HERE
+from pgassay.target.protocol import Change, Connection, ConnectionParameters, ServerFacts
+from pgassay.target.session import connect
+from pgassay.trials.host_sources import HostSources, host_sources
 
 MAJOR = 18
 SCALE = 10
@@ -37,9 +40,19 @@ class Server:
     """A server that runs, and what is known of it."""
 
     parameters: ConnectionParameters
-    version: str
+    facts: ServerFacts
     pid: int
     programs: Path
+
+    @property
+    def version(self) -> str:
+        """Its version, as it says."""
+        return self.facts.version
+
+    def sources(self) -> HostSources:
+        """What a trial would read of its host."""
+        with connect(self.parameters) as session:
+            return host_sources(HERE, session, self.facts)
 
     def scenario(self, name: str) -> Scenario:
         """One of pgbench's builtins, or the sleep."""
@@ -69,7 +82,7 @@ def running_server() -> Iterator[Server]:
         pid_file = Path(facts.data_directory or "") / "postmaster.pid"
         yield Server(
             parameters=target.parameters(),
-            version=facts.version,
+            facts=facts,
             pid=int(pid_file.read_text("utf-8").split()[0]),
             programs=installation.bin_directory,
         )
