@@ -75,8 +75,8 @@ def page(
         "# What sampling costs",
         "",
         "Made by `python -m bench.sampling` (a part of `make bench`): one load, one thread,"
-        " prepared statements, with the samplers of an experiment at their defaults (waits at 10 Hz, the"
-        f" rest each second) and without, alternating, {rounds} pairs of {seconds:g} s; ratios are"
+        " prepared statements, with the samplers of an experiment at their defaults (waits at"
+        f" 10 Hz, the rest each second) and without, alternating, {rounds} pairs of {seconds:g} s; ratios are"
         " medians of those of the same pair, with the least and the greatest.",
         "",
         f"- {datetime.now(UTC):%Y-%m-%d}; {machine.this_machine()}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -184,7 +185,76 @@ def test_the_next_run_is_told_of_a_copy_that_a_killed_run_left(
         pytest.raises(TargetError, match=r"on a copy of its data.*pgassay recover RUN"),
     ):
         following.open()
+    copies._service.stop()
+    with (
+        closing(existing("pg_ctlcluster", debian, RecordingJournal(), request)) as following,
+        pytest.raises(TargetError, match=r"on a copy, perhaps stopped: `pgassay recover RUN`"),
+    ):
+        following.open()
     recover(debian.dsn(), list(journal.open), journal, ACCESS["pg_ctlcluster"])
+    assert journal.open == []
+
+
+def test_what_lies_beside_is_removed_only_where_it_is_ours(
+    debian: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
+) -> None:
+    target = copied(existing("pg_ctlcluster", debian, journal, request))
+    target.open()
+    target.prepare(build, {})
+    prefix = journal.open[0].copy
+    half, theirs = Path(f"{prefix}-work"), Path(f"{prefix}-spent")
+    for folder in (half, theirs):
+        folder.mkdir()
+        (folder / "PG_VERSION").write_text("15\n")
+        shutil.chown(folder, debian.data.owner(), debian.data.group())
+    target.reset({})
+    assert not half.exists()
+    with pytest.raises(RestoreFailed, match="on its own data directory again.*is not a copy"):
+        target.close()
+    assert (theirs / "PG_VERSION").exists()
+    shutil.rmtree(theirs)
+    target.close()
+    assert journal.open == []
+
+
+def test_settings_of_others_that_wait_for_a_restart_stop_it(
+    debian: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
+) -> None:
+    with debian.admin() as session:
+        session.execute("ALTER SYSTEM SET max_connections = 77")
+        session.execute("SELECT pg_reload_conf()")
+    target = copied(existing("pg_ctlcluster", debian, journal, request))
+    try:
+        with closing(target):
+            target.open()
+            with pytest.raises(TargetError, match="others' changes into force.*max_connections"):
+                target.prepare(build, {"work_mem": "7MB"})
+    finally:
+        with debian.admin() as session:
+            session.execute("ALTER SYSTEM RESET max_connections")
+            session.execute("SELECT pg_reload_conf()")
+    assert journal.open == []
+
+
+def test_a_server_that_takes_changes_from_another_is_refused(
+    debian: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
+) -> None:
+    with debian.admin() as session:
+        session.execute(
+            "CREATE SUBSCRIPTION taker CONNECTION 'host=127.0.0.1 port=1' PUBLICATION p"
+            " WITH (connect = false, slot_name = 'taker')"
+        )
+        session.execute("ALTER SUBSCRIPTION taker ENABLE")
+    target = copied(existing("pg_ctlcluster", debian, journal, request))
+    try:
+        target._accept = frozenset({"subscriptions", "commits", "sessions"})
+        with closing(target), pytest.raises(TargetError, match="with enabled subscriptions"):
+            target.open()
+    finally:
+        with debian.admin() as session:
+            for change in ("DISABLE", "SET (slot_name = NONE)"):
+                session.execute(f"ALTER SUBSCRIPTION taker {change}".encode())
+            session.execute("DROP SUBSCRIPTION taker")
     assert journal.open == []
 
 

@@ -6,7 +6,7 @@ Never: writes into the user's directory, removes a directory without our mark in
 under a running server.
 
 Beside the data directory D lie, under names of this run: `-found` (the user's own), `-frozen`,
-`-work` (a copy not yet whole) and `-spent` (one being removed). D is only ever changed by renames.
+`-work` (a copy not yet whole) and `-spent…` (one being removed). D is only ever changed by renames.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import secrets
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,6 +29,7 @@ MARK = "pgassay.copy"
 """A file in every copy, which holds the run's own prefix of names."""
 COPY_LIMIT_S = 4 * 3600.0
 _REMOVALS, _PAUSE_S = 20, 0.5
+_SPENT = 9
 _SPARE = 1.05
 _COPIES = 2
 """Beside the user's directory: the frozen one, and the one the server runs on."""
@@ -65,16 +66,19 @@ class DataPlace:
     @property
     def is_ours(self) -> bool:
         """Whether what lies at the server's path is a copy of this run."""
-        return text_of(self.host, self.data / MARK) == self.prefix.name
+        return self.marks(self.data)
 
     def run(self, *words: str | Path) -> Finished:
         """As the server's account: what it may not do, root does not do in its directories."""
-        # From /: where we are that account may not be able to go, and find wants to come back.
-        words = ("env", "-C", "/", *words)
-        done = self.host.run(words, user=self.account, limit_s=COPY_LIMIT_S)
+        done = self._run(words)
         if done.returncode:
             raise TargetError(f"{self.host.label}: {last_line(done)}")
         return done
+
+    def _run(self, words: Sequence[str | Path]) -> Finished:
+        # From /: where we are that account may not be able to go, and find wants to come back.
+        at_root = ["env", "-C", "/", *words]
+        return self.host.run(at_root, user=self.account, limit_s=COPY_LIMIT_S)
 
     def move(self, source: Path, destination: Path) -> None:
         """A directory gets another name; no server runs on it."""
@@ -84,10 +88,24 @@ class DataPlace:
         if self.has(source) or not self.has(destination):
             raise TargetError(f"{source} of {self.host.label} was not renamed to {destination}")
 
+    def marks(self, directory: Path) -> bool:
+        """Whether a directory is a copy of this run."""
+        return text_of(self.host, directory / MARK) == self.prefix.name
+
     def remove(self, directory: Path) -> None:
-        """One of ours. A dead run's cp may still be writing into it."""
+        """One with our mark, which goes last; a copy that is not whole has none, and a name that
+        nothing else ever has. A dead run's cp may still be writing into it."""
+        if not self.has(directory):
+            return
+        if directory != self.beside("work") and not self.marks(directory):
+            raise TargetError(
+                f"{directory} of {self.host.label} is not a copy that this run made; left as it is"
+            )
         for _ in range(_REMOVALS):
-            self.host.run(["rm", "-rf", "--", directory], user=self.account, limit_s=COPY_LIMIT_S)
+            words: list[str | Path] = ["find", directory, "-mindepth", "1"]
+            words += ["!", "-path", directory / MARK, "-delete"]
+            if not self._run(words).returncode:
+                self._run(["rm", "-rf", "--", directory])
             if not self.has(directory):
                 return
             time.sleep(_PAUSE_S)
@@ -101,8 +119,8 @@ class DataPlace:
         self.host.replace(work / MARK, self.prefix.name, user=self.account)
         self.run("sync", "-f", work)
 
-    def discard(self) -> None:
-        """What lies at the server's path goes, if it is a copy of ours."""
+    def set_aside(self) -> None:
+        """What lies at the server's path makes room, if it is a copy of ours."""
         if not self.has(self.data):
             return
         if not self.is_ours:
@@ -110,9 +128,19 @@ class DataPlace:
                 f"{self.data} of {self.host.label} is not the copy that this run made; it is left"
                 f" as it is, and the server's own is in {self.beside('found')}"
             )
-        self.remove(self.beside("spent"))
-        self.move(self.data, self.beside("spent"))
-        self.remove(self.beside("spent"))
+        # One that could not be removed must not keep the server from its own.
+        spent = next(path for path in self.spent() if not self.has(path))
+        self.move(self.data, spent)
+
+    def spent(self) -> Iterator[Path]:
+        """Names of copies that are done with, the first of which is nearly always free."""
+        return (self.beside(f"spent{number or ''}") for number in range(_SPENT))
+
+    def remove_spent(self) -> None:
+        """The copies that are done with."""
+        for path in self.spent():
+            if self.has(path):
+                self.remove(path)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -141,9 +169,11 @@ def give_back(place: DataPlace) -> None:
     May be called at any time, also twice: what is on disk says what is left to do.
     """
     found = place.beside("found")
+    # A copy that is not whole may be what has filled the disk.
+    place.remove(place.beside("work"))
     if place.has(found):
         place.service.stop()
-        place.discard()
+        place.set_aside()
         place.move(found, place.data)
         place.run("sync", "-f", place.data)
     if place.is_ours:
@@ -152,8 +182,15 @@ def give_back(place: DataPlace) -> None:
             " server's own data directory is before anything is removed"
         )
     place.service.start()
-    for what in ("work", "frozen", "spent"):
-        place.remove(place.beside(what))
+    try:
+        place.remove(place.beside("frozen"))
+        place.remove_spent()
+    except TargetError as error:
+        raise LeftOver(str(error)) from None
+
+
+class LeftOver(TargetError):
+    """The server is on its own directory, and copies of ours still lie beside it."""
 
 
 class DataCopies:
@@ -181,7 +218,8 @@ class DataCopies:
             id=uuid.uuid4().hex,
             what=f"data directory {data}",
             do=f"mv {data} {found}",
-            undo=f"stop the server; mv {data} {place.beside('spent')}; mv {found} {data}; start it",
+            undo=f"where {found} is (else nothing was moved): stop the server,"
+            f" mv {data} {place.beside('spent')}, mv {found} {data}, start it",
             server=server,
             host=self._host.name,
             data=str(data),
@@ -199,6 +237,7 @@ class DataCopies:
     def freeze(self) -> None:
         """What the server has now is what every trial begins with."""
         place = self._begun()
+        refuse_without_room(place, copies=1)
         self._service.stop()
         place.remove(place.beside("frozen"))
         place.copy(place.data)
@@ -210,7 +249,8 @@ class DataCopies:
         place = self._begun()
         settings = self._service.auto_conf()
         self._service.stop()
-        place.discard()
+        place.set_aside()
+        place.remove_spent()
         place.copy(place.beside("frozen"))
         place.move(place.beside("work"), place.data)
         self._host.replace(
@@ -224,6 +264,11 @@ class DataCopies:
             return
         try:
             give_back(self._place)
+        except LeftOver as error:
+            raise RestoreFailed(
+                f"the server is on its own data directory again, and {error}; look there, and"
+                f" remove {self._place.prefix}-* by hand"
+            ) from error
         except TargetError as error:
             raise RestoreFailed(
                 f"the server is not on its own data directory ({error}); by hand:"
@@ -260,16 +305,16 @@ def refuse_unmovable(place: DataPlace) -> None:
         )
 
 
-def refuse_without_room(place: DataPlace) -> None:
-    """TargetError where the file system takes no further copies of the data directory."""
+def refuse_without_room(place: DataPlace, copies: int = _COPIES) -> None:
+    """TargetError where the file system takes no so many copies of the data as they are now."""
     host, data = place.host, place.data
     folder = data.parent
     size = int(place.run("du", "-s", "--block-size=1", data).stdout.split()[0])
     free = int(place.run("df", "-B1", "--output=avail", folder).stdout.split()[-1])
-    if _COPIES * _SPARE * size > free and not _clones(place):
+    if copies * _SPARE * size > free and not _clones(place):
         raise TargetError(
-            f"{folder} of {host.label} has {free / 2**30:.1f} GB free; {_COPIES} copies of the data"
-            f" take {_COPIES * size / 2**30:.1f} GB"
+            f"{folder} of {host.label} has {free / 2**30:.1f} GB free; copies of the data beside it"
+            f" ({copies}) take {copies * size / 2**30:.1f} GB"
         )
 
 

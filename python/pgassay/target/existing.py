@@ -24,7 +24,7 @@ from pgassay.target.alter_system import SystemSettings
 from pgassay.target.changeable import needs_restart, refuse_pending
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import HostKnobs
-from pgassay.target.left_over import restart_for_dead_run, undo_dead_run
+from pgassay.target.left_over import resolve_existing, restart_for_dead_run, undo_dead_run
 from pgassay.target.located import Located, locate
 from pgassay.target.protocol import (
     NOTHING,
@@ -54,7 +54,6 @@ from pgassay.target.session import (
     connect,
     identity,
     one_line,
-    resolve,
     told_as_target_error,
     version_text,
 )
@@ -116,7 +115,7 @@ class ExistingTarget:
         return f"ExistingTarget({where})"
 
     def open(self) -> ServerFacts:
-        self._parameters = resolve(self._dsn)
+        self._parameters = resolve_existing(self._dsn, self._access)
         self._control = connect(self._parameters)
         with told_as_target_error("looking at the server"):
             reason = unfit(self._control, self._parameters.label)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from pgassay.errors import TargetError
+from pgassay.target.changeable import refuse_pending
 from pgassay.target.data_copy import DataCopies, DataPlace, refuse_unmovable, refuse_without_room
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.protocol import NOTHING, Connection, ResetReport, ServerFacts
@@ -40,6 +41,8 @@ class CopiedTarget(ExistingTarget):
     ) -> None:
         self.check_settings(held)
         self.check_host(host)
+        with told_as_target_error("looking what a restart would bring"):
+            refuse_pending(self._alive(), ours=self._needing_restart)
         copies = self._data_copies()
         copies.begin(identity(self._alive()))
         super().prepare(build, held, host)
@@ -86,10 +89,10 @@ class CopiedTarget(ExistingTarget):
 
 
 def refuse_followed(session: Connection) -> None:
-    """TargetError where WAL of a copy would reach somebody who takes it for the server's."""
+    """TargetError where changes of a copy would reach, or come from, another server."""
     row = session.execute(statement("who_follows")).fetchone()
     if row is not None and row[0]:
         raise TargetError(
-            f"reset.level = 'snapshot' is not for a server with {row[0]}: WAL of the copies would"
-            " get there, and disagree with the server's own afterwards"
+            f"reset.level = 'snapshot' is not for a server with {row[0]}: what its copies send or"
+            " receive would disagree with the server's own data afterwards"
         )

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import psycopg
 
-from pgassay.errors import TargetError
+from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.spec.redaction import redacted
 from pgassay.target.access import Access
 from pgassay.target.host import Host
@@ -20,11 +20,27 @@ from pgassay.target.protocol import Change, Connection, ConnectionParameters
 from pgassay.target.recover_service import Restart
 from pgassay.target.schema import DROP, refuse_foreign
 from pgassay.target.schema_variants import is_undo_of_a_variant, take_back
-from pgassay.target.server_memory import forget, memory_file, remembered
-from pgassay.target.session import connect, one_line
+from pgassay.target.server_memory import all_remembered, forget, memory_file, remembered
+from pgassay.target.session import connect, one_line, resolve
 from pgassay.target.setting_scope import scope_of
 from pgassay.target.setting_statements import RELOAD, is_line_of, reload
 from pgassay.target.statements import statement
+
+
+def resolve_existing(dsn: str, access: Access) -> ConnectionParameters:
+    """`resolve`; of a server that is down, with what a killed run may have to do with it."""
+    try:
+        return resolve(dsn)
+    except ConnectionRefused as refused:
+        here = access.ssh or ""
+        copied = [change for change in all_remembered() if change.copy and change.host == here]
+        if access.control is None or not copied:
+            raise
+        raise ConnectionRefused(
+            f"{refused}; a run that was killed has left {copied[-1].what} on a copy, perhaps"
+            " stopped: `pgassay recover RUN` gives it back",
+            sqlstate=refused.sqlstate,
+        ) from None
 
 
 def undo_dead_run(parameters: ConnectionParameters, server: str, machine: Host) -> list[str]:

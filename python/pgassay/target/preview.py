@@ -19,6 +19,7 @@ from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.changeable import needs_restart, refuse_pending
 from pgassay.target.data_copy import DataPlace, refuse_unmovable
 from pgassay.target.existing_copied import refuse_followed
+from pgassay.target.left_over import resolve_existing
 from pgassay.target.located import locate
 from pgassay.target.protocol import Connection, Context, ResetLevel
 from pgassay.target.reset_levels import refuse_unreadable
@@ -27,7 +28,7 @@ from pgassay.target.schema import SCHEMA, refuse_elsewhere, refuse_foreign
 from pgassay.target.server_memory import remembered
 from pgassay.target.server_paths import account_of, own_directory
 from pgassay.target.service import Service
-from pgassay.target.session import connect, identity, resolve, told_as_target_error
+from pgassay.target.session import connect, identity, told_as_target_error
 from pgassay.target.setting_scope import Scope
 from pgassay.target.settings import find, read_settings, show
 from pgassay.target.signs import Sign, look_for_signs
@@ -80,7 +81,7 @@ def preview_existing(
     restarts_for_knobs: bool = False,
 ) -> Preview:
     """Look at the server as a run would, and say what that run would find and do."""
-    parameters = resolve(dsn)
+    parameters = resolve_existing(dsn, access)
     with told_as_target_error("looking at the server"), connect(parameters) as session:
         session.execute("SET default_transaction_read_only = on")
         reason = unfit(session, parameters.label)
@@ -180,9 +181,10 @@ def _refusals(
             except TargetError as error:
                 yield str(error)
                 break
-    if not access.why_no_restart and any(needs_restart(session, name) for name in settings):
+    restarting = {name for name in settings if needs_restart(session, name)}
+    if not access.why_no_restart and (restarting or rule.level is ResetLevel.SNAPSHOT):
         try:
-            refuse_pending(session, ours={n for n in settings if needs_restart(session, n)})
+            refuse_pending(session, ours=restarting)
         except TargetError as error:
             yield str(error)
 

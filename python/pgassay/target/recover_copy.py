@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.target.access import Access
-from pgassay.target.data_copy import DataPlace, give_back
+from pgassay.target.data_copy import DataPlace, LeftOver, give_back
 from pgassay.target.host import Host
 from pgassay.target.located import Located
 from pgassay.target.protocol import Change, Journal
@@ -31,6 +31,11 @@ def give_back_copied(
             place = _place(dsn, change, access, host)
             with place.held():
                 give_back(place)
+        except LeftOver as error:
+            raise RestoreFailed(
+                f"the server is on its own data directory again, and {error}; look there, and"
+                f" remove {change.copy}-* by hand"
+            ) from error
         except TargetError as error:
             raise RestoreFailed(
                 f"{change.what} is not as it was found ({error}); by hand: {change.undo}"
