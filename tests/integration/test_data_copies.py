@@ -209,7 +209,7 @@ def test_what_lies_beside_is_removed_only_where_it_is_ours(
         shutil.chown(folder, debian.data.owner(), debian.data.group())
     target.reset({})
     assert not half.exists()
-    with pytest.raises(RestoreFailed, match="on its own data directory again.*is not a copy"):
+    with pytest.raises(RestoreFailed, match=r"on its own data directory again.*is not a copy"):
         target.close()
     assert (theirs / "PG_VERSION").exists()
     shutil.rmtree(theirs)
@@ -227,7 +227,7 @@ def test_settings_of_others_that_wait_for_a_restart_stop_it(
     try:
         with closing(target):
             target.open()
-            with pytest.raises(TargetError, match="others' changes into force.*max_connections"):
+            with pytest.raises(TargetError, match=r"others' changes into force.*max_connections"):
                 target.prepare(build, {"work_mem": "7MB"})
     finally:
         with debian.admin() as session:

@@ -139,7 +139,7 @@ class DataPlace:
     def remove_spent(self) -> None:
         """The copies that are done with."""
         for path in self.spent():
-            if self.has(path):
+            if self.marks(path):
                 self.remove(path)
 
     @contextmanager
@@ -187,6 +187,9 @@ def give_back(place: DataPlace) -> None:
         place.remove_spent()
     except TargetError as error:
         raise LeftOver(str(error)) from None
+    for path in place.spent():
+        if place.has(path):
+            raise LeftOver(f"{path} of {place.host.label} is not a copy that this run made")
 
 
 class LeftOver(TargetError):
