@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -122,7 +123,8 @@ print("steps", int(last) - left)
 def die_after(steps: int, debian: DebianServer, journal: Path, kind: str) -> str | None:
     """The driver, killed after so many steps; what it said where it came to its end."""
     words = [sys.executable, "-c", DYING, debian.dsn(), str(journal), kind, str(steps)]
-    done = subprocess.run(words, check=False, capture_output=True, text=True)
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run(words, check=False, capture_output=True, text=True, env=env)
     if done.returncode == -9:
         return None
     assert done.returncode == 0, done.stderr

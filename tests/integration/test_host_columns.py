@@ -23,6 +23,7 @@ from pgassay.target.local_host import HERE
 from pgassay.trials.host_sources import HostSources, host_files
 
 SECONDS = 4
+EDGE_NS = 500_000_000
 NOWHERE = {"host": "/nonexistent", "port": 1, "user": "u", "dbname": "d"}
 LOAD = """
 import os, sys
@@ -106,9 +107,12 @@ def test_our_iostat_agrees_with_the_real_one(tmp_path: Path) -> None:
     header = next(line.split() for line in lines if line.startswith("Device"))
     figures = next(line.split() for line in lines if line.startswith(f"{disk} "))
     theirs = {name: float(word) for name, word in zip(header[1:], figures[1:], strict=True)}
-    found = ours.window(start, end).iostat[disk]
+    # Its readings are a moment from ours, and what others do to the disk then is in one alone.
+    edges = (-EDGE_NS, 0, EDGE_NS)
+    found = [ours.window(start + a, end + b).iostat[disk] for a in edges for b in edges]
     assert theirs["w/s"] > 1
     assert theirs["wkB/s"] > 100
-    assert set(theirs) == set(found)
+    assert set(theirs) == set(found[0])
     for name, value in theirs.items():
-        assert found[name] == pytest.approx(value, rel=0.05, abs=1.0), name
+        low, high = min(one[name] for one in found), max(one[name] for one in found)
+        assert 0.95 * low - 1.0 <= value <= 1.05 * high + 1.0, name

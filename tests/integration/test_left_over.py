@@ -162,7 +162,7 @@ def test_a_memory_that_cannot_be_read_stops_the_run(server: LabServer, memory: P
         target.open()
     file.write_text(whole)
     changes = server_memory.remembered(json.loads(whole)["server"])
-    assert [change.setting for change in changes] == ["work_mem", "", "work_mem"]
+    assert [change.setting for change in changes] == ["", "work_mem", "work_mem"]
     opened(server, EXISTING_RULE).close()
 
 

@@ -219,6 +219,6 @@ def test_plan_shows_no_value_that_may_hold_a_secret(tmp_path: Path, server: LabS
     done = pgassay("plan", spec, **environment)
     assert done.returncode == 0, done.stderr
     assert "archive_command: (set) now, true in the run; reload" in done.stdout
-    assert "stops: primary_conninfo: its value in postgresql.auto.conf holds" in done.stdout
+    assert "stops: primary_conninfo: what is written of it now holds" in done.stdout
     assert HELD not in done.stdout
     assert HELD not in pgassay("plan", spec, "--json", **environment).stdout
