@@ -110,6 +110,11 @@ def test_a_state_that_cannot_be_used_stops_nothing() -> None:
     assert remembered_noise() == []
 
 
+def test_a_record_that_cannot_be_written_leaves_nothing() -> None:
+    assert not remember_noise({"overhead_s": math.nan})
+    assert list(noise_folder().iterdir()) == []
+
+
 def test_what_is_expected_is_what_the_validation_saw() -> None:
     # docs/validation.md: trial noise of 1.5 %, 6 to 24 blocks.
     rule = Rule(IntervalKind.SEQUENCE, 0.02, 1, 6)
