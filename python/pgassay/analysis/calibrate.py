@@ -33,7 +33,12 @@ def with_noise(
     courses: Sequence[TrialCourse],
     summaries: Sequence[Mapping[str, Any]],
 ) -> Analysis:
-    """The same analysis; with a doubt where an A/A run is too small to say anything."""
+    """The same analysis; with a doubt where an A/A run is too small to say anything.
+
+    Where arms take turns inside trials there is none: rows are rounds of slices then, not trials.
+    """
+    if plan.alternates:
+        return analysis
     noises = []
     for metric in PRIMARY:
         table = block_table(METRICS[metric], analysis.trials, plan, None)

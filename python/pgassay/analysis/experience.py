@@ -73,8 +73,8 @@ def load_of(spec: Spec) -> str:
 
 
 def expect(spec: Spec, plan: Plan, records: Iterable[Mapping[str, Any]]) -> Expectation | None:
-    """None where there is nothing to compare."""
-    if not plan.factors:
+    """None where there is nothing to compare, or arms take turns: no noise of rounds is kept."""
+    if not plan.factors or plan.alternates:
         return None
     target = _target(spec, None)
     here = [r for r in records if _like(r.get("target"), target) and _noise(r, plan.metric)]
@@ -93,7 +93,7 @@ def expect(spec: Spec, plan: Plan, records: Iterable[Mapping[str, Any]]) -> Expe
         runs=len(same or here),
         cases=tuple(Foreseen(sd, _outlook(plan, sd)) for sd in dict.fromkeys(sds)),
         overhead_s=overhead_s,
-        block_s=len(plan.arms) * (plan.measured_s + overhead_s),
+        block_s=len(plan.block(1)) * (plan.measured_s + overhead_s),
     )
 
 

@@ -76,8 +76,10 @@ def expected_sentence(outlook: Outlook, most_blocks: int, block_s: float) -> str
     )
 
 
-def expectation_lines(found: Expectation, plan: Plan) -> list[tuple[str, str]]:
-    """(label, sentence) of what a plan can expect, case by case."""
+def expectation_lines(found: Expectation | None, plan: Plan) -> list[tuple[str, str]]:
+    """(label, sentence) of what a plan can expect, case by case; none without a comparison."""
+    if found is None:
+        return [("expect", str(_RULES["before"]["turns"]))] if plan.alternates else []
     form = found.known_from.replace(" ", "_")
     if form == "this_load" and found.runs == 1:
         form = "one_run"

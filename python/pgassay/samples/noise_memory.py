@@ -19,7 +19,8 @@ from typing import Any
 
 import platformdirs
 
-SCHEMA = "pgassay.noise/1"
+SCHEMA = "pgassay.noise/2"
+"""Records of the first schema may be of rounds of slices, which are no trials: not believed."""
 MOST_KEPT = 200
 _LARGEST_BYTES = 20_000
 
