@@ -22,6 +22,7 @@ from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import Analysis, Doubt
 from pgassay.analysis.noise import noise_of
 from pgassay.plan.model import Plan
+from pgassay.plan.modes import SWITCHBACK
 
 PRIMARY = ("tps", "latency_mean", "latency_p50", "latency_p95", "latency_p99")
 """Metrics that an experiment may be about."""
@@ -75,6 +76,7 @@ def _calibrated(
             outlook=expected_of(noise, rule, plan),
             least_blocks=plan.min_blocks,
             most_blocks=plan.max_blocks,
+            in_blocks_instead=plan.held_mode == SWITCHBACK,
             overhead_s=floor.overhead_s,
             advice=advise(noise, rule, floor.overhead_s, plan.min_blocks, plan.measured_s),
             host=host_steadiness(summaries),

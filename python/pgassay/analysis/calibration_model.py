@@ -112,9 +112,11 @@ class Calibration:
     ci95_pct: tuple[float, float] | None
     p_sign_flip: float | None
     outlook: Outlook
-    """Of the experiment as the file designs it."""
+    """Of the experiment as the file designs it, in blocks of an arm per trial."""
     least_blocks: int
     most_blocks: int
+    in_blocks_instead: bool
+    """Whether the file's own design is a switchback; the outlook is of blocks."""
     overhead_s: float
     """Of each trial: its reset, its warm-up, what surrounds them."""
     advice: Advice | None

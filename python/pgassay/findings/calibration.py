@@ -31,12 +31,12 @@ def calibration_findings(found: Calibration, smallest_effect: float, arms: int) 
     checks = _checks(found, smallest_effect)
     worst = max((state for state, _, _ in checks), key=list(Fitness).index, default=Fitness.FIT)
     reasons = "; ".join(text for state, _, text in checks if state is worst)
-    blocks = blocks_words(found.least_blocks, found.most_blocks)
+    form = "instead" if found.in_blocks_instead else "own"
     told = [
         (_RULES["noise"]["title"], _noise(found)),
         (
             _RULES["detectable"]["title"],
-            detectable_sentence(found.outlook, blocks),
+            detectable_sentence(found.outlook, found.least_blocks, found.most_blocks, form),
         ),
         (
             _RULES["expected"]["title"],
@@ -59,12 +59,13 @@ def fitness_of(found: Calibration, smallest_effect: float) -> Fitness:
     return max(states, key=list(Fitness).index, default=Fitness.FIT)
 
 
-def detectable_sentence(outlook: Outlook, blocks: str) -> str:
-    """The least effect that is found in nine of ten runs."""
+def detectable_sentence(outlook: Outlook, least: int, most: int, form: str = "own") -> str:
+    """The least effect that is found in nine of ten runs of the file's own design, or instead."""
     texts = _RULES["detectable"]
+    design = str(texts[form]).format(blocks=blocks_words(least, most))
     if outlook.detectable is None:
-        return str(texts["none"]).format(blocks=blocks)
-    return str(texts["text"]).format(blocks=blocks, detectable=_percent(outlook.detectable))
+        return str(texts["none"]).format(design=design)
+    return str(texts["text"]).format(design=design, detectable=_percent(outlook.detectable))
 
 
 def expected_sentence(outlook: Outlook, most_blocks: int, block_s: float) -> str:
@@ -88,7 +89,7 @@ def expectation_lines(found: Expectation | None, plan: Plan) -> list[tuple[str, 
     least, most = plan.min_blocks, plan.last_block
     for case in found.cases:
         at = f"At {_percent(case.trial_sd)} %: " if len(found.cases) > 1 else ""
-        told = detectable_sentence(case.outlook, blocks_words(least, most))
+        told = detectable_sentence(case.outlook, least, most)
         expected = expected_sentence(case.outlook, most, found.block_s)
         for label, text in (("finds", told), ("expect", expected)):
             lines.append((label, f"{at}{text[0].lower()}{text[1:]}" if at else text))
