@@ -19,8 +19,7 @@ import numpy as np
 
 from pgassay.analysis.analyse import rule_of
 from pgassay.analysis.calibration_model import Noise, NoiseFloor, Outlook
-from pgassay.analysis.contrasts import main_effect
-from pgassay.analysis.power import outlook
+from pgassay.analysis.power import difference_sd, outlook
 from pgassay.plan.model import Plan
 from pgassay.spec.parse import Spec
 
@@ -98,13 +97,7 @@ def expect(spec: Spec, plan: Plan, records: Iterable[Mapping[str, Any]]) -> Expe
 
 
 def _outlook(plan: Plan, trial_sd: float) -> Outlook:
-    """Of the level whose difference scatters most."""
-    lengths = [
-        float(np.sum(main_effect(plan, factor, level) ** 2))
-        for factor in plan.factors
-        for level in factor.levels[1:]
-    ]
-    sd = trial_sd * math.sqrt(max(lengths))
+    sd = difference_sd(plan, trial_sd)
     return outlook(rule_of(plan), sd, plan.min_blocks, plan.last_block)
 
 

@@ -26,7 +26,7 @@ class Fitness(StrEnum):
     UNFIT = "unfit"
 
 
-def calibration_findings(found: Calibration, smallest_effect: float, arms: int) -> list[Finding]:
+def calibration_findings(found: Calibration, smallest_effect: float) -> list[Finding]:
     """The noise floor, what can be found, when, how best; then fitness, check by check."""
     checks = _checks(found, smallest_effect)
     worst = max((state for state, _, _ in checks), key=list(Fitness).index, default=Fitness.FIT)
@@ -43,7 +43,7 @@ def calibration_findings(found: Calibration, smallest_effect: float, arms: int) 
             expected_sentence(
                 found.outlook,
                 found.most_blocks,
-                arms * (found.noise.measured_s + found.overhead_s),
+                found.arms * (found.noise.measured_s + found.overhead_s),
             ),
         ),
         (_RULES["advice"]["title"], _advice(found, smallest_effect)),
@@ -70,7 +70,10 @@ def detectable_sentence(outlook: Outlook, least: int, most: int, form: str = "ow
 
 def expected_sentence(outlook: Outlook, most_blocks: int, block_s: float) -> str:
     """How many blocks, and how long, with the smallest effect and without any."""
-    return str(_RULES["expected"]["text"]).format(
+    texts = _RULES["expected"]
+    several = str(texts["several"]).format(verdicts=outlook.verdicts)
+    return str(texts["text"]).format(
+        several=several if outlook.verdicts > 1 else "",
         margin=_percent(outlook.if_different.effect),
         different=_decided(outlook.if_different, most_blocks, block_s),
         same=_decided(outlook.if_same, most_blocks, block_s),
@@ -138,7 +141,7 @@ def _advice(found: Calibration, smallest_effect: float) -> str:
     texts, advice = _RULES["advice"], found.advice
     margin = _percent(smallest_effect)
     if advice is None:
-        return str(texts["none"]).format(margin=margin)
+        return str(texts["none"]).format(margin=margin, most=found.advised_within)
     form = "kept" if advice.trial_s == found.noise.measured_s else "text"
     if found.noise.second_sd is None:
         form = "short"
