@@ -24,6 +24,7 @@ from pgassay.plan.risks import find_risks
 from pgassay.plan.steps import steps_of
 from pgassay.plan.turns import alternating_trials, lengths_of
 from pgassay.spec.parse import Spec
+from pgassay.spec.stopping import stopping_of
 
 T = TypeVar("T")
 LABEL, LABEL_KIND, LABELS = "A/A", "label", ("A", "B")
@@ -111,7 +112,7 @@ def _experiment(spec: Spec, *, takes_turns: bool) -> Plan:
         plots="split" if plots.split else "complete",
         hard=plots.hard,
         plots_reason=plots.reason,
-        stopping=design.stopping or ("fixed" if least == most else "sequential"),
+        stopping=stopping_of(design.stopping, least, most),
         looks=design.looks_at(),
         mode=mode.name,
         mode_reason=mode.reason,

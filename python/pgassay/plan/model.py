@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pgassay.plan.steps import Step, shuffled
+from pgassay.spec.stopping import stopping_of
 
 
 @dataclass(frozen=True)
@@ -117,9 +118,7 @@ class Plan:
     @property
     def stops(self) -> str:
         """The stopping rule, by name."""
-        if self.stopping:
-            return self.stopping
-        return "fixed" if self.min_blocks == self.max_blocks else "sequential"
+        return stopping_of(self.stopping, self.min_blocks, self.max_blocks)
 
     def may_stop_after(self, block: int) -> bool:
         """Whether the run may end with this block, were everything decided."""
