@@ -9,7 +9,7 @@ NATIVE := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Car
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export CARGO_TERM_COLOR := never
 
-.PHONY: build demo test lint bench validate format requirements clean
+.PHONY: build demo test lint bench validate validate-real format requirements clean
 
 build: $(VENV)/.built
 
@@ -54,6 +54,10 @@ validate: build
 	$(BIN)/python -m bench.factorial_errors
 	$(BIN)/python -m bench.estimates
 	$(BIN)/python -m bench.switchback_errors
+
+# A quarter of an hour of trials, alone on the machine.
+validate-real: build
+	$(BIN)/python -m bench.real_aa
 
 format:
 	$(BIN)/ruff check --fix --quiet .

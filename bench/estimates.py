@@ -34,6 +34,8 @@ from pgassay.spec.parse import parse_spec
 Array = NDArray[np.float64]
 Row = tuple[str, str, str, str]
 OUTPUT = Path(__file__).parent.parent / "docs" / "validation-estimates.md"
+MOST_UNSTEADY = 0.10
+"""Share of steady trials that may be called unsteady: what was aimed at, met or not."""
 LOADS = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 96.0])
 
 
@@ -236,8 +238,9 @@ def steady(runs: int) -> Iterable[Row]:
             noises += np.sqrt(fast) * source.standard_normal(slow.shape)
             false = [_course(BASE_TPS * np.exp(0.03 * n)) is not Course.STEADY for n in noises]
             what = f"{seconds} s, ρ = {correlation:g}{', half of it fast noise' if fast else ''}"
-            most = "15 % or less" if fast else "10 % or less"
-            yield "steady trial called unsteady or warming", what, most, share(false)
+            missed = ", **missed**" if np.mean(false) > MOST_UNSTEADY else ""
+            most = f"{100 * MOST_UNSTEADY:g} % or less"
+            yield "steady trial called unsteady or warming", what, most, share(false) + missed
             held = (_slope_holds(noise) for noise in noises)
             yield "Theil and Sen's interval holds", what, "92 % or more", share(held)
     source = np.random.default_rng(7)

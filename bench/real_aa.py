@@ -1,4 +1,4 @@
-"""Identical trials on a real server, relabelled: `python -m bench.real_aa`, a quarter of an hour.
+"""Identical trials on a real server, relabelled: `make validate-real`, a quarter of an hour.
 
 Enters: nothing, or with --stored the figures of the last run. Leaves: bench/data/real-aa.csv and
 docs/validation-real.md. Never: lets a rule see the same trials in another order than others do.
@@ -14,7 +14,7 @@ import csv
 import math
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -30,7 +30,7 @@ from pgassay.analysis.course import read_course
 from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
 from pgassay.pipeline import run_experiment
 from pgassay.plan.model import Plan, PlannedTrial
-from pgassay.samples.run_directory import RunDirectory
+from pgassay.samples.run_directory import RunDirectory, StoredTrial
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.observer import SilentObserver
 
@@ -90,8 +90,15 @@ def run_trials(count: int, seconds: float) -> list[Trial]:
         spec = parse_spec(text, source="real-aa.toml", beside=Path(folder))
         run = RunDirectory.create(Path(folder) / "run")
         run_experiment(spec, run, Told())
-        courses = [course for t in run.trials() if (course := read_course(t)) is not None]
+        found = in_order(run.trials())
+        courses = [course for t in found if (course := read_course(t)) is not None]
         return [Trial(float(c.transactions.sum() / c.edges_s[-1]), c.tps) for c in courses]
+
+
+def in_order(trials: Iterable[StoredTrial]) -> list[StoredTrial]:
+    """Those that count, as they ran: one that was run again has a number beyond all others."""
+    valid = [trial for trial in trials if trial.validity().valid]
+    return sorted(valid, key=lambda trial: int(trial.summary()["started_ns"]))
 
 
 def store(trials: Sequence[Trial], path: Path) -> None:
@@ -190,7 +197,7 @@ def write_page(trials: Sequence[Trial], relabellings: int, path: Path) -> None:
         f"{len(trials)} identical trials of {len(trials[0].seconds)} s on an embedded PostgreSQL"
         " 18: pgbench's simple-update, scale 20, 8 clients, the data directory put back and the"
         f" server started before each; {datetime.now(UTC):%Y-%m-%d}, {this_machine()}. Made by"
-        " `python -m bench.real_aa`; the figures are in bench/data/real-aa.csv.",
+        " `make validate-real`; the figures are in bench/data/real-aa.csv.",
         "",
         f"Throughput: {np.exp(logs.mean()):.0f} tps; trials scatter by {100 * logs.std(ddof=1):.1f}"
         f" %, neighbours by {100 * float(np.std(apart, ddof=1)) / math.sqrt(2):.1f} %.",

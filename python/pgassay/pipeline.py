@@ -6,7 +6,6 @@ Never: knows how any room does its work.
 
 from __future__ import annotations
 
-import shlex
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
 from pgassay.report.machine import render_json
+from pgassay.report.repeating import repeat_command
 from pgassay.samples.files import lost_storage_is_a_trial_error
 from pgassay.samples.handover import left_to_do
 from pgassay.samples.noise_memory import remember_noise
@@ -122,22 +122,17 @@ def analyse_run(run: RunDirectory) -> ReportContext:
     analysis = analyse(plan.question, plan, measures, drift_between(valid))
     analysis = look_beyond(analysis, plan, courses)
     analysis = with_noise(analysis, plan, courses, [trial.summary() for trial in valid])
+    spec_text = run.read_text("spec.toml")
     return ReportContext(
         run_name=run.path.resolve().name,
         question=analysis.question,
-        spec_text=run.read_text("spec.toml"),
+        spec_text=spec_text,
         plan=plan,
         analysis=analysis,
         findings=find(analysis),
         series=series,
         environment=_environment(run, trials),
-        command=shlex.join(
-            [
-                *("pgassay", "run", str(run.path / "spec.toml"), "--seed", str(plan.seed)),
-                *(("--mode", plan.mode) if plan.alternates else ()),
-                *(("--aa",) if plan.calibrates else ()),
-            ]
-        ),
+        command=repeat_command(run.path, plan, spec_text),
         version=__version__,
     )
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from bench.courses import course_of, inert_noise
 
-from pgassay.analysis.analyse import rule_of
 from pgassay.analysis.calibration import advise, optimum_s
 from pgassay.analysis.calibration_model import Noise
 from pgassay.analysis.contrasts import BlockTable
+from pgassay.analysis.experience import expect, record_of
 from pgassay.analysis.host_steadiness import host_steadiness
 from pgassay.analysis.model import Verdict
 from pgassay.analysis.noise import noise_of
@@ -27,11 +27,16 @@ from pgassay.report.context import ReportContext
 from pgassay.report.contract import run_object
 from pgassay.report.markdown import render_markdown
 from pgassay.spec.parse import parse_spec
+from support.command import pgassay
 from support.synthetic import SPEC, synthetic_run
 
 
 def design(text: str = SPEC) -> Plan:
     return make_plan(parse_spec(text, source="spec.toml", beside=Path()), calibrates=True)
+
+
+def sequential_design() -> Plan:
+    return design(SPEC.replace("max_blocks = 6", "max_blocks = 24")).experiment()
 
 
 def calibrated(path: Path, noise: float = 0.01) -> ReportContext:
@@ -150,10 +155,10 @@ def test_the_optimum_is_kaliberas_and_joness() -> None:
 
 
 def test_dear_restarts_ask_for_longer_trials_and_lucky_starts_for_shorter_ones() -> None:
-    rule = rule_of(design().experiment())
+    experiment = sequential_design()
 
     def length(start_sd: float, second_sd: float, overhead_s: float) -> float:
-        found = advise(noise_with(start_sd, second_sd), rule, overhead_s, 6, 30.0)
+        found = advise(noise_with(start_sd, second_sd), experiment, overhead_s)
         assert found is not None
         return found.trial_s
 
@@ -161,9 +166,78 @@ def test_dear_restarts_ask_for_longer_trials_and_lucky_starts_for_shorter_ones()
     assert length(0.02, 0.05, 5.0) < length(0.002, 0.15, 5.0)
 
 
+def test_an_aa_run_of_a_switchback_says_that_it_tells_of_blocks(tmp_path: Path) -> None:
+    text = SPEC.replace('max_wal_size = ["32MB", "4GB"]', 'work_mem = ["4MB", "64MB"]')
+    text = text.replace("[design]", '[design]\nmode = "switchback"\nslice = 0.25')
+    run, _, plan = synthetic_run(tmp_path / "run", spec_text=text, calibrates=True)
+    assert (plan.mode, plan.held_mode) == ("blocks", "switchback")
+    assert plan_from_json(plan_to_json(plan)) == plan
+    assert any("the experiment is a switchback" in warning for warning in plan.warnings)
+    told = render_markdown(report_run(run).context)
+    assert "the file's own design is a switchback" in told
+    assert "As the file designs it" not in told
+
+
+def test_a_switchback_cannot_be_asked_for_with_aa(tmp_path: Path) -> None:
+    path = tmp_path / "spec.toml"
+    path.write_text(SPEC)
+    refused = pgassay("run", path, "--aa", "--mode", "switchback")
+    assert refused.returncode != 0
+    assert "drop --mode switchback" in " ".join(refused.stderr.split())
+
+
 def test_no_advice_is_given_where_no_length_would_do() -> None:
-    rule = rule_of(design().experiment())
-    assert advise(noise_with(0.5, 0.5), rule, 5.0, 6, 30.0) is None
+    assert advise(noise_with(0.5, 0.5), sequential_design(), 5.0) is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "least", "most"),
+    [
+        ("min_blocks = 12\nmax_blocks = 24", 12, 12),
+        ("min_blocks = 2\nmax_blocks = 24", 6, 200),
+        ("min_blocks = 2\nmax_blocks = 2", 6, 200),
+        ("stopping = 'group-sequential'", 6, 24),
+    ],
+)
+def test_the_blocks_advised_are_no_fewer_than_the_rule_allows_nor_beyond_its_looks(
+    lines: str, least: int, most: int
+) -> None:
+    text = SPEC.replace("min_blocks = 6\nmax_blocks = 6", lines)
+    quiet = advise(noise_with(0.001, 0.001), design(text).experiment(), 5.0)
+    assert quiet is not None
+    assert least <= quiet.blocks <= most
+    if "group" in lines:
+        assert advise(noise_with(0.03, 0.001), design(text).experiment(), 5.0) is None
+
+
+def test_plan_and_aa_run_agree_on_what_several_factors_and_levels_let_expect(
+    tmp_path: Path,
+) -> None:
+    for name, more in (
+        ("2x2", 'max_wal_size = ["32MB", "4GB"]\nwork_mem = ["4MB", "64MB"]'),
+        ("5 levels", 'max_wal_size = ["32MB", "64MB", "1GB", "2GB", "4GB"]'),
+    ):
+        text = SPEC.replace('max_wal_size = ["32MB", "4GB"]', more)
+        text = text.replace("max_blocks = 6", "max_blocks = 12")
+        run, spec, _ = synthetic_run(tmp_path / name, spec_text=text, blocks=6, calibrates=True)
+        analysis = report_run(run).context.analysis
+        assert analysis.calibration is not None
+        assert analysis.noise is not None
+        record = record_of(spec, "embedded", analysis.noise)
+        expected = expect(spec, make_plan(spec), [record])
+        assert expected is not None
+        known, foreseen = analysis.calibration.outlook, expected.cases[0].outlook
+        assert known.difference_sd == pytest.approx(foreseen.difference_sd)
+        assert (known.verdicts, known.if_same) == (foreseen.verdicts, foreseen.if_same)
+        arms = analysis.calibration.arms
+        assert arms * (10.0 + expected.overhead_s) == pytest.approx(expected.block_s)
+
+
+def test_where_several_levels_are_compared_the_time_is_said_to_be_of_each(tmp_path: Path) -> None:
+    text = SPEC.replace('["32MB", "4GB"]', '["32MB", "64MB", "4GB"]')
+    run, _, _ = synthetic_run(tmp_path / "run", spec_text=text, calibrates=True)
+    assert "of each of 2 verdicts by itself" in render_markdown(report_run(run).context)
+    assert "verdicts by itself" not in render_markdown(calibrated(tmp_path / "single"))
 
 
 def test_the_host_is_told_by_what_was_seen_around_trials() -> None:

@@ -81,6 +81,9 @@ def test_the_slope_is_that_of_scipy() -> None:
     assert found.total == pytest.approx(40 * known.slope)
     assert found.low < 40 * 0.3 < found.high
     assert trend.drift(np.ones(40)) is None
+    spike = np.full(200, 5000.1)
+    spike[70] = 12.0
+    assert trend.drift(spike) is None
     assert trend.drift(np.arange(5.0)) is None
 
 

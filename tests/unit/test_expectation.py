@@ -7,8 +7,12 @@ import math
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
+from bench.switchback_errors import World, make_design, make_trials
 
+from pgassay.analysis.analyse import analyse
+from pgassay.analysis.calibrate import with_noise
 from pgassay.analysis.calibration_model import NoiseFloor
 from pgassay.analysis.estimate import Rule
 from pgassay.analysis.experience import Expectation, expect, record_of
@@ -71,6 +75,32 @@ def test_the_factor_does_not_matter_but_the_load_does(floor: NoiseFloor) -> None
     assert expected(other_load, [record]).known_from == "other loads"
 
 
+def test_a_switchback_leaves_no_noise_for_later_runs() -> None:
+    plan = make_design(4, 4, 20, 1)
+    trials = make_trials(plan, World("a host that remembers"), np.random.default_rng(1))
+    analysis = analyse("?", plan, trials)
+    assert analysis.comparisons
+    assert with_noise(analysis, plan, [], []).noise is None
+
+
+def test_a_switchback_is_foretold_nothing_and_that_is_said(floor: NoiseFloor) -> None:
+    text = SEQUENTIAL.replace('max_wal_size = ["32MB", "4GB"]', 'work_mem = ["4MB", "64MB"]')
+    spec = spec_of(text.replace("[design]", '[design]\nmode = "switchback"\nslice = 0.25'))
+    plan = make_plan(spec)
+    found = expect(spec, plan, [record_of(spec, "embedded", floor)])
+    assert found is None
+    ((label, sentence),) = expectation_lines(found, plan)
+    assert label == "expect"
+    assert "nothing is foretold of a switchback" in sentence
+
+
+def test_records_that_may_be_of_rounds_of_slices_are_not_believed() -> None:
+    assert remember_noise({"n": 1})
+    (kept,) = noise_folder().iterdir()
+    kept.write_text(kept.read_text().replace("pgassay.noise/2", "pgassay.noise/1"))
+    assert remembered_noise() == []
+
+
 def test_an_existing_server_is_not_told_by_ours(floor: NoiseFloor) -> None:
     record = record_of(spec_of(), "embedded", floor)
     text = f"[target]\ndsn = 'service=lab'\nallow_changes = true\n{SEQUENTIAL.strip()}"
@@ -108,6 +138,11 @@ def test_a_state_that_cannot_be_used_stops_nothing() -> None:
     noise_folder().write_text("not a folder")
     assert not remember_noise({})
     assert remembered_noise() == []
+
+
+def test_a_record_that_cannot_be_written_leaves_nothing() -> None:
+    assert not remember_noise({"overhead_s": math.nan})
+    assert list(noise_folder().iterdir()) == []
 
 
 def test_what_is_expected_is_what_the_validation_saw() -> None:

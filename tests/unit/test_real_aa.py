@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from bench.real_aa import Trial, rows_of, store, stored, write_page
+from bench.real_aa import Trial, in_order, rows_of, store, stored, write_page
+
+from pgassay.trials.record import Validity
 
 
 def noisy_trials(count: int = 60) -> list[Trial]:
@@ -41,6 +44,26 @@ def test_few_trials_have_the_rows_they_suffice_for() -> None:
     found = shares(rows_of(noisy_trials(16), 20))
     assert "pgassay: 8 blocks, t interval" in found
     assert "pgassay: 6 to 24 blocks, sequential" not in found
+
+
+@dataclass
+class Finished:
+    """As much of a stored trial as its order takes."""
+
+    number: int
+    started_ns: int
+    counts: bool = True
+
+    def validity(self) -> Validity:
+        return Validity() if self.counts else Validity(reasons=("a neighbour compiled",))
+
+    def summary(self) -> dict[str, int]:
+        return {"started_ns": self.started_ns}
+
+
+def test_trials_that_do_not_count_are_left_out_and_repeats_are_where_they_ran() -> None:
+    trials = [Finished(1, 10), Finished(2, 20, counts=False), Finished(3, 40), Finished(7, 30)]
+    assert [t.number for t in in_order(trials)] == [1, 7, 3]  # type: ignore[arg-type, attr-defined]
 
 
 def test_figures_are_read_back_as_they_were_stored(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+from pgassay.analysis import group_sequential
 from pgassay.analysis.analyse import analyse, rule_of
 from pgassay.analysis.estimate import Rule, estimate
 from pgassay.analysis.group_sequential import bounds, critical_t_at, spent
@@ -65,6 +66,19 @@ def test_identical_arms_are_called_different_in_5_percent_also_with_few_blocks(
         t = rows[:, :n].mean(axis=1) / (rows[:, :n].std(axis=1, ddof=1) / math.sqrt(n))
         crossed |= np.abs(t) > critical_t_at(n, 0.05, looks)
     assert 0.046 < crossed.mean() < 0.054
+
+
+def test_bounds_do_not_depend_on_later_looks_and_all_come_of_one_simulation() -> None:
+    looks = (5, 7, 11, 13)
+    simulations = group_sequential._simulated.cache_info().misses
+    together = [critical_t_at(n, alpha, looks) for alpha in (0.05, 0.10) for n in looks]
+    assert group_sequential._simulated.cache_info().misses == simulations + 1
+    alone = [
+        group_sequential._criticals(looks[: at + 1], looks[-1], alpha)[-1]
+        for alpha in (0.05, 0.10)
+        for at in range(len(looks))
+    ]
+    assert together == alone
 
 
 def test_a_broken_off_run_is_judged_as_at_a_look() -> None:

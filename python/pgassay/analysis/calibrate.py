@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pgassay.analysis.analyse import rule_of
-from pgassay.analysis.calibration import advise, expected_of, trend_over
+from pgassay.analysis.calibration import advise, advised_within, expected_of, trend_over
 from pgassay.analysis.calibration_model import Calibration, NoiseFloor
 from pgassay.analysis.contrasts import block_table
 from pgassay.analysis.course import TrialCourse
@@ -22,6 +21,7 @@ from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import Analysis, Doubt
 from pgassay.analysis.noise import noise_of
 from pgassay.plan.model import Plan
+from pgassay.plan.modes import SWITCHBACK
 
 PRIMARY = ("tps", "latency_mean", "latency_p50", "latency_p95", "latency_p99")
 """Metrics that an experiment may be about."""
@@ -33,7 +33,12 @@ def with_noise(
     courses: Sequence[TrialCourse],
     summaries: Sequence[Mapping[str, Any]],
 ) -> Analysis:
-    """The same analysis; with a doubt where an A/A run is too small to say anything."""
+    """The same analysis; with a doubt where an A/A run is too small to say anything.
+
+    Where arms take turns inside trials there is none: rows are rounds of slices then, not trials.
+    """
+    if plan.alternates:
+        return analysis
     noises = []
     for metric in PRIMARY:
         table = block_table(METRICS[metric], analysis.trials, plan, None)
@@ -57,7 +62,7 @@ def _calibrated(
     if floor is None or noise is None or verdict is None or verdict.effect_pct is None:
         doubt = Doubt("calibration", "too few complete blocks, or trials that do not differ at all")
         return replace(analysis, warnings=(*analysis.warnings, doubt))
-    rule = rule_of(plan.experiment())
+    experiment = plan.experiment()
     in_order = sorted(analysis.trials, key=lambda trial: trial.whole.start_ns)
     values = [t.whole.values[plan.metric] for t in in_order if plan.metric in t.whole.values]
     return replace(
@@ -67,11 +72,14 @@ def _calibrated(
             effect_pct=verdict.effect_pct,
             ci95_pct=verdict.ci95_pct,
             p_sign_flip=verdict.p_sign_flip,
-            outlook=expected_of(noise, rule, plan),
+            outlook=expected_of(noise, experiment),
+            arms=len(experiment.arms),
             least_blocks=plan.min_blocks,
             most_blocks=plan.max_blocks,
+            in_blocks_instead=plan.held_mode == SWITCHBACK,
             overhead_s=floor.overhead_s,
-            advice=advise(noise, rule, floor.overhead_s, plan.min_blocks, plan.measured_s),
+            advice=advise(noise, experiment, floor.overhead_s),
+            advised_within=advised_within(experiment),
             host=host_steadiness(summaries),
             trend_pct=trend_over([v for v in values if v > 0.0]),
         ),

@@ -1,7 +1,7 @@
 """What an A/A run says of a host: its noise, what can be found on it, how long trials should be.
 
-Enters: the plan of an A/A run, its trials. Leaves: outlook, trend, advice.
-Never: judges the host (findings/fitness.py does).
+Enters: the noise of an A/A run, the plan of the experiment that it is for. Leaves: outlook, trend,
+advice. Never: judges the host (findings/calibration.py does).
 
 Advice: a trial costs its reset and warm-up besides its seconds. Kalibera and Jones' optimum for two
 levels, `T = √(overhead · second_sd² ÷ start_sd²)`, is where a further second and a further start
@@ -18,9 +18,9 @@ from importlib.resources import files
 
 import numpy as np
 
+from pgassay.analysis.analyse import rule_of
 from pgassay.analysis.calibration_model import Advice, Noise, Outlook
-from pgassay.analysis.estimate import Rule
-from pgassay.analysis.power import blocks_for, outlook
+from pgassay.analysis.power import blocks_for, difference_sd, outlook
 from pgassay.plan.model import Plan
 
 _LENGTHS_S: list[float] = tomllib.loads(
@@ -32,18 +32,29 @@ _MOST_BLOCKS = 200
 """Beyond this a length of trial is not advised."""
 
 
-def advise(noise: Noise, rule: Rule, overhead_s: float, least: int, now_s: float) -> Advice | None:
-    """The quickest length of trial; the present one where it is within a tenth of that."""
+def advised_within(plan: Plan) -> int:
+    """Blocks that may be advised: a group-sequential run has no looks beyond its last."""
+    return plan.looks[-1] if plan.looks else _MOST_BLOCKS
+
+
+def advise(noise: Noise, plan: Plan, overhead_s: float) -> Advice | None:
+    """The quickest length of the experiment's trials; the plan's where within a tenth of that.
+
+    A run never has fewer blocks than its least; a fixed number is free to be another.
+    """
+    rule, now_s = rule_of(plan), plan.measured_s
+    least = _FEWEST_BLOCKS if plan.stops == "fixed" else max(plan.min_blocks, _FEWEST_BLOCKS)
+    most = max(advised_within(plan), least)
     if noise.second_sd is None or noise.start_sd is None:
         lengths = [now_s]
     else:
         lengths = sorted({*_LENGTHS_S, now_s})
     tried: list[Advice] = []
     for length in lengths:
-        sd = math.sqrt(2.0) * noise.trial_sd_at(length)
-        blocks = blocks_for(rule, sd, min(least, _FEWEST_BLOCKS), _MOST_BLOCKS)
+        sd = difference_sd(plan, noise.trial_sd_at(length))
+        blocks = blocks_for(rule, sd, least, most)
         if blocks is not None:
-            total = 2 * blocks * (length + overhead_s)
+            total = len(plan.arms) * blocks * (length + overhead_s)
             tried.append(Advice(length, blocks, total, optimum_s(noise, overhead_s)))
     if not tried:
         return None
@@ -68,7 +79,7 @@ def trend_over(values: Sequence[float]) -> float | None:
     return 100.0 * math.expm1(slope * (len(logs) - 1))
 
 
-def expected_of(noise: Noise, rule: Rule, plan: Plan) -> Outlook:
-    """What this plan's experiment would find with such noise."""
-    sd = math.sqrt(2.0) * noise.trial_sd_at(plan.measured_s)
-    return outlook(rule, sd, plan.min_blocks, plan.max_blocks)
+def expected_of(noise: Noise, plan: Plan) -> Outlook:
+    """What this experiment would find with such noise."""
+    sd = difference_sd(plan, noise.trial_sd_at(plan.measured_s))
+    return outlook(rule_of(plan), sd, plan.min_blocks, plan.max_blocks)

@@ -65,6 +65,8 @@ class Outlook:
 
     difference_sd: float
     """Of one block, in logarithms."""
+    verdicts: int
+    """How many such verdicts the run waits for, this one among them."""
     detectable: float | None
     """The least effect that is called different in 90 % of runs; None where there is none."""
     if_different: Expected
@@ -97,7 +99,7 @@ class Advice:
     blocks: int
     """By which 90 % of runs have a verdict, whether there is the smallest effect or none."""
     total_s: float
-    """Of both arms, resets and warm-ups in it."""
+    """Of all arms, resets and warm-ups in it."""
     optimum_s: float | None
     """Kalibera and Jones' own; None where starts add nothing that can be seen."""
 
@@ -112,13 +114,19 @@ class Calibration:
     ci95_pct: tuple[float, float] | None
     p_sign_flip: float | None
     outlook: Outlook
-    """Of the experiment as the file designs it."""
+    """Of the experiment as the file designs it, in blocks of an arm per trial."""
+    arms: int
+    """The experiment's own."""
     least_blocks: int
     most_blocks: int
+    in_blocks_instead: bool
+    """Whether the file's own design is a switchback; the outlook is of blocks."""
     overhead_s: float
     """Of each trial: its reset, its warm-up, what surrounds them."""
     advice: Advice | None
-    """None where no length of trial would decide within 200 blocks."""
+    """None where no length of trial would decide within `advised_within`."""
+    advised_within: int
+    """Blocks: up to the last look of a group-sequential run, else 200."""
     host: HostSteadiness
     trend_pct: float | None
     """From the first trial to the last, of all trials in their order."""

@@ -19,8 +19,7 @@ import numpy as np
 
 from pgassay.analysis.analyse import rule_of
 from pgassay.analysis.calibration_model import Noise, NoiseFloor, Outlook
-from pgassay.analysis.contrasts import main_effect
-from pgassay.analysis.power import outlook
+from pgassay.analysis.power import difference_sd, outlook
 from pgassay.plan.model import Plan
 from pgassay.spec.parse import Spec
 
@@ -73,8 +72,8 @@ def load_of(spec: Spec) -> str:
 
 
 def expect(spec: Spec, plan: Plan, records: Iterable[Mapping[str, Any]]) -> Expectation | None:
-    """None where there is nothing to compare."""
-    if not plan.factors:
+    """None where there is nothing to compare, or arms take turns: no noise of rounds is kept."""
+    if not plan.factors or plan.alternates:
         return None
     target = _target(spec, None)
     here = [r for r in records if _like(r.get("target"), target) and _noise(r, plan.metric)]
@@ -93,18 +92,12 @@ def expect(spec: Spec, plan: Plan, records: Iterable[Mapping[str, Any]]) -> Expe
         runs=len(same or here),
         cases=tuple(Foreseen(sd, _outlook(plan, sd)) for sd in dict.fromkeys(sds)),
         overhead_s=overhead_s,
-        block_s=len(plan.arms) * (plan.measured_s + overhead_s),
+        block_s=len(plan.block(1)) * (plan.measured_s + overhead_s),
     )
 
 
 def _outlook(plan: Plan, trial_sd: float) -> Outlook:
-    """Of the level whose difference scatters most."""
-    lengths = [
-        float(np.sum(main_effect(plan, factor, level) ** 2))
-        for factor in plan.factors
-        for level in factor.levels[1:]
-    ]
-    sd = trial_sd * math.sqrt(max(lengths))
+    sd = difference_sd(plan, trial_sd)
     return outlook(rule_of(plan), sd, plan.min_blocks, plan.last_block)
 
 

@@ -41,7 +41,10 @@ def critical_t_at(n: int, alpha: float, looks: Sequence[int]) -> float:
         return math.inf
     last = looks[-1]
     at = min(n, last)
-    found = _criticals((*(look for look in looks if look < at), at), last, alpha)[-1]
+    before = tuple(look for look in looks if look < at)
+    # Bounds of the first looks do not depend on later ones: one simulation serves all looks.
+    seen = tuple(looks) if at in looks else (*before, at)
+    found = _criticals(seen, last, alpha)[len(before)]
     if n <= last or math.isinf(found):
         return found
     return float(-special.stdtrit(n - 1, special.stdtr(last - 1, -found)))

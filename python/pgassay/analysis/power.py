@@ -1,6 +1,7 @@
 """What a design can be expected to find, and how soon, given the noise of a trial.
 
-Enters: a rule of verdicts, the standard deviation of a block's difference. Leaves: an `Outlook`.
+Enters: a plan's contrasts, a rule of verdicts, the standard deviation of a block's difference.
+Leaves: an `Outlook`.
 Never: looks at a result; it repeats the rule itself on simulated blocks without and with effect.
 
 Block differences are drawn from a normal distribution; heavier tails decide a little sooner
@@ -18,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.calibration_model import Expected, Outlook
+from pgassay.analysis.contrasts import main_effect
 from pgassay.analysis.estimate import Rule
 from pgassay.analysis.model import IntervalKind
+from pgassay.plan.model import Plan
 
 Array = NDArray[np.float64]
 POWER = 0.9
@@ -38,10 +41,21 @@ class _Paths:
     """Their standard errors; infinite for one block."""
 
 
+def difference_sd(plan: Plan, trial_sd: float) -> float:
+    """Of one block, of the level whose difference scatters most; two arms' where none is varied."""
+    lengths = [
+        float(np.sum(main_effect(plan, factor, level) ** 2))
+        for factor in plan.factors
+        for level in factor.levels[1:]
+    ]
+    return trial_sd * math.sqrt(max(lengths, default=2.0))
+
+
 def outlook(rule: Rule, difference_sd: float, least: int, most: int) -> Outlook:
     """What runs of `least` to `most` blocks do, by the rule they will be judged by."""
     return Outlook(
         difference_sd=difference_sd,
+        verdicts=rule.simultaneous,
         detectable=_detectable(rule, difference_sd, least, most),
         if_different=_expected(rule, difference_sd, least, most, rule.smallest_effect),
         if_same=_expected(rule, difference_sd, least, most, 0.0),

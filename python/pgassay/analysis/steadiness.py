@@ -30,8 +30,8 @@ FEWEST_INTERVALS = 30
 _LONGEST_WARMUP = 1 / 3
 _BATCH = 5
 _CHANCE = 0.15
-"""How many steady trials seem unsteady. Simulated it is 0 to 8 % of long steps, and up to 22 % of
-short, strongly correlated ones (docs/validation-estimates.md)."""
+"""How many steady trials seem unsteady. Simulated it is below 10 %, but for strongly correlated
+ones half of whose noise is fast: 11 to 16 % there (docs/validation-estimates.md)."""
 _RARE = 0.06
 
 

@@ -48,7 +48,7 @@ class Drift:
 
 
 def drift(values: Array) -> Drift | None:
-    """None for a short series or one that does not vary."""
+    """None for a short series or one that does not vary, a spike aside."""
     if len(values) < FEWEST or np.ptp(values) <= 1e-12 * float(np.max(np.abs(values))):
         return None
     coarse = _binned(values, _BINS)
@@ -57,6 +57,8 @@ def drift(values: Array) -> Drift | None:
     n = len(fine)
     level = fine - total * np.arange(n) / n
     reach = _reach(without_spikes(level - np.median(level)))
+    if total == 0.0 and reach == 0.0:
+        return None
     return Drift(total, total - reach, total + reach)
 
 
@@ -81,6 +83,8 @@ def _reach(residuals: Array) -> float:
     projected = moves @ residuals
     line = moves[1]
     left = residuals - residuals.mean() - projected[1] * line
+    if not np.any(left):
+        return 0.0
     covariances = linalg.toeplitz(inertia_of(left, _FITTED).covariances(n))
     # Only their ratios count: how large the movement is, is read from the projections.
     expected = np.einsum("ij,ij->i", moves, moves @ covariances)

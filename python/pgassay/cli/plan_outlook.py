@@ -26,9 +26,8 @@ def expectation_of(spec: Spec, plan: Plan) -> Expectation | None:
 
 def print_expectation(console: Console, found: Expectation | None, plan: Plan) -> None:
     """A few lines, nothing where there is nothing to compare."""
-    if found is not None:
-        for label, sentence in expectation_lines(found, plan):
-            console.print(f"{label:<9} {plain(sentence)}")
+    for label, sentence in expectation_lines(found, plan):
+        console.print(f"{label:<9} {plain(sentence)}")
 
 
 def expectation_to_json(found: Expectation | None) -> dict[str, Any]:

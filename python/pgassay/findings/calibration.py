@@ -26,24 +26,24 @@ class Fitness(StrEnum):
     UNFIT = "unfit"
 
 
-def calibration_findings(found: Calibration, smallest_effect: float, arms: int) -> list[Finding]:
+def calibration_findings(found: Calibration, smallest_effect: float) -> list[Finding]:
     """The noise floor, what can be found, when, how best; then fitness, check by check."""
     checks = _checks(found, smallest_effect)
     worst = max((state for state, _, _ in checks), key=list(Fitness).index, default=Fitness.FIT)
     reasons = "; ".join(text for state, _, text in checks if state is worst)
-    blocks = blocks_words(found.least_blocks, found.most_blocks)
+    form = "instead" if found.in_blocks_instead else "own"
     told = [
         (_RULES["noise"]["title"], _noise(found)),
         (
             _RULES["detectable"]["title"],
-            detectable_sentence(found.outlook, blocks),
+            detectable_sentence(found.outlook, found.least_blocks, found.most_blocks, form),
         ),
         (
             _RULES["expected"]["title"],
             expected_sentence(
                 found.outlook,
                 found.most_blocks,
-                arms * (found.noise.measured_s + found.overhead_s),
+                found.arms * (found.noise.measured_s + found.overhead_s),
             ),
         ),
         (_RULES["advice"]["title"], _advice(found, smallest_effect)),
@@ -59,25 +59,31 @@ def fitness_of(found: Calibration, smallest_effect: float) -> Fitness:
     return max(states, key=list(Fitness).index, default=Fitness.FIT)
 
 
-def detectable_sentence(outlook: Outlook, blocks: str) -> str:
-    """The least effect that is found in nine of ten runs."""
+def detectable_sentence(outlook: Outlook, least: int, most: int, form: str = "own") -> str:
+    """The least effect that is found in nine of ten runs of the file's own design, or instead."""
     texts = _RULES["detectable"]
+    design = str(texts[form]).format(blocks=blocks_words(least, most))
     if outlook.detectable is None:
-        return str(texts["none"]).format(blocks=blocks)
-    return str(texts["text"]).format(blocks=blocks, detectable=_percent(outlook.detectable))
+        return str(texts["none"]).format(design=design)
+    return str(texts["text"]).format(design=design, detectable=_percent(outlook.detectable))
 
 
 def expected_sentence(outlook: Outlook, most_blocks: int, block_s: float) -> str:
     """How many blocks, and how long, with the smallest effect and without any."""
-    return str(_RULES["expected"]["text"]).format(
+    texts = _RULES["expected"]
+    several = str(texts["several"]).format(verdicts=outlook.verdicts)
+    return str(texts["text"]).format(
+        several=several if outlook.verdicts > 1 else "",
         margin=_percent(outlook.if_different.effect),
         different=_decided(outlook.if_different, most_blocks, block_s),
         same=_decided(outlook.if_same, most_blocks, block_s),
     )
 
 
-def expectation_lines(found: Expectation, plan: Plan) -> list[tuple[str, str]]:
-    """(label, sentence) of what a plan can expect, case by case."""
+def expectation_lines(found: Expectation | None, plan: Plan) -> list[tuple[str, str]]:
+    """(label, sentence) of what a plan can expect, case by case; none without a comparison."""
+    if found is None:
+        return [("expect", str(_RULES["before"]["turns"]))] if plan.alternates else []
     form = found.known_from.replace(" ", "_")
     if form == "this_load" and found.runs == 1:
         form = "one_run"
@@ -86,7 +92,7 @@ def expectation_lines(found: Expectation, plan: Plan) -> list[tuple[str, str]]:
     least, most = plan.min_blocks, plan.last_block
     for case in found.cases:
         at = f"At {_percent(case.trial_sd)} %: " if len(found.cases) > 1 else ""
-        told = detectable_sentence(case.outlook, blocks_words(least, most))
+        told = detectable_sentence(case.outlook, least, most)
         expected = expected_sentence(case.outlook, most, found.block_s)
         for label, text in (("finds", told), ("expect", expected)):
             lines.append((label, f"{at}{text[0].lower()}{text[1:]}" if at else text))
@@ -135,7 +141,7 @@ def _advice(found: Calibration, smallest_effect: float) -> str:
     texts, advice = _RULES["advice"], found.advice
     margin = _percent(smallest_effect)
     if advice is None:
-        return str(texts["none"]).format(margin=margin)
+        return str(texts["none"]).format(margin=margin, most=found.advised_within)
     form = "kept" if advice.trial_s == found.noise.measured_s else "text"
     if found.noise.second_sd is None:
         form = "short"

@@ -36,9 +36,7 @@ def find(analysis: Analysis) -> tuple[Finding, ...]:
     ]
     found += factorial_findings(analysis)
     if analysis.calibration is not None:
-        found += calibration_findings(
-            analysis.calibration, analysis.smallest_effect, len(analysis.arms)
-        )
+        found += calibration_findings(analysis.calibration, analysis.smallest_effect)
     for verdict in analysis.verdicts():
         if verdict.step is None and verdict.verdict is not Verdict.CALIBRATION:
             found += _explanations(verdict, analysis)

@@ -24,10 +24,15 @@ from pgassay.plan.risks import find_risks
 from pgassay.plan.steps import steps_of
 from pgassay.plan.turns import alternating_trials, lengths_of
 from pgassay.spec.parse import Spec
+from pgassay.spec.stopping import stopping_of
 
 T = TypeVar("T")
 LABEL, LABEL_KIND, LABELS = "A/A", "label", ("A", "B")
 """The factor of an A/A run: nothing but a name."""
+AA_OF_TURNS = (
+    "the experiment is a switchback, and an A/A run has an arm per trial: its noise, and what it"
+    " tells of finding and deciding, are those of the same experiment with --mode blocks"
+)
 RESET_S = 3.0
 """What a reset is taken to cost before one has been measured."""
 
@@ -49,6 +54,8 @@ def _calibration(plan: Plan) -> Plan:
         plan,
         factors=(Factor(LABEL, LABEL_KIND, LABELS),),
         held=plan.factors,
+        held_arms=plan.arms,
+        held_combinations=plan.combinations,
         arms=arms,
         trials=_ordered_trials(arms, (), plan.max_blocks, plan.seed),
         calibrates=True,
@@ -74,9 +81,13 @@ def _experiment(spec: Spec, *, takes_turns: bool) -> Plan:
         existing=spec.file.target.dsn is not None,
     )
     steps = steps_of(load)
+    asked = choose_mode(spec, factors)
     # What an A/A run calibrates are trials, and what lies between them.
-    mode = choose_mode(spec, factors) if takes_turns else Mode(BLOCKS, "an arm per trial")
+    mode = asked if takes_turns else Mode(BLOCKS, "an arm per trial")
     least, most = blocks_of(design, mode.name)
+    risks = find_risks(spec, combined.resolution, mode.name)
+    if asked.name != mode.name:
+        risks = (*risks, AA_OF_TURNS)
     if mode.name == SWITCHBACK:
         trials = alternating_trials(least, most, lengths_of(spec))
     else:
@@ -94,18 +105,19 @@ def _experiment(spec: Spec, *, takes_turns: bool) -> Plan:
         smallest_effect=design.smallest_effect,
         metric=design.metric,
         trial_s=sum(step.duration_s for step in steps) + RESET_S,
-        warnings=find_risks(spec, combined.resolution, mode.name),
+        warnings=risks,
         order=load.order,
         combinations=design.combinations,
         resolution=combined.resolution,
         plots="split" if plots.split else "complete",
         hard=plots.hard,
         plots_reason=plots.reason,
-        stopping=design.stopping or ("fixed" if least == most else "sequential"),
+        stopping=stopping_of(design.stopping, least, most),
         looks=design.looks_at(),
         mode=mode.name,
         mode_reason=mode.reason,
         modes_refused=mode.refused,
+        held_mode=asked.name if not takes_turns else BLOCKS,
     )
 
 

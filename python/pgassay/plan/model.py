@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pgassay.plan.steps import Step, shuffled
+from pgassay.spec.stopping import stopping_of
 
 
 @dataclass(frozen=True)
@@ -108,13 +109,16 @@ class Plan:
     """An A/A run: two labels of one arm, `min_blocks` blocks."""
     held: tuple[Factor, ...] = ()
     """Of an A/A run: the experiment's own factors, all at their baselines."""
+    held_arms: tuple[Arm, ...] = ()
+    """Of an A/A run: the experiment's own arms."""
+    held_combinations: str = "full"
+    held_mode: str = "blocks"
+    """The experiment's own mode; an A/A run has an arm per trial whatever it is."""
 
     @property
     def stops(self) -> str:
         """The stopping rule, by name."""
-        if self.stopping:
-            return self.stopping
-        return "fixed" if self.min_blocks == self.max_blocks else "sequential"
+        return stopping_of(self.stopping, self.min_blocks, self.max_blocks)
 
     def may_stop_after(self, block: int) -> bool:
         """Whether the run may end with this block, were everything decided."""
@@ -129,8 +133,21 @@ class Plan:
         return self.max_blocks if self.factors and not self.calibrates else self.min_blocks
 
     def experiment(self) -> Plan:
-        """Of an A/A run: factors and stopping of the experiment that it is for."""
-        return replace(self, calibrates=False, factors=self.held or self.factors, held=())
+        """Of an A/A run: the experiment that it is for, in blocks of an arm per trial.
+
+        The trials are still the A/A run's own.
+        """
+        if not self.held or not self.held_arms:
+            return replace(self, calibrates=False, held=())
+        return replace(
+            self,
+            calibrates=False,
+            factors=self.held,
+            arms=self.held_arms,
+            combinations=self.held_combinations,
+            held=(),
+            held_arms=(),
+        )
 
     mode: str = "blocks"
     """"blocks": an arm per trial; "switchback": all arms take turns in every trial."""

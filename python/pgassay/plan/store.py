@@ -18,8 +18,11 @@ SCHEMA = "pgassay.plan/1"
 
 def plan_to_json(plan: Plan) -> dict[str, Any]:
     """The object of plan.json."""
-    arms = [{"id": arm.id, "levels": dict(arm.levels)} for arm in plan.arms]
-    return {"schema": SCHEMA, **asdict(plan), "arms": arms}
+    arms, held_arms = (
+        [{"id": arm.id, "levels": dict(arm.levels)} for arm in some]
+        for some in (plan.arms, plan.held_arms)
+    )
+    return {"schema": SCHEMA, **asdict(plan), "arms": arms, "held_arms": held_arms}
 
 
 def plan_from_json(stored: Mapping[str, Any]) -> Plan:
@@ -35,12 +38,16 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
         )
         # The kinds stand with the factors; plans of before also had some of them with each arm.
         kinds = {factor.name: factor.kind for factor in (*held, *factors)}
+        held_kinds = {factor.name: factor.kind for factor in held}
         plan = Plan(
             **{
                 **fields,
                 "factors": factors,
                 "held": held,
                 "arms": tuple(Arm(a["id"], a["levels"], kinds) for a in fields["arms"]),
+                "held_arms": tuple(
+                    Arm(a["id"], a["levels"], held_kinds) for a in fields.get("held_arms", ())
+                ),
                 "steps": tuple(Step(**step) for step in fields["steps"]),
                 "trials": tuple(PlannedTrial(**trial) for trial in fields["trials"]),
                 "warnings": tuple(fields["warnings"]),

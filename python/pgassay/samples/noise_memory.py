@@ -19,7 +19,8 @@ from typing import Any
 
 import platformdirs
 
-SCHEMA = "pgassay.noise/1"
+SCHEMA = "pgassay.noise/2"
+"""Records of the first schema may be of rounds of slices, which are no trials: not believed."""
 MOST_KEPT = 200
 _LARGEST_BYTES = 20_000
 
@@ -39,9 +40,13 @@ def remember_noise(record: Mapping[str, Any], now: datetime | None = None) -> bo
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         aside = folder / f".{name}"
         descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(told, file, allow_nan=False)
-        aside.replace(folder / name)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump(told, file, allow_nan=False)
+            aside.replace(folder / name)
+        except BaseException:
+            aside.unlink(missing_ok=True)
+            raise
         for old in _files(folder)[MOST_KEPT:]:
             old.unlink(missing_ok=True)
     except (OSError, ValueError):

@@ -20,6 +20,11 @@ _USUAL_LOOKS = 4
 Look = Annotated[int, Field(ge=2, le=1000)]
 
 
+def stopping_of(named: str | None, least: int, most: int) -> str:
+    """The rule by name; where none is named it follows from the least and the most blocks."""
+    return named or ("fixed" if least == most else "sequential")
+
+
 class StoppingKeys(Table):
     """Blocks, and after which of them the run may end."""
 
@@ -87,9 +92,7 @@ class StoppingKeys(Table):
 
     def stops(self) -> str:
         """The rule by name."""
-        if self.stopping is not None:
-            return self.stopping
-        return "fixed" if self.min_blocks == self.max_blocks else "sequential"
+        return stopping_of(self.stopping, self.min_blocks, self.max_blocks)
 
     def looks_at(self) -> tuple[int, ...]:
         """Of a group-sequential run; where the file has none, four or fewer at even distances."""

@@ -1,0 +1,35 @@
+"""The command that repeats a run.
+
+Enters: where the run lies, its plan, its experiment file. Leaves: one line for a shell.
+Never: reads a file, or runs anything.
+"""
+
+from __future__ import annotations
+
+import shlex
+import tomllib
+from pathlib import Path
+
+from pgassay.plan.model import Plan
+from pgassay.spec.model import DesignTable
+
+
+def repeat_command(folder: Path, plan: Plan, spec_text: str) -> str:
+    """With the seed that was drawn, and the mode where the file has another than was run."""
+    words = ["pgassay", "run", str(folder / "spec.toml"), "--seed", str(plan.seed)]
+    mode = plan.held_mode if plan.calibrates else plan.mode
+    # An A/A run has an arm per trial: that its experiment is a switchback, only the file can say.
+    if mode != _mode_of(spec_text) and not (plan.calibrates and mode == "switchback"):
+        words += ["--mode", mode]
+    if plan.calibrates:
+        words.append("--aa")
+    return shlex.join(words)
+
+
+def _mode_of(spec_text: str) -> str | None:
+    """None where the file cannot be read any more."""
+    try:
+        design = tomllib.loads(spec_text).get("design", {})
+        return str(design.get("mode", DesignTable.model_fields["mode"].default))
+    except (tomllib.TOMLDecodeError, AttributeError):
+        return None
