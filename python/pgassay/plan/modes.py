@@ -21,7 +21,7 @@ from pgassay.plan.model import Factor
 from pgassay.plan.steps import steps_of
 from pgassay.spec.model import DesignTable
 from pgassay.spec.parse import Spec
-from pgassay.spec.settings import CATALOGUED
+from pgassay.spec.settings import CATALOGUED, is_known
 from pgassay.spec.slices import refuse_other_than_session
 
 BLOCKS, SWITCHBACK = "blocks", "switchback"
@@ -40,6 +40,10 @@ _NEEDS: Mapping[str, str] = {
     "client": "it takes connections of its own, and those are kept",
 }
 """Kind of factor → why it cannot alternate."""
+_UNKNOWN = (
+    "a setting of an extension, or of another version, which only the server could say to be a"
+    " session's own"
+)
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,8 @@ def _why_not(factor: Factor, spec: Spec) -> str | None:
             return f"carries over from slice to slice: {reason}"
     target = spec.file.target
     major = None if target.dsn or target.bin else target.version or CATALOGUED[-1]
+    if not is_known(factor.name, major):
+        return _UNKNOWN
     try:
         refuse_other_than_session("", factor.name, major)
     except SpecError as error:
