@@ -140,6 +140,32 @@ def test_a_stored_switchback_plan_reads_back_as_it_was() -> None:
     assert plan_from_json(json.loads(json.dumps(plan_to_json(plan)))) == plan
 
 
+@pytest.mark.parametrize(
+    ("numbers", "blocks", "stops"),
+    [
+        ("max_blocks = 5", (4, 5), "sequential"),
+        ("max_blocks = 4", (4, 4), "fixed"),
+        ("max_blocks = 3", (3, 3), "fixed"),
+        ("min_blocks = 6", (6, 12), "sequential"),
+        ("min_blocks = 12", (12, 24), "sequential"),
+        ("min_blocks = 30", (30, 60), "sequential"),
+        ("min_blocks = 8\nmax_blocks = 8", (8, 8), "fixed"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["auto", "switchback"])
+def test_one_number_of_blocks_goes_with_a_switchbacks_own(
+    numbers: str, blocks: tuple[int, int], stops: str, mode: str
+) -> None:
+    plan = planned(design=f"mode = '{mode}'\n{numbers}")
+    assert (plan.min_blocks, plan.max_blocks) == blocks
+    assert plan.stops == stops
+
+
+def test_blocks_too_few_for_the_number_left_out_are_refused_by_their_own_key() -> None:
+    with pytest.raises(SpecError, match=r"x\.toml: design\.max_blocks: 5 is less than the 6"):
+        planned(design="max_blocks = 5")
+
+
 def test_few_trials_are_a_risk() -> None:
     plan = planned(design="mode = 'switchback'\nmin_blocks = 2\nmax_blocks = 2")
     assert any("2 trials do not tell" in risk for risk in plan.warnings)

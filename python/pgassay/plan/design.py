@@ -76,7 +76,10 @@ def _experiment(spec: Spec, *, takes_turns: bool) -> Plan:
     steps = steps_of(load)
     # What an A/A run calibrates are trials, and what lies between them.
     mode = choose_mode(spec, factors) if takes_turns else Mode(BLOCKS, "an arm per trial")
-    least, most = blocks_of(design, mode.name)
+    try:
+        least, most = blocks_of(design, mode.name)
+    except SpecError as error:
+        raise SpecError(error.problem, file=spec.source, key=error.key) from None
     if mode.name == SWITCHBACK:
         trials = alternating_trials(least, most, lengths_of(spec))
     else:

@@ -87,13 +87,26 @@ def _refused(problem: str, spec: Spec) -> SpecError:
 
 
 def blocks_of(design: DesignTable, mode: str) -> tuple[int, int]:
-    """Least and most blocks; a switchback's own numbers where the file has none."""
-    if mode != SWITCHBACK:
-        return design.min_blocks, design.max_blocks
+    """Least and most blocks; a switchback's own numbers where the file has none.
+
+    Raises SpecError without a file where the one number given does not go with the other.
+    """
     given = design.model_fields_set
-    least = design.min_blocks if "min_blocks" in given else LEAST_TRIALS
-    most = design.max_blocks if "max_blocks" in given else max(MOST_TRIALS, least)
-    return min(least, most), most
+    if mode != SWITCHBACK:
+        if design.max_blocks < design.min_blocks:
+            raise SpecError(
+                f"{design.max_blocks} is less than the {design.min_blocks} blocks that a run has at"
+                " least where min_blocks is left out; write min_blocks too",
+                key="design.max_blocks",
+            )
+        return design.min_blocks, design.max_blocks
+    if "min_blocks" not in given:
+        most = design.max_blocks if "max_blocks" in given else MOST_TRIALS
+        return min(LEAST_TRIALS, most), most
+    least = design.min_blocks
+    # As in blocks, one number alone is no wish for a fixed one.
+    usual = MOST_TRIALS if least < MOST_TRIALS else 2 * least
+    return least, design.max_blocks if "max_blocks" in given else usual
 
 
 def why_no_switchback(spec: Spec, factors: Sequence[Factor]) -> str | None:
