@@ -105,6 +105,10 @@ def test_a_load_that_has_no_room_for_turns_is_told(load: str, why: str | None) -
 def test_a_step_too_short_for_eight_rounds_is_told_with_the_length_it_takes() -> None:
     plan = planned(design="mode = 'auto'\nslice = '2s'")
     assert "make load.step 32s or more" in plan.modes_refused["switchback"]
+    # Half of 400 ms cannot be had, so the other trials have slices of twice that.
+    levels = "work_mem = ['1MB', '2MB', '4MB', '8MB']"
+    plan = planned(levels, design="mode = 'auto'\nslice = '400ms'")
+    assert "make load.step 25.6s or more" in plan.modes_refused["switchback"]
 
 
 def test_several_steps_are_compared_in_blocks() -> None:

@@ -19,6 +19,7 @@ from importlib.resources import files
 from pgassay.errors import SpecError
 from pgassay.plan.model import Factor
 from pgassay.plan.steps import steps_of
+from pgassay.plan.turns import lengths_of
 from pgassay.spec.model import DesignTable
 from pgassay.spec.parse import Spec
 from pgassay.spec.settings import CATALOGUED, is_known
@@ -132,11 +133,12 @@ def why_no_switchback(spec: Spec, factors: Sequence[Factor]) -> str | None:
         arms *= len(factor.levels)
     if arms > MOST_ARMS:
         return f"{arms} arms make rounds too long; {MOST_ARMS} at most can take turns"
-    needed_s = FEWEST_ROUNDS * arms * design.slice
+    longest = max(lengths_of(spec))
+    needed_s = FEWEST_ROUNDS * arms * longest
     if measured[0].duration_s < needed_s:
         return (
             f"a step of {measured[0].duration_s:g} s holds fewer than {FEWEST_ROUNDS} rounds of"
-            f" {arms} slices of {design.slice:g} s; make load.step {needed_s:g}s or more"
+            f" {arms} slices of {longest:g} s; make load.step {needed_s:g}s or more"
         )
     return None
 
