@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pgassay.analysis.carry_over import carry_over, carry_over_doubts, withdrawn
+from pgassay.analysis.carry_over import carry_over, carry_over_doubts, outweighed
 from pgassay.analysis.comparison import Question, compare
 from pgassay.analysis.contrasts import BlockTable, block_table, main_effect
 from pgassay.analysis.estimate import Rule
@@ -29,6 +29,7 @@ from pgassay.analysis.model import (
 from pgassay.analysis.round_effects import round_effects
 from pgassay.analysis.unmeasured import unmeasured
 from pgassay.analysis.variants import summarise_variants
+from pgassay.analysis.withdrawing import without_effects, without_verdicts
 from pgassay.plan.model import Plan
 from pgassay.plan.turns import rounds_of
 
@@ -53,8 +54,10 @@ def analyse(
     steps = {step: block_table(METRICS[plan.metric], trials, plan, step) for step in _steps(plan)}
     comparisons = _tested_together(plan, steps, tuple(_comparisons(plan, trials, rule)), rule)
     carried = carry_over(plan, trials, comparisons)
-    comparisons = withdrawn(comparisons, carried)
+    doubtful = outweighed(carried)
+    comparisons = without_verdicts(comparisons, doubtful)
     factorial = factorial_effects(plan, METRICS[plan.metric], steps[None], rule)
+    factorial = without_effects(factorial, plan, doubtful)
     complete = _complete_blocks(plan, trials)
     return Analysis(
         question=question,

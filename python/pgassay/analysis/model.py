@@ -329,6 +329,8 @@ class CarryOver:
     """p passes 5 %, shared by all such tests of the run."""
     outweighs: bool
     """It is found and large enough to have made or hidden the verdict, which is withdrawn then."""
+    found_after: int | None = None
+    """Blocks of the first look that found it; at later ones it stays found."""
 
 
 @dataclass(frozen=True)
