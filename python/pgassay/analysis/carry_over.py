@@ -144,7 +144,7 @@ def _within(
         round_table(metric, trials, plan, "late"),
     ]
     both = sorted(set(whole[0].blocks) & set(whole[1].blocks))
-    tables = [table.only(both) for table in whole]
+    tables = [table.only(both).of_trials_that_tell() for table in whole]
     if not both or tables[0].trials is None:
         return None
     early, late = (table.of(weights) for table in tables)

@@ -130,6 +130,9 @@ class Turn:
     early: Mapping[str, float]
     late: Mapping[str, float]
     """The same of its first and of its last stored interval that is kept."""
+    transactions: int = 0
+    failed: int = 0
+    """Both of the whole slice, of transactions that began in it."""
 
 
 @dataclass(frozen=True)
