@@ -85,5 +85,12 @@ def test_slices_that_lose_their_long_transactions_or_begin_late_are_doubtful() -
     assert load_doubts(result(slices=one_late), STEPS, 1) == []
     (doubt,) = load_doubts(result(slices=[a_slice(80, 20, 1.0)]), STEPS, 1)
     assert "20 of 100 transactions crossed an edge" in doubt
+    assert "no variant, the long ones most likely; make load.slices.length longer" in doubt
     (doubt,) = load_doubts(result(slices=[a_slice(80, 0, 7.25)] * 3), STEPS, 1)
     assert "met 7.2 ms late" in doubt
+
+
+def test_of_arms_that_take_turns_the_advice_names_their_own_key() -> None:
+    lossy = result(slices=[a_slice(80, 20, 1.0)])
+    (doubt,) = load_doubts(lossy, STEPS, 1, arms_alternate=True)
+    assert "count for no arm, the long ones most likely; make design.slice longer" in doubt

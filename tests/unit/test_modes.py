@@ -71,6 +71,8 @@ def test_the_command_line_overrules_the_file() -> None:
         ("postgres", "shared_buffers = ['64MB', '128MB']", "a cache fills for minutes"),
         ("postgres", "wal_sync_method = ['fsync', 'fdatasync']", "changes for the whole server"),
         ("postgres", "max_connections = [50, 100]", "changes only by a restart"),
+        ("postgres", "'pg_stat_statements.max' = [1000, 5000]", "only the server could say"),
+        ("client.settings", "'auto_explain.log_timing' = [true, false]", "only the server could"),
         ("client", "protocol = ['simple', 'prepared']", "it takes connections of its own"),
         ("target", "version = [16, 18]", "a start of its own"),
         ("workload", "scale = [1, 2]", "other data"),
@@ -103,6 +105,10 @@ def test_a_load_that_has_no_room_for_turns_is_told(load: str, why: str | None) -
 def test_a_step_too_short_for_eight_rounds_is_told_with_the_length_it_takes() -> None:
     plan = planned(design="mode = 'auto'\nslice = '2s'")
     assert "make load.step 32s or more" in plan.modes_refused["switchback"]
+    # Half of 400 ms cannot be had, so the other trials have slices of twice that.
+    levels = "work_mem = ['1MB', '2MB', '4MB', '8MB']"
+    plan = planned(levels, design="mode = 'auto'\nslice = '400ms'")
+    assert "make load.step 25.6s or more" in plan.modes_refused["switchback"]
 
 
 def test_several_steps_are_compared_in_blocks() -> None:
@@ -136,6 +142,32 @@ def test_every_round_has_each_arm_once_in_an_order_drawn_anew() -> None:
 def test_a_stored_switchback_plan_reads_back_as_it_was() -> None:
     plan = planned()
     assert plan_from_json(json.loads(json.dumps(plan_to_json(plan)))) == plan
+
+
+@pytest.mark.parametrize(
+    ("numbers", "blocks", "stops"),
+    [
+        ("max_blocks = 5", (4, 5), "sequential"),
+        ("max_blocks = 4", (4, 4), "fixed"),
+        ("max_blocks = 3", (3, 3), "fixed"),
+        ("min_blocks = 6", (6, 12), "sequential"),
+        ("min_blocks = 12", (12, 24), "sequential"),
+        ("min_blocks = 30", (30, 60), "sequential"),
+        ("min_blocks = 8\nmax_blocks = 8", (8, 8), "fixed"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["auto", "switchback"])
+def test_one_number_of_blocks_goes_with_a_switchbacks_own(
+    numbers: str, blocks: tuple[int, int], stops: str, mode: str
+) -> None:
+    plan = planned(design=f"mode = '{mode}'\n{numbers}")
+    assert (plan.min_blocks, plan.max_blocks) == blocks
+    assert plan.stops == stops
+
+
+def test_blocks_too_few_for_the_number_left_out_are_refused_by_their_own_key() -> None:
+    with pytest.raises(SpecError, match=r"x\.toml: design\.max_blocks: 5 is less than the 6"):
+        planned(design="max_blocks = 5")
 
 
 def test_few_trials_are_a_risk() -> None:

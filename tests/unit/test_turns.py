@@ -21,7 +21,16 @@ def trial(
     for index, arm in enumerate(order):
         start = index * SECOND
         length = SECOND if index < len(order) - 1 else round(last_s * SECOND)
-        slices.append({"index": index, "variant": arm, "start_ns": start, "end_ns": start + length})
+        slices.append(
+            {
+                "index": index,
+                "variant": arm,
+                "start_ns": start,
+                "end_ns": start + length,
+                "transactions": sum(quarters[arm]),
+                "failed": 7,
+            }
+        )
         for quarter, count in enumerate(quarters[arm]):
             rows.append(
                 {
@@ -48,6 +57,7 @@ def test_the_first_quarter_of_a_slice_and_what_crosses_an_edge_are_cut() -> None
     found = measure_turns(*trial("ab", {"a": (900, 10, 20, 30), "b": (0, 5, 5, 5)}))
     assert [(turn.round, turn.arm) for turn in found] == [(0, "a"), (0, "b")]
     assert found[0].values["tps"] == pytest.approx(60 / 0.75)
+    assert (found[0].transactions, found[0].failed) == (960, 7)
     assert found[0].values["latency_mean"] == pytest.approx(2.0)
     assert found[0].values["latency_p99"] == pytest.approx(2.0)
     assert found[0].early["tps"] == pytest.approx(10 / 0.25)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pgassay.analysis.carry_over import carry_over, carry_over_doubts, withdrawn
+from pgassay.analysis.carry_over import carry_over, carry_over_doubts, outweighed
 from pgassay.analysis.comparison import Question, compare
 from pgassay.analysis.contrasts import BlockTable, block_table, main_effect
 from pgassay.analysis.estimate import Rule
@@ -26,9 +26,12 @@ from pgassay.analysis.model import (
     TrialMeasures,
     Verdict,
 )
+from pgassay.analysis.round_doubts import idle_rounds, round_doubts, rounds_that_count
 from pgassay.analysis.round_effects import round_effects
+from pgassay.analysis.rounds import FEWEST_ROUNDS
 from pgassay.analysis.unmeasured import unmeasured
 from pgassay.analysis.variants import summarise_variants
+from pgassay.analysis.withdrawing import without_effects, without_verdicts
 from pgassay.plan.model import Plan
 from pgassay.plan.turns import rounds_of
 
@@ -53,8 +56,11 @@ def analyse(
     steps = {step: block_table(METRICS[plan.metric], trials, plan, step) for step in _steps(plan)}
     comparisons = _tested_together(plan, steps, tuple(_comparisons(plan, trials, rule)), rule)
     carried = carry_over(plan, trials, comparisons)
-    comparisons = withdrawn(comparisons, carried)
+    idle = idle_rounds(plan, trials)
+    doubtful = _every_level(plan) if idle.forbid_a_verdict else outweighed(carried)
+    comparisons = without_verdicts(comparisons, doubtful)
     factorial = factorial_effects(plan, METRICS[plan.metric], steps[None], rule)
+    factorial = without_effects(factorial, plan, doubtful)
     complete = _complete_blocks(plan, trials)
     return Analysis(
         question=question,
@@ -78,9 +84,14 @@ def analyse(
             *_of_invalid(invalid, trials),
             *drift,
             *carry_over_doubts(carried),
+            *round_doubts(plan, trials, idle),
             *_warnings(plan, trials, comparisons, complete),
         ),
     )
+
+
+def _every_level(plan: Plan) -> set[tuple[str, str]]:
+    return {(factor.name, level) for factor in plan.factors for level in factor.levels[1:]}
 
 
 def _place(trial: TrialMeasures) -> tuple[int, int]:
@@ -172,12 +183,16 @@ def _arm_summary(plan: Plan, trials: Sequence[TrialMeasures]) -> list[ArmSummary
 
 
 def _values_of(arm: str, trial: TrialMeasures) -> list[Mapping[str, float]]:
-    """A trial's values for one arm, if any: over its slices, where arms take turns in it."""
+    """A trial's values for one arm, if any: over its slices, where arms take turns in it.
+
+    A slice in which nothing ended has a throughput of zero, and no latency.
+    """
     if trial.arm == arm:
         return [trial.whole.values]
     turns = [turn.values for turn in trial.turns if turn.arm == arm]
     names = set[str]().union(*turns)
-    means = {n: float(np.mean([v[n] for v in turns if n in v])) for n in sorted(names)}
+    found = {n: [v[n] for v in turns if n in v] for n in sorted(names)}
+    means = {n: sum(v) / len(turns if n == "tps" else v) for n, v in found.items()}
     return [means] if means else []
 
 
@@ -234,10 +249,13 @@ def _warnings(
             Doubt("incomplete-block", f"{left_over} {trials_are} of an incomplete block: left out")
         )
     primary = [c for c in comparisons if c.metric == plan.metric]
+    short = plan.alternates and max(rounds_that_count(plan, trials).values(), default=0) < (
+        FEWEST_ROUNDS
+    )
     if plan.factors and complete and not primary:
         found.append(Doubt("no-estimate", f"no block has a value of {plan.metric} for every arm"))
     for comparison in primary:
-        if comparison.blocks < complete:
+        if comparison.blocks < complete and not plan.alternates:  # round_doubts.py tells those
             found.append(
                 Doubt(
                     "missing-values",
@@ -245,7 +263,7 @@ def _warnings(
                     " blocks without a value are left out",
                 )
             )
-        if comparison.blocks > 1 and comparison.e_value is None:
+        if comparison.blocks > 1 and comparison.e_value is None and not short:
             found.append(
                 Doubt(
                     "constant",

@@ -1,7 +1,7 @@
 """Whether an effect outlasts its slice, so that slices of one arm hold some of another's.
 
 Enters: the trials of alternating arms, their verdicts. Leaves: two tests per verdict, the doubts
-they raise, the verdicts without those that carry-over could have made. Never: corrects an effect.
+they raise, the levels whose verdict carry-over could have made. Never: corrects an effect.
 
 Within slices: the effect early against late. By design: half of the trials have slices of half the
 length, and what outlasts a slice weighs twice as much in them.
@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from pgassay.analysis.contrasts import Vector, main_effect, round_table
@@ -25,10 +26,11 @@ from pgassay.analysis.model import (
     Comparison,
     Doubt,
     TrialMeasures,
-    Verdict,
 )
-from pgassay.analysis.rounds import Spread, spread_of_rounds
+from pgassay.analysis.rounds import Spread, by_block, spread_of_rounds
 from pgassay.plan.model import Plan
+
+Blocks = NDArray[np.int64]
 
 _LEVEL = 0.05
 _OUTWEIGHS = 0.5
@@ -38,25 +40,26 @@ _OUTWEIGHS = 0.5
 def carry_over(
     plan: Plan, trials: Sequence[TrialMeasures], comparisons: Sequence[Comparison]
 ) -> tuple[CarryOver, ...]:
-    """Both tests for every verdict; none where arms do not take turns."""
-    if not plan.alternates:
+    """Both tests for every verdict; none where arms do not take turns.
+
+    They are repeated at every block after which the run could have ended. What is found at one of
+    these stays found: a run would else go on until chance hides it.
+    """
+    if not plan.alternates or not trials:
         return ()
     verdicts = [c for c in comparisons if c.metric == plan.metric]
-    level = _LEVEL / max(1, len(CarryOverTest) * len(verdicts))
-    return tuple(test for verdict in verdicts for test in _tests_of(verdict, plan, trials, level))
+    now = _at_a_look(plan, trials, verdicts)
+    last = max(trial.block for trial in trials)
+    for block in filter(plan.may_stop_after, range(last - 1, 0, -1)):
+        before = [trial for trial in trials if trial.block <= block]
+        then = {_subject(test): test for test in _at_a_look(plan, before, verdicts)}
+        now = [_kept(test, then.get(_subject(test))) for test in now]
+    return tuple(now)
 
 
-def withdrawn(
-    comparisons: Sequence[Comparison], tests: Sequence[CarryOver]
-) -> tuple[Comparison, ...]:
-    """The same, undecided where carry-over could have made the verdict."""
-    doubtful = {(test.factor, test.level) for test in tests if test.outweighs}
-    return tuple(
-        replace(c, verdict=Verdict.UNDECIDED, blocks_to_decide=None)
-        if (c.factor, c.level) in doubtful
-        else c
-        for c in comparisons
-    )
+def outweighed(tests: Sequence[CarryOver]) -> set[tuple[str, str]]:
+    """Factors with the levels whose verdict carry-over could have made."""
+    return {(test.factor, test.level) for test in tests if test.outweighs}
 
 
 def carry_over_doubts(tests: Sequence[CarryOver]) -> Iterator[Doubt]:
@@ -73,8 +76,33 @@ def carry_over_doubts(tests: Sequence[CarryOver]) -> Iterator[Doubt]:
         yield Doubt(
             "carry-over",
             f"{test.factor} = {test.level} acts beyond its slice ({test.test.value}:"
-            f" {test.first_pct:+.1f} % against {test.second_pct:+.1f} %); {then}",
+            f" {test.first_pct:+.1f} % against {test.second_pct:+.1f} %; found after"
+            f" {test.found_after} block{'s' * (test.found_after != 1)}); {then}",
         )
+
+
+def _subject(test: CarryOver) -> tuple[str, str, CarryOverTest]:
+    return test.factor, test.level, test.test
+
+
+def _kept(now: CarryOver, before: CarryOver | None) -> CarryOver:
+    """Today's figures, with what an earlier look found."""
+    if before is None or not before.found:
+        return now
+    return replace(
+        now,
+        found=True,
+        outweighs=now.outweighs or before.outweighs,
+        found_after=before.found_after,
+    )
+
+
+def _at_a_look(
+    plan: Plan, trials: Sequence[TrialMeasures], verdicts: Sequence[Comparison]
+) -> list[CarryOver]:
+    """Both tests for every verdict, of these trials."""
+    level = _LEVEL / max(1, len(CarryOverTest) * len(verdicts))
+    return [test for verdict in verdicts for test in _tests_of(verdict, plan, trials, level)]
 
 
 def _tests_of(
@@ -83,12 +111,23 @@ def _tests_of(
     factor = next(f for f in plan.factors if f.name == verdict.factor)
     weights = main_effect(plan, factor, verdict.level)
     metric = METRICS[plan.metric]
+    table = round_table(metric, trials, plan)
+    if table.trials is None or not table.blocks:
+        return
+    values = table.of(weights)
+    look = _Look(
+        verdict.factor,
+        verdict.level,
+        blocks=max(trial.block for trial in trials),
+        weighed=max(plan.smallest_effect, abs(spread_of_rounds(values, table.trials).mean)),
+        level=level,
+    )
     for test, pair in (
         (CarryOverTest.WITHIN, _within(_steady(metric), plan, trials, weights)),
-        (CarryOverTest.LENGTH, _by_length(metric, plan, trials, weights)),
+        (CarryOverTest.LENGTH, _by_length(plan, values, table.trials)),
     ):
         if pair is not None:
-            yield _told(test, verdict, plan, *pair, level)
+            yield _told(test, look, *pair)
 
 
 def _steady(metric: Metric) -> Metric:
@@ -105,7 +144,7 @@ def _within(
         round_table(metric, trials, plan, "late"),
     ]
     both = sorted(set(whole[0].blocks) & set(whole[1].blocks))
-    tables = [table.only(both) for table in whole]
+    tables = [table.only(both).of_trials_that_tell() for table in whole]
     if not both or tables[0].trials is None:
         return None
     early, late = (table.of(weights) for table in tables)
@@ -113,38 +152,40 @@ def _within(
     return float(early.mean()), float(late.mean()), spread
 
 
-def _by_length(
-    metric: Metric, plan: Plan, trials: Sequence[TrialMeasures], weights: Vector
-) -> tuple[float, float, Spread] | None:
+def _by_length(plan: Plan, values: Vector, trials: Blocks) -> tuple[float, float, Spread] | None:
+    """Student's t of two groups of trials, their spread pooled: an effect may differ between
+    trials by far more than the rounds of one tell."""
     length = {t.block: t.slice_s or 0.0 for t in plan.trials}
     longest = max(length.values())
-    table = round_table(metric, trials, plan)
-    if table.trials is None or not table.blocks:
-        return None
-    is_long = np.array([length[int(block)] == longest for block in table.trials])
+    is_long = np.array([length[int(block)] == longest for block in np.unique(trials)])
     if is_long.all() or not is_long.any():
         return None
-    values = table.of(weights)
-    first = spread_of_rounds(values[is_long], table.trials[is_long])
-    second = spread_of_rounds(values[~is_long], table.trials[~is_long])
-    difference = first.mean - second.mean
-    if first.error is None or second.error is None:
-        return first.mean, second.mean, Spread(difference, None, 1.0)
-    parts = [(s.error or 0.0) ** 2 for s in (first, second)]
-    freedom = sum(parts) ** 2 / sum(
-        p**2 / (s.units - 1) for p, s in zip(parts, (first, second), strict=True)
-    )
-    return first.mean, second.mean, Spread(difference, math.sqrt(sum(parts)), freedom + 1.0)
+    means = by_block(values, trials)
+    groups = means[is_long], means[~is_long]
+    first, second = (float(group.mean()) for group in groups)
+    freedom = len(means) - 2
+    squares = sum(float(((group - group.mean()) ** 2).sum()) for group in groups)
+    error = None
+    if freedom > 0 and squares > 0.0:
+        error = math.sqrt(squares / freedom * sum(1.0 / len(group) for group in groups))
+    return first, second, Spread(first - second, error, freedom + 1.0)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What both tests of a level share."""
+
+    factor: str
+    level_name: str
+    blocks: int
+    weighed: float
+    """The effect, or the margin where that is larger; of logarithms."""
+    level: float
+    """Of significance."""
 
 
 def _told(
-    test: CarryOverTest,
-    verdict: Comparison,
-    plan: Plan,
-    first: float,
-    second: float,
-    spread: Spread,
-    level: float,
+    test: CarryOverTest, look: _Look, first: float, second: float, spread: Spread
 ) -> CarryOver:
     p, interval = None, None
     if spread.error is not None:
@@ -152,11 +193,10 @@ def _told(
         p = float(2 * special.stdtr(freedom, -abs(spread.mean) / spread.error))
         reach = float(special.stdtrit(freedom, 0.975)) * spread.error
         interval = ratio_pct(spread.mean - reach), ratio_pct(spread.mean + reach)
-    found = p is not None and p < level
-    weighed = max(plan.smallest_effect, abs(math.log1p((verdict.effect_pct or 0.0) / 100.0)))
+    found = p is not None and p < look.level
     return CarryOver(
-        factor=verdict.factor,
-        level=verdict.level,
+        factor=look.factor,
+        level=look.level_name,
         test=test,
         first_pct=ratio_pct(first),
         second_pct=ratio_pct(second),
@@ -164,5 +204,6 @@ def _told(
         ci95_pct=interval,
         p=p,
         found=found,
-        outweighs=found and abs(spread.mean) >= _OUTWEIGHS * weighed,
+        outweighs=found and abs(spread.mean) >= _OUTWEIGHS * look.weighed,
+        found_after=look.blocks if found else None,
     )

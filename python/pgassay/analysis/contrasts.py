@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from pgassay.analysis.metrics import Metric
 from pgassay.analysis.model import TrialMeasures
+from pgassay.analysis.rounds import FEWEST_ROUNDS
 from pgassay.plan.model import Factor, Plan
 
 Vector = NDArray[np.float64]
@@ -45,6 +46,20 @@ class BlockTable:
         kept = [at for at, block in enumerate(self.blocks) if block in wanted]
         trials = None if self.trials is None else self.trials[kept]
         return BlockTable(tuple(self.blocks[at] for at in kept), self.values[kept], trials)
+
+    def of_trials_that_tell(self) -> BlockTable:
+        """Without trials of so few rounds that their spread is not known; all, if none has more.
+
+        One short trial would else leave all others without an interval.
+        """
+        if self.trials is None:
+            return self
+        found, rounds = np.unique(self.trials, return_counts=True)
+        enough = found[rounds >= FEWEST_ROUNDS]
+        if len(enough) in (0, len(found)):
+            return self
+        kept = np.isin(self.trials, enough)
+        return self.only([block for block, keep in zip(self.blocks, kept, strict=True) if keep])
 
 
 def block_table(
@@ -75,7 +90,10 @@ Part = Literal["values", "early", "late"]
 def round_table(
     metric: Metric, trials: Sequence[TrialMeasures], plan: Plan, part: Part = "values"
 ) -> BlockTable:
-    """Every round of slices in which all arms have a value, of the slices' part asked for."""
+    """Every round of slices in which all arms have a value, of the slices' part asked for.
+
+    What that leaves out is told by `round_doubts.py`.
+    """
     rows: dict[int, list[float]] = {}
     blocks: list[int] = []
     size, number = len(plan.arms), 0
@@ -94,7 +112,8 @@ def round_table(
                 blocks.append(trial.block)
     values = np.array([*rows.values()], dtype=np.float64).reshape(-1, size)
     # Rounds are numbered among all, so that those of two parts or metrics can be matched.
-    return BlockTable(tuple(rows), values, np.array(blocks, dtype=np.int64))
+    table = BlockTable(tuple(rows), values, np.array(blocks, dtype=np.int64))
+    return table.of_trials_that_tell()
 
 
 def mean_over(plan: Plan, held: Mapping[str, str]) -> Vector:

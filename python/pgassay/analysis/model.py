@@ -130,6 +130,9 @@ class Turn:
     early: Mapping[str, float]
     late: Mapping[str, float]
     """The same of its first and of its last stored interval that is kept."""
+    transactions: int = 0
+    failed: int = 0
+    """Both of the whole slice, of transactions that began in it."""
 
 
 @dataclass(frozen=True)
@@ -329,6 +332,8 @@ class CarryOver:
     """p passes 5 %, shared by all such tests of the run."""
     outweighs: bool
     """It is found and large enough to have made or hidden the verdict, which is withdrawn then."""
+    found_after: int | None = None
+    """Blocks of the first look that found it; at later ones it stays found."""
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,9 @@ Array = NDArray[np.float64]
 
 FEWEST_TRIALS = 3
 """From which on the spread between trials says something."""
+FEWEST_ROUNDS = 4
+"""Of a trial, from which on their own spread does."""
 _MOST_CORRELATED = 0.9
-_FEWEST_ROUNDS = 4
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def spread_of_rounds(differences: Array, trials: NDArray[np.int64]) -> Spread:
     groups = [differences[trials == block] for block in np.unique(trials)]
     means = np.array([group.mean() for group in groups])
     mean, count = float(means.mean()), len(groups)
-    if min(len(group) for group in groups) < _FEWEST_ROUNDS:
+    if min(len(group) for group in groups) < FEWEST_ROUNDS:
         return Spread(mean, None, float(count))
     inflation = _inflation(groups)
     own = np.array([np.var(g, ddof=1) * inflation / len(g) for g in groups]) / count**2

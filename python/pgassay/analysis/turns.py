@@ -62,6 +62,8 @@ def _turn(number: int, found: Mapping[str, Any], rows: pa.Table) -> Turn:
             rows.filter(pa.array((middle > CUT) & (middle < 2 * CUT))), CUT * length / 1e9, False
         ),
         late=_values(rows.filter(pa.array(middle > _LATE)), (1.0 - _LATE) * length / 1e9, False),
+        transactions=found["transactions"],
+        failed=found["failed"],
     )
 
 

@@ -84,7 +84,10 @@ def _experiment(spec: Spec, *, takes_turns: bool) -> Plan:
     asked = choose_mode(spec, factors)
     # What an A/A run calibrates are trials, and what lies between them.
     mode = asked if takes_turns else Mode(BLOCKS, "an arm per trial")
-    least, most = blocks_of(design, mode.name)
+    try:
+        least, most = blocks_of(design, mode.name)
+    except SpecError as error:
+        raise SpecError(error.problem, file=spec.source, key=error.key) from None
     risks = find_risks(spec, combined.resolution, mode.name)
     if asked.name != mode.name:
         risks = (*risks, AA_OF_TURNS)

@@ -19,9 +19,10 @@ from importlib.resources import files
 from pgassay.errors import SpecError
 from pgassay.plan.model import Factor
 from pgassay.plan.steps import steps_of
+from pgassay.plan.turns import lengths_of
 from pgassay.spec.model import DesignTable
 from pgassay.spec.parse import Spec
-from pgassay.spec.settings import CATALOGUED
+from pgassay.spec.settings import CATALOGUED, is_known
 from pgassay.spec.slices import refuse_other_than_session
 
 BLOCKS, SWITCHBACK = "blocks", "switchback"
@@ -40,6 +41,10 @@ _NEEDS: Mapping[str, str] = {
     "client": "it takes connections of its own, and those are kept",
 }
 """Kind of factor → why it cannot alternate."""
+_UNKNOWN = (
+    "a setting of an extension, or of another version, which only the server could say to be a"
+    " session's own"
+)
 
 
 @dataclass(frozen=True)
@@ -83,13 +88,26 @@ def _refused(problem: str, spec: Spec) -> SpecError:
 
 
 def blocks_of(design: DesignTable, mode: str) -> tuple[int, int]:
-    """Least and most blocks; a switchback's own numbers where the file has none."""
-    if mode != SWITCHBACK:
-        return design.min_blocks, design.max_blocks
+    """Least and most blocks; a switchback's own numbers where the file has none.
+
+    Raises SpecError without a file where the one number given does not go with the other.
+    """
     given = design.model_fields_set
-    least = design.min_blocks if "min_blocks" in given else LEAST_TRIALS
-    most = design.max_blocks if "max_blocks" in given else max(MOST_TRIALS, least)
-    return min(least, most), most
+    if mode != SWITCHBACK:
+        if design.max_blocks < design.min_blocks:
+            raise SpecError(
+                f"{design.max_blocks} is less than the {design.min_blocks} blocks that a run has at"
+                " least where min_blocks is left out; write min_blocks too",
+                key="design.max_blocks",
+            )
+        return design.min_blocks, design.max_blocks
+    if "min_blocks" not in given:
+        most = design.max_blocks if "max_blocks" in given else MOST_TRIALS
+        return min(LEAST_TRIALS, most), most
+    least = design.min_blocks
+    # As in blocks, one number alone is no wish for a fixed one.
+    usual = MOST_TRIALS if least < MOST_TRIALS else 2 * least
+    return least, design.max_blocks if "max_blocks" in given else usual
 
 
 def why_no_switchback(spec: Spec, factors: Sequence[Factor]) -> str | None:
@@ -115,11 +133,12 @@ def why_no_switchback(spec: Spec, factors: Sequence[Factor]) -> str | None:
         arms *= len(factor.levels)
     if arms > MOST_ARMS:
         return f"{arms} arms make rounds too long; {MOST_ARMS} at most can take turns"
-    needed_s = FEWEST_ROUNDS * arms * design.slice
+    longest = max(lengths_of(spec))
+    needed_s = FEWEST_ROUNDS * arms * longest
     if measured[0].duration_s < needed_s:
         return (
             f"a step of {measured[0].duration_s:g} s holds fewer than {FEWEST_ROUNDS} rounds of"
-            f" {arms} slices of {design.slice:g} s; make load.step {needed_s:g}s or more"
+            f" {arms} slices of {longest:g} s; make load.step {needed_s:g}s or more"
         )
     return None
 
@@ -136,6 +155,8 @@ def _why_not(factor: Factor, spec: Spec) -> str | None:
             return f"carries over from slice to slice: {reason}"
     target = spec.file.target
     major = None if target.dsn or target.bin else target.version or CATALOGUED[-1]
+    if not is_known(factor.name, major):
+        return _UNKNOWN
     try:
         refuse_other_than_session("", factor.name, major)
     except SpecError as error:

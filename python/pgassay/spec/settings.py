@@ -50,6 +50,12 @@ def catalogue(major: int) -> Mapping[str, Mapping[str, Any]]:
     return loaded
 
 
+def is_known(name: str, major: int | None) -> bool:
+    """Whether that version has the setting by itself; any version, where it has no catalogue."""
+    versions = (major,) if major in CATALOGUED else CATALOGUED
+    return any(name in catalogue(version) for version in versions)
+
+
 def check_setting(key: str, name: str, value: str, major: int | None) -> None:
     """Raise SpecError (without a file) where `name = value` cannot be right on that version."""
     if name.lower() in CANNOT_VARY:

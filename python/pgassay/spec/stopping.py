@@ -16,8 +16,9 @@ LEAST_BLOCKS, MOST_BLOCKS, FIXED_BLOCKS = 6, 24, 12
 """Where the file does not say: sequential and group-sequential runs; fixed ones."""
 MOST_LOOKS = 20
 _USUAL_LOOKS = 4
+_LIMIT = 1000
 
-Look = Annotated[int, Field(ge=2, le=1000)]
+Look = Annotated[int, Field(ge=2, le=_LIMIT)]
 
 
 def stopping_of(named: str | None, least: int, most: int) -> str:
@@ -28,8 +29,8 @@ def stopping_of(named: str | None, least: int, most: int) -> str:
 class StoppingKeys(Table):
     """Blocks, and after which of them the run may end."""
 
-    min_blocks: Annotated[int, Field(ge=2, le=1000)] = LEAST_BLOCKS
-    max_blocks: Annotated[int, Field(ge=2, le=1000)] = MOST_BLOCKS
+    min_blocks: Annotated[int, Field(ge=2, le=_LIMIT)] = LEAST_BLOCKS
+    max_blocks: Annotated[int, Field(ge=2, le=_LIMIT)] = MOST_BLOCKS
     stopping: Literal["sequential", "fixed", "group-sequential"] | None = Field(
         None,
         description="may end after every block (sequential), after stated ones (group-sequential),"
@@ -54,14 +55,16 @@ class StoppingKeys(Table):
         elif isinstance(looks, list) and looks and all(isinstance(n, int) for n in looks):
             found.setdefault("min_blocks", min(looks))
             found.setdefault("max_blocks", max(looks))
-        elif most is None and isinstance(least, int) and least > MOST_BLOCKS:
-            found["max_blocks"] = least
+        elif most is None and isinstance(least, int) and least >= MOST_BLOCKS:
+            # One number alone is no wish for a fixed one: the run may still end early.
+            found["max_blocks"] = max(least, min(2 * least, _LIMIT))
         return found
 
     @model_validator(mode="after")
     def _agree(self) -> StoppingKeys:
         least, most = self.min_blocks, self.max_blocks
-        if most < least:
+        # What is left out depends on the mode, which the plan chooses: `modes.blocks_of`.
+        if most < least and {"min_blocks", "max_blocks"} <= self.model_fields_set:
             raise ValueError(f"max_blocks ({most}) is less than min_blocks ({least})")
         if self.stopping == "fixed" and most != least:
             raise ValueError(

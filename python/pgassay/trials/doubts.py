@@ -29,8 +29,10 @@ _CROSSING_SHARE = 0.1
 """Of transactions that no variant counts; beyond it long ones are missing from the figures."""
 
 
-def load_doubts(result: Mapping[str, Any], steps: Sequence[Step], threads: int) -> list[str]:
-    """The doubts, most serious first."""
+def load_doubts(
+    result: Mapping[str, Any], steps: Sequence[Step], threads: int, *, arms_alternate: bool = False
+) -> list[str]:
+    """The doubts, most serious first; `arms_alternate` where its slices are the arms' own."""
     found = [
         text for step in result.get("steps", ()) if (text := missed_rate(step, steps)) is not None
     ]
@@ -48,7 +50,8 @@ def load_doubts(result: Mapping[str, Any], steps: Sequence[Step], threads: int) 
         )
     if result.get("skipped"):
         found.append(f"{_counted(result['skipped'], 'transaction')} skipped: hopelessly late")
-    return [*found, *_unfinished(result), *slice_doubts(result.get("slices", ()))]
+    of_slices = slice_doubts(result.get("slices", ()), arms_alternate=arms_alternate)
+    return [*found, *_unfinished(result), *of_slices]
 
 
 def _unfinished(result: Mapping[str, Any]) -> list[str]:
@@ -80,15 +83,16 @@ def _away(outages: Sequence[Mapping[str, Any]], connections: int) -> str:
     return f"{who} away at most, {len(outages)} times, {seconds:.2f} s in all"
 
 
-def slice_doubts(slices: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What makes the figures of variants doubtful."""
+def slice_doubts(slices: Sequence[Mapping[str, Any]], *, arms_alternate: bool) -> list[str]:
+    """What makes the figures of variants, or of arms, doubtful."""
+    what, key = ("arm", "design.slice") if arms_alternate else ("variant", "load.slices.length")
     found = []
     own = sum(one["transactions"] + one["failed"] for one in slices)
     crossing = sum(one["crossing"] for one in slices)
     if crossing > _CROSSING_SHARE * (own + crossing):
         found.append(
             f"{crossing} of {own + crossing} transactions crossed an edge of slices and count for"
-            " no variant, the long ones most likely; make load.slices.length longer"
+            f" no {what}, the long ones most likely; make {key} longer"
         )
     late = sorted(one["edge_lag_ms"] for one in slices)
     if late and late[len(late) // 2] > _EDGE_MS:

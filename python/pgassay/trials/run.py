@@ -206,4 +206,5 @@ def _doubts(result: Mapping[str, Any], trial: PlannedTrial, plan: Plan, spec: Sp
     threads = spec.file.load.threads
     if result["backend"] == "command":
         threads = os.cpu_count() or 1
-    return load_doubts(result, plan.steps_in(trial.block), threads)
+    steps = plan.steps_in(trial.block)
+    return load_doubts(result, steps, threads, arms_alternate=plan.alternates)

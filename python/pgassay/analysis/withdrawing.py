@@ -1,0 +1,72 @@
+"""Verdicts that are not given, because what they rest on cannot be trusted.
+
+Enters: comparisons, factorial effects, what is doubtful. Leaves: the same, undecided there.
+Never: changes an estimate; figures without a verdict (simple effects, single arms) lose what would
+be read as one, their interval and their p.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from pgassay.analysis.factorial import FactorialEffects
+from pgassay.analysis.model import Comparison, Dependence, Estimate, Verdict
+from pgassay.plan.model import Plan
+
+Level = tuple[str, str]
+"""A factor's name, and a level of it."""
+
+
+def without_verdicts(
+    comparisons: Sequence[Comparison], doubtful: Collection[Level]
+) -> tuple[Comparison, ...]:
+    """Undecided for these levels, on every metric."""
+    return tuple(
+        replace(c, verdict=Verdict.UNDECIDED, blocks_to_decide=None)
+        if (c.factor, c.level) in doubtful
+        else c
+        for c in comparisons
+    )
+
+
+def without_effects(
+    effects: FactorialEffects, plan: Plan, doubtful: Collection[Level]
+) -> FactorialEffects:
+    """The same for whatever the factors of these levels have a part in."""
+    factors = {name for name, _ in doubtful}
+    baseline = plan.arms[0].levels
+    arms: Mapping[str, Mapping[str, str]] = {arm.id: arm.levels for arm in plan.arms}
+    return FactorialEffects(
+        interactions=tuple(
+            replace(one, verdict=Dependence.UNDECIDED, estimate=_open(one.estimate))
+            if factors & {one.factor, one.other}
+            else one
+            for one in effects.interactions
+        ),
+        simple_effects=tuple(
+            replace(one, estimate=_bare(one.estimate)) if factors & {one.factor, one.other} else one
+            for one in effects.simple_effects
+        ),
+        trends=tuple(
+            replace(one, verdict=Verdict.UNDECIDED, estimate=_open(one.estimate))
+            if one.factor in factors
+            else one
+            for one in effects.trends
+        ),
+        arm_effects=tuple(
+            replace(one, estimate=_bare(one.estimate))
+            if any(arms[one.arm][name] != baseline[name] for name in factors)
+            else one
+            for one in effects.arm_effects
+        ),
+    )
+
+
+def _open(estimate: Estimate) -> Estimate:
+    """Whose verdict is withdrawn: more blocks do not bring it."""
+    return replace(estimate, blocks_to_decide=None)
+
+
+def _bare(estimate: Estimate) -> Estimate:
+    return replace(_open(estimate), ci95_pct=None, p_sign_flip=None, p_max_t=None, e_value=None)

@@ -1,0 +1,104 @@
+"""Rounds that do not count: how many, of which arm, and when no verdict may rest on the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bench.switchback_errors import World, make_design, make_trials
+
+from pgassay.analysis.analyse import analyse
+from pgassay.analysis.model import Analysis, TrialMeasures, Turn, Verdict
+from pgassay.analysis.round_doubts import IdleRounds
+
+PLAN = make_design(4, 4, 32, 1)
+
+
+def changed(change: Callable[[TrialMeasures, Turn], Turn]) -> list[TrialMeasures]:
+    """Trials with an effect of 5 % (192 slices, 96 rounds), each slice changed."""
+    trials = make_trials(PLAN, World("5 %", effect=0.05), np.random.default_rng(4))
+    return [replace(t, turns=tuple(change(t, turn) for turn in t.turns)) for t in trials]
+
+
+def idle(turn: Turn) -> Turn:
+    return replace(turn, values={}, early={}, late={})
+
+
+def told(analysis: Analysis, kind: str) -> list[str]:
+    return [doubt.text for doubt in analysis.warnings if doubt.kind == kind]
+
+
+def test_the_first_round_that_is_left_out_is_told_with_the_arm_it_is_of() -> None:
+    analysis = analyse(
+        "?",
+        PLAN,
+        changed(lambda t, u: idle(u) if (t.number, u.round, u.arm) == (1, 3, "a2") else u),
+    )
+    (text,) = told(analysis, "idle-rounds")
+    assert text.startswith("1 of 96 rounds are left out")
+    assert "0 of synchronous_commit = on, 1 of synchronous_commit = off" in text
+    assert "no verdict" in text, "one of 96 is more than 1 %"
+    assert analysis.verdicts()[0].verdict is Verdict.UNDECIDED
+
+
+def test_an_arm_that_is_dead_in_a_third_of_its_slices_is_not_better() -> None:
+    dead = changed(lambda _, u: idle(u) if u.arm == "a2" and u.round % 3 == 0 else u)
+    analysis = analyse("?", PLAN, dead)
+    (text,) = told(analysis, "idle-rounds")
+    assert "no verdict is given" in text
+    (verdict,) = analysis.verdicts()
+    assert verdict.verdict is Verdict.UNDECIDED
+    assert (verdict.effect_pct or 0.0) > 3.0, "which is what it would say"
+    off = next(arm for arm in analysis.arms if arm.id == "a2")
+    on = next(arm for arm in analysis.arms if arm.id == "a1")
+    assert off.means["tps"] < 0.8 * on.means["tps"], "an idle slice has a throughput of zero"
+
+
+@pytest.mark.parametrize(("of_one", "of_other", "forbidden"), [(3, 3, False), (7, 0, True)])
+def test_few_idle_rounds_forbid_a_verdict_where_one_arm_has_most_of_them(
+    of_one: int, of_other: int, forbidden: bool
+) -> None:
+    found = IdleRounds(1000, of_one + of_other, {"a1": of_one, "a2": of_other})
+    assert found.forbid_a_verdict is forbidden
+
+
+def test_no_idle_round_is_no_doubt() -> None:
+    analysis = analyse("?", PLAN, changed(lambda _, u: u))
+    assert {"idle-rounds", "few-rounds", "failures"}.isdisjoint(d.kind for d in analysis.warnings)
+    assert analysis.verdicts()[0].verdict is Verdict.BETTER
+
+
+def test_a_trial_of_few_rounds_is_left_out_and_the_others_keep_their_interval() -> None:
+    trials = changed(lambda _, u: u)
+    trials[1] = replace(trials[1], turns=trials[1].turns[: 2 * 2])
+    analysis = analyse("?", PLAN, trials)
+    (verdict,) = analysis.verdicts()
+    assert verdict.ci95_pct is not None
+    assert verdict.blocks == 3
+    assert told(analysis, "few-rounds") == [
+        "trial 2 is left out: 2 of its rounds count, fewer than 4"
+    ]
+    assert not told(analysis, "constant")
+    assert not told(analysis, "missing-values")
+
+
+def test_trials_that_all_have_few_rounds_are_not_said_not_to_vary() -> None:
+    trials = [replace(t, turns=t.turns[: 2 * 3]) for t in changed(lambda _, u: u)]
+    analysis = analyse("?", PLAN, trials)
+    (text,) = told(analysis, "few-rounds")
+    assert "no trial has 4 rounds" in text
+    assert "make load.step longer" in text
+    assert not told(analysis, "constant")
+
+
+def test_arms_that_fail_differently_are_told_with_the_share_of_each() -> None:
+    failing = changed(lambda _, u: replace(u, transactions=90, failed=10 * (u.arm == "a2")))
+    (text,) = told(analyse("?", PLAN, failing), "failures")
+    assert "0.0 % of synchronous_commit = on, 10.0 % of synchronous_commit = off" in text
+
+
+def test_arms_that_fail_alike_are_not() -> None:
+    failing = changed(lambda _, u: replace(u, transactions=90, failed=10))
+    assert not told(analyse("?", PLAN, failing), "failures")
