@@ -84,11 +84,13 @@ class RunProgress:
     def planned(self, plan: Plan) -> None:
         """Say what will be done, and how long it may take."""
         self._plan = plan
-        arms = len(plan.arms)
-        least, most = (blocks * arms * plan.trial_s for blocks in self._bounds(plan))
+        each_s = len(plan.block(1)) * plan.trial_s
+        least, most = (blocks * each_s for blocks in self._bounds(plan))
         err.print(f"[bold]{plain(plan.question)}[/bold]")
         length = clock(least) if least == most else f"{clock(least)} to {clock(most)}"
-        err.print(f"{arms} arms, {_blocks(plan)}, trials of {plan.trial_s:.0f} s: about {length}")
+        err.print(
+            f"{len(plan.arms)} arms, {_blocks(plan)}, trials of {plan.trial_s:.0f} s: about {length}"
+        )
         for warning in plan.warnings:
             self.warned(warning)
 
@@ -155,10 +157,10 @@ class RunProgress:
         if trial is None:
             return
         each = self._spent_s / self._done if self._done else plan.trial_s
-        arms = len(plan.arms)
+        trials = len(plan.block(1))
         done = max(self._done, trial.number - 1)  # a resumed run has trials of before
         left = [
-            max(0.0, (max(blocks, trial.block) * arms - done) * each - into_trial_s)
+            max(0.0, (max(blocks, trial.block) * trials - done) * each - into_trial_s)
             for blocks in self._bounds(plan)
         ]
         self._bar.update(self._task, least_s=left[0], most_s=left[1])
