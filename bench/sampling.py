@@ -76,8 +76,8 @@ def page(
         "",
         "Made by `python -m bench.sampling` (a part of `make bench`): one load, one thread,"
         " prepared statements, with the samplers of an experiment at their defaults (waits at"
-        f" 10 Hz, the rest each second) and without, alternating, {rounds} pairs of {seconds:g} s; ratios are"
-        " medians of those of the same pair, with the least and the greatest.",
+        f" 10 Hz, the rest each second) and without, alternating, {rounds} pairs of {seconds:g} s;"
+        " ratios are medians of those of the same pair, with the least and the greatest.",
         "",
         f"- {datetime.now(UTC):%Y-%m-%d}; {machine.this_machine()}",
         f"- PostgreSQL {server.version}, scale {SCALE}, {settings}",

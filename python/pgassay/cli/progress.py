@@ -88,9 +88,8 @@ class RunProgress:
         least, most = (blocks * each_s for blocks in self._bounds(plan))
         err.print(f"[bold]{plain(plan.question)}[/bold]")
         length = clock(least) if least == most else f"{clock(least)} to {clock(most)}"
-        err.print(
-            f"{len(plan.arms)} arms, {_blocks(plan)}, trials of {plan.trial_s:.0f} s: about {length}"
-        )
+        trials = f"trials of {plan.trial_s:.0f} s: about {length}"
+        err.print(f"{len(plan.arms)} arms, {_blocks(plan)}, {trials}")
         for warning in plan.warnings:
             self.warned(warning)
 
