@@ -22,13 +22,13 @@ from pgassay.analysis.metrics import WAIT_CLASSES
 from pgassay.analysis.observed_statements import Statement, StatementSums
 from pgassay.analysis.wait_profile import WaitProfile
 from pgassay.samples.observation_directory import StoredSegment
+from pgassay.trials.disk_names import whole_disks
 
 _SERVER = frozenset({"cluster", "wal_position"})
 _HOST = frozenset({"stat", "diskstats"})
 _PROCESSOR = ("user", "nice", "system", "irq", "softirq", "idle", "iowait", "steal")
 _SECTORS = {"read": "sectors_read", "written": "sectors_written"}
 _SECTOR = 512
-_PART_OF_ANOTHER = ("dm-", "md", "loop", "ram", "zram")
 _GAP_S = 5.0
 _GAP_TICKS = 20
 """A pause is a gap when it is longer than both."""
@@ -249,13 +249,7 @@ class _Gathered:
     def _disks(self, name: str) -> list[CounterTrack]:
         """Of the disks themselves: a partition or mapping is written through to one."""
         disks = {key[1] for key in self._tracks if key[0] == "diskstats" and key[2] == name}
-        whole = [
-            disk
-            for disk in sorted(disks)
-            if not disk.startswith(_PART_OF_ANOTHER)
-            and not any(disk != other and disk.startswith(other) for other in disks)
-        ]
-        return [self._tracks["diskstats", disk, name] for disk in whole]
+        return [self._tracks["diskstats", disk, name] for disk in whole_disks(disks)]
 
 
 def _course(values: Floats) -> Course:
