@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,16 @@ def test_the_table_fits_its_terminal(width: int) -> None:
 def test_what_is_not_seen_is_not_shown() -> None:
     assert seen_line(HIDDEN) == "0.0 active"
     assert "CPU" not in "".join(drawn(seen_table(HIDDEN, 60), 60))
+
+
+def test_a_server_cannot_steer_the_terminal_by_the_name_of_an_event() -> None:
+    hostile = replace(BUSY, sessions={"Extension:a\x1b]0;owned\x07[red]b\nc": 2.0})
+    assert "\x1b" not in seen_line(hostile)
+    assert "\n" not in seen_line(hostile)
+    table = "\n".join(drawn(seen_table(hostile, 100), 100))
+    assert "\x1b" not in table
+    assert "\x07" not in table
+    assert "[red]b c" in table
 
 
 def test_a_server_that_does_not_answer_is_told() -> None:

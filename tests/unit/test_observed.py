@@ -114,6 +114,32 @@ def test_segments_are_read_as_one_course(tmp_path: Path) -> None:
     assert observed.gaps_ns == ()
 
 
+def test_sessions_on_cpu_are_split_from_those_in_the_queue_where_the_host_tells(
+    tmp_path: Path,
+) -> None:
+    on_cpu = waits(100, 300) | {"wait_event_type": [None] * 300, "wait_event": [None] * 300}
+    times = range(100, 131)
+    host: dict[str, list[Any]] = {
+        "time_ns": [at * S for at in times for _ in range(2)],
+        "source": ["processes"] * 62,
+        "object": ["client backend"] * 62,
+        "name": ["run_ns", "queue_ns"] * 31,
+        "value": [share * (at - 100) * S for at in times for share in (0.25, 0.75)],
+    }
+    for name, seen in (("known", host), ("unknown", NOTHING)):
+        directory = ObservationDirectory.create(tmp_path / name)
+        write(directory, 1, Piece(on_cpu, NOTHING, seen), end_of(100, 130))
+    known, unknown = (
+        read_observed(list(ObservationDirectory(tmp_path / name).segments()))
+        for name in ("known", "unknown")
+    )
+    assert known.classes["cpu"] == pytest.approx(0.25, abs=0.01)
+    assert known.classes["cpu_queue"] == pytest.approx(0.75, abs=0.01)
+    assert known.events == pytest.approx({"CPU": 0.25, "CPU queue": 0.75}, abs=0.01)
+    assert unknown.classes["cpu"] == pytest.approx(1.0)
+    assert "cpu_queue" not in unknown.classes
+
+
 def test_time_between_ticks_is_a_gap_across_segments(tmp_path: Path) -> None:
     directory = ObservationDirectory.create(tmp_path / "run")
     write(directory, 1, Piece(waits(100, 50), NOTHING, NOTHING), end_of(100, 110))

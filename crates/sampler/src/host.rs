@@ -18,34 +18,39 @@ use crate::feed_sql::Sql;
 use crate::link::Link;
 use crate::names::NameId;
 use crate::processes::Processes;
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, rest_after};
 use crate::shared::Shared;
 
 pub(crate) fn run(link: Link, files: &HostFiles, shared: &Shared) {
     if let Some(words) = &files.reader {
-        sample(&mut Pipe::new(words.clone()), files, shared);
+        sample(&mut Pipe::new(words.clone()), files, shared, None);
     } else if let Some(query) = &files.sql {
-        sample(&mut Sql::new(link, query), files, shared);
+        // The only way that costs the server itself: it may need rest.
+        let share = shared.busy_share;
+        sample(&mut Sql::new(link, query), files, shared, share);
     } else {
         let mut feed = Local::open(&files.files, files.postmaster, shared);
-        sample(&mut feed, files, shared);
+        sample(&mut feed, files, shared, None);
     }
 }
 
-fn sample(feed: &mut dyn Feed, files: &HostFiles, shared: &Shared) {
+fn sample(feed: &mut dyn Feed, files: &HostFiles, shared: &Shared, busy_share: Option<f64>) {
     let mut meter = CpuMeter::new(&shared.costs);
     let mut schedule = Schedule::new(Instant::now(), files.every, 0.0, 0);
     let mut reader = Reader::new(files, shared);
     while !shared.stop.wait_until(schedule.due()) {
-        let late = u64::from(schedule.is_late(Instant::now()));
+        let began = Instant::now();
+        let late = schedule.is_late(began);
         let untitled = reader.processes.untitled();
         let useful = feed.read(&untitled, shared, &mut |path, text, time_ns| {
             reader.take_in(path, text, time_ns);
         });
         reader.end_tick();
         shared.costs.host_reads.fetch_add(1, Ordering::Relaxed);
-        let late = late + schedule.advance(Instant::now());
-        shared.costs.late_ticks.fetch_add(late, Ordering::Relaxed);
+        let ended = Instant::now();
+        let rest = rest_after(ended - began, busy_share);
+        let left_out = schedule.advance_after_rest(ended, ended + rest);
+        shared.costs.book_ticks(late, left_out);
         meter.book();
         if !useful {
             return;
@@ -167,7 +172,12 @@ mod tests {
             ("/proc/7/type", "walwriter"),
             ("/unasked", "1"),
         ];
-        sample(&mut Scripted(vec![tick.clone(), tick]), &files, &shared);
+        sample(
+            &mut Scripted(vec![tick.clone(), tick]),
+            &files,
+            &shared,
+            None,
+        );
         let values = shared.host().take(shared.names.texts());
         let text = |id: &NameId| values.names[id.index()].to_string();
         let objects: std::collections::BTreeSet<_> = values.object.iter().map(text).collect();
@@ -175,6 +185,29 @@ mod tests {
             objects.iter().collect::<Vec<_>>(),
             ["cpu", "sda", "walwriter"]
         );
+    }
+
+    struct Slow(u32);
+
+    impl Feed for Slow {
+        fn read(&mut self, _: &[i32], _: &Shared, _: crate::feed::Sink<'_>) -> bool {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            self.0 -= 1;
+            self.0 > 0
+        }
+    }
+
+    #[test]
+    fn a_server_that_is_slow_to_read_its_files_is_given_rest() {
+        let text = r#"{"connection": {"host": "/tmp", "port": 1, "user": "u", "dbname": "d"},
+            "host": {"every_s": 0.001, "files": []}}"#;
+        let files = Configuration::from_json(text).unwrap().host.unwrap();
+        let shared = Shared::default();
+        sample(&mut Slow(2), &files, &shared, None);
+        assert_eq!(shared.costs.rested_ticks.load(Ordering::Relaxed), 0);
+        sample(&mut Slow(2), &files, &shared, Some(0.1));
+        // Two readings of 5 ms at least, each followed by nine times as long.
+        assert!(shared.costs.rested_ticks.load(Ordering::Relaxed) >= 80);
     }
 
     #[test]

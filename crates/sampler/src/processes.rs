@@ -189,16 +189,18 @@ fn kind_of(title: &str) -> Option<String> {
         .trim_end_matches('\0')
         .trim()
         .strip_prefix("postgres: ")?;
+    // A role may have the name of a server process: who has a client is a session of it.
+    let from_client = title
+        .split(' ')
+        .any(|word| word == "[local]" || has_port(word));
     // cluster_name comes first, where it is set.
     let inner = title.split_once(": ").map(|(_, rest)| rest);
     for text in [Some(title), inner].into_iter().flatten() {
-        if let Some(kind) = KINDS.iter().find(|kind| text.starts_with(**kind)) {
+        let kind = KINDS.iter().find(|kind| text.starts_with(**kind));
+        if let Some(kind) = kind.filter(|kind| !from_client || **kind == "walsender") {
             return Some((*kind).to_owned());
         }
     }
-    let from_client = title
-        .split(' ')
-        .any(|word| word == "[local]" || (word.contains('(') && word.ends_with(')')));
     Some(
         if from_client {
             "client backend"
@@ -207,6 +209,13 @@ fn kind_of(title: &str) -> Option<String> {
         }
         .to_owned(),
     )
+}
+
+/// Whether it is `ADDRESS(PORT)`.
+fn has_port(word: &str) -> bool {
+    word.strip_suffix(')')
+        .and_then(|text| text.split_once('('))
+        .is_some_and(|(_, port)| port.parse::<u16>().is_ok())
 }
 
 #[cfg(test)]
@@ -295,6 +304,22 @@ mod tests {
             (
                 "postgres: 15/main: u db [local] idle",
                 Some("client backend"),
+            ),
+            (
+                "postgres: archiver db 127.0.0.1(40) SELECT",
+                Some("client backend"),
+            ),
+            (
+                "postgres: 15/main: logger_app db [local] idle",
+                Some("client backend"),
+            ),
+            (
+                "postgres: walsender replicator [local] streaming 0/3000148",
+                Some("walsender"),
+            ),
+            (
+                "postgres: archiver last was 000000010000000000000001",
+                Some("archiver"),
             ),
             ("postgres: pg_cron launcher ", Some("background worker")),
             ("/usr/lib/postgresql/15/bin/postgres\0-D\0/x", None),

@@ -22,13 +22,13 @@ from pgassay.analysis.metrics import WAIT_CLASSES
 from pgassay.analysis.observed_statements import Statement, StatementSums
 from pgassay.analysis.wait_profile import WaitProfile
 from pgassay.samples.observation_directory import StoredSegment
+from pgassay.trials.disk_names import whole_disks
 
 _SERVER = frozenset({"cluster", "wal_position"})
 _HOST = frozenset({"stat", "diskstats"})
 _PROCESSOR = ("user", "nice", "system", "irq", "softirq", "idle", "iowait", "steal")
 _SECTORS = {"read": "sectors_read", "written": "sectors_written"}
 _SECTOR = 512
-_PART_OF_ANOTHER = ("dm-", "md", "loop", "ram", "zram")
 _GAP_S = 5.0
 _GAP_TICKS = 20
 """A pause is a gap when it is longer than both."""
@@ -53,7 +53,7 @@ class Observed:
     commits: float
     """Of all databases, without the samplers' own."""
     classes: Mapping[str, float]
-    """Wait class → average active sessions over everything."""
+    """Wait class → average active sessions over everything; no cpu_queue where it is unknown."""
     events: Mapping[str, float]
     """The same by single event, the largest first."""
     checkpoints: tuple[Mapping[str, Any], ...]
@@ -107,10 +107,7 @@ def read_observed(segments: Sequence[StoredSegment]) -> Observed:
         sessions=gathered.sessions(),
         averages=averages,
         commits=commits,
-        classes={
-            wait_class.name: float(busy / ticks)
-            for wait_class, busy in zip(WAIT_CLASSES, gathered.busy.sum(axis=0), strict=True)
-        },
+        classes=gathered.classes(),
         events={event: count / ticks for event, count in gathered.events.most_common()},
         checkpoints=tuple(gathered.checkpoints),
         checkpoints_from=summaries[-1]["checkpoints_from"],
@@ -140,38 +137,38 @@ class _Gathered:
         self.statements = StatementSums()
         self.gaps: list[tuple[int, int]] = []
         self._last_tick = int(edges[0])
+        self._splits_cpu = False
 
     def add(self, segment: StoredSegment, summary: Mapping[str, Any]) -> None:
-        start, end = summary["started_ns"], summary["ended_ns"]
         postgres = segment.table("postgres")
         self.statements.add(postgres)
-        for name, table, sources in (
-            ("postgres", postgres, _SERVER), ("host", segment.table("host"), _HOST),
-        ):  # fmt: skip
-            self._add_counters(name, table, sources)
-        self._add_waits(WaitProfile(segment.table("waits")), start, end)
+        host = CounterSeries(segment.table("host"))
+        wanted = pc.is_in(postgres["source"].cast(pa.string()), pa.array(sorted(_SERVER)))
+        self._add_counters(CounterSeries(postgres.filter(wanted)), _SERVER)
+        self._add_counters(host, _HOST)
+        self._add_waits(WaitProfile(segment.table("waits"), host))
         self.checkpoints += segment.table("checkpoints").to_pylist()
-        self.logged.update(logged_in(segment, 0, end + 10**12))
+        self.logged.update(logged_in(segment, 0, summary["ended_ns"] + 10**12))
 
-    def _add_counters(self, name: str, table: pa.Table, sources: frozenset[str]) -> None:
-        wanted = pc.is_in(table["source"].cast(pa.string()), pa.array(sorted(sources)))
-        found = CounterSeries(table.filter(wanted))
+    def _add_counters(self, found: CounterSeries, sources: frozenset[str]) -> None:
         for key in found.keys():  # noqa: SIM118 (not a mapping)
+            if key[0] not in sources:
+                continue
             self._tracks.setdefault(key, CounterTrack()).add(*found.points(key))
 
-    def _add_waits(self, profile: WaitProfile, start: int, end: int) -> None:
+    def _add_waits(self, profile: WaitProfile) -> None:
+        self._splits_cpu |= profile.splits_cpu
         ticks = np.diff(np.searchsorted(profile.ticks_ns, self._edges)).astype(float)
         self.ticks += ticks
         self.busy += np.nan_to_num(profile.by_window(self._edges)) * ticks[:, None]
-        # A tick may have been on its way when its segment ended.
-        first, last = start - 10**10, end + 10**10
-        for event, average in profile.event_sessions(first, last).items():
-            self.events[event] += round(average * len(profile.ticks_ns))
-        self._add_gaps(profile.ticks_ns)
+        if len(profile.ticks_ns):
+            # All ticks of the segment: one may have been on its way when it ended.
+            first, last = profile.ticks_ns[0], profile.ticks_ns[-1] + 1
+            for event, average in profile.event_sessions(int(first), int(last)).items():
+                self.events[event] += round(average * len(profile.ticks_ns))
+            self._add_gaps(profile.ticks_ns)
 
     def _add_gaps(self, ticks: Times) -> None:
-        if not len(ticks):
-            return
         seen = np.r_[self._last_tick, ticks]
         usual = float(np.median(np.diff(ticks))) if len(ticks) > 2 else 0.0
         long = np.flatnonzero(np.diff(seen) > max(_GAP_S * 1e9, _GAP_TICKS * usual))
@@ -183,6 +180,15 @@ class _Gathered:
         """The observation is over: what was not seen until then is a gap too."""
         if end_ns - self._last_tick > _GAP_S * 1e9:
             self.gaps.append((self._last_tick, end_ns))
+
+    def classes(self) -> dict[str, float]:
+        """Without the queue for a processor where no segment could tell it."""
+        ticks = max(self.ticks.sum(), 1)
+        return {
+            wait_class.name: float(busy / ticks)
+            for wait_class, busy in zip(WAIT_CLASSES, self.busy.sum(axis=0), strict=True)
+            if wait_class.name != "cpu_queue" or self._splits_cpu
+        }
 
     def sessions(self) -> dict[str, Course]:
         average = np.where(
@@ -249,13 +255,7 @@ class _Gathered:
     def _disks(self, name: str) -> list[CounterTrack]:
         """Of the disks themselves: a partition or mapping is written through to one."""
         disks = {key[1] for key in self._tracks if key[0] == "diskstats" and key[2] == name}
-        whole = [
-            disk
-            for disk in sorted(disks)
-            if not disk.startswith(_PART_OF_ANOTHER)
-            and not any(disk != other and disk.startswith(other) for other in disks)
-        ]
-        return [self._tracks["diskstats", disk, name] for disk in whole]
+        return [self._tracks["diskstats", disk, name] for disk in whole_disks(disks)]
 
 
 def _course(values: Floats) -> Course:

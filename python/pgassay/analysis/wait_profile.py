@@ -53,6 +53,11 @@ class WaitProfile:
         )
         self._cpu_ns: NDArray[np.int64] = np.sort(self.busy_ns[self.classes == _CPU])
 
+    @property
+    def splits_cpu(self) -> bool:
+        """Whether sessions on CPU are told from those in the queue for one."""
+        return self._queue.is_known
+
     def average_sessions(self, start_ns: int, end_ns: int) -> Mapping[str, float] | None:
         """Busy sessions by wait class, averaged over a window's ticks; None without a tick."""
         (sessions,) = self.by_window(np.array([start_ns, end_ns]))
@@ -61,7 +66,7 @@ class WaitProfile:
         return {
             wait_class.name: float(value)
             for wait_class, value in zip(WAIT_CLASSES, sessions, strict=True)
-            if wait_class.name != "cpu_queue" or self._queue.is_known
+            if wait_class.name != "cpu_queue" or self.splits_cpu
         }
 
     def by_window(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from pgassay.analysis.metrics import class_of
-from pgassay.cli.console import err
+from pgassay.cli.console import err, one_line, plain
 from pgassay.trials.glance import Seen
 
 _MOST_EVENTS = 6
@@ -72,7 +71,7 @@ def seen_line(seen: Seen, *, with_tps: bool = True) -> str:
         return "nothing seen lately: the server does not answer, or slowly"
     parts = [f"{seen.tps:,.0f} commits/s"] if with_tps and seen.tps is not None else []
     parts.append(f"{sum(seen.sessions.values()):.1f} active")
-    parts += [f"{event} {busy:.1f}" for event, busy in list(seen.sessions.items())[:3]]
+    parts += [f"{one_line(event)} {busy:.1f}" for event, busy in list(seen.sessions.items())[:3]]
     if seen.checkpoint:
         parts.append("checkpoint under way")
     parts += _host_parts(seen)
@@ -111,7 +110,7 @@ def _waits(seen: Seen, width: int) -> Table:
         of_class = "cpu" if event == "CPU" else class_of(kind, name)
         bar = "█" * max(1, round(_BAR_COLUMNS * busy / largest))
         colour = _COLOURS.get(of_class, "white")
-        table.add_row(escape(event), f"{busy:.2f}", f"[{colour}]{bar}[/{colour}]")
+        table.add_row(plain(event), f"{busy:.2f}", f"[{colour}]{bar}[/{colour}]")
     return table
 
 

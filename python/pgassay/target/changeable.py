@@ -16,6 +16,7 @@ from psycopg import sql
 from pgassay.errors import SettingRejected, TargetError
 from pgassay.spec.redaction import is_secret, redacted
 from pgassay.spec.settings import CANNOT_VARY
+from pgassay.target.own_role import own_role
 from pgassay.target.protocol import Change, Connection, Setting
 from pgassay.target.setting_scope import SERVER, Scope
 from pgassay.target.setting_statements import assignment, reset
@@ -82,7 +83,7 @@ def as_found(
         raise SettingRejected(
             name,
             f"{name}: its value comes from a file {session.info.user} may not see, so it could "
-            f"not be put back; GRANT pg_read_all_settings TO {session.info.user}",
+            f"not be put back; GRANT pg_read_all_settings TO {own_role(session)}",
         )
     if written is not None and (is_secret(name) or redacted(written) != written):
         raise SettingRejected(

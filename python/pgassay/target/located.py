@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pgassay.errors import TargetError
 from pgassay.target.host import Host, text_of
+from pgassay.target.own_role import own_role
 from pgassay.target.protocol import Connection
 from pgassay.target.statements import statement
 
@@ -47,7 +48,7 @@ def locate(session: Connection, host: Host) -> Located:
     if reported is None:
         raise TargetError(
             f"{session.info.user} may not see where the server's data directory is; "
-            f"GRANT pg_read_all_settings TO {session.info.user}"
+            f"GRANT pg_read_all_settings TO {own_role(session)}"
         )
     data = Path(reported)
     try:

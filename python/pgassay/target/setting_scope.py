@@ -16,6 +16,7 @@ from psycopg import sql
 
 from pgassay.errors import SettingRejected
 from pgassay.spec.access import SettingsAt
+from pgassay.target.own_role import own_role
 from pgassay.target.protocol import Connection, Context, Setting
 from pgassay.target.statements import statement
 
@@ -125,7 +126,7 @@ class Scope:
             statement("may_set_15" if newer else "may_set_13"), (name,)
         ).fetchone()
         if not (row and row[0]):
-            grant = f"GRANT SET ON PARAMETER {name} TO {user}, or " if newer else ""
+            grant = f"GRANT SET ON PARAMETER {name} TO {own_role(session)}, or " if newer else ""
             raise SettingRejected(
                 name, f"{name}: {user} may not set it; {grant}connect as a superuser"
             )
@@ -149,7 +150,9 @@ def _refuse_alter_system(session: Connection, name: str) -> None:
     may_alter, may_reload = session.execute(question, (name,)).fetchone() or (False, False)
     user = session.info.user
     if not may_alter:
-        grant = f"GRANT ALTER SYSTEM ON PARAMETER {name} TO {user}, or " if newer else ""
+        grant = (
+            f"GRANT ALTER SYSTEM ON PARAMETER {name} TO {own_role(session)}, or " if newer else ""
+        )
         raise SettingRejected(
             name, f"{name}: {user} may not ALTER SYSTEM; {grant}connect as a superuser"
         )
@@ -157,5 +160,5 @@ def _refuse_alter_system(session: Connection, name: str) -> None:
         raise SettingRejected(
             name,
             f"{name}: {user} may not reload the configuration; "
-            f"GRANT EXECUTE ON FUNCTION pg_reload_conf() TO {user}",
+            f"GRANT EXECUTE ON FUNCTION pg_reload_conf() TO {own_role(session)}",
         )

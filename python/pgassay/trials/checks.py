@@ -14,6 +14,7 @@ from pgassay.errors import PgassayError
 from pgassay.target.account import server_account
 from pgassay.target.installation import embedded_installation
 from pgassay.target.local_host import HERE
+from pgassay.target.own_role import own_role
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.target.readable_copy import runnable_by
 from pgassay.target.session import connect, resolve, told_as_target_error
@@ -49,6 +50,7 @@ def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
                 extensions = extensions_in(session)
             log = [] if log_elsewhere else check_log(session, parameters)
             host = check_server_host(session, parameters)
+            role = own_role(session)
     except PgassayError as error:
         return [Check("connection", "fail", str(error))]
     if row is None:
@@ -66,7 +68,7 @@ def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
             "other sessions' waits",
             "note",
             "only those of the same user are visible",
-            f"GRANT pg_monitor TO {parameters.user};",
+            f"GRANT pg_monitor TO {role};",
         )
     )
     if not superuser:

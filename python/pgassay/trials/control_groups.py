@@ -1,7 +1,7 @@
 """The control group of a server: where the files of its limits and its use are.
 
 Enters: a host, a process of the server. Leaves: files for the sampler, of version 1 or 2.
-Never: fails; a server in no group of its own has no files.
+Never: fails, or takes the whole host for a group; a server in no group of its own has no files.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ def control_group_files(host: Host, pid: int, mounts: Sequence[Mount]) -> list[d
         _, _, rest = line.partition(":")
         controllers, _, group = rest.partition(":")
         for mount, (name, label, form) in _wanted(controllers, mounts):
-            path = _inside(host, mount, group) / name
-            if is_there(host, path):
+            directory = _inside(host, mount, group)
+            path = directory / name
+            if is_there(host, path) and not _is_whole_host(host, mount, directory):
                 found.append({"path": str(path), "source": SOURCE, "object": label, "format": form})
     return found
 
@@ -55,6 +56,23 @@ def _wanted(
         ]
         for mount in named[-1:]:
             yield from ((mount, file) for file in _VERSION_1.get(controller, ()))
+
+
+def is_shared(host: Host, pid: int) -> bool:
+    """Whether the server is in the groups that pgassay itself is in."""
+    ours = None if host.name else text_of(host, Path("/proc/self/cgroup"))
+    return ours is not None and ours == text_of(host, Path(f"/proc/{pid}/cgroup"))
+
+
+def _is_whole_host(host: Host, mount: Mount, directory: Path) -> bool:
+    """Whether a group is the kernel's root, whose figures are the host's and not the server's.
+
+    Its name does not tell: a container sees its own group as /. What only the root has, or lacks,
+    does (cgroup-v2.rst, cgroup.type; cgroup-v1/cgroups.rst, release_agent).
+    """
+    if mount.kind == "cgroup2":
+        return not is_there(host, directory / "cgroup.type")
+    return is_there(host, directory / "release_agent")
 
 
 def _inside(host: Host, mount: Mount, group: str) -> Path:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pgassay import _core
+from pgassay.trials.disk_names import whole_disks
 
 _SOURCES = ["cluster", "stat", "diskstats"]
 _PROCESSOR = "cpu"
@@ -121,15 +122,10 @@ def _processors(before: Glance, now: Glance) -> dict[str, float] | None:
 def _bytes(before: Glance, now: Glance, name: str) -> float | None:
     """Of the disks themselves: a partition or mapping is written through to one."""
     disks = _objects(now, "diskstats")
-    whole = [disk for disk in disks if not _is_part(disk, disks)]
-    found = [rate for disk in whole if (rate := _rate(before, now, "diskstats", name, disk))]
+    found = [
+        rate for disk in whole_disks(disks) if (rate := _rate(before, now, "diskstats", name, disk))
+    ]
     return sum(found) * _SECTOR if disks else None
-
-
-def _is_part(disk: str, disks: Mapping[str, Any]) -> bool:
-    if disk.startswith(("dm-", "md", "loop", "ram", "zram")):
-        return True
-    return any(disk != other and disk.startswith(other) for other in disks)
 
 
 def _rate(before: Glance, now: Glance, source: str, name: str, thing: str = "") -> float | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pgassay.target.host import Host, is_there
 from pgassay.target.local_host import HERE
+from pgassay.target.own_role import own_role
 from pgassay.target.protocol import Connection, ConnectionParameters, ServerFacts
 from pgassay.target.session import version_text
 from pgassay.target.settings import read_settings
@@ -90,5 +91,5 @@ def _over_sql(session: Connection) -> Check:
         "server's host",
         "note",
         "its counters are out of reach: it is elsewhere",
-        f"--ssh HOST, or: {grants(session.info.user)}",
+        f"--ssh HOST, or: {grants(own_role(session))}",
     )

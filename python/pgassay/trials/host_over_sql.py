@@ -9,6 +9,7 @@ from __future__ import annotations
 import psycopg
 from psycopg import sql
 
+from pgassay.target.own_role import own_role
 from pgassay.target.protocol import Connection
 from pgassay.target.statements import statement
 from pgassay.trials.host_sources import HostSources, host_files
@@ -19,11 +20,11 @@ UNSEEN = (
 )
 
 
-def grants(user: str) -> str:
-    """What lets a role read the counters of the server's host."""
+def grants(role: str) -> str:
+    """What lets a role, given as an identifier, read the counters of the server's host."""
     return (
-        f"GRANT pg_read_server_files TO {user}; GRANT EXECUTE ON FUNCTION"
-        f" pg_read_file(text, bigint, bigint, boolean) TO {user};"
+        f"GRANT pg_read_server_files TO {role}; GRANT EXECUTE ON FUNCTION"
+        f" pg_read_file(text, bigint, bigint, boolean) TO {role};"
     )
 
 
@@ -35,7 +36,7 @@ def sources_over_sql(session: Connection) -> HostSources:
         try:
             row = session.execute(_READ, (file["path"],), prepare=False).fetchone()
         except psycopg.errors.InsufficientPrivilege:
-            refused = f"name it in target.ssh, or: {grants(session.info.user)}"
+            refused = f"name it in target.ssh, or: {grants(own_role(session))}"
             break
         except psycopg.Error:
             continue  # the kernel has the file and cannot say anything in it

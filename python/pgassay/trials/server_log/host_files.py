@@ -6,7 +6,6 @@ Never: reads a link, a pipe, or a file of another account than the server's.
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,8 +17,11 @@ from pgassay.target.account import last_line
 from pgassay.target.host import Host
 from pgassay.trials.server_log.log_files import LogUnreadable, OpenFiles, Seen
 
-# %f is the mode in hexadecimal digits; of a link the link's own.
-_LISTING = 'cd -- "$1" || exit 1; stat -c "%u %f %s %.9Y %n" -- * .[!.]* 2>/dev/null; exit 0'
+# Names never pass a command line, which has a limit. Neither a link nor what it leads to is a file.
+_LISTING = (
+    'cd -- "$1" || exit 1; '
+    r"""LC_ALL=C find . -maxdepth 1 -type f -printf '%U %s %T@ %f\n'"""
+)
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def process_there(host: Host | None, settings: Mapping[str, Any]) -> ProcessTher
 
 
 class HostFiles:
-    """On the server's host, by its coreutils."""
+    """On the server's host, by its find."""
 
     def __init__(
         self, host: Host, directory: Path, owner: int, current: Callable[[], str | None]
@@ -92,17 +94,18 @@ class HostFiles:
 
     def listing(self) -> Mapping[str, Seen]:
         done = self._host.run(["sh", "-c", _LISTING, "sh", self._directory])
-        if done.returncode:
+        # A file that goes while it is listed is an error of find's, and none of ours.
+        if done.returncode and not done.stdout:
             raise LogUnreadable(f"{self._directory}: {last_line(done)}")
         found = {}
         for line in done.stdout.splitlines():
-            words = line.split(" ", 4)
-            if len(words) != 5 or not words[0].isdigit():
+            words = line.split(" ", 3)
+            if len(words) != 4 or not words[0].isdigit():
                 continue  # the rest of a name with a line's end in it
-            owner, mode, size, modified, name = words
-            if int(owner) == self._owner and stat.S_ISREG(int(mode, 16)):
+            owner, size, modified, name = words
+            if int(owner) == self._owner:
                 seconds, _, rest = modified.partition(".")
-                found[name] = Seen(int(size), int(seconds) * 10**9 + int(rest or 0))
+                found[name] = Seen(int(size), int(seconds) * 10**9 + int(rest[:9].ljust(9, "0")))
         return found
 
     def read(self, name: str, offset: int, length: int) -> bytes:

@@ -16,6 +16,7 @@ from typing import Any
 from psycopg.rows import dict_row
 
 from pgassay.target.host import Host
+from pgassay.target.own_role import own_role
 from pgassay.target.protocol import Connection
 from pgassay.target.server_paths import account_of, own_directory, own_readable_file
 from pgassay.target.standing import is_local
@@ -128,7 +129,7 @@ def find_place(
         )
     return Missing(
         "the log's file cannot be read over the connection: it is outside the data directory",
-        f"GRANT pg_read_server_files TO {_role(session)};",
+        f"GRANT pg_read_server_files TO {own_role(session)};",
     )
 
 
@@ -239,14 +240,9 @@ def _asked_anew(connect: Callable[[], Connection], form: str) -> str | None:
         return None
 
 
-def _role(session: Connection) -> str:
-    row = session.execute("SELECT pg_catalog.quote_ident(current_user)").fetchone()
-    return str(row[0]) if row else "this_role"
-
-
 def _grants(session: Connection, settings: Mapping[str, Any], *, reading: bool) -> str:
     """All that this role lacks, in one line."""
-    role = _role(session)
+    role = own_role(session)
     wanted = []
     if not settings["may_list"]:
         wanted.append(f"GRANT pg_monitor TO {role};")
