@@ -23,6 +23,7 @@ from pgassay.target.observed import ObservedServer
 from pgassay.trials.environment import describe_environment
 from pgassay.trials.glance import Seen
 from pgassay.trials.observing import Recorder
+from pgassay.trials.segment import kind_of
 
 SCHEMA = "pgassay.observation/1"
 _LOOK_EVERY_S = 0.2
@@ -47,6 +48,11 @@ class Request:
     def length_s(self) -> float:
         """Of a segment: shorter where little is kept."""
         return max(1.0, min(self.segment_s, self.keep_s / _SEGMENTS_AT_LEAST))
+
+    @property
+    def segment_bytes(self) -> int:
+        """A segment that has grown to this ends early."""
+        return self.max_disk_bytes // _SEGMENTS_AT_LEAST
 
 
 class ObservationObserver(Protocol):
@@ -103,12 +109,14 @@ def observe(
         directory.write_json(OBSERVATION, described)
         observer.began(server.parameters.label, request)
         number, over = 0, False
+        told: set[str] = set()
         while not over:
             number += 1
-            over = _record_segment(number, recorder, request, directory, observer, is_stopped)
+            over = _record_segment(number, recorder, request, directory, observer, is_stopped, told)
             described["dropped_segments"] += directory.drop_oldest(
                 ended_before_ns=recorder.now_ns() - round(request.keep_s * 1e9),
-                most_bytes=request.max_disk_bytes,
+                # Room for the one that comes next.
+                most_bytes=request.max_disk_bytes - request.segment_bytes,
             )
             described["ended_by"] = _ended_by(over, is_stopped)
             directory.write_json(OBSERVATION, described)
@@ -149,6 +157,7 @@ def _record_segment(
     directory: ObservationDirectory,
     observer: ObservationObserver,
     is_stopped: Callable[[], bool],
+    told: set[str],
 ) -> bool:
     """One segment; whether it is the last."""
 
@@ -164,6 +173,8 @@ def _record_segment(
             if recorder.segment_age_s - taken_s >= _TAKE_EVERY_S:
                 taken_s = recorder.segment_age_s
                 segment.add(recorder.take())
+                if segment.bytes() >= request.segment_bytes:
+                    break
         last = over()
         if last:
             recorder.stop()
@@ -171,7 +182,9 @@ def _record_segment(
         end = recorder.end_segment(last=last)
         segment.finish(end)
     for warning in end.warnings:
-        observer.warned(warning)
+        if kind_of(warning) not in told:
+            told.add(kind_of(warning))
+            observer.warned(warning)
     return last
 
 

@@ -13,13 +13,9 @@ from pgassay.analysis.observed import read_observed
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.trials.checkpoints import CheckpointThread
-from pgassay.trials.segment import Piece, SegmentEnd
+from pgassay.trials.segment import Piece
 from pgassay.trials.server_log.events import LogEvent
-
-S = 1_000_000_000
-NOTHING: dict[str, list[Any]] = {
-    "time_ns": [], "source": [], "object": [], "name": [], "value": [],
-}  # fmt: skip
+from support.segments import NOTHING, S, end_of, waits, write
 
 
 def track(times_s: list[float], values: list[float]) -> CounterTrack:
@@ -57,30 +53,6 @@ def test_bins_are_round_and_few_however_long_it_took(seconds: int) -> None:
     assert edges[0] == 5 * S
 
 
-def waits(start_s: int, count: int) -> dict[str, list[Any]]:
-    ticks = [start_s * S + n * S // 10 for n in range(count)]
-    return {
-        "tick_ns": ticks,
-        "pid": [7] * count,
-        "leader_pid": [None] * count,
-        "backend_type": ["client backend"] * count,
-        "state": ["active"] * count,
-        "wait_event_type": ["Lock"] * count,
-        "wait_event": ["tuple"] * count,
-        "query_id": [None] * count,
-        "xact_start_ns": [None] * count,
-        "scenario": [None] * count,
-    }
-
-
-def end_of(start_s: int, end_s: int, **more: Any) -> SegmentEnd:
-    given: dict[str, Any] = {
-        "counters": NOTHING, "checkpoints": (), "checkpoints_from": "log", "events": (),
-        "sampler_cost": {"wait_ticks": 10, "transactions": 20, "cpu_s": 0.01}, "warnings": (),
-    }  # fmt: skip
-    return SegmentEnd(start_s * S, end_s * S, **{**given, **more})
-
-
 def commits(start_s: int, values: list[float]) -> dict[str, list[Any]]:
     count = len(values)
     return {
@@ -90,12 +62,6 @@ def commits(start_s: int, values: list[float]) -> dict[str, list[Any]]:
         "name": ["xact_commit"] * count,
         "value": values,
     }
-
-
-def write(directory: ObservationDirectory, number: int, piece: Piece, end: SegmentEnd) -> None:
-    with directory.write_segment(number) as segment:
-        segment.add(piece)
-        segment.finish(end)
 
 
 def test_segments_are_read_as_one_course(tmp_path: Path) -> None:

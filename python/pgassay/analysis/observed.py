@@ -23,6 +23,7 @@ from pgassay.analysis.observed_statements import Statement, StatementSums
 from pgassay.analysis.wait_profile import WaitProfile
 from pgassay.samples.observation_directory import StoredSegment
 from pgassay.trials.disk_names import whole_disks
+from pgassay.trials.segment import kind_of
 
 _SERVER = frozenset({"cluster", "wal_position"})
 _HOST = frozenset({"stat", "diskstats"})
@@ -66,6 +67,7 @@ class Observed:
     gaps_ns: tuple[tuple[int, int], ...]
     """When nothing was seen."""
     warnings: tuple[str, ...]
+    """Each kind once, with the amounts it had last."""
     cost: Mapping[str, float]
     """What the sampling took, in all."""
     clock: Mapping[str, Any]
@@ -115,7 +117,7 @@ def read_observed(segments: Sequence[StoredSegment]) -> Observed:
         log_read=any(summary.get("log") for summary in summaries),
         statements=gathered.statements.ranked(),
         gaps_ns=tuple(gathered.gaps),
-        warnings=tuple(dict.fromkeys(text for s in summaries for text in s["warnings"])),
+        warnings=tuple({kind_of(text): text for s in summaries for text in s["warnings"]}.values()),
         cost=cost,
         clock=summaries[-1].get("clock", {}),
         bytes_on_disk=sum(segment.bytes() for segment in segments),

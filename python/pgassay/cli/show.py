@@ -50,6 +50,11 @@ def show(
 ) -> None:
     """Show a run: its trials, its verdict and what explains it."""
     if is_observation(run):
+        if host is not None or trial is not None:
+            raise SetupError(
+                f"{run}: is an observation; --host and --trial show a run's trials, its report "
+                "has the host's course"
+            )
         _show_observation(run, as_json=as_json)
         return
     if host is not None:

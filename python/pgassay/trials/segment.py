@@ -5,12 +5,20 @@ Enters: nothing. Leaves: the `Piece` and `SegmentEnd` values. Never: touches a s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pgassay.trials.record import Checkpoint, Columns
 from pgassay.trials.server_log.events import LogEvent
+
+_AMOUNT = re.compile(r"[-+]?\d[\d.,]*(?= (?:ms|s|kB|MB|GB)\b)")
+
+
+def kind_of(warning: str) -> str:
+    """A warning without its measured amounts: what comes again with others is told once."""
+    return _AMOUNT.sub("N", warning)
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,6 @@ class SegmentEnd:
     sampler_cost: Mapping[str, Any]
     """Since the segment began."""
     warnings: tuple[str, ...]
-    """Not told in an earlier segment."""
+    """In no earlier segment in these words; one of a kind may come again with other amounts."""
     log: Mapping[str, Any] = field(default_factory=dict)
     clock: Mapping[str, Any] = field(default_factory=dict)
