@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from pgassay.target.block_devices import Mount
-from pgassay.target.local_host import HERE, LocalHost
-from pgassay.trials.control_groups import control_group_files, is_shared
+from pgassay.target.local_host import LocalHost
+from pgassay.trials.control_groups import control_group_files
 
 
 class Grouped(LocalHost):
@@ -54,8 +53,3 @@ def test_a_group_has_figures_and_the_root_of_the_host_none(
     tmp_path: Path, kind: str, line: str, files: tuple[str, ...], expected: list[str]
 ) -> None:
     assert found(tmp_path, kind, line, files) == expected
-
-
-def test_a_server_beside_us_shares_our_group() -> None:
-    assert is_shared(HERE, os.getpid())
-    assert not is_shared(HERE, -1)

@@ -58,12 +58,6 @@ def _wanted(
             yield from ((mount, file) for file in _VERSION_1.get(controller, ()))
 
 
-def is_shared(host: Host, pid: int) -> bool:
-    """Whether the server is in the groups that pgassay itself is in."""
-    ours = None if host.name else text_of(host, Path("/proc/self/cgroup"))
-    return ours is not None and ours == text_of(host, Path(f"/proc/{pid}/cgroup"))
-
-
 def _is_whole_host(host: Host, mount: Mount, directory: Path) -> bool:
     """Whether a group is the kernel's root, whose figures are the host's and not the server's.
 
