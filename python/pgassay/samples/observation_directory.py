@@ -160,7 +160,7 @@ class SegmentWriter:
         """On disk so far, with what still waits in memory, where it is not packed yet."""
         with clear_errors(self._final):
             written = sum(file.stat().st_size for file in self._aside.iterdir())
-        return written + sum(t.nbytes for tables in self._waiting.values() for t in tables)
+        return written + sum(int(t.nbytes) for tables in self._waiting.values() for t in tables)
 
     def finish(self, end: SegmentEnd) -> None:
         """The segment is over: it is there whole when this returns."""
