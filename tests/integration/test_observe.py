@@ -81,6 +81,10 @@ def test_what_goes_on_is_recorded_and_told_in_every_format(
     assert [one["verdict"] for one in listed] == ["observation"]
 
 
+def segments(run: Path) -> int:
+    return len(list((run / "segments").glob("[0-9]*")))
+
+
 def test_a_restart_of_the_server_is_a_gap_and_not_a_spike(
     lab_server: LabServer, tmp_path: Path
 ) -> None:
@@ -97,19 +101,28 @@ def test_a_restart_of_the_server_is_a_gap_and_not_a_spike(
     ):
         begun = commits()
         wait_until(lambda: commits() > begun + 100, "some commits")
+        wait_until(lambda: segments(run) >= 1, "seconds that were seen")
         lab_server.cluster.stop(gently=True)
         wait_until(lambda: is_gap(run), "a segment that saw nothing")
         lab_server.cluster.start()
         before = commits()
         wait_until(lambda: commits() > before + 100, "commits after the restart")
+        later = segments(run) + 2
+        wait_until(lambda: segments(run) >= later, "seconds that were seen again")
         process.send_signal(signal.SIGINT)
         told = ended(process)
     assert sum(told["gaps_s"]) >= 3
     assert told["averages"]["tps"] < 200
-    courses = json.loads((run / "analysis.json").read_text())["courses"]
-    seen = [value for value in courses["tps"] if value is not None]
-    assert len(seen) < len(courses["tps"])
-    assert max(seen) < 200
+    found = json.loads((run / "analysis.json").read_text())
+    course = list(
+        zip(found["edges_ns"], found["edges_ns"][1:], found["courses"]["tps"], strict=False)
+    )
+    (gap,) = [(begin, end) for begin, end in found["gaps_ns"] if end - begin > 3e9]
+    away = [tps for begin, end, tps in course if gap[0] <= begin and end <= gap[1]]
+    assert len(away) >= 3
+    assert set(away) == {None}
+    assert any(tps for _, end, tps in course if end <= gap[0] and tps)
+    assert any(tps for begin, _, tps in course if begin >= gap[1] and tps)
     assert any("samples are missing until the server is back" in w for w in told["warnings"])
 
 

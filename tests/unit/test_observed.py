@@ -34,6 +34,17 @@ def test_an_outage_is_a_gap_and_what_grew_in_it_is_no_spike() -> None:
     assert one.growth() == (50.0, 5.0)
 
 
+def test_nothing_is_seen_while_nothing_is_read() -> None:
+    gap = [(3 * S, 603 * S)]
+    idle = track([0, 1, 2, 3, 603, 604, 605], [7] * 7)
+    rates = idle.rates(np.arange(606, dtype=np.int64) * S, gap)
+    assert rates[:3] == pytest.approx([0, 0, 0])
+    assert np.isnan(rates[3:603]).all()
+    assert idle.growth(gap)[1] == pytest.approx(5)
+    once = track([3, 603], [100, 900])
+    assert once.growth(gap) == (0.0, 0.0)
+
+
 def test_a_counter_that_goes_backwards_is_a_gap() -> None:
     rates = track([0, 1, 2, 3], [100, 110, 0, 10]).rates(np.arange(4, dtype=np.int64) * S)
     assert rates[0] == pytest.approx(10)

@@ -6,6 +6,8 @@ where nothing was seen. Never: bridges a gap: an outage, or a counter that went 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,6 +32,10 @@ def bin_edges(start_ns: int, end_ns: int) -> Times:
     return edges
 
 
+Gaps = Sequence[tuple[int, int]]
+"""From and to, in ns: times in which nothing was read."""
+
+
 class CounterTrack:
     """One counter over the whole time."""
 
@@ -42,7 +48,7 @@ class CounterTrack:
         self._times.append(times_ns)
         self._values.append(values)
 
-    def _steps(self) -> tuple[Times, Floats, Floats]:
+    def _steps(self, gaps: Gaps) -> tuple[Times, Floats, Floats]:
         """Times; how far it has grown and how many seconds were seen up to each of them."""
         times, values = np.concatenate(self._times), np.concatenate(self._values)
         if len(times) < 2:
@@ -50,21 +56,22 @@ class CounterTrack:
         lengths, grown = np.diff(times) / 1e9, np.diff(values)
         # The shorter ones tell the period: after an outage few readings may be left.
         period = float(np.quantile(lengths, 0.25, method="lower"))
-        # Of a stretch of equal values only the first and the last are stored: no gap.
+        # Of a stretch of equal values only the first and the last are stored: no gap by itself.
         near = lengths <= _LONGEST_STEP * max(period, 1e-9)
-        counts = (grown == 0) | ((grown > 0) & near)
+        unseen = _within(times, gaps)
+        counts = (grown == 0) | ((grown > 0) & near & (unseen == 0))
         total = np.r_[0.0, np.cumsum(np.where(counts, grown, 0.0))]
-        seen = np.r_[0.0, np.cumsum(np.where(counts, lengths, 0.0))]
+        seen = np.r_[0.0, np.cumsum(np.where(counts, lengths - unseen, 0.0))]
         return times, total, seen
 
-    def growth(self) -> tuple[float, float]:
-        """How much it grew in all, and in how many seconds that was seen."""
-        _, total, seen = self._steps()
+    def growth(self, gaps: Gaps = ()) -> tuple[float, float]:
+        """How much it grew in all, and in how many seconds that was seen; not in `gaps`."""
+        _, total, seen = self._steps(gaps)
         return (float(total[-1]), float(seen[-1])) if len(total) else (0.0, 0.0)
 
-    def rates(self, edges_ns: Times) -> Floats:
-        """Growth per second in each bin."""
-        times, total, seen = self._steps()
+    def rates(self, edges_ns: Times, gaps: Gaps = ()) -> Floats:
+        """Growth per second in each bin; NaN where too little of it was seen."""
+        times, total, seen = self._steps(gaps)
         if len(times) < 2:
             return np.full(len(edges_ns) - 1, np.nan)
         grown = np.diff(np.interp(edges_ns, times, total))
@@ -73,9 +80,18 @@ class CounterTrack:
         return np.where(enough, grown / np.maximum(seconds, 1e-9), np.nan)
 
 
-def summed_rates(tracks: list[CounterTrack], edges_ns: Times) -> Floats | None:
+def summed_rates(tracks: list[CounterTrack], edges_ns: Times, gaps: Gaps = ()) -> Floats | None:
     """Of several counters together; None where there is none."""
     if not tracks:
         return None
-    total: Floats = np.sum([track.rates(edges_ns) for track in tracks], axis=0)
+    total: Floats = np.sum([track.rates(edges_ns, gaps) for track in tracks], axis=0)
     return total
+
+
+def _within(times: Times, gaps: Gaps) -> Floats:
+    """Seconds of each step from one time to the next that lie in gaps."""
+    found = np.zeros(len(times) - 1)
+    for begin, end in gaps:
+        inside = np.minimum(times[1:], end) - np.maximum(times[:-1], begin)
+        found += np.maximum(inside, 0) / 1e9
+    return found

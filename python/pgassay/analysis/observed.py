@@ -215,11 +215,13 @@ class _Gathered:
         averages: dict[str, float] = {}
         commits = 0.0
         for name, tracks in groups.items():
-            rates = summed_rates(tracks, self._edges)
+            # The host's own counters were read on while the server was away.
+            gaps = () if name in _SECTORS else self.gaps
+            rates = summed_rates(tracks, self._edges, gaps)
             if rates is None:
                 continue
             factor = _SECTOR if name in _SECTORS else 1
-            grown = [track.growth() for track in tracks]
+            grown = [track.growth(gaps) for track in tracks]
             seconds = max((s for _, s in grown), default=0.0)
             average = factor * sum(g for g, _ in grown) / seconds if seconds else 0.0
             if name == "tps":
