@@ -17,7 +17,7 @@ use = "{use}"
 {levels}
 [load]
 clients = 2
-step = "5s"
+step = "8s"
 warmup = "0.5s"
 [design]
 mode = "auto"
@@ -35,7 +35,7 @@ use = "{folder}"
 work_mem = ["4MB", "2MB"]
 [load]
 clients = 3
-step = "4500ms"
+step = "8500ms"
 warmup = "0.5s"
 [design]
 mode = "switchback"
@@ -53,7 +53,7 @@ use = "bank-write"
 work_mem = ["5MB", "9MB"]
 [load]
 clients = 2
-step = "4s"
+step = "8s"
 warmup = "0.5s"
 [design]
 mode = "switchback"
