@@ -291,7 +291,7 @@ def test_a_second_run_against_a_server_is_refused_while_the_first_lives_and_no_l
     tmp_path: Path, lab_server: LabServer
 ) -> None:
     run, second = tmp_path / "run", tmp_path / "second"
-    spec = spec_file(tmp_path, target=existing(lab_server), step="4s")
+    spec = spec_file(tmp_path, target=existing(lab_server), step="20s")
     with watched(run, spec, PGPASSWORD=SECRET) as tool:
         tool.wait_for(lambda: tool.says("warm-up, "), "a load")
         refused = pgassay("run", spec, "--out", second, PGPASSWORD=SECRET)
