@@ -35,7 +35,10 @@ def test_a_real_run_of_steps_is_analysed_to_the_end(own_base: Path, tmp_path: Pa
     (effect,) = found["by_load"]
     assert effect["loads"] == [1, 2, 4, 8]
     assert effect["blocks"] == 3
-    assert all(low < high for low, high in effect["band95_pct"])
+    # Where the disk is so unsteady that bounds tell nothing (beyond 10 000 %), there are none.
+    assert len(effect["band95_pct"]) == 4
+    for band, shift in zip(effect["band95_pct"], effect["effect_pct"], strict=True):
+        assert band is None or band[0] < shift < band[1]
     assert [curve["clients"] for curve in found["load_curves"]] == [[1, 2, 4, 8]] * 2
     assert all(curve["fit"]["rate"]["value"] > 0 for curve in found["load_curves"])
     assert [shift["step"] for shift in found["quantile_shifts"]] == [None, 1, 2, 4, 8]

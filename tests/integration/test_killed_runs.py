@@ -15,6 +15,7 @@ from pgassay.target.installation import Installation
 from pgassay.target.postmaster import end_programs
 from support.broken_runs import (
     LOAD,
+    RESET,
     WARM_UP,
     WatchedRun,
     assert_no_server_left,
@@ -93,7 +94,7 @@ OWNED: dict[str, Phase] = {
     "making the cluster": when_there("run-*/data/global"),
     "building": when_said("building bank-write"),
     "freezing": when_there("run-*/snapshot/base"),
-    "resetting": when_said(r"trial 2 .* reset", later=True),
+    "resetting": when_said(RESET, later=True),
     "starting with other settings": when_starting_with_other_settings,
     "warm-up": when_said(WARM_UP, later=True),
     "load": when_said(LOAD, later=True),
@@ -105,7 +106,7 @@ EXISTING: dict[str, Phase] = {
     "opening": when_said("opening the server"),
     "changing a held setting": when_journaled("setting maintenance_work_mem"),
     "building": when_journaled("schema pgassay"),
-    "resetting": when_said(r"trial 2 .* reset", later=True),
+    "resetting": when_said(RESET, later=True),
     "changing a setting": when_journaled("setting work_mem"),
     "warm-up": when_said(WARM_UP, later=True),
     "load": when_said(LOAD, later=True),

@@ -47,6 +47,7 @@ DEFAULTS: dict[str, Any] = {
 LIMIT_S = 90.0
 POLL_S = 0.0005
 # Of a later trial, in one frame of the progress: the frames of the one before may come late.
+RESET = r"(?s)trial [2-9] (?:(?!trial).)*\breset "
 WARM_UP = r"(?s)trial [2-9] (?:(?!trial).)*warm-up, 2 clients"
 LOAD = r"(?s)trial [2-9] (?:(?!trial|warm-up).)*\b2 clients "
 _STEERING = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

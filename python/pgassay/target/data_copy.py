@@ -15,7 +15,7 @@ import secrets
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pgassay.errors import RestoreFailed, TargetError
@@ -102,8 +102,8 @@ class DataPlace:
                 f"{directory} of {self.host.label} is not a copy that this run made; left as it is"
             )
         for _ in range(_REMOVALS):
-            words: list[str | Path] = ["find", directory, "-mindepth", "1"]
-            words += ["!", "-path", directory / MARK, "-delete"]
+            words: list[str | Path] = ["find", directory, "-mindepth", "1", "-maxdepth", "1"]
+            words += ["!", "-name", MARK, "-exec", "rm", "-rf", "--", "{}", "+"]
             if not self._run(words).returncode:
                 self._run(["rm", "-rf", "--", directory])
             if not self.has(directory):
@@ -129,8 +129,13 @@ class DataPlace:
                 f" as it is, and the server's own is in {self.beside('found')}"
             )
         # One that could not be removed must not keep the server from its own.
-        spent = next(path for path in self.spent() if not self.has(path))
-        self.move(self.data, spent)
+        free = next((path for path in self.spent() if not self.has(path)), None)
+        if free is None:
+            raise TargetError(
+                f"{_SPENT} copies that could not be removed lie beside {self.data} of"
+                f" {self.host.label}; remove {self.beside('spent')}* by hand"
+            )
+        self.move(self.data, free)
 
     def spent(self) -> Iterator[Path]:
         """Names of copies that are done with, the first of which is nearly always free."""
@@ -169,8 +174,10 @@ def give_back(place: DataPlace) -> None:
     May be called at any time, also twice: what is on disk says what is left to do.
     """
     found = place.beside("found")
-    # A copy that is not whole may be what has filled the disk.
-    place.remove(place.beside("work"))
+    # A copy that is not whole may be what has filled the disk; one that cannot be removed now must
+    # not keep the server from its own, and is seen to below.
+    with suppress(TargetError):
+        place.remove(place.beside("work"))
     if place.has(found):
         place.service.stop()
         place.set_aside()
@@ -183,6 +190,7 @@ def give_back(place: DataPlace) -> None:
         )
     place.service.start()
     try:
+        place.remove(place.beside("work"))
         place.remove(place.beside("frozen"))
         place.remove_spent()
     except TargetError as error:

@@ -46,7 +46,7 @@ def recover(
         if dsn is None:
             recover_owned(changes, journal)
         elif changes:
-            notes.extend(recover_existing(dsn, changes, journal, access, machine))
+            recover_existing(dsn, changes, journal, access, machine, notes)
 
     def knobs() -> None:
         if host:
@@ -54,6 +54,11 @@ def recover(
 
     try:
         undo_each(server, knobs)
+    except TargetError as error:
+        if not notes:
+            raise
+        # Each was settled, so the next try will not come by it again.
+        raise RestoreFailed("; ".join([str(error), *notes])) from error
     finally:
         machine.close()
     return notes
@@ -73,19 +78,26 @@ def recover_owned(changes: Sequence[Change], journal: Journal) -> None:
 
 
 def recover_existing(
-    dsn: str, changes: Sequence[Change], journal: Journal, access: Access, machine: Host
-) -> list[str]:
-    """Undo on the existing server, if it is the one the journal speaks of."""
+    dsn: str,
+    changes: Sequence[Change],
+    journal: Journal,
+    access: Access,
+    machine: Host,
+    notes: list[str],
+) -> None:
+    """Undo on the existing server, if it is the one the journal speaks of.
+
+    `notes` is given the sentences of `recover`, also of those before a failure.
+    """
     changes = give_back_copied(dsn, changes, journal, access, machine)
     if not changes:
-        return []
+        return
     try:
         parameters = resolve(dsn)
     except ConnectionRefused as refused:
         bring_up(dsn, changes, access, machine, refused)
         parameters = resolve(dsn)
     left = list(changes)
-    notes: list[str] = []
     settled: set[str] = set()
     with connect(parameters, statement_limit_s=0) as session:
         with told_as_target_error("taking the run lock"):
@@ -113,7 +125,6 @@ def recover_existing(
             sql = [*(change.undo for change in reversed(left)), RELOAD]
             todo = [restart.by_hand] if restart.by_hand else sql
             raise RestoreFailed(not_restored(parameters, [one_line(error)], todo)) from error
-    return notes
 
 
 def _refuse_other_server(session: Connection, changes: Sequence[Change]) -> None:

@@ -1,0 +1,107 @@
+"""A data directory and the copies beside it, on a real file system, without a server."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgassay.errors import TargetError
+from pgassay.target import data_copy
+from pgassay.target.data_copy import MARK, DataPlace, LeftOver, give_back
+from pgassay.target.host import Finished
+from pgassay.target.local_host import HERE
+
+
+class _Server:
+    account = pwd.getpwuid(os.geteuid()).pw_name
+
+
+class _Service:
+    """A service that only says what it was told."""
+
+    server = _Server()
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def stop(self) -> None:
+        self.told.append("stop")
+
+    def start(self) -> None:
+        self.told.append("start")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> DataPlace:
+    """On a path that is a pattern, were it taken for one; the server is on a copy."""
+    folder = tmp_path / "o'[a-z]*? $x"
+    folder.mkdir()
+    service: Any = _Service()
+    found = DataPlace(HERE, service, folder / "data.pgassay-1a2b")
+    found.beside("found").mkdir()
+    (found.beside("found") / "own").touch()
+    marked(found, found.data)
+    return found
+
+
+def marked(place: DataPlace, directory: Path) -> None:
+    directory.mkdir()
+    (directory / "base").mkdir()
+    (directory / "base" / "1").touch()
+    (directory / MARK).write_text(place.prefix.name)
+
+
+def test_the_mark_goes_last(place: DataPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, seen = place._run, []
+
+    def watched(words: Sequence[str | Path]) -> Finished:
+        done = run(words)
+        seen.append(sorted(path.name for path in place.data.glob("*")))
+        return done
+
+    monkeypatch.setattr(place, "_run", watched)
+    place.remove(place.data)
+    assert seen == [[MARK], []]
+    assert not place.data.exists()
+
+
+def test_what_has_no_mark_is_not_removed(place: DataPlace) -> None:
+    with pytest.raises(TargetError, match="is not a copy that this run made; left as it is"):
+        place.remove(place.beside("found"))
+    assert (place.beside("found") / "own").exists()
+
+
+def test_the_server_gets_its_own_also_where_a_copy_cannot_be_removed(
+    place: DataPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove = place.remove
+
+    def broken(directory: Path) -> None:
+        if directory == place.beside("work"):
+            raise TargetError("Input/output error")
+        remove(directory)
+
+    monkeypatch.setattr(place, "remove", broken)
+    with pytest.raises(LeftOver, match="Input/output error"):
+        give_back(place)
+    assert [path.name for path in place.data.iterdir()] == ["own"]
+    assert place.service.told == ["stop", "start"]  # type: ignore[attr-defined]
+    monkeypatch.undo()
+    give_back(place)
+    assert [path.name for path in place.data.parent.iterdir()] == ["data"]
+
+
+def test_where_no_name_is_free_the_copy_stays_and_is_named(
+    place: DataPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data_copy, "_PAUSE_S", 0.0)
+    for path in place.spent():
+        path.mkdir()
+    with pytest.raises(TargetError, match=r"9 copies .* remove .*-spent\* by hand"):
+        place.set_aside()
+    assert place.is_ours
