@@ -12,7 +12,7 @@ import pytest
 
 from pgassay.errors import TargetError
 from pgassay.target import data_copy
-from pgassay.target.data_copy import MARK, DataPlace, LeftOver, give_back
+from pgassay.target.data_place import MARK, DataPlace, LeftOver, give_back
 from pgassay.target.host import Finished
 from pgassay.target.local_host import HERE
 
