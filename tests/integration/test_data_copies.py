@@ -13,6 +13,7 @@ import pytest
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.target.data_place import MARK
+from pgassay.target.protocol import SchemaVariant
 from pgassay.target.recover import recover
 from support.command import pgassay
 from support.data_copies import BESIDE, SPEC, build, die_after, left_untouched, on_copies
@@ -72,6 +73,18 @@ def test_the_directory_comes_back_over_ssh_where_the_tool_was_killed_in_a_reset(
     assert die_after(20, debian, path, "ssh") is None
     recover(debian.dsn(), open_changes(path), FileJournal(path), ACCESS["ssh"])
     assert open_changes(path) == []
+
+
+def test_sql_of_a_variant_that_fails_is_told_with_its_key_and_the_directory_comes_back(
+    debian: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
+) -> None:
+    wrong = SchemaVariant("a", {"factors.schema, a": "CREATE INDEX one ON account (nix)"})
+    with (
+        closing(on_copies(debian, journal, request)) as target,
+        pytest.raises(TargetError, match=r'factors\.schema, a: column "nix"'),
+    ):
+        target.vary(wrong)
+    assert journal.open == []
 
 
 def test_a_directory_that_is_not_our_copy_is_left_and_told(
