@@ -96,13 +96,14 @@ def on_copies(
 
 
 def let_go(target: CopiedTarget) -> None:
-    """As if its process were killed: both locks die with their owner."""
+    """As if its process were killed: both locks die with their owner, and so does its ssh."""
     control, copies = target._control, target._copies
     assert control is not None
     assert copies is not None
     assert copies._lock is not None
     control.close()
     copies._lock.release()
+    target._machine.close()
 
 
 # Dies as by SIGKILL after its n-th step: a command on directories, a stop or a start.
