@@ -75,8 +75,7 @@ def test_the_next_run_gives_it_back_wherever_the_tool_was_killed(
     assert what == f"data directory {debian.data}"
 
 
-@pytest.mark.parametrize("kind", ["systemd", "pg_ctl", "ssh"])
-@pytest.mark.parametrize("down", [False, True])
+@pytest.mark.parametrize(("kind", "down"), [("systemd", False), ("pg_ctl", True), ("ssh", True)])
 def test_it_is_given_back_by_whatever_restarts_it_up_or_down(
     kind: str,
     down: bool,
