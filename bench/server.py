@@ -31,8 +31,11 @@ SETTINGS = {"shared_buffers": "512MB", "max_connections": "1100", "max_wal_size"
 class NoJournal:
     """Nothing is changed but the server of our own, which goes as a whole."""
 
+    place = ""
+
     def record(self, change: Change) -> None: ...
     def undone(self, change_id: str) -> None: ...
+    def undone_at(self, place: str, change_id: str) -> None: ...
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -15,24 +12,14 @@ import pytest
 
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.samples.journal import FileJournal, open_changes
-from pgassay.target.data_copy import MARK
-from pgassay.target.protocol import Connection
+from pgassay.target.data_place import MARK
+from pgassay.target.protocol import SchemaVariant
 from pgassay.target.recover import recover
 from support.command import pgassay
+from support.data_copies import BESIDE, SPEC, build, die_after, left_untouched, on_copies
 from support.servers import RecordingJournal
-from support.services import CONF_ROOT, DebianServer
+from support.services import DebianServer
 from support.targets import ACCESS, copied, existing
-
-BESIDE = "data.pgassay-*"
-
-
-def build(session: Connection) -> None:
-    session.execute("CREATE TABLE account AS SELECT i FROM generate_series(1, 100) i")
-
-
-def own_rows(server: DebianServer) -> list[tuple[int]]:
-    with server.admin() as session:
-        return session.execute("SELECT i FROM public.own ORDER BY i").fetchall()
 
 
 @pytest.fixture(autouse=True)
@@ -40,22 +27,8 @@ def untouched(
     debian: DebianServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[None]:
     """Every test leaves the server up on the very directory it had, with nothing beside it."""
-    monkeypatch.setenv(CONF_ROOT, str(debian.conf))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    with debian.admin() as session:
-        session.execute("DROP TABLE IF EXISTS own")
-        session.execute("CREATE TABLE own AS SELECT i FROM generate_series(1, 3) i")
-        session.execute("ALTER SYSTEM SET work_mem = '6MB'")
-        session.execute("SELECT pg_reload_conf()")
-    before = (debian.data.stat().st_ino, debian.data.stat().st_mode, debian.file.read_bytes())
-    yield
-    after = (debian.data.stat().st_ino, debian.data.stat().st_mode, debian.file.read_bytes())
-    assert after == before
-    assert not (debian.data / MARK).exists()
-    assert list(debian.data.parent.glob(BESIDE)) == []
-    assert own_rows(debian) == [(1,), (2,), (3,)]
-    with debian.admin() as session:
-        assert session.execute("SELECT to_regnamespace('pgassay')").fetchone() == (None,)
+    with left_untouched(debian, monkeypatch, tmp_path):
+        yield
 
 
 @pytest.mark.parametrize("kind", ["pg_ctlcluster", "systemd", "pg_ctl", "ssh"])
@@ -80,58 +53,7 @@ def test_every_trial_has_the_data_of_the_first_and_its_own_settings(
     assert journal.open == []
 
 
-# Dies as by SIGKILL after its n-th step: a command on directories, a stop or a start.
-DYING = """
-import os, signal, sys
-from pathlib import Path
-from pgassay.samples.journal import FileJournal
-from pgassay.target.data_copy import DataPlace
-from pgassay.target.service import Service
-from support.targets import ACCESS, copied
-from pgassay.target.existing import ExistingTarget
-
-dsn, journal, kind, last = sys.argv[1:5]
-left = int(last)
-
-def counted(owner, name):
-    plain = getattr(owner, name)
-    def step(*words, **options):
-        global left
-        found = plain(*words, **options)
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return found
-    setattr(owner, name, step)
-
-target = copied(ExistingTarget(
-    dsn, FileJournal(Path(journal)), allow_changes=True, accept=["commits", "sessions"],
-    access=ACCESS[kind],
-))
-target.open()
-for owner, names in ((DataPlace, ("run", "remove")), (Service, ("stop", "start"))):
-    for name in names:
-        counted(owner, name)
-make = "CREATE TABLE account (i int)"
-target.prepare(lambda session: session.execute(make), {"work_mem": "7MB"})
-target.reset({"work_mem": "8MB"})
-target.close()
-print("steps", int(last) - left)
-"""
-
-
-def die_after(steps: int, debian: DebianServer, journal: Path, kind: str) -> str | None:
-    """The driver, killed after so many steps; what it said where it came to its end."""
-    words = [sys.executable, "-c", DYING, debian.dsn(), str(journal), kind, str(steps)]
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    done = subprocess.run(words, check=False, capture_output=True, text=True, env=env)
-    if done.returncode == -9:
-        return None
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-@pytest.mark.parametrize("steps", range(1, 33))
+@pytest.mark.parametrize("steps", range(4, 36))
 def test_the_directory_comes_back_wherever_the_tool_was_killed(
     steps: int, debian: DebianServer, tmp_path: Path
 ) -> None:
@@ -153,12 +75,22 @@ def test_the_directory_comes_back_over_ssh_where_the_tool_was_killed_in_a_reset(
     assert open_changes(path) == []
 
 
+def test_sql_of_a_variant_that_fails_is_told_with_its_key_and_the_directory_comes_back(
+    debian: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
+) -> None:
+    wrong = SchemaVariant("a", {"factors.schema, a": "CREATE INDEX one ON account (nix)"})
+    with (
+        closing(on_copies(debian, journal, request)) as target,
+        pytest.raises(TargetError, match=r'factors\.schema, a: column "nix"'),
+    ):
+        target.vary(wrong)
+    assert journal.open == []
+
+
 def test_a_directory_that_is_not_our_copy_is_left_and_told(
     debian: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
 ) -> None:
-    target = copied(existing("pg_ctlcluster", debian, journal, request))
-    target.open()
-    target.prepare(build, {})
+    target = on_copies(debian, journal, request)
     mark = debian.data / MARK
     text = mark.read_text()
     mark.write_text("another's")
@@ -169,40 +101,10 @@ def test_a_directory_that_is_not_our_copy_is_left_and_told(
     assert journal.open == []
 
 
-def test_the_next_run_is_told_of_a_copy_that_a_killed_run_left(
-    debian: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
-) -> None:
-    dead = copied(existing("pg_ctlcluster", debian, journal, request))
-    dead.open()
-    dead.prepare(build, {})
-    control, copies = dead._control, dead._copies
-    assert control is not None
-    assert copies is not None
-    assert copies._lock is not None
-    # Both locks die with their owner.
-    control.close()
-    copies._lock.release()
-    with (
-        closing(existing("pg_ctlcluster", debian, RecordingJournal(), request)) as following,
-        pytest.raises(TargetError, match=r"on a copy of its data.*pgassay recover RUN"),
-    ):
-        following.open()
-    copies._service.stop()
-    with (
-        closing(existing("pg_ctlcluster", debian, RecordingJournal(), request)) as following,
-        pytest.raises(TargetError, match=r"on a copy, perhaps stopped: `pgassay recover RUN`"),
-    ):
-        following.open()
-    recover(debian.dsn(), list(journal.open), journal, ACCESS["pg_ctlcluster"])
-    assert journal.open == []
-
-
 def test_what_lies_beside_is_removed_only_where_it_is_ours(
     debian: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
 ) -> None:
-    target = copied(existing("pg_ctlcluster", debian, journal, request))
-    target.open()
-    target.prepare(build, {})
+    target = on_copies(debian, journal, request)
     prefix = journal.open[0].copy
     half, theirs = Path(f"{prefix}-work"), Path(f"{prefix}-spent")
     for folder in (half, theirs):
@@ -291,31 +193,6 @@ def test_a_link_in_the_data_directory_is_refused(
         link.unlink()
 
 
-SPEC = """
-[target]
-dsn = "{dsn}"
-cluster = "15/lab"
-allow_changes = true
-allow_restart = true
-allow_data_copy = true
-accept = ["commits", "sessions"]
-[reset]
-level = "snapshot"
-[workload]
-use = "bank-write"
-[factors.postgres]
-work_mem = ["5MB", "9MB"]
-[load]
-clients = 2
-step = "0.6s"
-warmup = "0.2s"
-[design]
-seed = 3
-min_blocks = 2
-max_blocks = 2
-"""
-
-
 def test_a_run_on_copies_is_planned_and_ends_with_the_directory_as_it_was(
     debian: DebianServer, tmp_path: Path
 ) -> None:
@@ -325,6 +202,8 @@ def test_a_run_on_copies_is_planned_and_ends_with_the_directory_as_it_was(
     assert planned.returncode == 0, planned.stderr
     assert "stops:" not in planned.stdout
     assert "the data directory is kept aside and put back at the end" in planned.stdout
+    assert "change    host: 2 copies of the data directory, " in planned.stdout
+    assert list(debian.data.parent.glob(BESIDE)) == [], "a plan writes nothing"
     done = pgassay("run", spec, "--out", run, "--json")
     assert done.returncode == 0, done.stderr
     trials = [json.loads(path.read_text()) for path in run.glob("trials/*/trial.json")]

@@ -12,28 +12,22 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from pgassay.plan.design import make_plan
-from pgassay.spec.parse import parse_spec
 from pgassay.target.account import Account
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.workspace import make_workspace, new_name
 from pgassay.trials.guards import Remark
-from pgassay.trials.record import Columns
 from pgassay.trials.sameness import SamenessWatch
+from support.remarks import said
 from support.servers import (
     LabServer,
     RecordingJournal,
     installation_named,
-    is_root,
     running_lab_server,
     running_standby,
     wait_until,
 )
+from support.small_disk import small_disk
 
-SPEC = parse_spec("[factors.postgres]\njit = ['on', 'off']\n", source="lab", beside=Path())
-ARM = make_plan(SPEC).arms[0]
-RESULT = {"steps": [{"measured": True, "start_ns": 0, "end_ns": 1}]}
-UNSAMPLED: Columns = {name: [] for name in ("tick_ns", "pid", "backend_type", "state", "scenario")}
 SLOWLY = "SET vacuum_cost_delay = 100; SET vacuum_cost_limit = 1; VACUUM slow"
 
 
@@ -47,9 +41,8 @@ def watched(server: LabServer) -> Iterator[Callable[[], dict[str, Remark]]]:
         watch = SamenessWatch(target, target.open(), {})
 
         def remarks() -> dict[str, Remark]:
-            found = watch.remarks(SPEC, ARM, RESULT, UNSAMPLED, [])
             # Tests of the host's knobs may run at the same time.
-            return {one.guard: one for one in found if one.guard != "host-knobs"}
+            return {name: one for name, one in said(watch).items() if name != "host-knobs"}
 
         yield remarks
 
@@ -226,26 +219,18 @@ def test_a_clock_that_is_set_is_seen(
 
 
 def test_a_disk_that_is_nearly_full_is_seen(account: Account, empty_base: Path) -> None:
-    if not is_root():
-        pytest.skip("a small disk can only be mounted by root")
-    folder = empty_base / "disk"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=300m,mode=0711", "pgassay-test", str(folder)]
-    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
-    if mounted.returncode:
-        pytest.skip(f"mounting is not allowed here: {mounted.stderr.strip()}")
-    try:
-        with running_lab_server(installation_named("embedded-18"), account, folder) as server:
-            for size, grade in (("280m", "doubt"), ("296m", "invalid")):
-                filler = folder / "filler"
-                filler.unlink(missing_ok=True)
-                with watched(server) as remarks:
-                    assert "disk" not in remarks()
-                    _fill(folder, filler, size)
-                    assert remarks()["disk"].grade == grade
-                filler.unlink()
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+    with (
+        small_disk(empty_base / "disk", "300m") as folder,
+        running_lab_server(installation_named("embedded-18"), account, folder) as server,
+    ):
+        for size, grade in (("280m", "doubt"), ("296m", "invalid")):
+            filler = folder / "filler"
+            filler.unlink(missing_ok=True)
+            with watched(server) as remarks:
+                assert "disk" not in remarks()
+                _fill(folder, filler, size)
+                assert remarks()["disk"].grade == grade
+            filler.unlink()
 
 
 def _fill(disk: Path, filler: Path, up_to: str) -> None:

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 
 import pytest
 
 from pgassay.errors import TargetError
-from pgassay.plan.design import make_plan
-from pgassay.spec.parse import parse_spec
 from pgassay.target.host_files import find_knob
 from pgassay.target.local_host import HERE
 from pgassay.target.protocol import ServerFacts
 from pgassay.trials.fingerprint import take_fingerprint
-from pgassay.trials.guards import Remark
-from pgassay.trials.record import Columns
 from pgassay.trials.sameness import SamenessWatch
+from support.remarks import said
 from support.servers import RecordingJournal
 from support.services import DebianServer
 from support.sshd import Sshd
 from support.targets import existing
 
-SPEC = parse_spec("[factors.postgres]\njit = ['on', 'off']\n", source="lab", beside=Path())
-ARM = make_plan(SPEC).arms[0]
-RESULT = {"steps": [{"measured": True, "start_ns": 0, "end_ns": 1}]}
-UNSAMPLED: Columns = {name: [] for name in ("tick_ns", "pid", "backend_type", "state", "scenario")}
 SWAP = "vm.swappiness"
 
 
@@ -39,10 +31,6 @@ def watched(
     with closing(target):
         facts = target.open()
         yield SamenessWatch(target, facts, {}), facts
-
-
-def said(watch: SamenessWatch) -> dict[str, Remark]:
-    return {one.guard: one for one in watch.remarks(SPEC, ARM, RESULT, UNSAMPLED, [])}
 
 
 @pytest.mark.parametrize("kind", ["ssh", "ssh, no service"])

@@ -16,7 +16,8 @@ import psutil
 import pytest
 
 from support.command import pgassay, shop_workload
-from support.servers import LabServer, is_root, wait_until
+from support.servers import LabServer, wait_until
+from support.small_disk import small_disk
 
 SPEC = """
 question = "Does it run?"
@@ -253,19 +254,7 @@ def test_a_script_against_a_missing_table_ends_with_code_two_and_the_servers_wor
 
 @pytest.mark.usefixtures("no_server_left")
 def test_a_full_disk_ends_the_run_and_keeps_what_was_whole(tmp_path: Path) -> None:
-    if not is_root():
-        pytest.skip("a small disk can only be mounted by root")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=200k", "pgassay-test", str(disk)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if mounted.returncode:
-        pytest.skip(f"mounting is not allowed here: {mounted.stderr.strip()}")
-    try:
+    with small_disk(tmp_path / "disk", "200k") as disk:
         done = pgassay("run", spec_file(tmp_path, blocks=20), "--out", disk / "run")
         assert done.returncode == 2, done.stderr
         assert (
@@ -275,8 +264,6 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_whole(tmp_path: Path) -> No
         kept = list((disk / "run" / "trials").iterdir())
         assert kept
         assert all((trial / "trial.json").is_file() for trial in kept)
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
 
 
 @pytest.mark.usefixtures("own_base")

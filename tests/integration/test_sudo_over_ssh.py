@@ -14,11 +14,12 @@ from pgassay.errors import TargetError
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.ssh_host import SshHost
 from pgassay.trials.fingerprint import take_fingerprint
+from support.data_copies import BESIDE, build, left_untouched
 from support.servers import RecordingJournal
 from support.services import CONF_ROOT, DebianServer
 from support.sshd import HOST, Sshd, loopback_sshd
 from support.sudoer import RULES, sudoer
-from support.targets import ACCESS, state_of
+from support.targets import ACCESS, copied, state_of
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +83,30 @@ def test_a_server_is_restarted_looked_at_and_put_back_by_sudo(
         assert fingerprint.host.disk_used is not None
         assert fingerprint.postmaster is not None
     assert state_of(debian) == found
+    assert journal.open == []
+
+
+def test_trials_run_on_copies_by_sudo(
+    debian: DebianServer,
+    journal: RecordingJournal,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    with (
+        left_untouched(debian, monkeypatch, tmp_path),
+        closing(copied(target(debian, journal, sudo=True))) as opened,
+    ):
+        opened.open()
+        opened.prepare(build, {"work_mem": "7MB"})
+        for memory in ("8MB", "9MB"):
+            assert opened.reset({"work_mem": memory}).settings["work_mem"] == memory
+            with opened.connect() as session:
+                assert session.execute("SELECT count(*) FROM account").fetchone() == (100,)
+                session.execute("TRUNCATE account")
+                session.execute("DELETE FROM public.own")
+        owner = debian.data.owner()
+        beside = list(debian.data.parent.glob(BESIDE))
+        assert {path.owner() for path in (debian.data, *beside)} == {owner}
     assert journal.open == []
 
 

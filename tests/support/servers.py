@@ -40,6 +40,7 @@ class RecordingJournal:
     changes: list[Change] = field(default_factory=list)
     undone_ids: list[str] = field(default_factory=list)
     interrupt_at: int | None = None
+    place: str = ""
 
     def record(self, change: Change) -> None:
         self.changes.append(change)
@@ -48,6 +49,9 @@ class RecordingJournal:
 
     def undone(self, change_id: str) -> None:
         self.undone_ids.append(change_id)
+
+    def undone_at(self, place: str, change_id: str) -> None:
+        """Of a run that left no file."""
 
     @property
     def open(self) -> list[Change]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.spec.reset import ResetLevel, ResetRule
+from pgassay.spec.reset import Caches, ResetLevel, ResetRule
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.existing_copied import CopiedTarget
@@ -85,7 +85,7 @@ def existing(
     )
 
 
-def copied(target: ExistingTarget) -> CopiedTarget:
+def copied(target: ExistingTarget, caches: Caches = Caches.AS_IS) -> CopiedTarget:
     """The same, with trials on copies of the data directory."""
     return CopiedTarget(
         target._dsn,
@@ -93,7 +93,7 @@ def copied(target: ExistingTarget) -> CopiedTarget:
         allow_changes=True,
         accept=target._accept,
         access=target._access,
-        rule=ResetRule(ResetLevel.SNAPSHOT),
+        rule=ResetRule(ResetLevel.SNAPSHOT, caches),
     )
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from pgassay.errors import TargetError
-from pgassay.target import data_copy
-from pgassay.target.data_copy import MARK, DataPlace, LeftOver, give_back
+from pgassay.target import data_place
+from pgassay.target.data_copy import LeftOver, give_back
+from pgassay.target.data_place import MARK, DataPlace
 from pgassay.target.host import Finished
 from pgassay.target.local_host import HERE
 
@@ -99,7 +100,7 @@ def test_the_server_gets_its_own_also_where_a_copy_cannot_be_removed(
 def test_where_no_name_is_free_the_copy_stays_and_is_named(
     place: DataPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(data_copy, "_PAUSE_S", 0.0)
+    monkeypatch.setattr(data_place, "_PAUSE_S", 0.0)
     for path in place.spent():
         path.mkdir()
     with pytest.raises(TargetError, match=r"9 copies .* remove .*-spent\* by hand"):

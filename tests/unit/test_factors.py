@@ -36,6 +36,12 @@ def arms_of(spec: Spec) -> list[Spec]:
     return [spec_of_arm(spec, arm.by_kind) for arm in make_plan(spec).arms]
 
 
+def test_an_undo_is_needed_where_the_data_are_no_copy() -> None:
+    leave = "allow_restart = true\nallow_data_copy = true\ncluster = '15/main'\n"
+    spec = parsed(EXISTING + leave + "[reset]\nlevel = 'snapshot'\n" + INDEX)
+    assert len(make_plan(spec).arms) == 2
+
+
 def test_levels_of_all_kinds_are_one_arms_and_survive_storage() -> None:
     spec = parsed(
         "[factors.target]\nversion = [16, 18]\n[factors.workload]\nscale = [1, 10]\n"

@@ -104,6 +104,17 @@ def test_a_replaced_file_is_the_old_one_or_the_new_one(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["a.json"]  # noqa: PTH208
 
 
+def test_a_later_run_says_to_a_dead_runs_journal_what_it_has_undone(tmp_path: Path) -> None:
+    dead = FileJournal(tmp_path / "dead.jsonl")
+    dead.record(Change("1", "setting", "SET", "RESET"))
+    later = FileJournal(tmp_path / "later.jsonl")
+    later.undone_at(dead.place, "1")
+    assert open_changes(Path(dead.place)) == []
+    for gone in ("", str(tmp_path / "gone.jsonl")):
+        later.undone_at(gone, "1")
+    assert [path.name for path in tmp_path.iterdir()] == ["dead.jsonl"]
+
+
 def test_the_journal_knows_what_was_not_undone_also_after_a_torn_line(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     journal = FileJournal(path)

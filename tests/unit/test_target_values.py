@@ -52,8 +52,11 @@ PATH = replace(MEMORY, name="search_path", value='"$user", public', unit=None, v
 
 
 class SilentJournal:
+    place = ""
+
     def record(self, change: Change) -> None: ...
     def undone(self, change_id: str) -> None: ...
+    def undone_at(self, place: str, change_id: str) -> None: ...
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from pgassay.spec.parse import Spec
 from pgassay.target.access import access_of
 from pgassay.target.placement import Placement
 from pgassay.target.preview import PlannedChange, Preview, preview_existing
+from pgassay.trials.grounds import grounds_of
 
 Ahead = Preview | str | None
 """A preview; why there is none; None where the server is one of our own."""
@@ -31,6 +32,7 @@ def look_ahead(spec: Spec, plan: Plan) -> Ahead:
     for factor in plan.factors:
         if factor.kind == "postgres":
             wanted[factor.name] = list(factor.levels)
+    variants = {ground.schema for ground in grounds_of(spec, plan).of_arm.values()} - {""}
     try:
         return preview_existing(
             target.dsn,
@@ -40,6 +42,7 @@ def look_ahead(spec: Spec, plan: Plan) -> Ahead:
             access=access_of(target),
             rule=spec.file.reset_rule(),
             allow_changes=target.allow_changes,
+            schema_variants=len(variants),
             restarts_for_knobs=any(
                 name.startswith((HUGE, *TAKEN_AT_START)) for name in spec.file.factors.host
             ),

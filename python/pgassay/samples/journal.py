@@ -28,6 +28,11 @@ class FileJournal:
     def __init__(self, path: Path) -> None:
         self._path = path
 
+    @property
+    def place(self) -> str:
+        """Its file, from wherever it is looked for."""
+        return str(self._path.absolute())
+
     def record(self, change: Change) -> None:
         """Note a change that is about to be made."""
         self._append({"event": "change", **asdict(change)})
@@ -40,6 +45,11 @@ class FileJournal:
         """
         with suppress(PgassayError):
             self._append({"event": "undone", "id": change_id})
+
+    def undone_at(self, place: str, change_id: str) -> None:
+        """Note it in another run's journal, where that is; none is made."""
+        if place and Path(place).is_file():
+            FileJournal(Path(place)).undone(change_id)
 
     def _append(self, entry: dict[str, str | None]) -> None:
         # A line cut short by a crash must not swallow this one, so each begins afresh.

@@ -125,13 +125,15 @@ def _reset(spec: Spec) -> None:
 
 
 def _can_be_undone(spec: Spec, key: str, levels: Mapping[str, SchemaSql]) -> None:
-    """An existing server's data are not a copy that is thrown away."""
+    """An existing server's data are no copy that is thrown away, but for reset.level 'snapshot'."""
     if not spec.file.target.allow_changes:
         raise SpecError(
             "changes the schema of an existing server, and runs SQL there only with"
             " target.allow_changes = true",
             key=key,
         )
+    if spec.file.reset_rule().level is ResetLevel.SNAPSHOT:
+        return
     for label, level in levels.items():
         if level.sql and not (level.undo or "").strip():
             raise SpecError(

@@ -18,7 +18,7 @@ from pgassay.target.changeable import NO_RESTART, NOT_ALLOWED, refuse_unchangeab
 from pgassay.target.host import Host
 from pgassay.target.local_host import HERE
 from pgassay.target.protocol import Connection
-from pgassay.target.service_control import Control, DebianCluster, PgCtl, SystemdUnit
+from pgassay.target.service_control import Control, DebianCluster, PgCtl, SystemdUnit, by_hand
 from pgassay.target.setting_scope import SERVER, Scope
 from pgassay.target.ssh_host import SshHost
 
@@ -65,6 +65,11 @@ class Access:
         if self.control is None:
             return NO_RESTART
         return "" if self.allow_restart else NOT_ALLOWED
+
+    @property
+    def restarted_by(self) -> str:
+        """What a person would type to restart the server; empty where that is not known."""
+        return "" if self.control is None else by_hand(self.control, self.ssh or "")
 
     @property
     def reaches_host(self) -> bool:

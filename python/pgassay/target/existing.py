@@ -24,7 +24,8 @@ from pgassay.target.alter_system import SystemSettings
 from pgassay.target.changeable import needs_restart, refuse_pending
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import HostKnobs
-from pgassay.target.left_over import resolve_existing, restart_for_dead_run, undo_dead_run
+from pgassay.target.left_on_copy import reach
+from pgassay.target.left_over import restart_for_dead_run, undo_dead_run
 from pgassay.target.located import Located, locate
 from pgassay.target.protocol import (
     NOTHING,
@@ -59,7 +60,7 @@ from pgassay.target.session import (
 )
 from pgassay.target.settings import read_settings, show
 from pgassay.target.signs import look_for_signs, refuse_signs
-from pgassay.target.standing import is_local, not_restored, unfit
+from pgassay.target.standing import is_local, not_restored, refuse_unfit
 from pgassay.target.statements import statement
 from pgassay.target.template_database import TemplateDatabase
 from pgassay.target.undoing import undo_each
@@ -105,6 +106,7 @@ class ExistingTarget:
         self._seen: ServerFacts | None = None
         self._left_alone: list[str] = []
         """On what a killed run had left, and somebody has changed since."""
+        self._given_back: list[str] = []
         self._held: dict[str, str] = {}
         self._held_host: dict[str, str] = {}
         self._prepared = False
@@ -115,12 +117,12 @@ class ExistingTarget:
         return f"ExistingTarget({where})"
 
     def open(self) -> ServerFacts:
-        self._parameters = resolve_existing(self._dsn, self._access)
+        self._parameters, self._given_back = reach(
+            self._dsn, self._access, self._machine, self._journal, self._accept
+        )
         self._control = connect(self._parameters)
         with told_as_target_error("looking at the server"):
-            reason = unfit(self._control, self._parameters.label)
-        if reason is not None:
-            raise TargetError(reason)
+            refuse_unfit(self._control, self._parameters.label)
         service = self._find_service(self._control)
         self._settings = SystemSettings(
             self._parameters, self._journal, service, self._access.scope(self._control)
@@ -128,18 +130,17 @@ class ExistingTarget:
         run_lock.take(self._control)
         with told_as_target_error("looking for what a killed run has left"):
             server = identity(self._control) or self._parameters.label
-            self._left_alone = undo_dead_run(self._parameters, server, self._machine)
+            self._left_alone = undo_dead_run(self._parameters, server, self._machine, self._journal)
         self._journal.speaks_of(server)
         if self._allow_changes:
             refuse_elsewhere(self._control)
         refuse_foreign(self._control)
         with told_as_target_error("looking for signs of production"):
-            signs = look_for_signs(self._control, self._accept)
-        refuse_signs(signs, self._parameters.label)
+            refuse_signs(look_for_signs(self._control, self._accept), self._parameters.label)
         # A run that is refused has no business restarting a server.
         with told_as_target_error("restarting for what a killed run has left"):
             self._left_alone += restart_for_dead_run(
-                self._parameters, server, self._access, self._machine
+                self._parameters, server, self._access, self._machine, self._journal
             )
             self._alive()
         self._seen = self.facts()
@@ -245,12 +246,13 @@ class ExistingTarget:
             self._variants.bring(session, self._variant)
             said, caches = settle_existing(session, self._rule, self._data_here, phases)
             shown = show(session, wanted)
+        told_once, self._given_back = self._given_back, []
         return ResetReport(
             level=self._rule.level,
             duration_s=phases.total_s,
             restarted=restarts,
             settings=shown,
-            notes=(*notes, *said, *self._left_alone, *self._host.notes),
+            notes=(*told_once, *notes, *said, *self._left_alone, *self._host.notes),
             host=knobs,
             phases=phases.seconds,
             caches=caches,

@@ -12,12 +12,23 @@ from dataclasses import replace
 
 from pgassay.errors import TargetError
 from pgassay.target.changeable import refuse_pending
-from pgassay.target.data_copy import DataCopies, DataPlace, refuse_unmovable, refuse_without_room
+from pgassay.target.copy_room import refuse_without_room
+from pgassay.target.data_copy import DataCopies
+from pgassay.target.data_place import DataPlace, refuse_unmovable
 from pgassay.target.existing import ExistingTarget
-from pgassay.target.protocol import NOTHING, Connection, ResetReport, ServerFacts
+from pgassay.target.protocol import (
+    NOTHING,
+    Connection,
+    Ground,
+    ResetReport,
+    SchemaVariant,
+    ServerFacts,
+)
 from pgassay.target.reset_levels import Phases
+from pgassay.target.schema import settle
 from pgassay.target.service import Service
 from pgassay.target.session import connect, identity, told_as_target_error
+from pgassay.target.snapshots import AS_BUILT
 from pgassay.target.statements import statement
 from pgassay.target.undoing import undo_each
 
@@ -26,6 +37,8 @@ class CopiedTarget(ExistingTarget):
     """As its parent, with `reset` from a frozen copy."""
 
     _copies: DataCopies | None = None
+    _variant_copy = AS_BUILT
+    _varied = False
 
     def open(self) -> ServerFacts:
         facts = super().open()
@@ -44,9 +57,32 @@ class CopiedTarget(ExistingTarget):
         with told_as_target_error("looking what a restart would bring"):
             refuse_pending(self._alive(), ours=self._needing_restart)
         copies = self._data_copies()
-        copies.begin(identity(self._alive()))
+        copies.begin(identity(self._alive()), self.parameters().address)
         super().prepare(build, held, host)
         copies.freeze()
+        self._alive()
+
+    def choose(self, ground: Ground) -> ServerFacts:
+        if self._prepared and ground.schema not in self._data_copies():
+            raise TargetError(f"{ground.schema}: this variant of the data was not made")
+        self._variant_copy = ground.schema
+        # There is nothing to make or to take back in a copy that has it.
+        return super().choose(replace(ground, schema=""))
+
+    def vary(self, variant: SchemaVariant) -> None:
+        """One more frozen copy, made once: an index made before each trial would leave its table in
+        shared buffers, in this arm and in no other."""
+        copies = self._data_copies()
+        if self._varied:
+            copies.thaw()
+            self._alive()
+        self._varied = True
+        with connect(self.parameters(), statement_limit_s=0) as session:
+            for what, statements in variant.parts.items():
+                with told_as_target_error(what):
+                    session.execute(statements.encode(), prepare=False)
+            settle(session)
+        copies.freeze(variant.name)
         self._alive()
 
     def reset(
@@ -60,11 +96,8 @@ class CopiedTarget(ExistingTarget):
         return replace(super().reset(settings, host, restart=False), restarted=True)
 
     def _put_back_data(self, phases: Phases) -> str:
-        # In the copy that goes; the one that comes has no variant.
-        with connect(self.parameters(), statement_limit_s=0) as session:
-            self._variants.undo(session)
         with phases("copy"):
-            self._data_copies().thaw()
+            self._data_copies().thaw(self._variant_copy)
         self._alive()
         return "data directory"
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import psycopg
 
-from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.errors import TargetError
 from pgassay.spec.redaction import redacted
 from pgassay.target.access import Access
 from pgassay.target.host import Host
@@ -20,44 +20,24 @@ from pgassay.target.protocol import Change, Connection, ConnectionParameters
 from pgassay.target.recover_service import Restart
 from pgassay.target.schema import DROP, refuse_foreign
 from pgassay.target.schema_variants import is_undo_of_a_variant, take_back
-from pgassay.target.server_memory import all_remembered, forget, memory_file, remembered
-from pgassay.target.session import connect, one_line, resolve
+from pgassay.target.server_memory import RememberedJournal, memory_file, remembered
+from pgassay.target.session import connect, one_line
 from pgassay.target.setting_scope import scope_of
 from pgassay.target.setting_statements import RELOAD, is_line_of, reload
 from pgassay.target.statements import statement
 
 
-def resolve_existing(dsn: str, access: Access) -> ConnectionParameters:
-    """`resolve`; of a server that is down, with what a killed run may have to do with it."""
-    try:
-        return resolve(dsn)
-    except ConnectionRefused as refused:
-        here = access.ssh or ""
-        copied = [change for change in all_remembered() if change.copy and change.host == here]
-        if access.control is None or not copied:
-            raise
-        raise ConnectionRefused(
-            f"{refused}; a run that was killed has left {copied[-1].what} on a copy, perhaps"
-            " stopped: `pgassay recover RUN` gives it back",
-            sqlstate=refused.sqlstate,
-        ) from None
-
-
-def undo_dead_run(parameters: ConnectionParameters, server: str, machine: Host) -> list[str]:
+def undo_dead_run(
+    parameters: ConnectionParameters, server: str, machine: Host, journal: RememberedJournal
+) -> list[str]:
     """All that this machine remembers of a server and of its host's knobs; a sentence for what is
     left as it is. What may be in force until a restart stays remembered: `restart_for_dead_run`.
+    The server is on its own data directory: `left_on_copy.reach`.
 
     The caller holds the server's lock.
     """
     sweep_host(machine)
     left = remembered(server)
-    copied = next((change for change in left if change.copy), None)
-    if copied is not None:
-        raise TargetError(
-            "a run that was killed has left this server on a copy of its data directory; `pgassay"
-            f" recover RUN` gives it its own back, or by hand: {copied.undo}; then remove"
-            f" {memory_file(server)}"
-        )
     notes: list[str] = []
     settled: set[str] = set()
     theirs: set[str] = set()
@@ -71,12 +51,16 @@ def undo_dead_run(parameters: ConnectionParameters, server: str, machine: Host) 
             notes.append(note)
             theirs.add(change.setting)
         if not change.data or change.setting in theirs:
-            forget(server, change.id)
+            journal.settled(server, change)
     return notes
 
 
 def restart_for_dead_run(
-    parameters: ConnectionParameters, server: str, access: Access, machine: Host
+    parameters: ConnectionParameters,
+    server: str,
+    access: Access,
+    machine: Host,
+    journal: RememberedJournal,
 ) -> list[str]:
     """Restart where what was undone is in force until then; a sentence where that may not be,
     which every run says until somebody has restarted it.
@@ -93,7 +77,7 @@ def restart_for_dead_run(
         notes = restart.carry_out(session, lambda: connect(parameters).close())
     for change in owed:
         if change not in restart.waiting:
-            forget(server, change.id)
+            journal.settled(server, change)
     return notes
 
 

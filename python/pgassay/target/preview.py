@@ -12,23 +12,23 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgassay.errors import TargetError
+from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.spec.redaction import hides, redacted
 from pgassay.spec.reset import EXISTING_RULE, Caches, ResetRule
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.changeable import needs_restart, refuse_pending
-from pgassay.target.data_copy import DataPlace, refuse_unmovable
+from pgassay.target.copy_room import COPIES, Room
 from pgassay.target.existing_copied import refuse_followed
-from pgassay.target.left_over import resolve_existing
-from pgassay.target.located import locate
+from pgassay.target.left_on_copy import LeftCopy, left_up, refuse_left, told_of_copies
+from pgassay.target.preview_host import look_at_host
 from pgassay.target.protocol import Connection, Context, ResetLevel
+from pgassay.target.recover_copy import with_the_copy
 from pgassay.target.reset_levels import refuse_unreadable
 from pgassay.target.run_lock import refuse_other_runs
 from pgassay.target.schema import SCHEMA, refuse_elsewhere, refuse_foreign
 from pgassay.target.server_memory import remembered
 from pgassay.target.server_paths import account_of, own_directory
-from pgassay.target.service import Service
-from pgassay.target.session import connect, identity, told_as_target_error
+from pgassay.target.session import connect, identity, resolve, told_as_target_error
 from pgassay.target.setting_scope import Scope
 from pgassay.target.settings import find, read_settings, show
 from pgassay.target.signs import Sign, look_for_signs
@@ -79,13 +79,21 @@ def preview_existing(
     rule: ResetRule = EXISTING_RULE,
     allow_changes: bool = False,
     restarts_for_knobs: bool = False,
+    schema_variants: int = 0,
 ) -> Preview:
     """Look at the server as a run would, and say what that run would find and do."""
-    parameters = resolve_existing(dsn, access)
+    try:
+        parameters = resolve(dsn)
+    except ConnectionRefused as refused:
+        raise told_of_copies(refused, dsn, access) from None
     with told_as_target_error("looking at the server"), connect(parameters) as session:
         session.execute("SET default_transaction_read_only = on")
         reason = unfit(session, parameters.label)
         signs = tuple(look_for_signs(session))
+        left = left_up(session, parameters.label)
+        # What a dead run has left there takes room until it is given back.
+        copies = COPIES + schema_variants if left is None else 0
+        on_host = look_at_host(session, access, rule, copies=copies)
         return Preview(
             server=parameters.label,
             version=session.info.parameter_status("server_version") or "?",
@@ -93,14 +101,16 @@ def preview_existing(
             accepted=tuple(sign.name for sign in signs if sign.name in accept),
             refusals=(
                 *([] if reason is None else [reason]),
+                *_left_refusals(left, access),
                 *_refusals(session, settings, access, rule, allow_changes=allow_changes),
-                *host_refusals(session, access, rule),
+                *on_host.refusals,
             ),
             changes=(
                 *_setting_changes(session, settings, access.scope(session)),
                 *_restarts(session, settings, access, for_knobs=restarts_for_knobs),
                 *_data_changes(session, building_sql, rule),
-                *_left_over(session, parameters.label),
+                *_room_changes(on_host.room),
+                *_left_over(session, parameters.label, left),
             ),
         )
 
@@ -111,26 +121,6 @@ def data_here(session: Connection, access: Access) -> Path | None:
     if row is None or access.ssh is not None or not is_local(session.info.host, row[4]):
         return None
     return own_directory(row[2], account_of(row[4]))
-
-
-def host_refusals(
-    session: Connection, access: Access, rule: ResetRule = EXISTING_RULE
-) -> Iterator[str]:
-    """Why the server's host or its service cannot be used as the spec has it."""
-    if not access.reaches_host:
-        return
-    host = access.host()
-    try:
-        server = locate(session, host)
-        if access.control is not None:
-            access.control.refuse_other(host, server)
-            if rule.level is ResetLevel.SNAPSHOT:
-                service = Service(lambda: None, host, access.control, server)
-                refuse_unmovable(DataPlace(host, service))
-    except TargetError as error:
-        yield str(error)
-    finally:
-        host.close()
 
 
 def _restarts(
@@ -232,8 +222,30 @@ def _data_changes(
             )
 
 
-def _left_over(session: Connection, label: str) -> Iterator[PlannedChange]:
-    for change in reversed(remembered(identity(session) or label)):
+def _room_changes(room: Room | None) -> Iterator[PlannedChange]:
+    if room is not None:
+        yield PlannedChange("host", room.described(), "until the end")
+
+
+def _left_refusals(left: LeftCopy | None, access: Access) -> Iterator[str]:
+    if left is not None:
+        try:
+            refuse_left(left, access)
+        except TargetError as error:
+            yield str(error)
+
+
+def _left_over(session: Connection, label: str, left: LeftCopy | None) -> Iterator[PlannedChange]:
+    changes = remembered(identity(session) or label)
+    if left is not None:
+        changes, _ = with_the_copy(left.change, changes)
+        yield PlannedChange(
+            "host",
+            f"give back {left.change.what}, which a killed run has left on a copy; what was"
+            " written to the copy is lost",
+            "first, by a stop and a start",
+        )
+    for change in reversed(changes):
         yield PlannedChange("server", f"undo what a killed run left: {change.what}", "first")
 
 

@@ -93,6 +93,11 @@ class ConnectionParameters:
     def label(self) -> str:
         return f"{self.user}@{self.host}:{self.port}/{self.dbname}"
 
+    @property
+    def address(self) -> str:
+        """Where the server listens."""
+        return f"{self.host}:{self.port}"
+
     def for_core(self) -> dict[str, Any]:
         """The `connection` object the native module reads."""
         return {
@@ -178,14 +183,28 @@ class Change:
     log: str = ""
     """and the file that its output goes to, if it is one."""
     copy: str = ""
-    """For a data directory kept aside: how the names beside it begin."""
+    """For a data directory kept aside: how the names beside it begin,"""
+    reached: str = ""
+    """where its server takes connections,"""
+    restarted_by: str = ""
+    """and what restarts it: by these a later run knows the server while it is down."""
+    journal: str = ""
+    """In the memory of a server: the journal of the run that made the change."""
 
 
 class Journal(Protocol):
     """The write-ahead record of changes; `record` returns only when the entry is on disk."""
 
+    @property
+    def place(self) -> str:
+        """The file it is kept in; empty where there is none."""
+        ...
+
     def record(self, change: Change) -> None: ...
     def undone(self, change_id: str) -> None: ...
+    def undone_at(self, place: str, change_id: str) -> None:
+        """The same in the journal of a run that is gone, where that is still there."""
+        ...
 
 
 @dataclass(frozen=True)

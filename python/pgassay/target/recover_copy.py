@@ -11,7 +11,8 @@ from pathlib import Path
 
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.target.access import Access
-from pgassay.target.data_copy import DataPlace, LeftOver, give_back
+from pgassay.target.data_copy import LeftOver, give_back
+from pgassay.target.data_place import DataPlace
 from pgassay.target.host import Host
 from pgassay.target.located import Located
 from pgassay.target.protocol import Change, Journal
@@ -23,30 +24,59 @@ from pgassay.target.session import resolve
 def give_back_copied(
     dsn: str, changes: Sequence[Change], journal: Journal, access: Access, host: Host
 ) -> list[Change]:
-    """Before all else: what was changed on a copy goes with it."""
-    for change in changes:
-        if not change.copy:
-            continue
-        try:
-            place = _place(dsn, change, access, host)
-            with place.held():
-                give_back(place)
-        except LeftOver as error:
-            raise RestoreFailed(
-                f"the server is on its own data directory again, and {error}; look there, and"
-                f" remove {change.copy}-* by hand"
-            ) from error
-        except TargetError as error:
-            raise RestoreFailed(
-                f"{change.what} is not as it was found ({error}); by hand: {change.undo}"
-            ) from error
-        remembering = RememberedJournal(journal)
-        remembering.speaks_of(change.server)
+    """Before all else; what was changed on a copy goes with it."""
+    copied = newest_copy(changes)
+    if copied is None:
+        return list(changes)
+    give_back_left(dsn, copied, access, host)
+    before, gone = with_the_copy(copied, changes)
+    remembering = RememberedJournal(journal)
+    remembering.speaks_of(copied.server)
+    for change in reversed(gone):
         remembering.undone(change.id)
-    return [change for change in changes if not change.copy]
+    return before
 
 
-def _place(dsn: str, change: Change, access: Access, host: Host) -> DataPlace:
+def newest_copy(changes: Sequence[Change]) -> Change | None:
+    """The change that put a server on copies, where there is one; a run makes it once."""
+    return next((change for change in reversed(changes) if change.copy), None)
+
+
+def with_the_copy(copied: Change, changes: Sequence[Change]) -> tuple[list[Change], list[Change]]:
+    """Changes, oldest first: those made before the copy, and those that go with it."""
+    first = list(changes).index(copied)
+    return list(changes[:first]), list(changes[first:])
+
+
+def give_back_left(dsn: str, change: Change, access: Access, host: Host) -> None:
+    """The directory that a dead run has kept aside, at its path, and the server up on it."""
+    try:
+        place = place_of(dsn, change, access, host)
+    except TargetError as error:
+        raise _not_given_back(change, error) from error
+    with place.held():
+        give_back_held(change, place)
+
+
+def give_back_held(change: Change, place: DataPlace) -> None:
+    """The same, where the caller holds the lock of these directories."""
+    try:
+        give_back(place)
+    except LeftOver as error:
+        raise RestoreFailed(
+            f"the server is on its own data directory again, and {error}; look there, and"
+            f" remove {change.copy}-* by hand"
+        ) from error
+    except TargetError as error:
+        raise _not_given_back(change, error) from error
+
+
+def _not_given_back(change: Change, error: TargetError) -> RestoreFailed:
+    return RestoreFailed(f"{change.what} is not as it was found ({error}); by hand: {change.undo}")
+
+
+def place_of(dsn: str, change: Change, access: Access, host: Host) -> DataPlace:
+    """The directories of a dead run, and the service of the server they belong to."""
     if access.control is None:
         raise TargetError("the spec names no service, cluster or bin to restart it by")
     prefix, data = Path(change.copy), Path(change.data)

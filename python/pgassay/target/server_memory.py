@@ -16,7 +16,7 @@ import os
 import platform
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import platformdirs
@@ -38,15 +38,30 @@ class RememberedJournal:
         """From here on changes are of this server: its identity, or else where it was reached."""
         self._server = server
 
+    @property
+    def place(self) -> str:
+        """Where the run's own journal is."""
+        return self._journal.place
+
     def record(self, change: Change) -> None:
         """On disk in both places when this returns."""
-        remember(self._server, [*remembered(self._server), change])
+        kept = replace(change, journal=self.place)
+        remember(self._server, [*remembered(self._server), kept])
         self._journal.record(change)
 
     def undone(self, change_id: str) -> None:
         """Forgotten, and said to the journal."""
         forget(self._server, change_id)
         self._journal.undone(change_id)
+
+    def undone_at(self, place: str, change_id: str) -> None:
+        """Said to the journal of another run."""
+        self._journal.undone_at(place, change_id)
+
+    def settled(self, server: str, change: Change) -> None:
+        """What a run that is gone had changed is undone: forgotten, and said to its journal."""
+        forget(server, change.id)
+        self.undone_at(change.journal, change.id)
 
 
 def remembered(server: str) -> list[Change]:
@@ -69,12 +84,13 @@ def remembered(server: str) -> list[Change]:
         ) from None
 
 
-def all_remembered() -> list[Change]:
+def all_remembered() -> dict[str, list[Change]]:
     """The same of every server; what cannot be read is passed over."""
-    found: list[Change] = []
+    found: dict[str, list[Change]] = {}
     for path in sorted(memory_file("0").parent.glob("*.json")):
         with suppress(OSError, ValueError, TypeError, KeyError, SetupError):
-            found += remembered(str(json.loads(path.read_text("utf-8"))["server"]))
+            server = str(json.loads(path.read_text("utf-8"))["server"])
+            found[server] = remembered(server)
     return found
 
 

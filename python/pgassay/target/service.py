@@ -21,7 +21,7 @@ from pgassay.target.account import last_line
 from pgassay.target.host import Finished, Host
 from pgassay.target.located import Located, running_in
 from pgassay.target.postmaster import StartError, failure
-from pgassay.target.service_control import START_LOG, Control
+from pgassay.target.service_control import START_LOG, Control, by_hand
 
 READY_LIMIT_S = 300.0
 APPEAR_LIMIT_S = 5.0
@@ -62,8 +62,7 @@ class Service:
     @property
     def by_hand(self) -> str:
         """What a person would type to restart it."""
-        where = f" (on {self._host.name})" if self._host.name else ""
-        return f"{self._control.label}{where}"
+        return by_hand(self._control, self._host.name)
 
     def restart(self) -> None:
         """Restart it and wait until it takes connections; StartError where it does not."""

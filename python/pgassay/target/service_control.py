@@ -49,6 +49,11 @@ class Control(Protocol):
         ...
 
 
+def by_hand(control: Control, host: str) -> str:
+    """What a person would type to restart a server; `host` as ssh knows it, empty for this one."""
+    return f"{control.label} (on {host})" if host else control.label
+
+
 @dataclass(frozen=True)
 class SystemdUnit:
     """A unit of systemd."""

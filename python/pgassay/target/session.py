@@ -122,6 +122,19 @@ def resolve(dsn: str) -> ConnectionParameters:
         return replace(_as_connected(session), chose_timeout=chose_timeout or said)
 
 
+def first_address(dsn: str) -> str:
+    """Where libpq would look for the server, without asking it; empty where that is several places
+    or none."""
+    attempt = psycopg.pq.PGconn.connect_start(dsn.encode())
+    try:
+        given = {option.keyword: option.val or b"" for option in attempt.info}
+        if b"," in given.get(b"host", b"") + given.get(b"hostaddr", b"") or not attempt.host:
+            return ""
+        return f"{attempt.host.decode()}:{attempt.port.decode()}"
+    finally:
+        attempt.finish()
+
+
 def parameters_of(options: Mapping[str, str]) -> ConnectionParameters:
     """The same session for others, from libpq's parameters of one single host."""
     extra = libpq.settings_options()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from pgassay.errors import TargetError
 from pgassay.target.installation import OLDEST_MAJOR
 from pgassay.target.protocol import Connection, ConnectionParameters
 from pgassay.target.statements import statement
@@ -23,6 +24,13 @@ def unfit(session: Connection, label: str) -> str | None:
     if row[3]:
         return f"{label} is a standby, where no data can be made; name its primary"
     return None
+
+
+def refuse_unfit(session: Connection, label: str) -> None:
+    """TargetError with that reason."""
+    reason = unfit(session, label)
+    if reason is not None:
+        raise TargetError(reason)
 
 
 def is_local(host: str, backend_pid: int) -> bool:

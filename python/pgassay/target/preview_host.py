@@ -1,0 +1,63 @@
+"""What a run would find on the host of an existing server.
+
+Enters: a read-only session, the way to the host. Leaves: why host or service cannot be used as the
+spec has it, and the room for copies where there are to be some. Never: changes anything there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgassay.errors import TargetError
+from pgassay.spec.reset import EXISTING_RULE, ResetLevel, ResetRule
+from pgassay.target.access import Access
+from pgassay.target.copy_room import Room, room_for
+from pgassay.target.data_place import DataPlace, refuse_unmovable
+from pgassay.target.host import Host
+from pgassay.target.located import locate
+from pgassay.target.protocol import Connection
+from pgassay.target.service import Service
+
+
+@dataclass(frozen=True)
+class OnHost:
+    """One look."""
+
+    refusals: tuple[str, ...] = ()
+    room: Room | None = None
+    """Where trials are to run on copies of the data directory."""
+
+
+def look_at_host(
+    session: Connection,
+    access: Access,
+    rule: ResetRule = EXISTING_RULE,
+    *,
+    copies: int = 0,
+) -> OnHost:
+    """Look at it, and for as many copies of the data directory as trials are to take."""
+    if not access.reaches_host:
+        return OnHost()
+    host = access.host()
+    try:
+        return _seen(session, access, rule, host, copies)
+    except TargetError as error:
+        return OnHost((str(error),))
+    finally:
+        host.close()
+
+
+def _seen(session: Connection, access: Access, rule: ResetRule, host: Host, copies: int) -> OnHost:
+    server = locate(session, host)
+    if access.control is None:
+        return OnHost()
+    access.control.refuse_other(host, server)
+    if rule.level is not ResetLevel.SNAPSHOT:
+        return OnHost()
+    place = DataPlace(host, Service(lambda: None, host, access.control, server))
+    refuse_unmovable(place)
+    if not copies:
+        return OnHost()
+    room = room_for(place, copies)
+    refused = [] if room.fits or room.may_share else [room.lacking]
+    return OnHost(tuple(refused), room)

@@ -1,0 +1,24 @@
+"""What the guards say of a trial that had no load: only what happened around it.
+
+Enters: the watch of a trial. Leaves: its remarks by guard. Never: looks at a figure of a load.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pgassay.plan.design import make_plan
+from pgassay.spec.parse import parse_spec
+from pgassay.trials.guards import Remark
+from pgassay.trials.record import Columns
+from pgassay.trials.sameness import SamenessWatch
+
+_SPEC = parse_spec("[factors.postgres]\njit = ['on', 'off']\n", source="lab", beside=Path())
+_ARM = make_plan(_SPEC).arms[0]
+_RESULT = {"steps": [{"measured": True, "start_ns": 0, "end_ns": 1}]}
+_UNSAMPLED: Columns = {name: [] for name in ("tick_ns", "pid", "backend_type", "state", "scenario")}
+
+
+def said(watch: SamenessWatch) -> dict[str, Remark]:
+    """Each guard that spoke at the trial's end."""
+    return {one.guard: one for one in watch.remarks(_SPEC, _ARM, _RESULT, _UNSAMPLED, [])}
