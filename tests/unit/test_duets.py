@@ -60,6 +60,11 @@ def test_what_needs_no_start_is_a_duet_only_where_asked_for() -> None:
     assert planned(SESSION, design="mode = 'duet'").mode == "duet"
     scale = "[factors.workload]\nscale = [1, 2]"
     assert planned(scale).mode == "blocks"
+    memory = "[factors.postgres]\nshared_buffers = ['64MB', '128MB']"
+    assert planned(memory).mode == "blocks"
+    assert "a duet would do, where it is asked for" in mode_lines(planned(memory))[0]
+    asked = planned(memory, design="mode = 'duet'")
+    assert any("share the host's memory" in risk for risk in asked.warnings)
     left_out = planned(design="")
     assert left_out.mode == "blocks"
     assert "duet would do too" in mode_lines(left_out)[0]

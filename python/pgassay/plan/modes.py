@@ -88,7 +88,8 @@ def choose_mode(spec: Spec, factors: Sequence[Factor]) -> Mode:
                 refused,
             )
         case "auto":
-            return Mode(BLOCKS, f"switchback is not valid: {problem}", refused)
+            asked_only = "" if DUET in refused else "; a duet would do, where it is asked for"
+            return Mode(BLOCKS, f"switchback is not valid: {problem}{asked_only}", refused)
         case _:
             cheaper = "" if problem else '; switchback would do too and is quicker: mode = "auto"'
             if problem and may_be_a_duet:

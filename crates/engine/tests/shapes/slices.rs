@@ -185,10 +185,15 @@ fn a_variant_with_a_server_of_its_own_has_it_alone() {
                     .map(|(_, count)| *count)
                     .sum::<u64>()
             };
-            let (own, other) = [("delay 2", "delay 3"), ("delay 3", "delay 2")][n];
+            let (own, other) = [("delay 2;", "delay 3;"), ("delay 3;", "delay 2;")][n];
             let run = u64::try_from(servers[n].count(own)).unwrap();
             assert!(of_script(n) > 100, "{reconnect}: {}", of_script(n));
-            assert_eq!(run, of_script(n), "{reconnect}");
+            // The last of each client may end after the schedule.
+            let counted = of_script(n);
+            assert!(
+                (counted..=counted + 3).contains(&run),
+                "{reconnect}: {run}, {counted}"
+            );
             assert_eq!(servers[n].count(other), 0, "{reconnect}");
             let others = format!("SET x = {}", 1 - n);
             assert_eq!(servers[n].count(&others), 0, "{reconnect}");
@@ -227,7 +232,7 @@ fn all_servers_of_variants_are_warmed_up_on_connections_that_are_kept() {
         let opened = servers.each_ref().map(FakeServer::opened);
         let load = run_with(&configuration, |load| {
             wait_until(|| load.progress().measured);
-            assert!(servers.iter().all(|server| server.count("delay 1") > 0));
+            assert!(servers.iter().all(|server| server.count("delay 1;") > 0));
         });
         let result = result(&load);
         assert_eq!(result["lost_connections"], 0, "{transport}");
