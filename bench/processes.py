@@ -86,7 +86,7 @@ def run_pgbench(server: Server, shape: Shape) -> Sample:
 
 def run_engine(server: Server, shape: Shape, transport: str) -> Sample:
     """The engine under a bare interpreter, one thread."""
-    command = [sys.executable, str(ENGINE), json.dumps(_configuration(server, shape, transport))]
+    command = [sys.executable, str(ENGINE), json.dumps(configuration(server, shape, transport))]
     output, costs = _run(server, command, shape)
     said = json.loads(output)
     if said["backend"] != transport:
@@ -97,7 +97,7 @@ def run_engine(server: Server, shape: Shape, transport: str) -> Sample:
 def run_sampled(server: Server, shape: Shape, *, sampled: bool) -> Sample:
     """The engine with an experiment's samplers in its process, or without."""
     asked = {
-        "load": _configuration(server, shape, "auto"),
+        "load": configuration(server, shape, "auto"),
         "connection": asdict(server.parameters),
         "version_num": server.facts.version_num,
         "host": asdict(server.sources()) if sampled else None,
@@ -108,7 +108,7 @@ def run_sampled(server: Server, shape: Shape, *, sampled: bool) -> Sample:
     return replace(_engine_sample(said, costs), sampler=said["sampler"])
 
 
-def _configuration(server: Server, shape: Shape, transport: str) -> dict[str, Any]:
+def configuration(server: Server, shape: Shape, transport: str) -> dict[str, Any]:
     scenario = server.scenario(shape.scenario)
     return {
         "connection": server.parameters.for_core(),

@@ -1,7 +1,6 @@
-"""What an experiment's samplers cost: throughput with them and without, their own CPU and memory.
+"""What an experiment's samplers cost: throughput with them and without, CPU and memory.
 
-Enters: how many rounds. Leaves: docs/sampling-costs.md. Never: asserts anything; runs during which
-others used the machine are counted.
+Enters: how many rounds. Leaves: docs/sampling-costs.md. Never: asserts anything.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from functools import partial
 from pathlib import Path
 
 from bench import machine
-from bench.comparison import alternate, median, ratio, tps
-from bench.page import DISTURBED
+from bench.comparison import alternate
 from bench.processes import Sample, Shape, run_sampled
+from bench.sampled_turns import Turns, take_turns
 from bench.server import SCALE, SETTINGS, Server, running_server
 
 OUTPUT = Path(__file__).parent.parent / "docs" / "sampling-costs.md"
-PAIRS = (("select-only", 64), ("simple-update", 64))
+LOADS = (("select-only", 64), ("simple-update", 64))
 BACKENDS = {100: "1 %", 1000: "5 %"}
 """Sessions to the most of a core that was promised."""
 
@@ -38,20 +37,21 @@ class Pair:
 def main() -> None:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=7, help="pairs of runs [7]")
-    parser.add_argument("--seconds", type=float, default=8.0, help="of each run [8]")
+    parser.add_argument("--rounds", type=int, default=80, help="turns with and without [80]")
+    parser.add_argument("--pairs", type=int, default=3, help="pairs of runs for memory [3]")
+    parser.add_argument("--seconds", type=float, default=8.0, help="of each such run [8]")
     parser.add_argument("--out", type=Path, default=OUTPUT)
     options = parser.parse_args()
     with running_server() as server:
-        pairs = [
-            paired(server, Shape(name, clients, options.seconds), options.rounds)
-            for name, clients in PAIRS
-        ]
+        turns = []
+        for name, clients in LOADS:
+            print(f"sampling: {name}, {clients} clients", file=sys.stderr, flush=True)
+            turns.append(take_turns(server, name, clients, options.rounds))
         alone = [
-            paired(server, Shape("select-only", clients, options.seconds), 3)
+            paired(server, Shape("select-only", clients, options.seconds), options.pairs)
             for clients in BACKENDS
         ]
-        text = page(server, pairs, alone, options.rounds, options.seconds)
+        text = page(server, turns, alone, options.pairs, options.seconds)
     options.out.write_text(text, "utf-8")
     print(f"written: {options.out}", file=sys.stderr)
 
@@ -67,50 +67,53 @@ def paired(server: Server, shape: Shape, rounds: int) -> Pair:
 
 
 def page(
-    server: Server, pairs: Sequence[Pair], alone: Sequence[Pair], rounds: int, seconds: float
+    server: Server, turns: Sequence[Turns], alone: Sequence[Pair], pairs: int, seconds: float
 ) -> str:
     """The whole of docs/sampling-costs.md."""
     settings = ", ".join(f"{name} = {value}" for name, value in SETTINGS.items())
     lines = [
         "# What sampling costs",
         "",
-        "Made by `python -m bench.sampling` (a part of `make bench`): one load, one thread,"
-        " prepared statements, with the samplers of an experiment at their defaults (waits at"
-        f" 10 Hz, the rest each second) and without, alternating, {rounds} pairs of {seconds:g} s;"
-        " ratios are medians of those of the same pair, with the least and the greatest.",
+        "Made by `python -m bench.sampling` (a part of `make bench`), with the samplers of an"
+        " experiment at their defaults: waits at 10 Hz, the rest each second.",
         "",
         f"- {datetime.now(UTC):%Y-%m-%d}; {machine.this_machine()}",
-        f"- PostgreSQL {server.version}, scale {SCALE}, {settings}",
-        f"- *disturbed*: runs during which others used more than {DISTURBED:g} of a processor",
+        f"- PostgreSQL {server.version}, scale {SCALE}, {settings}; the load has one thread and"
+        " prepared statements, and keeps both processors busy in select-only",
         "",
-        "| script | clients | tps off | tps on | throughput on against off | wanted | disturbed |",
-        "|---|---|---|---|---|---|---|",
-        *(throughput_row(pair) for pair in pairs),
+        "## Throughput",
         "",
-        "The samplers' own threads; what the server's sessions that answer them take is part of the"
-        " throughput above. Memory is the peak of the process with them less that without.",
+        "Beside one long load the samplers come and go by turns of 1.5 s in random order, of which"
+        " the first 0.3 s is cut; the ratio is a geometric mean over rounds, with its 95 %"
+        " interval. *Samplers* and *their sessions* are shares of one processor, as the kernel"
+        " booked them: what they take is taken from the load, also where the ratio's interval is"
+        " too wide to tell 1 %.",
+        "",
+        "| script | clients | rounds | throughput on against off | wanted | samplers |"
+        " their sessions | of all processors |",
+        "|---|---|---|---|---|---|---|---|",
+        *(turns_row(found) for found in turns),
+        "",
+        "## Processor and memory",
+        "",
+        f"{pairs} pairs of runs of {seconds:g} s, with samplers and without. The share is of the"
+        " samplers' own threads. Memory is the peak of the process with them less that without.",
         "",
         "| sessions | share of a core | wanted | readings late | memory MB | wanted |",
         "|---|---|---|---|---|---|",
-        *(cost_row(pair, seconds) for pair in (*pairs, *alone)),
+        *(cost_row(pair, seconds) for pair in alone),
     ]
     return "\n".join(lines) + "\n"
 
 
-def throughput_row(pair: Pair) -> str:
-    off, on = pair.samples["off"], pair.samples["on"]
-    count = sum(sample.foreign_share > DISTURBED for sample in (*off, *on))
+def turns_row(found: Turns) -> str:
+    processors = machine.this_machine().processors
+    everything = (found.own_share + found.session_share) / processors
     return (
-        f"| {pair.shape.scenario} | {pair.shape.clients} | {median(off, tps):.0f} |"
-        f" {median(on, tps):.0f} | {finely(on, off)} | 0.99 |"
-        f" {count} of {len(off) + len(on)} |"
-    )
-
-
-def finely(on: Sequence[Sample], off: Sequence[Sample]) -> str:
-    """To a tenth of a per cent: the effect is of that size."""
-    found = ratio(on, off, tps)
-    return f"{found.median:.3f} ({found.least:.3f} to {found.greatest:.3f})"
+        f"| {found.shape.scenario} | {found.shape.clients} | {found.rounds} |"
+        f" {found.ratio:.3f} ({found.low:.3f} to {found.high:.3f}) | 0.99 |"
+        f" {found.own_share:.2%} | {found.session_share:.2%} | {everything:.2%} |"
+    ).replace("%", " %")
 
 
 def cost_row(pair: Pair, seconds: float) -> str:
