@@ -59,11 +59,12 @@ def main(runs: int) -> None:
     lines = [
         "# Validation of duets",
         "",
-        f"{datetime.now(UTC):%Y-%m-%d}; {runs} experiments a row; steps of {STEP_S} s in slices of"
-        " 1 s and of 0.5 s by turns of trials; a host that remembers (0.9 from slice to slice, with a"
-        f" standard deviation of {100 * HOST:g} %), and {100 * OWN:g} % of each second's own; starts"
-        " that make the effect of a trial differ by a standard deviation of its own; smallest effect"
-        " 2 %. A trial is one value. Made by `make validate`, whose standard is 400 a row.",
+        f"{datetime.now(UTC):%Y-%m-%d}; {runs} experiments a row; steps of {STEP_S} s in slices"
+        " of 1 s and of 0.5 s by turns of trials; a host that remembers (0.9 from slice to slice,"
+        f" with a standard deviation of {100 * HOST:g} %), and {100 * OWN:g} % of each second's"
+        " own; starts that make the effect of a trial differ by a standard deviation of its own;"
+        " smallest effect 2 %. A trial is one value. Made by `make validate`, whose standard is"
+        " 400 a row.",
         "",
         "| blocks | effect | starts differ by | called different | called equivalent |"
         " interval misses it | withdrawn | mean blocks |",
