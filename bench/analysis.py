@@ -20,7 +20,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from bench.machine import this_machine
 from pgassay.plan.design import make_plan
@@ -29,6 +28,7 @@ from pgassay.plan.store import plan_to_json
 from pgassay.samples.files import write_whole
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.schemas import TABLES
+from pgassay.samples.tables import parquet
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.record import Checkpoint, TrialRecord
 
@@ -170,7 +170,7 @@ def make_record(
 def make_counters(
     begin: int, seconds: int, series: int, table: str, source: np.random.Generator
 ) -> pa.Table:
-    """Counters that grow unevenly, some by names that metrics use."""
+    """Counters that grow unevenly, some by names that metrics use; reading after reading."""
     known = {
         "postgres": [
             ("wal_position", "", "insert_bytes"), ("wal", "", "wal_fpi"),
@@ -186,15 +186,15 @@ def make_counters(
     times = begin + (np.arange(ticks) - 2) * SECOND + source.integers(0, SECOND // 20, ticks)
     values = np.cumsum(source.gamma(5.0, 20.0, (len(keys), ticks)), axis=1)
     columns = {
-        "time_ns": np.tile(times, len(keys)),
+        "time_ns": np.repeat(times, len(keys)),
         **{
             name: pa.DictionaryArray.from_arrays(
-                pa.array(np.repeat(np.arange(len(keys), dtype=np.int32), ticks)),
+                pa.array(np.tile(np.arange(len(keys), dtype=np.int32), ticks)),
                 pa.array([key[place] for key in keys]),
             )
             for place, name in enumerate(("source", "object", "name"))
         },
-        "value": values.ravel(),
+        "value": values.T.ravel(),
     }
     return pa.table(columns).cast(TABLES[table])
 
@@ -217,9 +217,7 @@ def make_waits(begin: int, seconds: int, source: np.random.Generator) -> pa.Tabl
 
 
 def write_table(path: Path, table: pa.Table) -> None:
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
-    write_whole(path, bytes(sink.getvalue()))
+    write_whole(path, parquet(table))
 
 
 if __name__ == "__main__":

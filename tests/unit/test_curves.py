@@ -15,7 +15,12 @@ from scipy import optimize, stats
 from pgassay.analysis.by_load import effects_by_load
 from pgassay.analysis.curves_model import QuantileShift
 from pgassay.analysis.histograms import CURVE_SHARES
-from pgassay.analysis.intervals import draws, mean_with_interval, widened_percentiles
+from pgassay.analysis.intervals import (
+    draws,
+    jackknifed,
+    mean_with_interval,
+    widened_percentiles,
+)
 from pgassay.analysis.load_curve import fit_scaling_law, load_curves, scaling_law
 from pgassay.analysis.quantile_shift import quantile_shifts
 from pgassay.analysis.simultaneous import max_t_band
@@ -80,6 +85,23 @@ def test_there_is_no_band_where_nothing_can_be_known() -> None:
     assert band is not None
     assert np.isnan(band.low[0])
     assert band.low[1] < 2.5 < band.high[1]
+
+
+def test_the_jackknife_of_a_mean_is_students_interval() -> None:
+    values = np.array([3.0, 5.0, 4.0, 7.0, 6.5])
+    left_out = np.array([np.delete(values, at).mean() for at in range(5)])
+    found, wanted = (
+        jackknifed(float(values.mean()), left_out, ratio=False), mean_with_interval(values),
+    )  # fmt: skip
+    assert found.low == pytest.approx(wanted.low)
+    assert found.high == pytest.approx(wanted.high)
+    low = jackknifed(2.0, np.exp(left_out), ratio=True).low
+    assert low == pytest.approx(2.0 * np.exp(wanted.low - values.mean()))
+
+
+def test_the_jackknife_has_no_bounds_where_an_estimate_has_no_end() -> None:
+    assert jackknifed(5.0, np.array([4.0, np.inf, 6.0]), ratio=True).high is None
+    assert jackknifed(0.0, np.array([0.0, 1.0, 0.0]), ratio=False).low == 0.0
 
 
 def test_widened_percentiles_are_the_normal_ones_for_many_units_and_wider_for_few() -> None:

@@ -96,8 +96,7 @@ def test_rows_left_out_because_nothing_changed_change_no_difference() -> None:
     )
     for window in ((3 * 10**9, 50 * 10**9), (80 * 10**9, 92_500_000_000)):
         assert one.increase(KEY, *window) == other.increase(KEY, *window)
-    assert other.level(KEY, 50 * 10**9) == 0.0
-    assert other.level(KEY, 95 * 10**9) == 30.0
+    assert other.levels(KEY, np.array([50, 95]) * 10**9).tolist() == [0.0, 30.0]
 
 
 def test_a_window_the_samples_do_not_reach_has_no_difference() -> None:

@@ -242,5 +242,5 @@ def test_long_runs_are_thinned_and_say_so(better: ReportContext) -> None:
         for trial in better.series
     )
     assert thinning(better.series) == 1
-    assert thinning(long) == 3
-    assert "one second in 3 drawn" in rendered(replace(better, series=long)).words
+    assert thinning(long) == 6
+    assert "one second in 6 drawn" in rendered(replace(better, series=long)).words

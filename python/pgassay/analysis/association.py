@@ -147,9 +147,9 @@ def _cross(rows: Array, lags: int, lost: int) -> tuple[Array, Array]:
     Lag k > 0 pairs a series with what row 0 does k intervals later.
     """
     n = rows.shape[1]
-    centred = rows - rows.mean(axis=1, keepdims=True)
-    norms = np.sqrt((centred**2).sum(axis=1, keepdims=True))
-    unit = np.divide(centred, norms, out=np.zeros_like(centred), where=norms > 0.0)
+    unit = rows - rows.mean(axis=1, keepdims=True)
+    norms = np.linalg.norm(unit, axis=1, keepdims=True)
+    unit /= np.where(norms > 0.0, norms, 1.0)
     goal, others = unit[0], unit[1:]
     values = np.stack(
         [

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 Key = tuple[str, str, str]
 """(source, object, name)."""
 _ONE_READING_NS = 5_000_000
+Small = NDArray[np.uint16] | NDArray[np.int64]
 
 
 class CounterSeries:
@@ -26,34 +27,28 @@ class CounterSeries:
         if table.num_rows == 0:
             return
         times = table["time_ns"].to_numpy()
-        values = table["value"].to_numpy()
         words: list[list[str]] = []
         code = np.zeros(table.num_rows, dtype=np.int64)
         for column in ("source", "object", "name"):
-            # Row groups may hold different dictionaries: unify before reading the indices.
-            encoded = table[column].unify_dictionaries().combine_chunks()
-            if isinstance(encoded, pa.ChunkedArray):
-                encoded = encoded.chunk(0)
-            words.append(encoded.dictionary.to_pylist())
-            code = code * len(words[-1]) + encoded.indices.to_numpy()
-        order = _by_counter(code, times)
-        code, times, values = code[order], times[order], values[order]
-        starts = np.flatnonzero(np.r_[True, code[1:] != code[:-1]])
-        for start, end in zip(starts, np.r_[starts[1:], len(code)], strict=True):
-            rest, name = divmod(int(code[start]), len(words[2]))
+            indices, found = _encoded(table[column])
+            words.append(found)
+            code *= len(found)
+            code += indices
+            if column == "source":
+                self._period = _periods(indices, found, times)
+        small, used = _small(code)
+        del code
+        order = _by_counter(small, times)
+        small = small[order]
+        edges = np.r_[0, np.flatnonzero(small[1:] != small[:-1]) + 1, len(small)]
+        codes = used[small[edges[:-1]]]
+        del small
+        times, values = times[order], table["value"].to_numpy()[order]
+        for code_of_it, start, end in zip(codes.tolist(), edges, edges[1:], strict=False):
+            rest, name = divmod(code_of_it, len(words[2]))
             source, thing = divmod(rest, len(words[1]))
             key = (words[0][source], words[1][thing], words[2][name])
             self._series[key] = (times[start:end], values[start:end])
-        readings: dict[str, list[NDArray[np.int64]]] = {}
-        for key, (read_at, _) in self._series.items():
-            readings.setdefault(key[0], []).append(read_at)
-        for name_of_source, parts in readings.items():
-            # Where a counter did not change its rows are left out, so one counter alone does not
-            # tell how often its source was read.
-            gaps = np.diff(np.unique(np.concatenate(parts)))
-            # Files of one source are read one after the other, and are one reading.
-            gaps = gaps[gaps > _ONE_READING_NS]
-            self._period[name_of_source] = int(np.median(gaps)) if len(gaps) else 0
 
     def keys(self) -> Iterable[Key]:
         """Every counter that was read."""
@@ -87,18 +82,19 @@ class CounterSeries:
         at_start, at_end = np.interp(edges, times - times[0], values)
         return float(at_end - at_start)
 
-    def level(self, key: Key, at_ns: int) -> float | None:
-        """What a counter was at a time; None where it was not read around it."""
+    def levels(self, key: Key, at_ns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What a counter was at some times; those at which it was not read around it are left
+        out."""
         found = self._series.get(key)
         if found is None:
-            return None
+            return np.empty(0)
         times, values = found
         slack = max(2 * self._period[key[0]], _ONE_READING_NS)
-        if times[0] > at_ns + slack or times[-1] < at_ns - slack:
-            return None
+        known = at_ns[(at_ns >= times[0] - slack) & (at_ns <= times[-1] + slack)]
         # Rows are left out where nothing changes: the one before counts until the next.
-        place = int(np.searchsorted(times, at_ns + _ONE_READING_NS, side="right")) - 1
-        return float(values[max(place, 0)])
+        places = np.searchsorted(times, known + _ONE_READING_NS, side="right") - 1
+        found_levels: NDArray[np.float64] = values[np.maximum(places, 0)]
+        return found_levels
 
     def total(
         self,
@@ -123,25 +119,53 @@ class CounterSeries:
         return sum(found) if found else None
 
 
-def _by_counter(code: NDArray[np.int64], times: NDArray[np.int64]) -> NDArray[np.intp]:
+def _encoded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[str]]:
+    """A column of words as places in a list of them."""
+    # Row groups may hold different dictionaries: unify before reading the indices.
+    encoded = column.unify_dictionaries().combine_chunks()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.chunk(0)
+    return encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
+
+
+def _periods(
+    indices: NDArray[np.int32], sources: list[str], times: NDArray[np.int64]
+) -> dict[str, int]:
+    """The usual time between readings of each source.
+
+    Where a counter did not change its rows are left out, so one counter alone does not tell how
+    often its source was read.
+    """
+    found = {}
+    for place, name in enumerate(sources):
+        gaps = np.diff(times[indices == place])
+        if np.any(gaps < 0):  # not written in the order of time
+            gaps = np.diff(np.sort(times[indices == place]))
+        # Files of one source are read one after the other, and are one reading.
+        gaps = gaps[gaps > _ONE_READING_NS]
+        found[name] = int(np.median(gaps)) if len(gaps) else 0
+    return found
+
+
+def _by_counter(small: Small, times: NDArray[np.int64]) -> NDArray[np.intp]:
     """Places by counter, and by time in each.
 
     Rows are written in the order of time, so sorting by counter alone is nearly always enough; and
     of numbers below 65 536 that is done by radix, in a tenth of the time.
     """
-    small = _small(code)
     order: NDArray[np.intp] = np.argsort(small, kind="stable")
-    ordered = small[order]
-    goes_on = ordered[1:] == ordered[:-1]
-    if np.any(goes_on & (np.diff(times[order]) < 0)):
-        order = np.lexsort((times, code))
+    ordered, at = small[order], times[order]
+    if np.any((ordered[1:] == ordered[:-1]) & (at[1:] < at[:-1])):
+        order = np.lexsort((times, small))
     return order
 
 
-def _small(code: NDArray[np.int64]) -> NDArray[np.uint16] | NDArray[np.int64]:
-    """The same order in two bytes, where there are few enough counters."""
-    used = np.zeros(int(code.max()) + 1, dtype=bool)
-    used[code] = True
-    if np.count_nonzero(used) > np.iinfo(np.uint16).max:
-        return code
-    return (np.cumsum(used) - 1).astype(np.uint16)[code]
+def _small(code: NDArray[np.int64]) -> tuple[Small, NDArray[np.intp]]:
+    """The same order in two bytes, where there are few enough counters; what each stands for."""
+    seen = np.zeros(int(code.max()) + 1, dtype=bool)
+    seen[code] = True
+    used = np.flatnonzero(seen)
+    place: NDArray[np.int64] = np.cumsum(seen) - 1
+    if len(used) > np.iinfo(np.uint16).max:
+        return place[code], used
+    return place.astype(np.uint16)[code], used

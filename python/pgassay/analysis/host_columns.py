@@ -157,10 +157,9 @@ class HostColumns:
         """The mean of a size over the readings of a window, its end among them."""
         readings = self._readings["vmstat"]
         inside = readings[(readings > start) & (readings <= end)]
-        moments = inside.tolist() or [end]
-        levels = [self._counters.level((source, "", name), at) for at in moments]
-        known = [level for level in levels if level is not None]
-        return sum(known) / len(known) if known else None
+        moments = inside if len(inside) else np.array([end])
+        levels = self._counters.levels((source, "", name), moments)
+        return float(levels.mean()) if len(levels) else None
 
 
 def _times(counters: CounterSeries, source: str) -> NDArray[np.int64]:

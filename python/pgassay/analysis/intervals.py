@@ -4,7 +4,8 @@ Enters: one value per block or trial, or estimates from resampled ones. Leaves: 
 Never: gives one where there is no spread to know.
 
 Sources: Student's t; Hesterberg, "What Teachers Should Know About the Bootstrap" (The American
-Statistician 69, 2015), for the widened percentiles that make up for few units.
+Statistician 69, 2015), for the widened percentiles that make up for few units; Tukey's jackknife
+(Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 11).
 """
 
 from __future__ import annotations
@@ -49,3 +50,24 @@ def widened_percentiles(
     # Infinities are estimates too: a knee that is never reached.
     low, high = np.quantile(estimates, [tail, 1 - tail], method="inverted_cdf")
     return float(low), float(high)
+
+
+def jackknifed(
+    value: float, left_out: NDArray[np.float64], *, ratio: bool, alpha: float = 0.05
+) -> Estimate:
+    """An estimate with Student's t interval, from what it is when each unit is left out once.
+
+    `ratio` takes a positive quantity by its logarithm; any other one is never below zero. Without
+    bounds where one of them has no end.
+    """
+    n = len(left_out)
+    if n < 2 or not (np.all(np.isfinite(left_out)) and math.isfinite(value)):
+        return Estimate(value, None, None)
+    if ratio and (value <= 0.0 or np.any(left_out <= 0.0)):
+        return Estimate(value, None, None)
+    scaled = np.log(left_out) if ratio else left_out
+    error = math.sqrt((n - 1) / n * float(((scaled - scaled.mean()) ** 2).sum()))
+    reach = float(special.stdtrit(n - 1, 1 - alpha / 2)) * error
+    if ratio:
+        return Estimate(value, value * math.exp(-reach), value * math.exp(min(reach, 300.0)))
+    return Estimate(value, max(value - reach, 0.0), value + reach)

@@ -18,7 +18,7 @@ from scipy import optimize
 
 from pgassay.analysis.by_load import log_values
 from pgassay.analysis.curves_model import Estimate, Interval, LoadCurve, ScalingFit
-from pgassay.analysis.intervals import draws, mean_with_interval, widened_percentiles
+from pgassay.analysis.intervals import jackknifed, mean_with_interval
 from pgassay.analysis.model import TrialMeasures
 from pgassay.plan.model import Plan
 
@@ -113,12 +113,13 @@ def fit_scaling_law(
 def _fit(clients: NDArray[np.float64], rows: NDArray[np.float64]) -> ScalingFit:
     means = rows.mean(axis=0)
     point = np.array(_with_knee(clients, means))
-    resampled = np.array(
-        [_with_knee(clients, rows[chosen].mean(axis=0)) for chosen in draws(len(rows), 1000)]
+    left_out = np.array(
+        [_with_knee(clients, np.delete(rows, at, 0).mean(axis=0)) for at in range(len(rows))]
     )
+    # A rate and a place are positive and vary by factors; σ and κ may be nothing at all.
+    by_ratio = (True, False, False, True, True)
     estimates = [
-        _estimate(float(point[k]), *widened_percentiles(resampled[:, k], len(rows)))
-        for k in range(5)
+        jackknifed(float(point[k]), left_out[:, k], ratio=ratio) for k, ratio in enumerate(by_ratio)
     ]
     rate, contention, coherence = (float(value) for value in point[:3])
     residuals = means - np.log(scaling_law(clients, rate, contention, coherence))
@@ -150,12 +151,6 @@ def _with_knee(clients: NDArray[np.float64], log_tps: NDArray[np.float64]) -> tu
         at = np.array([max(knee, 1.0)])
         top = float(scaling_law(at, rate, contention, coherence)[0])
     return rate, contention, coherence, max(knee, 1.0), top
-
-
-def _estimate(value: float, low: float, high: float) -> Estimate:
-    return Estimate(
-        value, low if math.isfinite(low) else None, high if math.isfinite(high) else None
-    )
 
 
 def _knee_refusal(knee: Estimate, most: float) -> str | None:

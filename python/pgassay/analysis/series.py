@@ -49,13 +49,12 @@ def trial_series(trial: StoredTrial, sources: TrialSources | None = None) -> Tri
 def mean_by_second(series: Sequence[TrialSeries], arm: str) -> list[tuple[float, float]]:
     """(offset, mean tps over the arm's trials), interval by interval, as far as all of them go."""
     own = [trial for trial in series if trial.arm == arm]
-    return [
-        (
-            float(np.mean([trial.offset_s[at] for trial in own])),
-            float(np.mean([trial.tps[at] for trial in own])),
-        )
-        for at in range(min((len(trial.tps) for trial in own), default=0))
-    ]
+    length = min((len(trial.tps) for trial in own), default=0)
+    if not length:
+        return []
+    offsets = np.mean([trial.offset_s[:length] for trial in own], axis=0)
+    tps = np.mean([trial.tps[:length] for trial in own], axis=0)
+    return list(zip(offsets.tolist(), tps.tolist(), strict=True))
 
 
 def _series(trial: StoredTrial, sources: TrialSources) -> TrialSeries:

@@ -24,7 +24,7 @@ from pgassay.report.charts.style import (
     translucent,
 )
 
-_MOST_POINTS = 40_000
+_MOST_POINTS = 20_000
 """Points of thin lines a browser draws without effort."""
 _RUG_PX = 72
 """What the rows of checkpoints may take together."""
@@ -84,9 +84,8 @@ def _draw_trials(
             line={"color": translucent(style.colour, opacity), "width": 1},
             legendgroup=trial.arm,
             name=f"trial {trial.number}",
-            customdata=[f"trial {trial.number}, block {trial.block}<br>{plain(style.label)}"]
-            * len(trial.offset_s[::every]),
-            hovertemplate="%{y:,.0f} tps at %{x:.0f} s<br>%{customdata}<extra></extra>",
+            meta=[f"trial {trial.number}, block {trial.block}<br>{plain(style.label)}"],
+            hovertemplate="%{y:,.0f} tps at %{x:.0f} s<br>%{meta[0]}<extra></extra>",
         )
 
 
@@ -98,7 +97,7 @@ def _draw_means(
 ) -> None:
     for arm in arms:
         style = styles[arm]
-        points = mean_by_second(series, arm)
+        points = mean_by_second(series, arm)[:: thinning(series)]
         figure.add_scatter(
             x=[second for second, _ in points],
             y=[round(tps, 1) for _, tps in points],
@@ -106,8 +105,8 @@ def _draw_means(
             line={"color": style.colour, "width": 3, "dash": style.dash},
             legendgroup=arm,
             name="mean",
-            customdata=[f"mean of {plain(style.label)}"] * len(points),
-            hovertemplate="%{y:,.0f} tps at %{x:.0f} s<br>%{customdata}<extra></extra>",
+            meta=[f"mean of {plain(style.label)}"],
+            hovertemplate="%{y:,.0f} tps at %{x:.0f} s<br>%{meta[0]}<extra></extra>",
         )
 
 
