@@ -54,6 +54,7 @@ validate: build
 	$(BIN)/python -m bench.factorial_errors
 	$(BIN)/python -m bench.estimates
 	$(BIN)/python -m bench.switchback_errors
+	$(BIN)/python -m bench.duet_errors
 
 # A quarter of an hour of trials, alone on the machine.
 validate-real: build

@@ -119,6 +119,10 @@ class Load:
     variant's SQL (not counted) and goes on with the variant's scenarios (null: all). A
     transaction belongs to the slice in which it began if it also ended in it; else it crosses.
     A refused statement of a variant ends the load without a result.
+    Variants may each have a `connection` of their own, in the form above: the load then opens all
+    its clients once for every one of them. In its slices a server's own clients run, and those of
+    the others rest on their open connections; steps that are not measured load all at once. With
+    a rate this is an error.
 
     `log` writes files as pgbench -l does, `prefix.PID` and `prefix.PID.N`, for measured steps.
 

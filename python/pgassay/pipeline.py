@@ -207,7 +207,7 @@ def answered(plan: Plan, block: int, measures: list[TrialMeasures]) -> bool:
 
 def _target_of(spec: Spec, grounds: Grounds, run: RunDirectory, place: Place | None) -> Target:
     table, servers = spec.file.target, spec.file.factors.target.servers()
-    if grounds.are_several or servers:
+    if grounds.are_several or servers or grounds.side_by_side:
         only = {"": table.bin if table.bin is not None else table.version}
         made_from = {
             name: path_from(server, spec.folder) if isinstance(server, str) else server
@@ -215,7 +215,12 @@ def _target_of(spec: Spec, grounds: Grounds, run: RunDirectory, place: Place | N
             if name in {ground.server for ground in grounds.datasets}
         }
         return make_several(
-            made_from, journal=run.journal(), place=place, rule=spec.file.reset_rule()
+            made_from,
+            journal=run.journal(),
+            place=place,
+            rule=spec.file.reset_rule(),
+            first=next(iter(grounds.datasets)),
+            side_by_side=grounds.side_by_side,
         )
     return make_target(
         version=table.version,

@@ -174,7 +174,7 @@ def test_an_aa_run_of_a_switchback_says_that_it_tells_of_blocks(tmp_path: Path) 
     assert plan_from_json(plan_to_json(plan)) == plan
     assert any("the experiment is a switchback" in warning for warning in plan.warnings)
     told = render_markdown(report_run(run).context)
-    assert "the file's own design is a switchback" in told
+    assert "in the file's own design arms take turns" in told
     assert "As the file designs it" not in told
 
 

@@ -91,7 +91,7 @@ def test_a_switchback_is_foretold_nothing_and_that_is_said(floor: NoiseFloor) ->
     assert found is None
     ((label, sentence),) = expectation_lines(found, plan)
     assert label == "expect"
-    assert "nothing is foretold of a switchback" in sentence
+    assert "nothing is foretold where arms take turns" in sentence
 
 
 def test_records_that_may_be_of_rounds_of_slices_are_not_believed() -> None:

@@ -70,11 +70,9 @@ def test_the_command_line_overrules_the_file() -> None:
         ("postgres", "autovacuum_naptime = ['1min', '5min']", "dead rows"),
         ("postgres", "shared_buffers = ['64MB', '128MB']", "a cache fills for minutes"),
         ("postgres", "wal_sync_method = ['fsync', 'fdatasync']", "changes for the whole server"),
-        ("postgres", "max_connections = [50, 100]", "changes only by a restart"),
         ("postgres", "'pg_stat_statements.max' = [1000, 5000]", "only the server could say"),
         ("client.settings", "'auto_explain.log_timing' = [true, false]", "only the server could"),
         ("client", "protocol = ['simple', 'prepared']", "it takes connections of its own"),
-        ("target", "version = [16, 18]", "a start of its own"),
         ("workload", "scale = [1, 2]", "other data"),
     ],
 )

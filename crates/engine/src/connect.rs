@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use pgassay_session::{CancelKey, SessionError, Stream};
+use pgassay_session::{CancelKey, Endpoint, SessionError, Stream};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
 use crate::client::Client;
-use crate::config::{Configuration, Seat};
+use crate::config::Seat;
 use crate::descriptors;
 use crate::error::EngineError;
 use crate::messages::{Message, Reader, SYNC};
@@ -77,21 +77,22 @@ pub fn open_clients(setup: &Setup) -> Result<Vec<(Client, Stream)>, EngineError>
 }
 
 fn open_client(number: usize, seat: Seat, setup: &Setup) -> Seated {
-    let opened = open_session(setup)?;
+    let opened = open_session(seat, setup)?;
     setup.board.seat(number, opened.backend_pid);
     let client = Client::new(number, seat, setup, opened.key, opened.prepared);
     Ok((client, opened.stream))
 }
 
-pub fn open_session(setup: &Setup) -> Result<Opened, EngineError> {
+pub fn open_session(seat: Seat, setup: &Setup) -> Result<Opened, EngineError> {
     let configuration = &setup.configuration;
-    let session = setup.connector.open(&configuration.application_name)?;
+    let connector = setup.connector(seat);
+    let session = connector.open(&configuration.application_name)?;
     let (key, backend_pid) = (session.cancel_key(), session.backend_pid());
     let mut stream = session.into_stream();
     let prepared = if setup.prepares_ahead() {
-        prepare(&mut stream, configuration, &setup.program).map_err(|error| {
+        prepare(&mut stream, connector.endpoint(), &setup.program).map_err(|error| {
             EngineError::Session(SessionError::Lost {
-                place: configuration.connection.to_string(),
+                place: connector.endpoint().to_string(),
                 problem: format!("while preparing statements: {error}"),
             })
         })?
@@ -107,17 +108,13 @@ pub fn open_session(setup: &Setup) -> Result<Opened, EngineError> {
 }
 
 /// Prepares what it can; returns, by number of the statement, what it could.
-fn prepare(
-    stream: &mut Stream,
-    configuration: &Configuration,
-    program: &Program,
-) -> io::Result<Vec<bool>> {
+fn prepare(stream: &mut Stream, endpoint: &Endpoint, program: &Program) -> io::Result<Vec<bool>> {
     let mut prepared = vec![false; program.commands.len()];
     let preparations: Vec<_> = program.preparations().collect();
     if preparations.is_empty() {
         return Ok(prepared);
     }
-    let patience = Duration::from_secs_f64(configuration.connection.connect_timeout_s.max(1.0));
+    let patience = Duration::from_secs_f64(endpoint.connect_timeout_s.max(1.0));
     for timeout in [Timeout::Recv, Timeout::Send] {
         set_socket_timeout(&*stream, timeout, Some(patience))?;
     }

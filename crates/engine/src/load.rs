@@ -130,8 +130,9 @@ impl Load {
         let schedule = Schedule::new(&self.setup.configuration, start_ns);
         let arrivals = Arc::new(Arrivals::new(&self.setup.configuration, &schedule));
         let mut shares: Vec<Vec<_>> = (0..self.setup.threads).map(|_| Vec::new()).collect();
-        for (number, connection) in connections.into_iter().enumerate() {
-            if let Some(share) = shares.get_mut(number % self.setup.threads) {
+        for connection in connections {
+            // By the ordinal: a thread has as many clients of one server as of another.
+            if let Some(share) = shares.get_mut(connection.0.seat.ordinal % self.setup.threads) {
                 share.push(connection);
             }
         }

@@ -12,6 +12,7 @@ use std::thread;
 
 use pgassay_session::{Stream, clock};
 
+use crate::config::Seat;
 use crate::connect::{Opened, open_session};
 use crate::record::thread_cpu_ns;
 use crate::setup::Setup;
@@ -20,7 +21,7 @@ use crate::setup::Setup;
 const MOST_THREADS: usize = 8;
 
 pub struct Opener {
-    requests: Sender<usize>,
+    requests: Sender<(usize, Seat)>,
     answers: Receiver<Answer>,
 }
 
@@ -56,9 +57,9 @@ impl Opener {
         Ok((Opener { requests, answers }, Stream::from(ear)))
     }
 
-    pub fn request(&self, place: usize) {
+    pub fn request(&self, place: usize, seat: Seat) {
         // Helpers live as long as this sender does.
-        let _ = self.requests.send(place);
+        let _ = self.requests.send((place, seat));
     }
 
     pub fn answer(&self) -> Option<Answer> {
@@ -68,16 +69,16 @@ impl Opener {
 
 struct Helper {
     setup: Arc<Setup>,
-    waiting: Arc<Mutex<Receiver<usize>>>,
+    waiting: Arc<Mutex<Receiver<(usize, Seat)>>>,
     done: Sender<Answer>,
     bell: Arc<UnixStream>,
 }
 
 impl Helper {
     fn run(self) {
-        while let Some(place) = self.next() {
+        while let Some((place, seat)) = self.next() {
             let (begun_ns, cpu_ns) = (clock::now_ns(), thread_cpu_ns());
-            let session = open_session(&self.setup).map_err(|error| error.to_string());
+            let session = open_session(seat, &self.setup).map_err(|error| error.to_string());
             let answer = Answer {
                 place,
                 session,
@@ -92,7 +93,7 @@ impl Helper {
         }
     }
 
-    fn next(&self) -> Option<usize> {
+    fn next(&self) -> Option<(usize, Seat)> {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.recv().ok()
     }

@@ -16,8 +16,10 @@ use crate::variant::Variant;
 
 pub struct Setup {
     pub configuration: Configuration,
-    /// Of its server, for all sessions.
-    pub connector: Connector,
+    /// Of the load's own server,
+    connector: Connector,
+    /// and of those of the variants, where each has one.
+    connectors: Vec<Connector>,
     pub program: Program,
     pub variants: Vec<Variant>,
     pub board: Arc<Board>,
@@ -34,16 +36,29 @@ impl Setup {
         let program = Program::compile(&configuration)?;
         let names = program.scenarios.iter().map(|s| s.name.clone()).collect();
         let seats = configuration.seats();
+        let of_one = configuration.seats_of_one_server().len();
+        let variants = configuration.slices.iter().flat_map(|s| &s.variants);
+        let connectors = variants
+            .filter_map(|variant| variant.connection.clone())
+            .map(Connector::new);
         Ok(Arc::new(Setup {
             connector: Connector::new(configuration.connection.clone()),
+            connectors: connectors.collect(),
             variants: Variant::compile(&configuration)?,
             board: Board::new(seats.len(), names),
-            threads: configuration.threads.min(seats.len()),
+            threads: configuration.threads.min(of_one),
             backend: configuration.transport.choose()?,
             seats,
             program,
             configuration,
         }))
+    }
+
+    /// The way to the server of a connection.
+    #[must_use]
+    pub fn connector(&self, seat: Seat) -> &Connector {
+        let of_variant = seat.home.and_then(|home| self.connectors.get(home));
+        of_variant.unwrap_or(&self.connector)
     }
 
     /// What serves these connections, and those that may come in their place: where these are
@@ -58,7 +73,9 @@ impl Setup {
             .transport
             .serve(self.backend, are_plain)?;
         if backend == Backend::Uring {
-            self.connector.stay_plain();
+            for connector in self.connectors.iter().chain([&self.connector]) {
+                connector.stay_plain();
+            }
         }
         Ok(backend)
     }

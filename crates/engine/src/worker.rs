@@ -126,7 +126,7 @@ impl<'p, N: Network> Worker<'p, N> {
             let Ok(left_ns @ 1_000_000..) = u64::try_from(left_ns) else {
                 break;
             };
-            let connector = &self.setup.connector;
+            let connector = self.setup.connector(client.seat);
             // A server that does not take the request cannot be told in another way.
             let _ = connector.cancel(client.key, Duration::from_nanos(left_ns));
         }
@@ -174,7 +174,9 @@ impl<'p, N: Network> Worker<'p, N> {
             return Ok(());
         };
         while let Some(place) = self.bench.pace.wanted.pop() {
-            opener.request(place);
+            if let Some(client) = self.clients.get(place) {
+                opener.request(place, client.seat);
+            }
         }
         while let Some(answer) = self.opener.as_ref().and_then(Opener::answer) {
             let place = answer.place;

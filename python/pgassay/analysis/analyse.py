@@ -113,7 +113,7 @@ def rule_of(plan: Plan) -> Rule:
 
 def _declared(plan: Plan) -> int:
     """How many block differences, or differences of rounds, the sign-flip p is over."""
-    if not plan.alternates:
+    if not plan.alternates or plan.side_by_side:
         return plan.min_blocks
     return sum(len(rounds_of(plan, t)) for t in plan.trials if t.block <= plan.min_blocks)
 

@@ -21,7 +21,7 @@ from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import Analysis, Doubt
 from pgassay.analysis.noise import noise_of
 from pgassay.plan.model import Plan
-from pgassay.plan.modes import SWITCHBACK
+from pgassay.plan.modes import BLOCKS
 
 PRIMARY = ("tps", "latency_mean", "latency_p50", "latency_p95", "latency_p99")
 """Metrics that an experiment may be about."""
@@ -76,7 +76,7 @@ def _calibrated(
             arms=len(experiment.arms),
             least_blocks=plan.min_blocks,
             most_blocks=plan.max_blocks,
-            in_blocks_instead=plan.held_mode == SWITCHBACK,
+            in_blocks_instead=plan.held_mode != BLOCKS,
             overhead_s=floor.overhead_s,
             advice=advise(noise, experiment, floor.overhead_s),
             advised_within=advised_within(experiment),

@@ -120,7 +120,7 @@ class Calibration:
     least_blocks: int
     most_blocks: int
     in_blocks_instead: bool
-    """Whether the file's own design is a switchback; the outlook is of blocks."""
+    """Whether the file's own lets arms take turns; the outlook is of blocks."""
     overhead_s: float
     """Of each trial: its reset, its warm-up, what surrounds them."""
     advice: Advice | None

@@ -47,6 +47,15 @@ class BlockTable:
         trials = None if self.trials is None else self.trials[kept]
         return BlockTable(tuple(self.blocks[at] for at in kept), self.values[kept], trials)
 
+    def by_trial(self) -> BlockTable:
+        """A row for each trial: the mean of its rounds."""
+        if self.trials is None:
+            return self
+        blocks = np.unique(self.trials)
+        means = [self.values[self.trials == block].mean(axis=0) for block in blocks]
+        values = np.array(means, dtype=np.float64).reshape(-1, self.values.shape[1])
+        return BlockTable(tuple(int(block) for block in blocks), values)
+
     def of_trials_that_tell(self) -> BlockTable:
         """Without trials of so few rounds that their spread is not known; all, if none has more.
 
@@ -65,9 +74,12 @@ class BlockTable:
 def block_table(
     metric: Metric, trials: Sequence[TrialMeasures], plan: Plan, step: float | None
 ) -> BlockTable:
-    """Every block in which all arms have a value; where they take turns, every such round."""
+    """Every block in which all arms have a value; where they take turns on one server, every such
+    round. Servers of their own are each as lucky as their start for a whole trial, so of a duet a
+    trial's rounds are one value, their mean."""
     if plan.alternates:
-        return round_table(metric, trials, plan)
+        rounds = round_table(metric, trials, plan)
+        return rounds.by_trial() if plan.side_by_side else rounds
     blocks: dict[int, dict[str, float]] = {}
     for trial in trials:
         measures = trial.at(step)

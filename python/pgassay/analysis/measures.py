@@ -116,8 +116,12 @@ def _costs(sources: TrialSources, window: _Window) -> dict[str, float | None]:
     start, end, seconds = window.start_ns, window.end_ns, window.seconds
     values: dict[str, float | None] = {}
     if window.transactions and seconds > 0:
-        values |= server_costs(sources.postgres, start, end, window.transactions)
         values |= host_costs(sources.host, start, end, window.transactions)
+    if not sources.tell_the_whole_server_side:
+        # Of a duet: one server's figures over the transactions of all would be no cost of either.
+        return values
+    if window.transactions and seconds > 0:
+        values |= server_costs(sources.postgres, start, end, window.transactions)
         sessions = sources.waits.average_sessions(start, end)
         if sessions is not None:
             each_ms = seconds / window.transactions * 1e3

@@ -22,6 +22,11 @@ class TrialSources:
         self._trial = trial
 
     @cached_property
+    def tell_the_whole_server_side(self) -> bool:
+        """Whether the load had no other server than the one that these samples are of."""
+        return "arms" not in self._trial.summary().get("reset", {})
+
+    @cached_property
     def load(self) -> pa.Table:
         """load.parquet."""
         return self._trial.table("load")

@@ -81,7 +81,7 @@ def plan(
 
 def _print(spec: Spec, drawn: Plan, placement: Placement) -> None:
     out.print(f"[bold]{plain(drawn.question)}[/bold]")
-    out.print(f"target    {plain(_target(spec))}")
+    out.print(f"target    {plain(_target(spec, drawn))}")
     out.print(f"workload  {plain(spec.workload.name)}, scale {spec.file.workload.scale}:")
     _print_load(spec, drawn)
     out.print(f"metric    {drawn.metric}, smallest effect {100 * drawn.smallest_effect:g} %")
@@ -129,8 +129,10 @@ def _step(step: Step) -> str:
     return f"{kind}{step.clients} clients{rate} × {step.duration_s:g} s"
 
 
-def _target(spec: Spec) -> str:
+def _target(spec: Spec, drawn: Plan) -> str:
     target = spec.file.target
+    if drawn.side_by_side:
+        return f"{len(drawn.arms)} servers of our own, one for each arm, up at the same time"
     servers = spec.file.factors.target.servers()
     if servers:
         return f"{len(servers)} servers of our own, one of which runs at a time"

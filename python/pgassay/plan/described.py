@@ -81,7 +81,10 @@ def mode_lines(plan: Plan) -> tuple[str, ...]:
     if plan.alternates:
         lengths = dict.fromkeys(t.slice_s for t in plan.trials if t.slice_s)
         told = " and ".join(f"{length:g} s" for length in lengths)
-        lines.append(f"every trial has all {len(plan.arms)} arms in turn, in slices of {told}")
+        where = ", each on a server of its own" if plan.side_by_side else ""
+        lines.append(
+            f"every trial has all {len(plan.arms)} arms in turn{where}, in slices of {told}"
+        )
     others = plan.modes_refused.items()
     lines += [f"not {name}: {why}" for name, why in others if why not in plan.mode_reason]
     return tuple(lines)
@@ -89,6 +92,8 @@ def mode_lines(plan: Plan) -> tuple[str, ...]:
 
 def restarts_line(plan: Plan, *, every_trial: bool) -> str:
     """How often a run starts the server anew for a trial."""
+    if plan.side_by_side:
+        return f"{len(plan.arms)} a block: every trial starts all servers"
     if every_trial:
         return f"{len(plan.block(1))} a block: the reset before every trial is one"
     if plan.plots == "split":

@@ -18,7 +18,7 @@ from typing import TypeVar
 from pgassay.errors import SpecError
 from pgassay.plan.combinations import combine
 from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial
-from pgassay.plan.modes import BLOCKS, SWITCHBACK, Mode, blocks_of, choose_mode
+from pgassay.plan.modes import BLOCKS, DUET, SWITCHBACK, Mode, blocks_of, choose_mode
 from pgassay.plan.plots import choose_plots, restarts_every_trial, whole_plots
 from pgassay.plan.risks import find_risks
 from pgassay.plan.steps import steps_of
@@ -30,7 +30,7 @@ T = TypeVar("T")
 LABEL, LABEL_KIND, LABELS = "A/A", "label", ("A", "B")
 """The factor of an A/A run: nothing but a name."""
 AA_OF_TURNS = (
-    "the experiment is a switchback, and an A/A run has an arm per trial: its noise, and what it"
+    "the experiment is a {mode}, and an A/A run has an arm per trial: its noise, and what it"
     " tells of finding and deciding, are those of the same experiment with --mode blocks"
 )
 RESET_S = 3.0
@@ -90,12 +90,13 @@ def _experiment(spec: Spec, *, takes_turns: bool) -> Plan:
         raise SpecError(error.problem, file=spec.source, key=error.key) from None
     risks = find_risks(spec, combined.resolution, mode.name)
     if asked.name != mode.name:
-        risks = (*risks, AA_OF_TURNS)
-    if mode.name == SWITCHBACK:
+        risks = (*risks, AA_OF_TURNS.format(mode=asked.name))
+    if mode.name in (SWITCHBACK, DUET):
         trials = alternating_trials(least, most, lengths_of(spec))
     else:
         hard = plots.hard if plots.split else ()
         trials = _ordered_trials(arms, hard, most, spec.seed)
+    resets = len(arms) if mode.name == DUET else 1
     return Plan(
         question=spec.question,
         seed=spec.seed,
@@ -107,7 +108,7 @@ def _experiment(spec: Spec, *, takes_turns: bool) -> Plan:
         max_blocks=most,
         smallest_effect=design.smallest_effect,
         metric=design.metric,
-        trial_s=sum(step.duration_s for step in steps) + RESET_S,
+        trial_s=sum(step.duration_s for step in steps) + resets * RESET_S,
         warnings=risks,
         order=load.order,
         combinations=design.combinations,

@@ -150,7 +150,8 @@ class Plan:
         )
 
     mode: str = "blocks"
-    """"blocks": an arm per trial; "switchback": all arms take turns in every trial."""
+    """"blocks": an arm per trial; "switchback": all arms take turns in every trial; "duet": the
+    same, each on a server of its own."""
     mode_reason: str = ""
     modes_refused: Mapping[str, str] = field(default_factory=dict)
     """Mode → why it is not valid here."""
@@ -158,7 +159,12 @@ class Plan:
     @property
     def alternates(self) -> bool:
         """Whether arms take turns inside a trial."""
-        return self.mode == "switchback"
+        return self.mode in ("switchback", "duet")
+
+    @property
+    def side_by_side(self) -> bool:
+        """Whether each arm has a server of its own, all of them up in every trial."""
+        return self.mode == "duet"
 
     @property
     def measured_s(self) -> float:

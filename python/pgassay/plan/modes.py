@@ -1,4 +1,5 @@
-"""Which mode an experiment runs in: an arm per trial, or all arms in turn inside each.
+"""Which mode an experiment runs in: an arm per trial, or all arms in turn inside each, on one
+server or on one each.
 
 Enters: a Spec, its factors. Leaves: the mode, why, and why the others are not valid; or a
 SpecError where the mode asked for is not. Never: draws an order; `turns.py` does.
@@ -9,6 +10,7 @@ What may alternate is what one session can change for itself without a trace in 
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,17 +19,15 @@ from functools import cache
 from importlib.resources import files
 
 from pgassay.errors import SpecError
+from pgassay.plan.duets import is_worth_while, why_no_duet
 from pgassay.plan.model import Factor
-from pgassay.plan.steps import steps_of
-from pgassay.plan.turns import lengths_of
+from pgassay.plan.turns import why_no_room
 from pgassay.spec.model import DesignTable
 from pgassay.spec.parse import Spec
 from pgassay.spec.settings import CATALOGUED, is_known
 from pgassay.spec.slices import refuse_other_than_session
 
-BLOCKS, SWITCHBACK = "blocks", "switchback"
-FEWEST_ROUNDS = 8
-"""Rounds of a trial below which its own spread is hardly known."""
+BLOCKS, SWITCHBACK, DUET = "blocks", "switchback", "duet"
 MOST_ARMS = 8
 LEAST_TRIALS, MOST_TRIALS = 4, 12
 """Blocks of a switchback where the file names none: two of each length of slices, at least."""
@@ -58,17 +58,20 @@ class Mode:
 
 def choose_mode(spec: Spec, factors: Sequence[Factor]) -> Mode:
     """The mode asked for, or the cheapest that is valid."""
+    asked = spec.file.design.mode
     if not factors:
-        if spec.file.design.mode == SWITCHBACK:
+        if asked in (SWITCHBACK, DUET):
             raise _refused("there is no factor to alternate", spec)
         return Mode(BLOCKS, "a single arm")
     problem = why_no_switchback(spec, factors)
-    refused = {} if problem is None else {SWITCHBACK: problem}
-    match spec.file.design.mode:
-        case "switchback":
-            if problem is not None:
-                raise _refused(f"not valid here: {problem}; write blocks", spec)
-            return Mode(SWITCHBACK, "as asked for")
+    problems = {SWITCHBACK: problem, DUET: why_no_duet(spec, factors)}
+    refused = {name: why for name, why in problems.items() if why is not None}
+    may_be_a_duet = DUET not in refused and is_worth_while(factors)
+    match asked:
+        case "switchback" | "duet":
+            if asked in refused:
+                raise _refused(f"not valid here: {refused[asked]}; write blocks", spec)
+            return Mode(asked, "as asked for", refused)
         case "auto" if problem is None:
             return Mode(
                 SWITCHBACK,
@@ -76,10 +79,21 @@ def choose_mode(spec: Spec, factors: Sequence[Factor]) -> Mode:
                 " that fewer are needed; costs and waits of the arms are not told apart"
                 " (blocks does)",
             )
+        case "auto" if may_be_a_duet:
+            return Mode(
+                DUET,
+                "a factor takes a start of the server, so each arm has one of its own, and the load"
+                " goes from one to the other: drift of the host cancels inside each trial; costs"
+                " and waits of the arms are not told apart (blocks does)",
+                refused,
+            )
         case "auto":
-            return Mode(BLOCKS, f"switchback is not valid: {problem}", refused)
+            asked_only = "" if DUET in refused else "; a duet would do, where it is asked for"
+            return Mode(BLOCKS, f"switchback is not valid: {problem}{asked_only}", refused)
         case _:
             cheaper = "" if problem else '; switchback would do too and is quicker: mode = "auto"'
+            if problem and may_be_a_duet:
+                cheaper = '; duet would do too, and cancels drift of the host: mode = "auto"'
             return Mode(BLOCKS, f"an arm per trial, each from the same beginning{cheaper}", refused)
 
 
@@ -125,22 +139,7 @@ def why_no_switchback(spec: Spec, factors: Sequence[Factor]) -> str | None:
         return "the looks of a group-sequential run are after blocks of an arm per trial"
     if design.metric == "tps" and load.rate is not None:
         return "with a rate, throughput is what was asked for; compare a latency"
-    measured = [step for step in steps_of(load) if step.measured]
-    if len(measured) > 1:
-        return "a trial has several steps, and slices need one load that stays"
-    arms = 1
-    for factor in factors:
-        arms *= len(factor.levels)
-    if arms > MOST_ARMS:
-        return f"{arms} arms make rounds too long; {MOST_ARMS} at most can take turns"
-    longest = max(lengths_of(spec))
-    needed_s = FEWEST_ROUNDS * arms * longest
-    if measured[0].duration_s < needed_s:
-        return (
-            f"a step of {measured[0].duration_s:g} s holds fewer than {FEWEST_ROUNDS} rounds of"
-            f" {arms} slices of {longest:g} s; make load.step {needed_s:g}s or more"
-        )
-    return None
+    return why_no_room(spec, math.prod(len(factor.levels) for factor in factors), MOST_ARMS)
 
 
 def _why_not(factor: Factor, spec: Spec) -> str | None:

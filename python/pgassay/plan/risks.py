@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from pgassay.plan.modes import LEAST_TRIALS, SWITCHBACK, blocks_of
+from pgassay.plan.modes import DUET, LEAST_TRIALS, SWITCHBACK, blocks_of
 from pgassay.plan.steps import steps_of
 from pgassay.plan.turns import LONG_S
 from pgassay.spec.parse import Spec
@@ -23,32 +23,51 @@ CYCLE_MINIMUM = 3.0
 
 def find_risks(spec: Spec, resolution: int | None = None, mode: str = "blocks") -> tuple[str, ...]:
     """The risks of this experiment, most serious first; `resolution` is that of a fraction."""
-    alternates = mode == SWITCHBACK
     return tuple(
         _checkpoint_phase(spec)
         + _reset(spec)
         + _aliased(resolution)
-        + (_slices(spec) if alternates else _too_few_blocks(spec))
+        + (_few_trials(spec) if mode == SWITCHBACK else _too_few_blocks(spec))
+        + (_long_slices(spec) if mode in (SWITCHBACK, DUET) else [])
+        + (_side_by_side(spec) if mode == DUET else [])
         + _short_trials(spec)
         + _secrets(spec)
     )
 
 
-def _slices(spec: Spec) -> list[str]:
+def _few_trials(spec: Spec) -> list[str]:
     """Of a switchback."""
     least, _ = blocks_of(spec.file.design, SWITCHBACK)
-    few = [
+    if least >= LEAST_TRIALS:
+        return []
+    return [
         f"{least} trials do not tell by how much an effect differs from trial to trial: the"
         f" verdict speaks of these alone; write min_blocks = {LEAST_TRIALS} or more"
     ]
+
+
+def _long_slices(spec: Spec) -> list[str]:
     length = spec.file.design.slice
     if length <= LONG_S:
-        return few if least < LEAST_TRIALS else []
+        return []
     return [
-        *(few if least < LEAST_TRIALS else []),
         f"slices of {length:g} s let drift of the host into their differences, and a trial has"
         " fewer of them; 0.5 to 2 s do unless an effect takes longer to show",
     ]
+
+
+def _side_by_side(spec: Spec) -> list[str]:
+    """Of a duet."""
+    found = [
+        "waits, WAL, checkpoints and the server's log are stored and drawn of the first arm's"
+        " server alone, whoever's slice it is; all servers are sampled alike"
+    ]
+    if "shared_buffers" in spec.file.factors.postgres:
+        found.append(
+            "shared_buffers is varied, and the servers share the host's memory: what one takes the"
+            ' page cache has less of for all; blocks gives each the whole host: mode = "blocks"'
+        )
+    return found
 
 
 def _aliased(resolution: int | None) -> list[str]:

@@ -17,9 +17,12 @@ import random
 from collections.abc import Sequence
 
 from pgassay.plan.model import ALL_ARMS, Plan, PlannedTrial
+from pgassay.plan.steps import steps_of
 from pgassay.spec.parse import Spec
 from pgassay.spec.slices import SHORTEST_S
 
+FEWEST_ROUNDS = 8
+"""Rounds of a trial below which its own spread is hardly known."""
 LONG_S = 2.0
 """Slices beyond this let more drift in; a risk of the plan."""
 
@@ -28,6 +31,23 @@ def lengths_of(spec: Spec) -> tuple[float, float]:
     """The slice as asked for, and half of it; twice where half is shorter than can be had."""
     asked = spec.file.design.slice
     return asked, asked / 2 if asked / 2 >= SHORTEST_S else asked * 2
+
+
+def why_no_room(spec: Spec, arms: int, most_arms: int) -> str | None:
+    """Why the load has no room for so many arms in turn; None where it has."""
+    measured = [step for step in steps_of(spec.file.load) if step.measured]
+    if len(measured) > 1:
+        return "a trial has several steps, and slices need one load that stays"
+    if arms > most_arms:
+        return f"{arms} arms make rounds too long; {most_arms} at most can take turns"
+    longest = max(lengths_of(spec))
+    needed_s = FEWEST_ROUNDS * arms * longest
+    if measured[0].duration_s < needed_s:
+        return (
+            f"a step of {measured[0].duration_s:g} s holds fewer than {FEWEST_ROUNDS} rounds of"
+            f" {arms} slices of {longest:g} s; make load.step {needed_s:g}s or more"
+        )
+    return None
 
 
 def alternating_trials(least: int, most: int, lengths: Sequence[float]) -> tuple[PlannedTrial, ...]:

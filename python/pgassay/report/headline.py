@@ -69,7 +69,8 @@ def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
             ("Interval", interval_words(context)),
         ]
     if plan.alternates:
-        found.append(("Mode", "switchback: all arms take turns inside every trial"))
+        where = ", each on a server of its own" if plan.side_by_side else ""
+        found.append(("Mode", f"{plan.mode}: all arms take turns inside every trial{where}"))
     return (
         *found,
         ("Blocks", _blocks(context)),

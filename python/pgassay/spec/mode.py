@@ -14,3 +14,4 @@ class Mode(StrEnum):
     AUTO = "auto"
     BLOCKS = "blocks"
     SWITCHBACK = "switchback"
+    DUET = "duet"

@@ -108,13 +108,15 @@ class DesignTable(StoppingKeys):
         " like all others (complete)",
     )
 
-    mode: Literal["auto", "blocks", "switchback"] = Field(
+    mode: Literal["auto", "blocks", "switchback", "duet"] = Field(
         "blocks",
         description="blocks: an arm per trial; switchback: every trial alternates all arms in"
-        " slices; auto: the cheapest that is valid",
+        " slices; duet: the same, each arm on a server of its own; auto: the cheapest that is"
+        " valid",
     )
     slice: Length = Field(
-        1.0, description="switchback: of each arm's turn; half of the trials have half of it"
+        1.0,
+        description="switchback, duet: of each arm's turn; half of the trials have half of it",
     )
 
     @model_validator(mode="after")
@@ -123,7 +125,7 @@ class DesignTable(StoppingKeys):
             raise ValueError('resolution is a fraction\'s; write combinations = "fraction" too')
         if "slice" in self.model_fields_set and self.mode == "blocks":
             raise ValueError(
-                'slice belongs to mode = "switchback" or "auto"; write one, or drop it'
+                'slice belongs to mode = "switchback", "duet" or "auto"; write one, or drop it'
             )
         return self
 

@@ -20,7 +20,7 @@ from pgassay.target.host_knobs import HostKnobs
 from pgassay.target.installation import Installation, embedded_installation, installation_at
 from pgassay.target.local import LocalTarget
 from pgassay.target.placement import Place
-from pgassay.target.protocol import Journal, Target
+from pgassay.target.protocol import Ground, Journal, Target
 from pgassay.target.several import SeveralTargets
 
 
@@ -63,8 +63,13 @@ def make_several(
     journal: Journal,
     place: Place | None = None,
     rule: ResetRule = OWNED_RULE,
+    first: Ground | None = None,
+    side_by_side: bool = False,
 ) -> Target:
-    """One owned server for each name: an embedded version, or a bin directory."""
+    """One owned server for each name: an embedded version, or a bin directory.
+
+    `first` is the ground that is opened first; `side_by_side` leaves the servers of all grounds up.
+    """
     host = HostKnobs(journal)  # of all of them: they are on one host, and one alone has its lock
     makers: dict[str, Callable[[], LocalTarget]] = {}
     kinds: list[LiteralString] = []
@@ -75,7 +80,8 @@ def make_several(
         makers[name] = partial(
             LocalTarget, installation, journal, kind=kind, place=place, host=host, rule=rule
         )
-    return SeveralTargets(makers, "embedded" if set(kinds) == {"embedded"} else "local")
+    whole: LiteralString = "embedded" if set(kinds) == {"embedded"} else "local"
+    return SeveralTargets(makers, whole, first=first, side_by_side=side_by_side)
 
 
 def _found(version: int | None, directory: Path | None) -> tuple[Installation, LiteralString]:

@@ -217,6 +217,8 @@ class Ground:
     """The name of what was built, where that is varied."""
     schema: str = ""
     """The name of a `SchemaVariant` of these data; empty for the data as they were built."""
+    arm: str = ""
+    """The arm that alone has this server, where each has one."""
 
 
 @dataclass(frozen=True)
@@ -282,7 +284,7 @@ class Target(Protocol):
     def choose(self, ground: Ground) -> ServerFacts:
         """Turn to a ground; what its server said of itself when it was opened.
 
-        Only the server turned to runs: another of ours is stopped.
+        Only the server turned to runs: another of ours is stopped, unless they run side by side.
         """
         ...
 

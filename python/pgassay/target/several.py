@@ -1,7 +1,8 @@
-"""Servers of our own, side by side: one per version or build, and per set of data.
+"""Servers of our own: one per version or build and per set of data, or one per arm.
 
 Enters: for each server's name, how to make it. Leaves: one `Target` that is, from one `choose` to
-the next, the server turned to. Never: lets two of them run at the same time.
+the next, the server turned to. Never: lets two of them run at the same time, unless it was made
+for servers that run side by side.
 """
 
 from __future__ import annotations
@@ -26,24 +27,33 @@ from pgassay.target.undoing import undo_each
 
 
 class SeveralTargets:
-    """As many owned servers as an experiment has versions times sets of data."""
+    """As many owned servers as an experiment has versions times sets of data, or arms."""
 
     def __init__(
-        self, makers: Mapping[str, Callable[[], LocalTarget]], kind: LiteralString
+        self,
+        makers: Mapping[str, Callable[[], LocalTarget]],
+        kind: LiteralString,
+        *,
+        first: Ground | None = None,
+        side_by_side: bool = False,
     ) -> None:
+        """`first` is what is opened first; `side_by_side` leaves servers up when another is turned
+        to."""
         self.kind = kind
         self._makers = makers
-        self._made: dict[tuple[str, str], LocalTarget] = {}
+        self._side_by_side = side_by_side
+        self._made: dict[tuple[str, str, str], LocalTarget] = {}
         self._running: LocalTarget | None = None
-        self._ground = Ground(next(iter(makers)))
+        self._ground = first or Ground(next(iter(makers)))
 
     def open(self) -> ServerFacts:
         return self.choose(self._ground)
 
     def choose(self, ground: Ground) -> ServerFacts:
-        key = (ground.server, ground.data)
+        key = (ground.server, ground.data, ground.arm)
         if self._running is not None and self._running is not self._made.get(key):
-            self._running.park()
+            if not self._side_by_side:
+                self._running.park()
             self._running = None
         self._ground = ground
         if key not in self._made:
@@ -52,6 +62,11 @@ class SeveralTargets:
             self._made[key].open()
         self._running = self._made[key]
         return self._running.choose(ground)
+
+    def standing_on(self, ground: Ground) -> LocalTarget:
+        """The server of a ground by itself, whatever is turned to afterwards."""
+        self.choose(ground)
+        return self._chosen
 
     def vary(self, variant: SchemaVariant) -> None:
         self._chosen.vary(variant)

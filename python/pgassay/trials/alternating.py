@@ -37,7 +37,10 @@ def slices_of(
     variants = tuple(
         VariantTable(
             name=arm.id,
-            settings={**arm.levels_of("postgres"), **arm.levels_of("client.settings")},
+            # A server of its own has them from its start, and its clients from their connection.
+            settings={}
+            if plan.side_by_side
+            else {**arm.levels_of("postgres"), **arm.levels_of("client.settings")},
             scenarios=tuple(own[arm.id]) if varied else None,
         )
         for arm in plan.arms

@@ -7,7 +7,7 @@ Never: builds anything.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pgassay.plan.model import ALL_ARMS, Arm, Plan
 from pgassay.spec.arms import schema_of_arm, spec_of_arm
@@ -35,6 +35,9 @@ class Grounds:
     variants: Mapping[Ground, Mapping[str, SchemaVariant]] = field(default_factory=dict)
     """The same → its variants by name."""
 
+    side_by_side: bool = False
+    """Whether all servers are up in every trial."""
+
     @property
     def are_several(self) -> bool:
         """Whether it takes more than one data directory at a time."""
@@ -55,16 +58,17 @@ def grounds_of(spec: Spec, plan: Plan) -> Grounds:
         name = known.setdefault(built, _not_in(known.values(), one.workload.name, scale))
         data = "" if built == next(iter(known)) else name
         variant = _variant(spec, arm)
-        base = Ground(server=_server(arm), data=data)
+        base = Ground(_server(arm), data, arm=arm.id if plan.side_by_side else "")
         datasets.setdefault(base, Dataset(name, *built))
         if variant is not None:
             variants.setdefault(base, {})[variant.name] = variant
         schema = "" if variant is None else variant.name
-        of_arm[arm.id] = Ground(base.server, base.data, schema)
+        of_arm[arm.id] = replace(base, schema=schema)
     if plan.alternates:
-        # What takes turns inside a trial stands on one ground.
+        # What takes turns inside a trial stands on one ground; on the first arm's, where each
+        # has a server.
         of_arm[ALL_ARMS] = of_arm[plan.arms[0].id]
-    return Grounds(of_arm, datasets, variants)
+    return Grounds(of_arm, datasets, variants, plan.side_by_side)
 
 
 def _not_in(names: Collection[str], workload: str, scale: int) -> str:

@@ -71,6 +71,8 @@ class LoadRequest:
     slices: SlicesTable | None = None
     exit_on_abort: bool | None = None
     verbose_errors: bool | None = None
+    servers: Mapping[str, ConnectionParameters] | None = None
+    """Name of a variant of `slices` → its server, where each has one of its own."""
 
     def configuration(self, connection: ConnectionParameters) -> str:
         """The JSON that the engine reads."""
@@ -93,6 +95,9 @@ class LoadRequest:
             }
         )
 
+    def _connections(self) -> dict[str, Any]:
+        return {name: server.for_load() for name, server in (self.servers or {}).items()}
+
     def _asked_for(self) -> dict[str, Any]:
         return _present(
             {
@@ -110,7 +115,7 @@ class LoadRequest:
                 "busy_poll_us": _whole_us(self.busy_poll_s),
                 "exit_on_abort": self.exit_on_abort,
                 "verbose_errors": self.verbose_errors,
-                "slices": engine_slices(self.slices) if self.slices else None,
+                "slices": engine_slices(self.slices, self._connections()) if self.slices else None,
             }
         )
 

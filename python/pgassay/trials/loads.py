@@ -7,6 +7,7 @@ Never: starts it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -113,12 +114,16 @@ def open_trial_load(
     connection: ConnectionParameters,
     output: Callable[[int], Path],
     placement: Placement = NOWHERE,
+    servers: Mapping[str, ConnectionParameters] | None = None,
 ) -> TrialLoad:
-    """The load of one trial; `output` makes the folder of a trial's own files."""
+    """The load of one trial; `output` makes the folder of a trial's own files.
+
+    `servers` are those of the arms, where each has one of its own.
+    """
     spec = spec_of_arm(whole, plan.arm(trial.arm).by_kind)
     connection = as_the_client(connection, spec.file.load)
     if spec.file.load.command is None:
-        asked = engine_request(trial, whole, plan, placement)
+        asked = replace(engine_request(trial, whole, plan, placement), servers=servers)
         return EngineLoad(asked, connection, placement.client)
     folder = output(trial.number)
     told = {

@@ -21,6 +21,7 @@ from pgassay.trials.client_side import as_the_client
 from pgassay.trials.contents import contents_of, unlike
 from pgassay.trials.environment import describe_environment
 from pgassay.trials.grounds import Dataset, Grounds
+from pgassay.trials.memory import refuse_more_than_memory, shared_buffers
 from pgassay.trials.observer import Observer
 from pgassay.trials.server_differences import built_unlike, describe_servers
 
@@ -28,10 +29,17 @@ from pgassay.trials.server_differences import built_unlike, describe_servers
 def check_arms(spec: Spec, plan: Plan, target: Target, grounds: Grounds) -> None:
     """Refuse, before anything is built, what a server or this host would not take in some arm."""
     held, held_host = spec.file.settings.postgres, spec.file.settings.host
+    caches: dict[str, int] = {}
     for arm in plan.arms:
         target.choose(grounds.of_arm[arm.id])
         target.check_settings({**held, **arm.levels_of("postgres")})
         target.check_host({**held_host, **arm.levels_of("host")})
+        if plan.side_by_side:
+            settings = {**held, **arm.levels_of("postgres")}
+            caches[arm.label] = shared_buffers(settings, target.facts().settings)
+    host = target.host()
+    if host is not None:
+        refuse_more_than_memory(caches, host)
 
 
 def prepare(
@@ -52,6 +60,7 @@ def prepare(
     for ground, dataset in grounds.datasets.items():
         target.choose(ground)
         where = f" on {ground.server}" if ground.server else ""
+        where += f" for {ground.arm}" if ground.arm else ""
         observer.preparing(f"building {dataset.name}{where}")
         target.prepare(_builder(dataset), held, held_host)
         servers.setdefault(ground.server, target.facts())

@@ -10,7 +10,8 @@ is nobody's process, and would be taken for theirs.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from pgassay.trials.host_look import HostLook
 
@@ -70,6 +71,18 @@ def processor_times(look: HostLook | None) -> ProcessorTimes | None:
         server_user_s=server_user,
         client_s=client,
         client_user_s=client_user,
+    )
+
+
+def of_all_servers(times: Sequence[ProcessorTimes | None]) -> ProcessorTimes | None:
+    """The times of the last look, with the servers of all; None where one has none."""
+    known = [one for one in times if one is not None]
+    if not known or len(known) < len(times):
+        return None
+    return replace(
+        known[-1],
+        server_s=sum(one.server_s for one in known),
+        server_user_s=sum(one.server_user_s for one in known),
     )
 
 

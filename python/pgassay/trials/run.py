@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,12 @@ from pgassay.trials.sameness import SamenessWatch
 from pgassay.trials.sampling import open_sampler, transactions_of
 from pgassay.trials.server_clock import ServerClock
 from pgassay.trials.server_log.reader import ServerLog
+from pgassay.trials.side_by_side import (
+    ArmServer,
+    WatchedBeside,
+    connections_of,
+    reset_side_by_side,
+)
 from pgassay.trials.statement_statistics import StatementWatch, joined
 from pgassay.trials.thresholds import own_limits
 
@@ -83,12 +89,17 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     ground = context.grounds.of_arm[arm.id]
     started_ns = _core.now_ns()
     context.observer.trial_began(trial, arm.label)
-    facts = target.choose(ground)
-    reset = target.reset(
-        arm.levels_of("postgres"),
-        arm.levels_of("host"),
-        restart=(resumed or plan.begins_plot(trial)) if plan.hard else None,
-    )
+    servers: tuple[ArmServer, ...] = ()
+    if plan.side_by_side:
+        servers = reset_side_by_side(trial, plan, context.grounds, target)
+        target, facts, reset = servers[0].target, servers[0].facts, servers[0].reset
+    else:
+        facts = target.choose(ground)
+        reset = target.reset(
+            arm.levels_of("postgres"),
+            arm.levels_of("host"),
+            restart=(resumed or plan.begins_plot(trial)) if plan.hard else None,
+        )
     parameters = target.parameters()
     clock = ServerClock(target.connect)
     clock.look()
@@ -102,9 +113,11 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         )
     statements = StatementWatch(target.connect, facts.version_num, extensions)
     # Before the load opens its connections: what they bring is the trial's own doing.
-    watch = SamenessWatch(target, facts, own_limits())
+    beside = [WatchedBeside(server, own_limits()) for server in servers[1:]]
+    watch = SamenessWatch(target, facts, own_limits(), [one.postmaster for one in beside])
     place = context.placement
-    load = open_trial_load(trial, context.spec, plan, parameters, context.output, place)
+    of_arms = connections_of(servers, context.spec) or None
+    load = open_trial_load(trial, context.spec, plan, parameters, context.output, place, of_arms)
     sampler, sampler_placed = open_sampler(
         target.parameters(),
         facts.version_num,
@@ -115,6 +128,8 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     )
     live = Watch(sampler, lambda: transactions_of(sampler, facts.version_num))
     try:
+        for one in beside:
+            one.sample(load.native, place.sampler)
         with watch.processors_counted():
             result = load.run(
                 lambda progress: context.observer.loading(progress, live.look()),
@@ -122,15 +137,19 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
             )
     finally:
         sampler.stop()
+        for one in beside:
+            one.stop()
     counters: Columns = sampler.take_counters()
     waits: Columns = sampler.take_waits()
     clock.look()
     logged = log.read()
     told = logged.events if logged.has_checkpoints else None
     checkpoints = checkpoints_in_counters(counters) if told is None else checkpoints_in_log(told)
-    _refuse_broken(trial, result, logged.crash)
+    crash = next(filter(None, (logged.crash, *(one.crash() for one in beside))), "")
+    _refuse_broken(trial, result, crash)
     counters = joined(counters, statements.counters())
     remarks = watch.remarks(spec, arm, result, waits, checkpoints)
+    remarks += [remark for one in beside for remark in one.remarks(context.spec, result)]
     return TrialRecord(
         number=trial.number,
         block=trial.block,
@@ -139,7 +158,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         levels={} if arm.alternating else arm.levels,
         started_ns=started_ns,
         ended_ns=_core.now_ns(),
-        reset={**asdict(reset), **_told(ground, facts)},
+        reset={**asdict(reset), **_told(ground, facts), **_of_all(servers)},
         load=result,
         sampler_cost=json.loads(sampler.cost()),
         warnings=(
@@ -148,7 +167,8 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
             *doubts_among(remarks),
             *sampler.warnings(),
             *sources.notes,
-            *reset.notes,
+            *dict.fromkeys(note for one in servers for note in one.reset.notes),
+            *(() if servers else reset.notes),
             *clock.notes,
             *logged.notes,
             *statements.notes,
@@ -200,6 +220,15 @@ def _told(ground: Ground, facts: ServerFacts) -> dict[str, Any]:
     """For trial.json: on which server and data, where there are several."""
     told = {name: value for name, value in asdict(ground).items() if value}
     return {"ground": told | {"version": facts.version}} if told else {}
+
+
+def _of_all(servers: Sequence[ArmServer]) -> dict[str, Any]:
+    """For trial.json, where every arm has a server: each one's reset, and how long all took."""
+    if not servers:
+        return {}
+    took_s = sum(server.reset.duration_s for server in servers)
+    arms = {server.arm.id: server.described() for server in servers}
+    return {"duration_s": took_s, "arms": arms, "sampled": servers[0].arm.id}
 
 
 def _doubts(result: Mapping[str, Any], trial: PlannedTrial, plan: Plan, spec: Spec) -> list[str]:

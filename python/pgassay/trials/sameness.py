@@ -6,7 +6,7 @@ remarks, and both fingerprints for trial.json. Never: does any work while the lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any
@@ -22,6 +22,7 @@ from pgassay.trials.host_look import look_at
 from pgassay.trials.processor_times import (
     ProcessorSplit,
     ProcessorTimes,
+    of_all_servers,
     processor_times,
     split_between,
 )
@@ -32,11 +33,23 @@ from pgassay.trials.thresholds import Limits, overlaid
 class SamenessWatch:
     """Two looks at a target with a trial's load between them; the first is taken here."""
 
-    def __init__(self, target: Target, facts: ServerFacts, own_limits: Limits) -> None:
-        self._target, self._facts = target, facts
+    def __init__(
+        self,
+        target: Target,
+        facts: ServerFacts,
+        own_limits: Limits,
+        beside: Collection[int | None] = (),
+    ) -> None:
+        """`beside` are the postmasters of other servers under test, whose work is not foreign."""
+        self._target, self._facts, self._beside = target, facts, beside
         self._own_limits, self._limits = own_limits, overlaid(own_limits)
         self._before = self._after = take_fingerprint(target, facts)
         self._processors: ProcessorSplit | None = None
+
+    @property
+    def postmaster(self) -> int | None:
+        """The server's process id on its host; None where that cannot be known."""
+        return self._before.postmaster
 
     @contextmanager
     def processors_counted(self) -> Iterator[None]:
@@ -74,11 +87,14 @@ class SamenessWatch:
 
     def _processor_times(self) -> ProcessorTimes | None:
         """None where nobody tells; the second look at the host says so."""
-        host, postmaster = self._target.host(), self._before.postmaster
-        if host is None or postmaster is None:
+        host = self._target.host()
+        postmasters = (self.postmaster, *self._beside)
+        if host is None or None in postmasters:
             return None
         with suppress(TargetError):
-            return processor_times(look_at(host, None, postmaster=postmaster))
+            return of_all_servers(
+                [processor_times(look_at(host, None, postmaster=one)) for one in postmasters]
+            )
         return None
 
     def described(self) -> dict[str, Any]:

@@ -16,9 +16,13 @@ from pgassay.spec.slices import SlicesTable, VariantTable
 from pgassay.target.statements import statement
 from pgassay.trials.record import Columns
 
+NO_CONNECTIONS: Mapping[str, Mapping[str, Any]] = {}
 
-def engine_slices(slices: SlicesTable) -> dict[str, Any]:
-    """The object that the engine reads."""
+
+def engine_slices(
+    slices: SlicesTable, connections: Mapping[str, Mapping[str, Any]] = NO_CONNECTIONS
+) -> dict[str, Any]:
+    """The object that the engine reads; `connections` are of variants with servers of their own."""
     varied = sorted({name for variant in slices.variants for name in variant.settings})
     changes = bool(varied) or any(variant.sql for variant in slices.variants)
     numbers = {variant.name: number for number, variant in enumerate(slices.variants)}
@@ -28,6 +32,7 @@ def engine_slices(slices: SlicesTable) -> dict[str, Any]:
                 "name": variant.name,
                 "sql": _statements(variant, varied) if changes else [],
                 "scenarios": None if variant.scenarios is None else list(variant.scenarios),
+                **({"connection": connections[variant.name]} if connections else {}),
             }
             for variant in slices.variants
         ],

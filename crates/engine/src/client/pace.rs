@@ -145,6 +145,11 @@ impl Client {
             return self.stand_by(bench);
         }
         if let Some(slice) = bench.recorder.slice().copied() {
+            if self.seat.home.is_some_and(|home| home != slice.variant) {
+                // Another server's turn; the next slice of its own is a beginning again.
+                self.variant = None;
+                return self.stand_by(bench);
+            }
             if self.is_open && self.variant != Some(slice.variant) {
                 self.switch(slice.variant, now_ns, bench, output);
                 if self.state != State::Idle {

@@ -23,6 +23,10 @@ pub struct Seat {
     pub pool: usize,
     /// Within its pool: a step keeps the first ones busy.
     pub rank: usize,
+    /// Among the clients of its server, from 0: what scripts know it by.
+    pub ordinal: usize,
+    /// The variant whose server it is connected to, where variants have servers of their own.
+    pub home: Option<usize>,
 }
 
 impl Configuration {
@@ -60,9 +64,28 @@ impl Configuration {
             .collect()
     }
 
-    /// Connections to open, by number: as many of each pool as its largest step asks for.
+    /// Connections to open, by number: as many of each pool as its largest step asks for, and
+    /// all of them once more for every server.
     #[must_use]
     pub fn seats(&self) -> Vec<Seat> {
+        let of_one = self.seats_of_one_server();
+        let Some(variants) = self.servers() else {
+            return of_one;
+        };
+        let homes = 0..variants.len();
+        homes
+            .flat_map(|home| {
+                of_one.iter().map(move |seat| Seat {
+                    home: Some(home),
+                    ..*seat
+                })
+            })
+            .collect()
+    }
+
+    /// The same where the load has one server; their order is that of their ordinals.
+    #[must_use]
+    pub fn seats_of_one_server(&self) -> Vec<Seat> {
         let mut sizes: Vec<usize> = Vec::new();
         for step in &self.steps {
             let wanted = self.pool_sizes(step);
@@ -73,7 +96,14 @@ impl Configuration {
         }
         let pools = sizes.into_iter().enumerate();
         pools
-            .flat_map(|(pool, size)| (0..size).map(move |rank| Seat { pool, rank }))
+            .flat_map(|(pool, size)| (0..size).map(move |rank| (pool, rank)))
+            .enumerate()
+            .map(|(ordinal, (pool, rank))| Seat {
+                pool,
+                rank,
+                ordinal,
+                home: None,
+            })
             .collect()
     }
 }
@@ -100,9 +130,30 @@ mod tests {
         assert_eq!(sizes(0), [6, 2, 2, 0]);
         assert_eq!(sizes(1), [2, 1, 2, 0]);
         assert_eq!(configuration.seats().len(), 10);
-        assert_eq!(configuration.seats()[7], Seat { pool: 1, rank: 1 });
+        let seat = Seat {
+            pool: 1,
+            rank: 1,
+            ordinal: 7,
+            home: None,
+        };
+        assert_eq!(configuration.seats()[7], seat);
         let shares = [Some(0.75), Some(0.25), None, None];
         assert_eq!(configuration.pool_shares(), shares);
+    }
+
+    #[test]
+    fn every_server_has_all_clients_and_each_knows_them_by_the_same_ordinals() {
+        let mut json = example();
+        json["slices"] = json!({
+            "variants": [{"name": "a", "connection": json["connection"]},
+                {"name": "b", "connection": json["connection"]}],
+            "schedule": [[0, 0.5], [1, 0.5]]});
+        let seats = Configuration::parse(&json.to_string()).unwrap().seats();
+        assert_eq!(seats.len(), 16);
+        for (number, seat) in seats.iter().enumerate() {
+            assert_eq!((seat.ordinal, seat.rank), (number % 8, number % 8));
+            assert_eq!(seat.home, Some(number / 8));
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Enters: their keys in the configuration. Leaves: checked values. Never: a combination whose
 //! meaning would have to be guessed.
 
+use pgassay_session::Endpoint;
 use serde::Deserialize;
 
 use super::Configuration;
@@ -56,6 +57,10 @@ pub struct Variant {
     /// Those that may run; all of them if null.
     #[serde(default)]
     pub scenarios: Option<Vec<String>>,
+    /// A server of its own, to which the load has all its clients once more; they rest in the
+    /// slices of the others.
+    #[serde(default)]
+    pub connection: Option<Endpoint>,
 }
 
 /// Files of transactions, as pgbench -l writes them.
@@ -77,6 +82,13 @@ fn all() -> f64 {
 }
 
 impl Configuration {
+    /// The variants, where each has a server of its own.
+    pub(super) fn servers(&self) -> Option<&[Variant]> {
+        let variants = &self.slices.as_ref()?.variants;
+        let have_servers = variants.iter().all(|variant| variant.connection.is_some());
+        have_servers.then_some(variants)
+    }
+
     pub(super) fn validate_shapes(&self) -> Result<(), EngineError> {
         let is_open = self.steps.iter().any(|step| step.rate.is_some());
         for (n, step) in self.steps.iter().enumerate() {
@@ -175,6 +187,7 @@ impl Configuration {
                 return Err(wrong(format!("{key}.scenarios"), "no scenario", wanted));
             }
         }
+        self.validate_servers(slices)?;
         for (n, &(variant, seconds)) in slices.schedule.iter().enumerate() {
             let key = format!("slices.schedule[{n}]");
             if variant >= slices.variants.len() {
@@ -187,6 +200,27 @@ impl Configuration {
             }
         }
         Ok(())
+    }
+
+    fn validate_servers(&self, slices: &Slices) -> Result<(), EngineError> {
+        let has_server = |variant: &Variant| variant.connection.is_some();
+        if !slices.variants.iter().any(has_server) {
+            return Ok(());
+        }
+        if let Some(n) = slices.variants.iter().position(|v| !has_server(v)) {
+            let wanted = "one, as other variants have, or none to any";
+            let key = format!("slices.variants[{n}].connection");
+            return Err(wrong(key, "null", wanted));
+        }
+        match self.steps.iter().position(|step| step.rate.is_some()) {
+            // An arrival that a resting server's client has claimed would wait for its slice.
+            Some(n) => Err(wrong(
+                format!("steps[{n}].rate"),
+                "a rate",
+                "null where variants have servers of their own",
+            )),
+            None => Ok(()),
+        }
     }
 
     fn validate_log(&self, log: &Log) -> Result<(), EngineError> {
@@ -257,11 +291,27 @@ mod tests {
     fn what_has_no_meaning_is_refused_by_name() {
         let open = json!([{"clients": 1, "duration_s": 1, "measured": true, "rate": 10}]);
         let slices = |schedule: Value, scenarios: Value| json!({"variants": [{"name": "a", "scenarios": scenarios}], "schedule": schedule});
+        let served = |scheduled: Value| {
+            let connection = example()["connection"].clone();
+            json!({"variants": [{"name": "a", "connection": connection}, {"name": "b", "connection": scheduled}],
+                "schedule": [[0, 0.5], [1, 0.5]]})
+        };
         let log = |rate: f64, seconds: Value| json!({"prefix": "x", "sampling_rate": rate, "aggregate_interval_s": seconds});
         for (changes, expected) in [
             (
                 vec![("latency_limit_ms", json!(0))],
                 "latency_limit_ms: 0 will not do; give a number above 0, or null",
+            ),
+            (
+                vec![("slices", served(json!(null)))],
+                "slices.variants[1].connection: null will not do; give one, as other variants have, or none to any",
+            ),
+            (
+                vec![
+                    ("slices", served(example()["connection"].clone())),
+                    ("steps", open.clone()),
+                ],
+                "steps[0].rate: a rate will not do; give null where variants have servers of their own",
             ),
             (
                 vec![("steps", open), ("think_time_s", json!(1))],

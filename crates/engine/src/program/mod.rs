@@ -55,7 +55,10 @@ impl Program {
         };
         let scenarios = configuration.scenarios.iter();
         let scripts = scenarios.map(parse).collect::<Result<Vec<_>, _>>()?;
-        let seeds = Seeds::derive(configuration.seed, configuration.seats().len());
+        let seeds = Seeds::derive(
+            configuration.seed,
+            configuration.seats_of_one_server().len(),
+        );
         let given = initial_values(configuration, &seeds, &mut names);
         let known: BTreeSet<Slot> = given.iter().map(|(slot, _)| *slot).collect();
         let mut variables = names.variables();

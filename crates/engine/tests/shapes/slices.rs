@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::open_step;
+use super::{open_step, run_with, wait_until};
 use crate::fake::FakeServer;
 use crate::fake::run::{configuration, finished, number, result, step};
 
@@ -152,6 +152,98 @@ fn a_variant_may_have_scenarios_of_its_own() {
             let is_own = *slice == Some(rows.scenario[n]);
             assert_eq!(rows.transactions[n] > 0, is_own, "{pools} row {n}");
         }
+    }
+}
+
+#[test]
+fn a_variant_with_a_server_of_its_own_has_it_alone() {
+    for reconnect in ["never", "each_transaction"] {
+        let servers = [FakeServer::start(), FakeServer::start()];
+        let mut configuration = configuration(&servers[0], "x", json!([step(3, 1.1, true)]));
+        configuration["reconnect"] = json!(reconnect);
+        configuration["scenarios"] = json!([
+            {"name": "0", "file": "0", "script": "delay 2;", "weight": 1},
+            {"name": "1", "file": "1", "script": "delay 3;", "weight": 1}]);
+        let variant = |n: usize| {
+            let mut connection = configuration["connection"].clone();
+            connection["port"] = json!(servers[n].port);
+            json!({"name": n.to_string(), "sql": [format!("SET x = {n}")],
+                "scenarios": [n.to_string()], "connection": connection})
+        };
+        let variants = json!([variant(0), variant(1)]);
+        configuration["slices"] = json!({"variants": variants, "schedule": [[0, 0.25], [1, 0.3]]});
+        let load = finished(&configuration);
+        let result = result(&load);
+        assert_eq!(result["connections"]["count"], 6, "{reconnect}");
+        assert_eq!(result["slices"].as_array().unwrap().len(), 4);
+        let rows = load.outcome().unwrap().intervals();
+        for n in 0..2 {
+            // Those that crossed an edge were still their own server's.
+            let of_script = |n: usize| {
+                let own = rows.scenario.iter().zip(&rows.transactions);
+                own.filter(|(scenario, _)| **scenario == n)
+                    .map(|(_, count)| *count)
+                    .sum::<u64>()
+            };
+            let (own, other) = [("delay 2;", "delay 3;"), ("delay 3;", "delay 2;")][n];
+            let run = u64::try_from(servers[n].count(own)).unwrap();
+            assert!(of_script(n) > 100, "{reconnect}: {}", of_script(n));
+            // The last of each client may end after the schedule.
+            let counted = of_script(n);
+            assert!(
+                (counted..=counted + 3).contains(&run),
+                "{reconnect}: {run}, {counted}"
+            );
+            assert_eq!(servers[n].count(other), 0, "{reconnect}");
+            let others = format!("SET x = {}", 1 - n);
+            assert_eq!(servers[n].count(&others), 0, "{reconnect}");
+            if reconnect == "never" {
+                assert_eq!(servers[n].opened(), 3);
+                // Each of its clients begins each of its slices.
+                assert_eq!(servers[n].count(&format!("SET x = {n}")), 6);
+            }
+        }
+        for (row, slice) in rows.slice.iter().enumerate() {
+            if let Some(slice) = slice {
+                let is_own = slice % 2 == rows.scenario[row];
+                assert!(
+                    is_own || rows.transactions[row] == 0,
+                    "{reconnect} row {row}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn all_servers_of_variants_are_warmed_up_on_connections_that_are_kept() {
+    let servers = [FakeServer::start(), FakeServer::start()];
+    let steps = json!([step(2, 0.3, false), step(2, 0.5, true)]);
+    let mut configuration = configuration(&servers[0], "delay 1;", steps);
+    let variant = |n: usize| {
+        let mut connection = configuration["connection"].clone();
+        connection["port"] = json!(servers[n].port);
+        json!({"name": n.to_string(), "connection": connection})
+    };
+    let variants = json!([variant(0), variant(1)]);
+    configuration["slices"] = json!({"variants": variants, "schedule": [[0, 0.25], [1, 0.25]]});
+    for transport in ["auto", "epoll"] {
+        configuration["transport"] = json!(transport);
+        let opened = servers.each_ref().map(FakeServer::opened);
+        let load = run_with(&configuration, |load| {
+            wait_until(|| load.progress().measured);
+            assert!(servers.iter().all(|server| server.count("delay 1;") > 0));
+        });
+        let result = result(&load);
+        assert_eq!(result["lost_connections"], 0, "{transport}");
+        for slice in result["slices"].as_array().unwrap() {
+            assert!(
+                slice["transactions"].as_u64() > Some(20),
+                "{transport}: {slice}"
+            );
+        }
+        let now = servers.each_ref().map(FakeServer::opened);
+        assert_eq!(now, opened.map(|opened| opened + 2), "{transport}");
     }
 }
 

@@ -1,0 +1,89 @@
+"""Duets by simulation: false positives and coverage where every start has its own luck.
+
+Enters: nothing. Leaves: docs/validation-duet.md. Never: touches a server.
+
+The world is that of `switchback_errors.py`: a host that drifts and remembers. The luck of a trial's
+starts moves the effect of all its rounds alike.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from bench.false_positives import rate
+from bench.switchback_errors import HOST, OWN, Counts, World, conclude, make_trials
+from pgassay.analysis.model import Verdict
+from pgassay.plan.design import make_plan
+from pgassay.plan.model import Plan
+from pgassay.spec.parse import parse_spec
+
+OUTPUT = Path(__file__).parent.parent / "docs" / "validation-duet.md"
+STEP_S = 16
+DESIGNS = ((4, 4), (6, 6), (6, 24))
+LUCK = (0.0, 0.005, 0.01, 0.03)
+EFFECTS = (0.0, 0.02, 0.05)
+
+
+def make_design(least: int, most: int, seed: int) -> Plan:
+    """Two versions in slices of 1 s and of half a second."""
+    text = f"[factors.target]\nversion = [16, 18]\n[load]\nstep = '{STEP_S}s'\n[design]\n"
+    text += f"mode = 'duet'\nmin_blocks = {least}\nmax_blocks = {most}\nseed = {seed}\n"
+    return make_plan(parse_spec(text, source="simulated", beside=Path()))
+
+
+def count(world: World, runs: int, least: int, most: int) -> Counts:
+    """Run so many experiments."""
+    source = np.random.default_rng(most + round(1e4 * (world.between + world.effect)))
+    found, truth = Counts(), 100.0 * math.expm1(world.effect)
+    for seed in range(runs):
+        plan = make_design(least, most, seed)
+        analysis, block = conclude(plan, make_trials(plan, world, source))
+        (verdict,) = analysis.verdicts()
+        low, high = verdict.ci95_pct or (-100.0, math.inf)
+        found.runs += 1
+        found.blocks += block
+        found.different += verdict.verdict in (Verdict.BETTER, Verdict.WORSE)
+        found.equivalent += verdict.verdict is Verdict.EQUIVALENT
+        found.missed += not low <= truth <= high
+        found.withdrawn += any(test.outweighs for test in analysis.carry_over)
+    return found
+
+
+def main(runs: int) -> None:
+    """Write the page."""
+    lines = [
+        "# Validation of duets",
+        "",
+        f"{datetime.now(UTC):%Y-%m-%d}; {runs} experiments a row; steps of {STEP_S} s in slices"
+        " of 1 s and of 0.5 s by turns of trials; a host that remembers (0.9 from slice to slice,"
+        f" with a standard deviation of {100 * HOST:g} %), and {100 * OWN:g} % of each second's"
+        " own; starts that make the effect of a trial differ by a standard deviation of its own;"
+        " smallest effect 2 %. A trial is one value. Made by `make validate`, whose standard is"
+        " 400 a row.",
+        "",
+        "| blocks | effect | starts differ by | called different | called equivalent |"
+        " interval misses it | withdrawn | mean blocks |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for least, most in DESIGNS:
+        for effect in EFFECTS:
+            for luck in LUCK:
+                world = World("", effect=effect, memory=0.9, between=luck)
+                n = count(world, runs, least, most)
+                lines.append(
+                    f"| {least} to {most} | {100 * effect:g} % | {100 * luck:g} % |"
+                    f" {rate(n.different, runs)} | {rate(n.equivalent, runs)} |"
+                    f" {rate(n.missed, runs)} | {rate(n.withdrawn, runs)} |"
+                    f" {n.blocks / runs:.1f} |"
+                )
+                print(lines[-1], flush=True)
+    OUTPUT.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
