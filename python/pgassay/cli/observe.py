@@ -145,10 +145,12 @@ def print_observation(context: ObservationContext, report: Path | None) -> None:
     if rows:
         table = Table(box=None, padding=(0, 2, 0, 0))
         table.add_column("wait event")
-        for title in ("active sessions", "per transaction", "share"):
+        sampled = ("by pg_wait_sampling",) if context.observed.sampled_waits else ()
+        for title in ("active sessions", "per transaction", "share", *sampled):
             table.add_column(title, justify="right")
         for row in rows[:_MOST_EVENTS]:
-            table.add_row(plain(row.name), row.sessions, row.per_transaction, row.share)
+            more = (row.sampled,) if sampled else ()
+            table.add_row(plain(row.name), row.sessions, row.per_transaction, row.share, *more)
         out.print(table)
     for text in doubts(context):
         out.print(f"[yellow]note:[/yellow] {plain(text)}")
