@@ -9,7 +9,7 @@ from pgassay.target.account import Account
 from support.observing import busy_sessions, ended, observing
 from support.servers import installation_named, running_lab_server
 
-SPIN = "DO $$ BEGIN FOR i IN 1..3000000 LOOP NULL; END LOOP; END $$"
+SPIN = "DO $$ BEGIN FOR i IN 1..10000000 LOOP NULL; END LOOP; END $$"
 
 
 def test_three_busy_sessions_on_one_processor_are_one_that_runs_and_two_in_the_queue(
