@@ -273,6 +273,11 @@ class Sampler:
     def take_host(self) -> dict[str, list[object]]:
         """The same columns for the host's files, and the source `processes`: what the server's own
         processes took, summed by backend type since sampling began."""
+    def read_host(self, host: str) -> None:
+        """From the host's next reading on, what is read of it: the `host` object as JSON.
+
+        Sums of `processes` go on. Raises ConfigurationError.
+        """
     def glance(self, sources: list[str]) -> str:
         """JSON of what was seen lately, cheap enough for each second; takes no row.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -43,6 +44,10 @@ class Request:
     segment_s: float = 600.0
     keep_s: float = 86400.0
     max_disk_bytes: int = 1 << 30
+    ssh: str | None = None
+    """The server's host, as ssh knows it."""
+    sudo: bool = False
+    """There, commands are run by sudo."""
 
     @property
     def length_s(self) -> float:
@@ -88,7 +93,18 @@ def observe(
     is_stopped: Callable[[], bool],
 ) -> Outcome:
     """Record until the time is over or somebody stops it, then report."""
-    server = ObservedServer(dsn)
+    with closing(ObservedServer(dsn, ssh=request.ssh, sudo=request.sudo)) as server:
+        _record(server, request, directory, observer, is_stopped)
+    return report_observation(directory)
+
+
+def _record(
+    server: ObservedServer,
+    request: Request,
+    directory: ObservationDirectory,
+    observer: ObservationObserver,
+    is_stopped: Callable[[], bool],
+) -> None:
     facts, standby = server.facts()
     environment = describe_environment(facts, server.kind, host=server.host(facts))
     environment["standby"] = standby
@@ -120,7 +136,6 @@ def observe(
             )
             described["ended_by"] = _ended_by(over, is_stopped)
             directory.write_json(OBSERVATION, described)
-    return report_observation(directory)
 
 
 def report_observation(directory: ObservationDirectory) -> Outcome:

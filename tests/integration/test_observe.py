@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from pgassay.errors import ExitCode
 from pgassay.target.account import Account
 from support.command import pgassay
-from support.observing import busy_sessions, ended, observing
+from support.observing import busy_sessions, ended, last_seen, observing
 from support.servers import LabServer, running_standby, wait_until
 
 # A transaction that touches no table is not counted before the session does something else.
@@ -57,7 +58,7 @@ def test_what_goes_on_is_recorded_and_told_in_every_format(
 ) -> None:
     run = tmp_path / "run"
     with (
-        busy_sessions(lab_server, SLOW),
+        busy_sessions(lab_server.dsn(), SLOW, SLOW),
         observing(lab_server, run, "--segment", "2s", "--duration", "7s") as process,
     ):
         with lab_server.admin() as session:
@@ -96,7 +97,7 @@ def test_a_restart_of_the_server_is_a_gap_and_not_a_spike(
         return int(row[0]) if row else 0
 
     with (
-        busy_sessions(lab_server, SLOW),
+        busy_sessions(lab_server.dsn(), SLOW, SLOW),
         observing(lab_server, run, "--segment", "3s") as process,
     ):
         begun = commits()
@@ -108,8 +109,10 @@ def test_a_restart_of_the_server_is_a_gap_and_not_a_spike(
         lab_server.cluster.start()
         before = commits()
         wait_until(lambda: commits() > before + 100, "commits after the restart")
-        later = segments(run) + 2
+        later, back_ns = segments(run) + 2, time.time_ns()
         wait_until(lambda: segments(run) >= later, "seconds that were seen again")
+        # Its first process is another one now.
+        wait_until(lambda: last_seen(run, "processes") > back_ns, "the processes found again")
         process.send_signal(signal.SIGINT)
         told = ended(process)
     assert sum(told["gaps_s"]) >= 3
@@ -125,6 +128,8 @@ def test_a_restart_of_the_server_is_a_gap_and_not_a_spike(
     assert any(tps for _, end, tps in course if end <= gap[0] and tps)
     assert any(tps for begin, _, tps in course if begin >= gap[1] and tps)
     assert any("samples are missing until the server is back" in w for w in told["warnings"])
+    assert any("what its processes take is missing" in w for w in told["warnings"])
+    assert not [w for w in told["warnings"] if "processes could not be read" in w]
 
 
 def is_gap(run: Path, least: int) -> bool:
@@ -169,7 +174,7 @@ def test_a_standby_can_be_observed(
 ) -> None:
     with (
         running_standby(lab_server, account, servers_base) as standby,
-        busy_sessions(standby, SLOW),
+        busy_sessions(standby.dsn(), SLOW, SLOW),
         observing(standby, tmp_path / "run", "--duration", "4s") as process,
     ):
         told = ended(process)

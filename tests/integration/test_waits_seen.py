@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,13 @@ from pgassay.target.account import Account
 from pgassay.target.installation import Installation
 from pgassay.target.session import resolve
 from pgassay.trials.sampling import open_sampler
+from support.observing import busy_sessions
 from support.servers import LabServer, running_lab_server, wait_until
 
 # The last fsync of a file wins, and the tests' servers have it off.
 SLOW_DISK = "shared_buffers = '128kB'\nmax_connections = 50\n"
 COMMIT = "INSERT INTO committed VALUES (1)"
+UPDATE = "UPDATE held SET x = x + 1"
 READ = "SELECT count(*) FROM large WHERE pad > 'y'"
 COMPUTE = "SELECT count(*) FROM generate_series(1, 300000)"
 CLASSES = {"lock", "wal", "data_io", "cpu", "client", "throttle"}
@@ -51,36 +52,14 @@ def disk_server(server_installation: Installation, account: Account) -> Iterator
 @contextmanager
 def sessions(server: LabServer, user: str) -> Iterator[None]:
     """Writers that commit, readers of cold pages, one that computes, one in a lock's way."""
-    over = threading.Event()
-
-    def repeat(statement: str) -> None:
-        with psycopg.connect(server.dsn(user), autocommit=True) as session:
-            while not over.is_set():
-                session.execute(statement.encode())
-
-    def wait_for_row() -> None:
-        with psycopg.connect(server.dsn(user)) as session:
-            session.execute("UPDATE held SET x = x + 1")
-
-    works: list[Callable[[], None]] = [
-        *[lambda: repeat(COMMIT)] * 4,
-        lambda: repeat(READ),
-        lambda: repeat(COMPUTE),
-        lambda: repeat("SELECT pg_sleep(0.05)"),
-        wait_for_row,
-    ]
+    works = (*[COMMIT] * 4, READ, COMPUTE, "SELECT pg_sleep(0.05)", UPDATE)
     with psycopg.connect(server.dsn(user)) as holder:
-        holder.execute("UPDATE held SET x = x + 1")
-        threads = [threading.Thread(target=work) for work in works]
-        for thread in threads:
-            thread.start()
-        try:
-            yield
-        finally:
-            over.set()
-            holder.rollback()
-            for thread in threads:
-                thread.join()
+        holder.execute(UPDATE)
+        with busy_sessions(server.dsn(user), *works):
+            try:
+                yield
+            finally:
+                holder.rollback()
 
 
 @contextmanager

@@ -17,25 +17,29 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from support.servers import SECRET, LabServer, wait_until
+from support.services import DebianServer
 
 
 @contextmanager
-def busy_sessions(server: LabServer, statement: str, count: int = 2) -> Iterator[None]:
-    """Sessions that do one statement over and over, and come back when the server does."""
+def busy_sessions(dsn: str, *statements: str) -> Iterator[None]:
+    """A session for each statement, which does it over and over, and is back when the server is."""
     over = threading.Event()
 
-    def work() -> None:
+    def work(statement: str) -> None:
         while not over.is_set():
             try:
-                with psycopg.connect(server.dsn(), autocommit=True) as session:
+                with psycopg.connect(dsn, autocommit=True) as session:
                     while not over.is_set():
                         session.execute(statement.encode())
             except psycopg.Error:
                 over.wait(0.1)
 
-    threads = [threading.Thread(target=work) for _ in range(count)]
+    threads = [threading.Thread(target=work, args=(one,)) for one in statements]
     for thread in threads:
         thread.start()
     try:
@@ -48,10 +52,12 @@ def busy_sessions(server: LabServer, statement: str, count: int = 2) -> Iterator
 
 @contextmanager
 def observing(
-    server: LabServer, out: Path, *options: str, user: str = "lab"
+    server: LabServer | DebianServer, out: Path, *options: str, user: str = "lab"
 ) -> Iterator[subprocess.Popen[str]]:
     """`pgassay observe --json` at work, once its samplers are."""
-    where = f"host=127.0.0.1 port={server.port} user={user} dbname=lab"
+    where = server.dsn()
+    if isinstance(server, LabServer):
+        where = f"host=127.0.0.1 port={server.port} user={user} dbname=lab"
     process = subprocess.Popen(
         [sys.executable, "-m", "pgassay", "observe", where, "--json", "--out", out, *options],
         stdout=subprocess.PIPE,
@@ -69,6 +75,16 @@ def observing(
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+def last_seen(run: Path, source: str) -> int:
+    """When a source of the host was read last, in the segments that are written; 0 for never."""
+    times = [0]
+    for path in (run / "segments").glob("0*/host.parquet"):
+        table = pq.read_table(path, columns=["time_ns", "source"])
+        own = table.filter(pc.equal(table["source"].cast(pa.string()), source))
+        times += own["time_ns"].to_pylist()[-1:]
+    return max(times)
 
 
 def ended(process: subprocess.Popen[str], status: int = 0) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from pgassay.findings.model import FindingKind
 from pgassay.report.charts.effect import effect_chart, runs_out
 from pgassay.report.charts.throughput import thinning
 from pgassay.report.context import ReportContext
+from pgassay.report.host_tables import host_tables_of_run
 from pgassay.report.html import render_html
 from support.synthetic import SPEC
 
@@ -219,6 +220,14 @@ def test_warnings_are_grouped_and_told_once(better: ReportContext) -> None:
     assert page.words.count("Heat alarm") == 1
     assert page.words.count("too hot") == 8
     assert "8 to read" in page.words
+
+
+def test_the_host_is_told_by_arm_the_baseline_first(better: ReportContext) -> None:
+    vmstat, iostat = host_tables_of_run(better)
+    labels = [arm.label for arm in better.analysis.arms]
+    assert [row.title for row in vmstat.rows] == labels
+    assert [(row.title, row.device) for row in iostat.rows] == [(one, "vda") for one in labels]
+    assert all(len(row.figures) == len(iostat.columns) for row in iostat.rows)
 
 
 def test_a_question_left_out_is_replaced_by_the_name_of_the_run(better: ReportContext) -> None:

@@ -11,7 +11,7 @@ import pytest
 from pgassay.analysis.observed import Observed
 from pgassay.analysis.observed_statements import Statement
 from pgassay.report.observation import render_object, render_observation, summary_object
-from pgassay.report.observation_tables import ObservationContext
+from pgassay.report.observation_tables import ObservationContext, class_rows, event_rows
 
 S = 1_000_000_000
 START = 1_767_225_600 * S  # 2026-01-01 00:00:00 UTC
@@ -77,6 +77,20 @@ def test_nothing_seen_is_said_and_not_drawn() -> None:
     assert "was not ended in order" in page
     assert "data-chart" not in page.split("<main>")[1].split("</main>")[0]
     assert render_observation(context(empty), "md").startswith("# ")
+
+
+def test_the_report_has_both_and_says_where_the_extension_knows_nothing() -> None:
+    both = replace(SEEN, sampled_waits={"Lock:tuple": 1.4, "LWLock:WALWrite": 0.02})
+    rows = {row.name: row for row in event_rows(both)}
+    assert rows["Lock:tuple"].sampled == "1.400"
+    assert rows["CPU"].sampled == "–"
+    assert (rows["LWLock:WALWrite"].sessions, rows["LWLock:WALWrite"].sampled) == ("0.000", "0.020")
+    assert {row.name: row.sampled for row in class_rows(both)} == {
+        "Heavyweight locks": "1.400", "CPU": "–", "WAL": "0.020",
+    }  # fmt: skip
+    assert "Waiting sessions by pg_wait_sampling" in render_observation(context(both), "html")
+    assert "Waiting sessions by pg_wait_sampling" in render_observation(context(both), "md")
+    assert {row.sampled for row in event_rows(SEEN)} == {"–"}
 
 
 def test_machines_get_one_object() -> None:

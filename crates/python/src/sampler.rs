@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use pgassay_sampler::{Configuration, NameId, Values, Waits};
+use pgassay_sampler::{Configuration, HostFiles, NameId, Values, Waits};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
@@ -54,6 +54,14 @@ impl Sampler {
     fn take_host<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let values = py.detach(|| self.0.take_host());
         value_columns(py, values)
+    }
+
+    /// What is read of the host from its next reading on.
+    fn read_host(&self, host: &str) -> PyResult<()> {
+        let files = HostFiles::from_json(host).map_err(|error| sampler_error(&error))?;
+        self.0
+            .read_host(files)
+            .map_err(|error| sampler_error(&error))
     }
 
     /// JSON of what was seen lately, without taking a row.

@@ -80,8 +80,19 @@ pub struct HostFile {
 
 impl Configuration {
     pub fn from_json(text: &str) -> Result<Configuration, SamplerError> {
-        serde_json::from_str(text).map_err(|error| SamplerError::Configuration(error.to_string()))
+        from_json(text)
     }
+}
+
+impl HostFiles {
+    /// The `host` object alone.
+    pub fn from_json(text: &str) -> Result<HostFiles, SamplerError> {
+        from_json(text)
+    }
+}
+
+fn from_json<T: de::DeserializeOwned>(text: &str) -> Result<T, SamplerError> {
+    serde_json::from_str(text).map_err(|error| SamplerError::Configuration(error.to_string()))
 }
 
 fn default_application_name() -> String {

@@ -17,6 +17,9 @@ pub enum SamplerError {
     #[error("a sampler starts once; make another")]
     AlreadyStarted,
 
+    #[error("this sampler reads no host")]
+    NoHost,
+
     #[error("cannot start a sampler thread: {0}; raise the limit on processes (ulimit -u)")]
     Thread(#[from] std::io::Error),
 }

@@ -121,7 +121,12 @@ impl Feed for Local {
             && let Err(error) = self.processes(postmaster, untitled, sink)
         {
             shared.warnings.add("processes", || {
-                format!("the server's processes could not be read: {error}")
+                if error.kind() == io::ErrorKind::NotFound {
+                    "the server ended; what its processes take is missing until it is back"
+                        .to_owned()
+                } else {
+                    format!("the server's processes could not be read: {error}")
+                }
             });
             self.postmaster = None;
         }

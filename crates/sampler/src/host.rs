@@ -21,24 +21,40 @@ use crate::processes::Processes;
 use crate::schedule::{Schedule, rest_after};
 use crate::shared::Shared;
 
-pub(crate) fn run(link: Link, files: &HostFiles, shared: &Shared) {
-    if let Some(words) = &files.reader {
-        sample(&mut Pipe::new(words.clone()), files, shared, None);
-    } else if let Some(query) = &files.sql {
-        // The only way that costs the server itself: it may need rest.
-        let share = shared.busy_share;
-        sample(&mut Sql::new(link, query), files, shared, share);
-    } else {
-        let mut feed = Local::open(&files.files, files.postmaster, shared);
-        sample(&mut feed, files, shared, None);
+pub(crate) fn run(link: &Link, first: HostFiles, shared: &Shared) {
+    let mut processes = Processes::default();
+    let mut next = Some(first);
+    while let Some(files) = next {
+        // Only a query costs the server itself: it may need rest.
+        let (mut feed, share): (Box<dyn Feed + '_>, _) = if let Some(words) = &files.reader {
+            (Box::new(Pipe::new(words.clone())), None)
+        } else if let Some(query) = &files.sql {
+            (Box::new(Sql::new(link.clone(), query)), shared.busy_share)
+        } else {
+            let local = Local::open(&files.files, files.postmaster, shared);
+            (Box::new(local), None)
+        };
+        next = sample(feed.as_mut(), &files, &mut processes, shared, share);
     }
 }
 
-fn sample(feed: &mut dyn Feed, files: &HostFiles, shared: &Shared, busy_share: Option<f64>) {
+/// Until it is stopped, or there is nothing more to read; or until other files are named, which
+/// are returned.
+fn sample(
+    feed: &mut dyn Feed,
+    files: &HostFiles,
+    processes: &mut Processes,
+    shared: &Shared,
+    busy_share: Option<f64>,
+) -> Option<HostFiles> {
     let mut meter = CpuMeter::new(&shared.costs);
     let mut schedule = Schedule::new(Instant::now(), files.every, 0.0, 0);
-    let mut reader = Reader::new(files, shared);
+    let mut reader = Reader::new(files, processes, shared);
     while !shared.stop.wait_until(schedule.due()) {
+        let named = shared.take_files();
+        if named.is_some() {
+            return named;
+        }
         let began = Instant::now();
         let late = schedule.is_late(began);
         let untitled = reader.processes.untitled();
@@ -53,9 +69,10 @@ fn sample(feed: &mut dyn Feed, files: &HostFiles, shared: &Shared, busy_share: O
         shared.costs.book_ticks(late, left_out);
         meter.book();
         if !useful {
-            return;
+            return None;
         }
     }
+    None
 }
 
 /// Turns texts into values.
@@ -63,7 +80,7 @@ struct Reader<'a> {
     shared: &'a Shared,
     files: HashMap<&'a str, (&'a HostFile, NameId)>,
     devices: Option<&'a [String]>,
-    processes: Processes,
+    processes: &'a mut Processes,
     processes_name: NameId,
     /// When a process was looked at in this tick; `None` where none was.
     processes_ns: Option<i64>,
@@ -71,7 +88,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(files: &'a HostFiles, shared: &'a Shared) -> Reader<'a> {
+    fn new(files: &'a HostFiles, processes: &'a mut Processes, shared: &'a Shared) -> Reader<'a> {
         let wanted = files.files.iter();
         Reader {
             shared,
@@ -84,7 +101,7 @@ impl<'a> Reader<'a> {
                 })
                 .collect(),
             devices: files.devices.as_deref(),
-            processes: Processes::default(),
+            processes,
             processes_name: shared.names.intern("processes"),
             processes_ns: None,
             values: Values::default(),
@@ -175,6 +192,7 @@ mod tests {
         sample(
             &mut Scripted(vec![tick.clone(), tick]),
             &files,
+            &mut Processes::default(),
             &shared,
             None,
         );
@@ -203,11 +221,30 @@ mod tests {
             "host": {"every_s": 0.001, "files": []}}"#;
         let files = Configuration::from_json(text).unwrap().host.unwrap();
         let shared = Shared::default();
-        sample(&mut Slow(2), &files, &shared, None);
+        let mut processes = Processes::default();
+        sample(&mut Slow(2), &files, &mut processes, &shared, None);
         assert_eq!(shared.costs.rested_ticks.load(Ordering::Relaxed), 0);
-        sample(&mut Slow(2), &files, &shared, Some(0.1));
+        sample(&mut Slow(2), &files, &mut processes, &shared, Some(0.1));
         // Two readings of 5 ms at least, each followed by nine times as long.
         assert!(shared.costs.rested_ticks.load(Ordering::Relaxed) >= 80);
+    }
+
+    #[test]
+    fn other_files_are_read_from_the_next_reading_on() {
+        let text = |name: &str| {
+            format!(
+                r#"{{"every_s": 0.001, "files":
+                    [{{"path": "/x/{name}", "source": "{name}", "format": "number"}}]}}"#
+            )
+        };
+        let files = HostFiles::from_json(&text("first")).unwrap();
+        let shared = Shared::default();
+        shared.read_files(HostFiles::from_json(&text("second")).unwrap());
+        let mut processes = Processes::default();
+        let next = sample(&mut Slow(9), &files, &mut processes, &shared, None).unwrap();
+        assert_eq!(next.files[0].source, "second");
+        assert!(sample(&mut Slow(2), &next, &mut processes, &shared, None).is_none());
+        assert!(HostFiles::from_json("{}").is_err());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::thread::{Builder, JoinHandle};
 use pgassay_session::board::Board;
 
 use crate::columns::{Values, Waits};
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, HostFiles};
 use crate::cost::Cost;
 use crate::link::Link;
 use crate::shared::Shared;
@@ -72,9 +72,20 @@ impl Sampler {
         if let Some(files) = self.configuration.host.clone() {
             let shared = Arc::clone(&self.shared);
             threads.push(spawn("pgassay-host", move || {
-                host::run(link, &files, &shared);
+                host::run(&link, files, &shared);
             })?);
         }
+        Ok(())
+    }
+
+    /// From the host's next reading on, what is read of it: the server may have begun anew there.
+    ///
+    /// Sums of the server's processes go on.
+    pub fn read_host(&self, files: HostFiles) -> Result<(), SamplerError> {
+        if self.configuration.host.is_none() {
+            return Err(SamplerError::NoHost);
+        }
+        self.shared.read_files(files);
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use pgassay_session::board::Board;
 
 use crate::columns::Waits;
+use crate::configuration::HostFiles;
 use crate::cost::Costs;
 use crate::names::Names;
 use crate::recent::Recent;
@@ -27,6 +28,8 @@ pub(crate) struct Shared {
     waits: Mutex<Waits>,
     counters: Mutex<Thinned>,
     host: Mutex<Thinned>,
+    /// What the host thread is to read instead, from its next reading on.
+    files: Mutex<Option<HostFiles>>,
 }
 
 impl Shared {
@@ -48,6 +51,14 @@ impl Shared {
 
     pub(crate) fn host(&self) -> MutexGuard<'_, Thinned> {
         locked(&self.host)
+    }
+
+    pub(crate) fn read_files(&self, files: HostFiles) {
+        *locked(&self.files) = Some(files);
+    }
+
+    pub(crate) fn take_files(&self) -> Option<HostFiles> {
+        locked(&self.files).take()
     }
 }
 

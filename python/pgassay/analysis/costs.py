@@ -6,16 +6,15 @@ Leaves: metrics by name; None where a counter was not read. Never: splits a cost
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from pgassay.analysis.counters import CounterSeries
+from pgassay.trials.disk_names import whole_disks
 
 _CPU_BUSY = ("user", "nice", "system", "irq", "softirq")
 _CPU_IDLE = ("idle", "iowait")
 _SECTOR = 512
-_WITHIN_DISKS = re.compile(r"(sd|vd|hd|xvd)[a-z]+\d+$|(nvme\d+n\d+|mmcblk\d+|nbd\d+)p\d+$|dm-|md\d")
 _TICK_MS = 10.0
 """/proc/stat counts in USER_HZ, which the kernel's ABI fixes at 100 a second."""
 
@@ -52,18 +51,14 @@ def host_costs(
         found["host_cpu_busy"] = 100.0 * busy / everything
         found["host_steal"] = 100.0 * steal / everything
         found["host_cpu_ms_per_tx"] = busy * _TICK_MS / transactions
-    sectors = host.total("diskstats", ("sectors_written",), start, end, counts=_is_disk)
-    if sectors is not None:
-        found["disk_written_bytes_per_tx"] = sectors * _SECTOR / transactions
-    sectors = host.total("diskstats", ("sectors_read",), start, end, counts=_is_disk)
-    if sectors is not None:
-        found["disk_read_bytes_per_tx"] = sectors * _SECTOR / transactions
+    disks = set(whole_disks({o for source, o, _ in host.keys() if source == "diskstats"}))  # noqa: SIM118 (not a mapping)
+    for kind in ("written", "read"):
+        sectors = host.total(
+            "diskstats", (f"sectors_{kind}",), start, end, counts=disks.__contains__
+        )
+        if sectors is not None:
+            found[f"disk_{kind}_bytes_per_tx"] = sectors * _SECTOR / transactions
     return found
-
-
-def _is_disk(device: str) -> bool:
-    """Not a partition, a mapping or an array: those are written through to disks again."""
-    return not _WITHIN_DISKS.match(device)
 
 
 def server_cpu(summary: Mapping[str, Any]) -> dict[str, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,17 @@ import pyarrow.compute as pc
 
 from pgassay.analysis.binned import CounterTrack, Floats, Times, bin_edges, summed_rates
 from pgassay.analysis.counters import CounterSeries, Key
+from pgassay.analysis.host_windows import HostCourse
 from pgassay.analysis.logged import logged_in
 from pgassay.analysis.metrics import WAIT_CLASSES
+from pgassay.analysis.model import HostWindow
 from pgassay.analysis.observed_statements import Statement, StatementSums
+from pgassay.analysis.sampled_waits import SampledWaits
 from pgassay.analysis.wait_profile import WaitProfile
 from pgassay.samples.observation_directory import StoredSegment
 from pgassay.trials.disk_names import whole_disks
 from pgassay.trials.segment import kind_of
+from pgassay.trials.statement_statistics import WAITS
 
 _SERVER = frozenset({"cluster", "wal_position"})
 _HOST = frozenset({"stat", "diskstats"})
@@ -72,6 +76,12 @@ class Observed:
     """What the sampling took, in all."""
     clock: Mapping[str, Any]
     bytes_on_disk: int
+    sampled_waits: Mapping[str, float] = field(default_factory=dict)
+    """Wait event → average waiting sessions by pg_wait_sampling; empty where it is not there."""
+    host: HostWindow | None = None
+    """Over the time in which the host was read."""
+    host_windows: tuple[HostWindow, ...] = ()
+    """The same in stretches of equal length."""
 
     @property
     def seconds(self) -> float:
@@ -93,7 +103,7 @@ def read_observed(segments: Sequence[StoredSegment]) -> Observed:
     summaries = [segment.summary() for segment in segments]
     start_ns, end_ns = summaries[0]["started_ns"], summaries[-1]["ended_ns"]
     edges = bin_edges(start_ns, end_ns)
-    gathered = _Gathered(edges)
+    gathered = _Gathered(edges, end_ns)
     for segment, summary in zip(segments, summaries, strict=True):
         gathered.add(segment, summary)
     gathered.close(end_ns)
@@ -121,14 +131,18 @@ def read_observed(segments: Sequence[StoredSegment]) -> Observed:
         cost=cost,
         clock=summaries[-1].get("clock", {}),
         bytes_on_disk=sum(segment.bytes() for segment in segments),
+        sampled_waits=gathered.sampled_waits.sessions(),
+        host=gathered.host.whole(),
+        host_windows=gathered.host.windows(),
     )
 
 
 class _Gathered:
     """Sums over segments."""
 
-    def __init__(self, edges: Times) -> None:
+    def __init__(self, edges: Times, end_ns: int) -> None:
         self._edges = edges
+        self.host = HostCourse(int(edges[0]), end_ns)
         self._tracks: dict[Key, CounterTrack] = {}
         bins = len(edges) - 1
         self.ticks = np.zeros(bins)
@@ -137,6 +151,7 @@ class _Gathered:
         self.checkpoints: list[dict[str, Any]] = []
         self.logged: Counter[str] = Counter()
         self.statements = StatementSums()
+        self.sampled_waits = SampledWaits()
         self.gaps: list[tuple[int, int]] = []
         self._last_tick = int(edges[0])
         self._splits_cpu = False
@@ -145,9 +160,14 @@ class _Gathered:
         postgres = segment.table("postgres")
         self.statements.add(postgres)
         host = CounterSeries(segment.table("host"))
-        wanted = pc.is_in(postgres["source"].cast(pa.string()), pa.array(sorted(_SERVER)))
-        self._add_counters(CounterSeries(postgres.filter(wanted)), _SERVER)
+        wanted = pa.array([*sorted(_SERVER), WAITS.source])
+        server = CounterSeries(
+            postgres.filter(pc.is_in(postgres["source"].cast(pa.string()), wanted))
+        )
+        self.sampled_waits.add(server)
+        self._add_counters(server, _SERVER)
         self._add_counters(host, _HOST)
+        self.host.add(host)
         self._add_waits(WaitProfile(segment.table("waits"), host))
         self.checkpoints += segment.table("checkpoints").to_pylist()
         self.logged.update(logged_in(segment, 0, summary["ended_ns"] + 10**12))

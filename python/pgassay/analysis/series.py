@@ -7,7 +7,7 @@ Never: tests anything; these are pictures of what happened.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pgassay.analysis.histograms import with_latencies
 from pgassay.analysis.logged import logged_in
 from pgassay.analysis.metrics import WAIT_CLASSES
+from pgassay.analysis.sampled_waits import SampledWaits
 from pgassay.analysis.sources import TrialSources
 from pgassay.samples.run_directory import StoredTrial
 
@@ -39,6 +40,8 @@ class TrialSeries:
     """Wait event → average active sessions over the measured part."""
     logged: Mapping[str, int] | None
     """What the server's log tells of the measured part; None where no log was read."""
+    sampled_waits: Mapping[str, float] = field(default_factory=dict)
+    """Wait event → average waiting sessions by pg_wait_sampling, warm-up included."""
 
 
 def trial_series(trial: StoredTrial, sources: TrialSources | None = None) -> TrialSeries:
@@ -91,7 +94,14 @@ def _series(trial: StoredTrial, sources: TrialSources) -> TrialSeries:
         },
         events=waits.event_sessions(zero, end),
         logged=logged_in(trial, zero, end) if summary.get("log") else None,
+        sampled_waits=_sampled_waits(sources),
     )
+
+
+def _sampled_waits(sources: TrialSources) -> Mapping[str, float]:
+    found = SampledWaits()
+    found.add(sources.postgres)
+    return found.sessions()
 
 
 def _checkpoints(rows: list[dict[str, Any]], zero: int) -> list[tuple[float, float | None, str]]:

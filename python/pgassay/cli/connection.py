@@ -1,4 +1,4 @@
-"""libpq's connection options, the same for every command that takes them.
+"""libpq's connection options and the way to the server's host, the same for every command.
 
 Enters: options. Leaves: a libpq connection string; what is left out, libpq fills in from its
 environment, service and password files. Never: takes a password.
@@ -21,6 +21,9 @@ DatabaseName = Annotated[str | None, typer.Option("-d", "--dbname", help="The sa
 Host = Annotated[str | None, typer.Option("-h", "--host", help="Host or socket folder [PGHOST].")]
 Port = Annotated[int | None, typer.Option("-p", "--port", help="Port [PGPORT].")]
 User = Annotated[str | None, typer.Option("-U", "--username", help="User [PGUSER].")]
+
+Ssh = Annotated[str | None, typer.Option("--ssh", help="The server's host, as ssh knows it.")]
+Sudo = Annotated[bool, typer.Option("--sudo", help="There, run commands by sudo -n.")]
 
 
 def one_database(positional: str | None, named: str | None) -> str | None:

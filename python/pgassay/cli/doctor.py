@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from pgassay.cli.connection import Database, Host, Port, User, connection_string
+from pgassay.cli.connection import Database, Host, Port, Ssh, Sudo, User, connection_string
 from pgassay.cli.console import out, plain
 from pgassay.errors import ExitCode
 from pgassay.target.access import access_of
@@ -33,10 +33,8 @@ def doctor(
     host: Host = None,
     port: Port = None,
     user: User = None,
-    ssh: Annotated[
-        str | None, typer.Option("--ssh", help="The server's host, as ssh knows it.")
-    ] = None,
-    sudo: Annotated[bool, typer.Option("--sudo", help="There, run commands by sudo -n.")] = False,
+    ssh: Ssh = None,
+    sudo: Sudo = False,
     service: Annotated[
         str | None, typer.Option("--service", help="The server's systemd unit.")
     ] = None,

@@ -1,6 +1,7 @@
 """`pgassay show RUN --host vmstat|iostat`: the host of a stored run, interval by interval.
 
-Enters: a run directory. Leaves: the program's own table on stdout, or one JSON object.
+Enters: the directory of a run or an observation. Leaves: the program's own table on stdout, or
+one JSON object.
 Never: computes a figure.
 """
 
@@ -14,11 +15,12 @@ from enum import StrEnum
 
 import typer
 
-from pgassay.analysis.counters import CounterSeries
-from pgassay.analysis.host_columns import COLUMNS, HostColumns
+from pgassay.analysis.host_columns import COLUMNS
+from pgassay.analysis.host_windows import finest_windows
 from pgassay.analysis.model import Figures, HostWindow
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.run_directory import RunDirectory, StoredTrial
+from pgassay.samples.observation_directory import ObservationDirectory
+from pgassay.samples.run_directory import RunDirectory
 
 SCHEMA = "pgassay.host/1"
 _ABSENT = "-"
@@ -38,11 +40,9 @@ def show_host(run: RunDirectory, program: Program, trial: int | None, *, as_json
         known = ", ".join(map(str, numbers)) or "none"
         raise RunDirectoryError(f"{run.path}: has no finished trial {trial}; it has {known}")
     chosen = [run.trial(number) for number in numbers if trial in (None, number)]
-    windows = {int(stored.folder.name): _windows(stored, program) for stored in chosen}
+    windows = {int(s.folder.name): finest_windows([s], program) for s in chosen}
     if not any(windows.values()):
-        raise RunDirectoryError(
-            f"{run.path}: the server's host was not read; pgassay doctor says how it can be"
-        )
+        raise _unread(run)
     if as_json:
         trials = [
             {"number": number, "windows": [_object(window, program) for window in found]}
@@ -56,9 +56,25 @@ def show_host(run: RunDirectory, program: Program, trial: int | None, *, as_json
             typer.echo(line)
 
 
-def _windows(trial: StoredTrial, program: Program) -> list[HostWindow]:
-    columns = HostColumns(CounterSeries(trial.table("host")))
-    return columns.windows(columns.readings(program))
+def show_observed_host(
+    observation: ObservationDirectory, program: Program, *, as_json: bool
+) -> None:
+    """Every interval of an observation."""
+    windows = finest_windows(observation.segments(), program)
+    if not windows:
+        raise _unread(observation)
+    if as_json:
+        told = [_object(window, program) for window in windows]
+        typer.echo(json.dumps({"schema": SCHEMA, "windows": told}, allow_nan=False))
+        return
+    for line in _lines(windows, program):
+        typer.echo(line)
+
+
+def _unread(run: RunDirectory) -> RunDirectoryError:
+    return RunDirectoryError(
+        f"{run.path}: the server's host was not read; pgassay doctor says how it can be"
+    )
 
 
 def _object(window: HostWindow, program: Program) -> dict[str, object]:

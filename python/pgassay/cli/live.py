@@ -1,4 +1,4 @@
-"""What goes on at a server right now, as lines and as a small table.
+"""What goes on at a server right now, as lines and as a small table; and views that go on.
 
 Enters: a `Seen`. Leaves: text that fits 60 columns, and uses more where there are more.
 Never: shows what was not seen as zero, or colours what NO_COLOR forbids (rich's business).
@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from rich.console import Group, RenderableType
+from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
@@ -63,6 +65,31 @@ class LoadRates:
 def is_live() -> bool:
     """Whether standard error is a terminal that can be drawn on."""
     return err.is_terminal and not err.is_dumb_terminal
+
+
+class LiveView:
+    """What is drawn over and over where standard error is a terminal; a context manager."""
+
+    _view: Live
+    """Made by the heir, once it has what it draws."""
+
+    def __init__(self, *, live: bool) -> None:
+        """`live` says whether a terminal may be drawn on at all."""
+        self.is_live = live and is_live()
+
+    def __enter__(self) -> Self:
+        if self.is_live:
+            self._view.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.is_live:
+            self._view.stop()
 
 
 def seen_line(seen: Seen, *, with_tps: bool = True) -> str:

@@ -23,6 +23,8 @@ from pgassay.cli.connection import (
     DatabaseName,
     Host,
     Port,
+    Ssh,
+    Sudo,
     User,
     connection_string,
     one_database,
@@ -37,6 +39,7 @@ from pgassay.samples.handover import held
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.run_directory import default_run_path
 from pgassay.spec.units import duration_s
+from pgassay.trials.access_checks import target_table
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(kB|MB|GB|TB)\s*")
@@ -55,6 +58,8 @@ def observe_command(
     host: Host = None,
     port: Port = None,
     user: User = None,
+    ssh: Ssh = None,
+    sudo: Sudo = False,
     duration: Annotated[
         str | None, typer.Option("--duration", help="Such as 90s or 1h [until Ctrl-C].")
     ] = None,
@@ -76,12 +81,16 @@ def observe_command(
 ) -> None:
     """Record what a running server does, without a load; it is only read."""
     dsn = connection_string(one_database(database, dbname), host, port, user)
+    if ssh is not None or sudo:
+        target_table({"dsn": dsn, "ssh": ssh, "sudo": sudo})
     request = Request(
         duration_s=None if duration is None else _seconds("--duration", duration, 1, 1e8),
         every_s=_seconds("--every", every, 0.02, 60),
         segment_s=_seconds("--segment", segment, 1, 86400),
         keep_s=_seconds("--keep", keep, 10, 1e8),
         max_disk_bytes=_bytes("--max-disk", max_disk),
+        ssh=ssh,
+        sudo=sudo,
     )
     directory = ObservationDirectory.create(path or default_run_path("observation"))
     outcome = _follow(dsn, request, directory, live=not no_live)
@@ -136,10 +145,12 @@ def print_observation(context: ObservationContext, report: Path | None) -> None:
     if rows:
         table = Table(box=None, padding=(0, 2, 0, 0))
         table.add_column("wait event")
-        for title in ("active sessions", "per transaction", "share"):
+        sampled = ("by pg_wait_sampling",) if context.observed.sampled_waits else ()
+        for title in ("active sessions", "per transaction", "share", *sampled):
             table.add_column(title, justify="right")
         for row in rows[:_MOST_EVENTS]:
-            table.add_row(plain(row.name), row.sessions, row.per_transaction, row.share)
+            more = (row.sampled,) if sampled else ()
+            table.add_row(plain(row.name), row.sessions, row.per_transaction, row.share, *more)
         out.print(table)
     for text in doubts(context):
         out.print(f"[yellow]note:[/yellow] {plain(text)}")

@@ -6,15 +6,12 @@ Never: writes to stdout.
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
-
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from pgassay.cli.console import err, plain
-from pgassay.cli.live import is_live, seen_line, seen_table
+from pgassay.cli.live import LiveView, seen_line, seen_table
 from pgassay.observation import Request
 from pgassay.spec.units import clock
 from pgassay.trials.glance import Seen
@@ -22,29 +19,15 @@ from pgassay.trials.glance import Seen
 _LINE_EVERY_S = 10.0
 
 
-class ObserveProgress:
+class ObserveProgress(LiveView):
     """An observer that draws; use it as a context manager."""
 
     def __init__(self, *, live: bool = True) -> None:
-        self._is_live = live and is_live()
-        self._live = Live(console=err, auto_refresh=False, transient=True)
+        super().__init__(live=live)
+        self._view = Live(console=err, auto_refresh=False, transient=True)
         self._request = Request()
         self._server = ""
         self._drawn_s = self._line_s = 0.0
-
-    def __enter__(self) -> Self:
-        if self._is_live:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._is_live:
-            self._live.stop()
 
     def began(self, server: str, request: Request) -> None:
         """The samplers are at work."""
@@ -56,14 +39,14 @@ class ObserveProgress:
         """Redraws each second; without a terminal a line each ten."""
         if seen is None:
             return
-        if not self._is_live:
+        if not self.is_live:
             if elapsed_s - self._line_s >= _LINE_EVERY_S:
                 self._line_s = elapsed_s
                 err.print(f"{clock(elapsed_s)}: {seen_line(seen)}", markup=False)
             return
         if elapsed_s - self._drawn_s >= 1.0:
             self._drawn_s = elapsed_s
-            self._live.update(self.drawing(elapsed_s, seen), refresh=True)
+            self._view.update(self.drawing(elapsed_s, seen), refresh=True)
 
     def drawing(self, elapsed_s: float, seen: Seen) -> Table:
         """The whole view."""

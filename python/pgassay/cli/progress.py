@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -18,7 +17,7 @@ from rich.table import Column
 from rich.text import Text
 
 from pgassay.cli.console import err, plain
-from pgassay.cli.live import LoadRates, is_live, seen_table
+from pgassay.cli.live import LiveView, LoadRates, seen_table
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.spec.units import clock as clock
 from pgassay.trials.glance import Seen
@@ -37,12 +36,12 @@ def _state(task: Task) -> Text:
     return Text("  ".join(filter(None, parts)))
 
 
-class RunProgress:
+class RunProgress(LiveView):
     """An observer that draws; use it as a context manager."""
 
     def __init__(self, *, live: bool = True) -> None:
+        super().__init__(live=live)
         self._plan: Plan | None = None
-        self._live = live and is_live()
         self._below: RenderableType | None = None
         self._rates = LoadRates()
         self._bar = Progress(
@@ -50,7 +49,7 @@ class RunProgress:
             TextColumn("{task.description}", table_column=Column(no_wrap=True)),
             BarColumn(bar_width=20),
             console=err,
-            disable=not self._live,
+            disable=not self.is_live,
         )
         self._task = self._bar.add_task("starting", total=None, now="")
         self._view = Live(
@@ -61,20 +60,6 @@ class RunProgress:
         self._spent_s = 0.0
         self._trial: PlannedTrial | None = None
         self._label = ""
-
-    def __enter__(self) -> Self:
-        if self._live:
-            self._view.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._live:
-            self._view.stop()
 
     def drawing(self) -> RenderableType:
         """What a terminal shows now."""
@@ -99,7 +84,7 @@ class RunProgress:
         self._bar.update(self._task, description=plain(what), total=None, now="")
         # Drawn at once: a phase shorter than a frame shows too.
         self._refresh()
-        if not self._live:
+        if not self.is_live:
             err.print(plain(what))
 
     def trial_began(self, trial: PlannedTrial, label: str) -> None:
@@ -120,7 +105,7 @@ class RunProgress:
 
     def loading(self, progress: Mapping[str, Any], seen: Seen | None = None) -> None:
         """The load runs."""
-        if self._live:
+        if self.is_live:
             now = self._rates.add(progress)
             server = None if seen is None else seen_table(seen, err.width, with_tps=False)
             self._below = now if server is None else Group(now, server)
@@ -148,7 +133,7 @@ class RunProgress:
         err.print(f"[yellow]warning:[/yellow] {plain(text)}")
 
     def _refresh(self) -> None:
-        if self._live:
+        if self.is_live:
             self._view.refresh()
 
     def _show_time_left(self, into_trial_s: float) -> None:

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from pgassay.analysis.metrics import METRICS
 from pgassay.cli.console import out, plain
-from pgassay.cli.host_figures import Program, show_host
+from pgassay.cli.host_figures import Program, show_host, show_observed_host
 from pgassay.cli.observe import print_observation
 from pgassay.cli.summary import print_summary
 from pgassay.errors import SetupError
@@ -50,11 +50,11 @@ def show(
 ) -> None:
     """Show a run: its trials, its verdict and what explains it."""
     if is_observation(run):
-        if host is not None or trial is not None:
-            raise SetupError(
-                f"{run}: is an observation; --host and --trial show a run's trials, its report "
-                "has the host's course"
-            )
+        if trial is not None:
+            raise SetupError(f"{run}: is an observation, which has no trials; leave out --trial")
+        if host is not None:
+            show_observed_host(ObservationDirectory.open(run), host, as_json=as_json)
+            return
         _show_observation(run, as_json=as_json)
         return
     if host is not None:

@@ -30,11 +30,17 @@ from pgassay.report.charts.rounds import rounds_chart
 from pgassay.report.charts.style import ArmStyle, arm_styles
 from pgassay.report.charts.throughput import thinning, throughput_chart
 from pgassay.report.charts.trial_order import trial_order_chart
-from pgassay.report.charts.waits import class_rows, event_rows, waits_chart
+from pgassay.report.charts.waits import (
+    class_rows,
+    event_rows,
+    sampled_rows,
+    waits_chart,
+)
 from pgassay.report.context import ReportContext
 from pgassay.report.environment import created_at, environment_sections, server_version
 from pgassay.report.factorial import factorial_of
 from pgassay.report.headline import facts, headlines, interval_words
+from pgassay.report.host_tables import host_tables_of_run
 from pgassay.report.logged import logged_rows
 from pgassay.report.servers import server_table
 
@@ -65,6 +71,7 @@ def render_html(context: ReportContext) -> str:
             differences=tables.difference_rows(context),
             wait_classes=class_rows(context.analysis),
             wait_events=event_rows(context.analysis, context.series),
+            sampled_waits=sampled_rows(context.analysis, context.series),
             factorial=factorial_of(context),
             trial_columns=tables.trial_columns(context),
             trials=tables.trial_rows(context),
@@ -78,6 +85,7 @@ def render_html(context: ReportContext) -> str:
             associations=further_tables.association_rows(context),
             courses=further_tables.course_rows(context),
             logged=logged_rows(context),
+            hosts=host_tables_of_run(context),
             variants=tables.variant_rows(context),
             carry_over=further_tables.carry_over_rows(context),
             comparisons=tables.all_rows(context),

@@ -17,6 +17,7 @@ from plotly.offline import get_plotlyjs
 from pgassay.report import observation_tables as tables
 from pgassay.report.charts.observed import observed_charts
 from pgassay.report.environment import environment_sections, server_version
+from pgassay.report.host_tables import host_tables_over_time
 from pgassay.report.html import asset, chart_data, digest, page_environment
 from pgassay.report.machine import finite
 from pgassay.report.markdown import markdown_environment
@@ -37,6 +38,7 @@ def render_observation(context: ObservationContext, form: Literal["html", "md"])
         "checkpoints": tables.checkpoint_rows(observed),
         "logged": tables.logged_rows(observed),
         "statements": tables.statement_rows(observed),
+        "hosts": host_tables_over_time(observed.host_windows, observed.host),
         "gaps": tables.gap_rows(observed),
         "doubts": tables.doubts(context),
         "sections": environment_sections(context.environment),
@@ -90,8 +92,10 @@ def summary_object(run: str, context: ObservationContext) -> dict[str, Any]:
             "active_sessions": observed.active_sessions,
             "classes": observed.classes,
             "events": observed.events,
+            "sampled_waits": observed.sampled_waits,
             "checkpoints": len(observed.checkpoints),
             "logged": observed.logged,
+            "host": None if observed.host is None else asdict(observed.host),
             "gaps_s": [(end - start) / 1e9 for start, end in observed.gaps_ns],
             "dropped_segments": described.get("dropped_segments", 0),
             "sampler_cost": observed.cost,

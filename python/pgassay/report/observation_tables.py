@@ -11,6 +11,7 @@ from typing import Any
 
 from pgassay.analysis.metrics import WAIT_CLASSES, class_of
 from pgassay.analysis.observed import Observed
+from pgassay.analysis.sampled_waits import UNKNOWN
 from pgassay.report.charts.observed import moment
 from pgassay.report.charts.style import CLASS_COLOURS, GREY
 from pgassay.report.logged import logged_words
@@ -47,6 +48,8 @@ class WaitRow:
     sessions: str
     per_transaction: str
     share: str
+    sampled: str
+    """Waiting sessions by pg_wait_sampling."""
 
 
 def facts(context: ObservationContext) -> tuple[tuple[str, str], ...]:
@@ -74,21 +77,49 @@ def facts(context: ObservationContext) -> tuple[tuple[str, str], ...]:
 def class_rows(observed: Observed) -> tuple[WaitRow, ...]:
     """Wait classes with anything in them, the largest first."""
     titles = {wait_class.name: wait_class.title for wait_class in WAIT_CLASSES}
-    ranked = sorted(observed.classes.items(), key=lambda item: -item[1])
-    return tuple(_wait_row(titles[name], name, busy, observed) for name, busy in ranked if busy > 0)
+    ours, theirs = observed.classes, _by_class(observed.sampled_waits)
+    ranked = sorted(titles, key=lambda name: -ours.get(name, 0.0))
+    return tuple(
+        _wait_row(
+            titles[name], name, ours.get(name, 0.0), observed, _sampled(observed, theirs.get(name))
+        )
+        for name in ranked
+        if ours.get(name, 0.0) > 0 or theirs.get(name, 0.0) > 0
+    )
+
+
+def _by_class(events: Mapping[str, float]) -> Mapping[str, float]:
+    found: dict[str, float] = {}
+    for event, waiting in events.items():
+        of_class = _class_of(event)
+        found[of_class] = found.get(of_class, 0.0) + waiting
+    return found
 
 
 def event_rows(observed: Observed) -> tuple[WaitRow, ...]:
-    """The largest single events."""
+    """The largest single events, in our samples or in those of pg_wait_sampling."""
+    ours, theirs = observed.events, observed.sampled_waits
+    ranked = sorted(
+        {**theirs, **ours}, key=lambda event: -max(ours.get(event, 0.0), theirs.get(event, 0.0))
+    )
     rows = []
-    for event, busy in list(observed.events.items())[:_MOST_EVENTS]:
-        kind, _, name = event.partition(":")
-        of_class = "cpu" if event == "CPU" else class_of(kind, name)
-        rows.append(_wait_row(event, of_class, busy, observed))
+    for event in ranked[:_MOST_EVENTS]:
+        waiting = None if event in UNKNOWN else theirs.get(event, 0.0)
+        told = _sampled(observed, waiting)
+        rows.append(_wait_row(event, _class_of(event), ours.get(event, 0.0), observed, told))
     return tuple(rows)
 
 
-def _wait_row(name: str, of_class: str, busy: float, observed: Observed) -> WaitRow:
+def _class_of(event: str) -> str:
+    kind, _, name = event.partition(":")
+    return "cpu" if event == "CPU" else class_of(kind, name)
+
+
+def _sampled(observed: Observed, waiting: float | None) -> str:
+    return f"{waiting:.3f}" if observed.sampled_waits and waiting is not None else ABSENT
+
+
+def _wait_row(name: str, of_class: str, busy: float, observed: Observed, sampled: str) -> WaitRow:
     each = observed.ms_per_transaction(busy)
     every = max(observed.active_sessions, 1e-9)
     return WaitRow(
@@ -97,6 +128,7 @@ def _wait_row(name: str, of_class: str, busy: float, observed: Observed) -> Wait
         sessions=f"{busy:.3f}",
         per_transaction=ABSENT if each is None else f"{each:,.3f} ms",
         share=f"{100 * busy / every:.1f} %",
+        sampled=sampled,
     )
 
 

@@ -36,15 +36,8 @@ def locate(session: Connection, host: Host) -> Located:
     """Find the server of a session among the processes of a host."""
     row = session.execute(statement("server"), prepare=False).fetchone()
     reported, backend = (row[2], row[4]) if row else (None, 0)
-    postmaster = _parent(host, backend)
+    postmaster = postmaster_of(session, backend, host)
     where = f"{session.info.host}:{session.info.port}"
-    if postmaster is None or _program(host, postmaster) not in SERVER_PROGRAMS:
-        fix = (
-            "target.ssh must name the server's own host, not a proxy or a container's host"
-            if host.name
-            else "name its host in target.ssh, or run pgassay there"
-        )
-        raise TargetError(f"the server {where} does not run on {host.label}; {fix}")
     if reported is None:
         raise TargetError(
             f"{session.info.user} may not see where the server's data directory is; "
@@ -67,6 +60,20 @@ def locate(session: Connection, host: Host) -> Located:
         raise TargetError(f"{data} of {host.label} is not the data directory of {where}")
     collects = session.execute("SHOW logging_collector").fetchone() == ("on",)
     return Located(data, owner.account, postmaster, _output(host, postmaster), collects)
+
+
+def postmaster_of(session: Connection, backend: int, host: Host) -> int:
+    """The parent of a session's backend; TargetError where that is not on this host."""
+    postmaster = _parent(host, backend)
+    if postmaster is None or _program(host, postmaster) not in SERVER_PROGRAMS:
+        where = f"{session.info.host}:{session.info.port}"
+        fix = (
+            "ssh must lead to the server's own host, not to a proxy or a container's host"
+            if host.name
+            else "name its host in target.ssh, or run pgassay there"
+        )
+        raise TargetError(f"the server {where} does not run on {host.label}; {fix}")
+    return postmaster
 
 
 def running_in(host: Host, data: Path) -> int | None:

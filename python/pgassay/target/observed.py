@@ -14,10 +14,12 @@ from pgassay.errors import TargetError
 from pgassay.target.host import Host
 from pgassay.target.installation import OLDEST_MAJOR
 from pgassay.target.local_host import LocalHost
+from pgassay.target.located import postmaster_of
 from pgassay.target.protocol import Connection, ServerFacts
 from pgassay.target.server_paths import account_of, own_directory
 from pgassay.target.session import connect, resolve, told_as_target_error, version_text
 from pgassay.target.settings import read_settings
+from pgassay.target.ssh_host import SshHost
 from pgassay.target.standing import is_local
 from pgassay.target.statements import statement
 
@@ -30,9 +32,15 @@ class ObservedServer:
 
     kind: LiteralString = "observed"
 
-    def __init__(self, dsn: str) -> None:
-        """Reaches the server once. Raises ConnectionRefused."""
+    def __init__(self, dsn: str, *, ssh: str | None = None, sudo: bool = False) -> None:
+        """Reaches the server once; `ssh` is its host, as ssh knows it. Raises ConnectionRefused."""
         self.parameters = resolve(dsn)
+        self._there = None if ssh is None else SshHost(ssh, sudo=sudo)
+
+    def close(self) -> None:
+        """End the way to its host; safe to call twice."""
+        if self._there is not None:
+            self._there.close()
 
     def connect(self) -> Connection:
         """A read-only session. Raises ConnectionRefused."""
@@ -54,8 +62,13 @@ class ObservedServer:
                 raise TargetError(
                     f"{label} is PostgreSQL {found}: pgassay works with {OLDEST_MAJOR} and later"
                 )
-            local = is_local(self.parameters.hostaddr or self.parameters.host, row[4])
+            there = self._there
+            address = self.parameters.hostaddr or self.parameters.host
+            local = there is None and is_local(address, row[4])
             data = own_directory(row[2], account_of(row[4]) if local else None)
+            if there is not None:
+                postmaster_of(session, row[4], there)
+                data = Path(row[2]) if row[2] else None
             facts = ServerFacts(
                 version_num=row[0],
                 version=row[1],
@@ -68,5 +81,5 @@ class ObservedServer:
             return facts, bool(row[3])
 
     def host(self, facts: ServerFacts) -> Host | None:
-        """The server's host, where it is this machine."""
-        return LocalHost() if facts.is_local else None
+        """The server's host, where it is this machine or ssh leads to it."""
+        return self._there or (LocalHost() if facts.is_local else None)

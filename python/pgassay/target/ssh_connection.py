@@ -15,6 +15,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -76,25 +77,31 @@ class SshConnection:
         self._directory: Path | None = None
         self._held = -1
         self._master: subprocess.Popen[str] | None = None
+        self._connecting = threading.Lock()
 
     def start(self, command: str) -> subprocess.Popen[bytes]:
         """Start a shell command over there, with pipes; HostUnreachable where nobody answers."""
         return _spawn(self.command(command), stderr=subprocess.PIPE)
 
     def command(self, command: str) -> list[str]:
-        """The words of a program here that runs a shell command over there."""
-        self._connect()
+        """The words of a program here that runs a shell command over there.
+
+        They stay good when the connection is made anew.
+        """
+        with self._connecting:
+            self._connect()
         # Where the connection has just died, the client must not make one of its own.
         words = self._words({"ControlMaster": "no", "ProxyCommand": "false"})
         return [*words, "--", self.name, command]
 
     def lost(self, status: int) -> bool:
         """Whether a client's exit status means that the connection is gone."""
-        if status != LOST or self._master is None:
+        master = self._master
+        if status != LOST or master is None:
             return status == LOST
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._master.wait(timeout=2.0)
-        return self._master.poll() is not None
+            master.wait(timeout=2.0)
+        return master.poll() is not None
 
     def unreachable(self, words: str) -> HostUnreachable:
         """What to tell of a failed ssh, in one line with its fix."""
@@ -107,13 +114,14 @@ class SshConnection:
 
     def close(self) -> None:
         """End the connection and remove its directory; may be called twice."""
-        master, self._master = self._master, None
-        if master is not None:
-            _end(master)
-        if self._directory is not None:
-            shutil.rmtree(self._directory, ignore_errors=True)
-            os.close(self._held)
-            self._directory = None
+        with self._connecting:
+            master, self._master = self._master, None
+            if master is not None:
+                _end(master)
+            if self._directory is not None:
+                shutil.rmtree(self._directory, ignore_errors=True)
+                os.close(self._held)
+                self._directory = None
 
     def _connect(self) -> None:
         if self._master is not None and self._master.poll() is None:
@@ -146,7 +154,7 @@ class SshConnection:
     def _words(self, options: dict[str, str]) -> list[str]:
         program = shutil.which("ssh")
         if program is None:
-            raise SetupError("target.ssh needs the program ssh; install openssh-client")
+            raise SetupError("a host over ssh needs the program ssh; install openssh-client")
         config = os.environ.get(CONFIG_VARIABLE)
         chosen = _ALWAYS | options | {"ControlPath": str(self._directory_now() / "c")}
         return [

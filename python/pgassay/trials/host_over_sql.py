@@ -36,7 +36,7 @@ def sources_over_sql(session: Connection) -> HostSources:
         try:
             row = session.execute(_READ, (file["path"],), prepare=False).fetchone()
         except psycopg.errors.InsufficientPrivilege:
-            refused = f"name it in target.ssh, or: {grants(own_role(session))}"
+            refused = f"name it in target.ssh (observe: --ssh), or: {grants(own_role(session))}"
             break
         except psycopg.Error:
             continue  # the kernel has the file and cannot say anything in it

@@ -1,8 +1,8 @@
 """The recording of a running server, stretch by stretch, without a load.
 
 Enters: a server that is only looked at. Leaves: pieces of samples, what ends a segment, a glance.
-Never: changes anything, waits long for the server, grows with time, or ends because the server
-went away: samplers come back with it, and what lies between is a gap.
+Never: changes anything, waits long for the server, grows with time, or ends because the server or
+the way to its host went away: samplers come back with it, and what lies between is a gap.
 """
 
 from __future__ import annotations
@@ -21,11 +21,17 @@ from pgassay.target.protocol import ServerFacts
 from pgassay.target.session import told_as_target_error
 from pgassay.trials.checkpoints import CheckpointThread, other_events
 from pgassay.trials.glance import Seen, Watch
+from pgassay.trials.host_following import HostFollower
 from pgassay.trials.host_over_sql import sources_over_sql
 from pgassay.trials.host_sources import host_sources
 from pgassay.trials.queries import extensions_in
 from pgassay.trials.record import Columns
-from pgassay.trials.sampling import WAITS_EVERY_S, open_sampler, transactions_of
+from pgassay.trials.sampling import (
+    WAITS_EVERY_S,
+    host_every_s,
+    open_sampler,
+    transactions_of,
+)
 from pgassay.trials.segment import Piece, SegmentEnd
 from pgassay.trials.server_clock import ServerClock
 from pgassay.trials.server_log.reader import LogReading, ServerLog
@@ -47,10 +53,12 @@ class Recorder:
         self._clock = ServerClock(server.connect)
         self._clock.look()
         address = parameters.hostaddr or parameters.host
-        self._log = ServerLog(server.connect, address, facts.log_file, clock=self._clock)
+        host = server.host(facts)
+        self._log = ServerLog(
+            server.connect, address, facts.log_file, machine=host, clock=self._clock
+        )
         with told_as_target_error("looking for extensions"), server.connect() as session:
             extensions = extensions_in(session)
-            host = server.host(facts)
             sources = (
                 host_sources(host, session, facts)
                 if host is not None
@@ -73,6 +81,10 @@ class Recorder:
         )
         self.began_ns = self._segment_ns = _core.now_ns()
         self._version_num = facts.version_num
+        self._follower: HostFollower | None = None
+        if host is not None and sources.files:
+            every_host_s = host_every_s(every_s)
+            self._follower = HostFollower(self._sampler, server, facts, host, sources, every_host_s)
         self._watch = Watch(self._sampler, self._own_transactions)
 
     def __enter__(self) -> Self:
@@ -89,6 +101,8 @@ class Recorder:
     def stop(self) -> None:
         """End sampling; what was read may still be taken."""
         self._sampler.stop()
+        if self._follower is not None:
+            self._follower.stop()
 
     @staticmethod
     def now_ns() -> int:

@@ -50,7 +50,7 @@ def open_sampler(
             for name, query in queries.items()
             if name != _WAITS and query.every_s and (sql := query.sql_with(extensions))
         ],
-        "host": host.for_core(max(COUNTERS_EVERY_S, waits_every_s))
+        "host": host.for_core(host_every_s(waits_every_s))
         if host is not None and host.files
         else None,
         "busy_share": busy_share,
@@ -65,6 +65,11 @@ def open_sampler(
     except BaseException:
         sampler.stop()
         raise
+
+
+def host_every_s(waits_every_s: float) -> float:
+    """Between two readings of the host."""
+    return max(COUNTERS_EVERY_S, waits_every_s)
 
 
 def transactions_of(sampler: _core.Sampler, version_num: int) -> int:

@@ -25,7 +25,11 @@ _PRELOAD = {
     "pg_stat_statements": (
         "shared_preload_libraries = 'pg_stat_statements', restart, "
         "then CREATE EXTENSION pg_stat_statements;"
-    )
+    ),
+    "pg_wait_sampling": (
+        "shared_preload_libraries = 'pg_wait_sampling', restart, "
+        "then CREATE EXTENSION pg_wait_sampling;"
+    ),
 }
 
 
@@ -53,7 +57,7 @@ def check_extensions(version_num: int, extensions: Mapping[str, Extension]) -> l
             continue
         found = extensions.get(query.extension)
         if query.sql_with(extensions) is not None:
-            checks.append(Check(query.extension, "ok", f"{query.name} of every trial are kept"))
+            checks.append(Check(query.extension, "ok", f"kept of every trial, as {query.name}"))
         elif found is not None:
             checks.append(
                 Check(

@@ -116,12 +116,26 @@ def class_rows(analysis: Analysis) -> tuple[ClassRow, ...]:
 
 def event_rows(analysis: Analysis, series: Sequence[TrialSeries]) -> tuple[EventRow, ...]:
     """The largest wait events of any arm, averaged over its trials."""
-    by_arm = {arm.id: [t.events for t in series if t.arm == arm.id] for arm in analysis.arms}
-    names = {name for trials in by_arm.values() for events in trials for name in events}
+    return _largest(analysis, [(trial.arm, trial.events) for trial in series])
+
+
+def sampled_rows(
+    analysis: Analysis, series: Sequence[TrialSeries]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The same as pg_wait_sampling counted them; empty where it is not there."""
+    found = [(trial.arm, trial.sampled_waits) for trial in series if trial.sampled_waits]
+    return tuple((row.event, row.values) for row in _largest(analysis, found))
+
+
+def _largest(
+    analysis: Analysis, trials: Sequence[tuple[str, Mapping[str, float]]]
+) -> tuple[EventRow, ...]:
+    by_arm = {arm.id: [events for own, events in trials if own == arm.id] for arm in analysis.arms}
+    names = {name for own in by_arm.values() for events in own for name in events}
     means = {
         name: [
-            sum(events.get(name, 0.0) for events in trials) / max(len(trials), 1)
-            for trials in by_arm.values()
+            sum(events.get(name, 0.0) for events in own) / max(len(own), 1)
+            for own in by_arm.values()
         ]
         for name in names
     }

@@ -1,0 +1,45 @@
+"""Waits as pg_wait_sampling counted them, a hundred times a second where nobody set it otherwise.
+
+Enters: the counters of trials or segments, in which each wait has its readings at both ends.
+Leaves: average waiting sessions by event. Never: knows CPU or waiting for a client: the extension
+does not tell idle sessions from busy ones.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from pgassay.analysis.counters import CounterSeries
+from pgassay.trials.statement_statistics import READ, WAITS
+
+UNKNOWN = frozenset({"CPU", "CPU queue", "Client:ClientRead"})
+"""Events that are not comparable."""
+
+
+class SampledWaits:
+    """Adds stretches of time up."""
+
+    def __init__(self) -> None:
+        self._waited_ms: dict[str, float] = defaultdict(float)
+        self._seconds = 0.0
+
+    def add(self, counters: CounterSeries) -> None:
+        """One trial or segment."""
+        for key in counters.keys():  # noqa: SIM118 (not a mapping)
+            source, wait, name = key
+            if source != WAITS.source or name not in (WAITS.ranked_by, "seconds"):
+                continue
+            values = counters.points(key)[1]
+            grown = float(values[-1] - values[0])
+            if wait == READ:
+                self._seconds += grown
+            else:
+                self._waited_ms[wait.rpartition("/")[0]] += grown
+
+    def sessions(self) -> Mapping[str, float]:
+        """Event → average waiting sessions, the largest first; empty where nothing was read."""
+        if not self._seconds:
+            return {}
+        ranked = sorted(self._waited_ms.items(), key=lambda item: -item[1])
+        return {event: waited / 1e3 / self._seconds for event, waited in ranked}
