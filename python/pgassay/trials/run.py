@@ -37,6 +37,7 @@ from pgassay.trials.loads import open_trial_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.queries import extensions_in
 from pgassay.trials.record import Columns, TrialRecord
+from pgassay.trials.reloading import reloads_of
 from pgassay.trials.sameness import SamenessWatch
 from pgassay.trials.sampling import open_sampler, transactions_of
 from pgassay.trials.server_clock import ServerClock
@@ -115,13 +116,17 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     )
     live = Watch(sampler, lambda: transactions_of(sampler, facts.version_num))
     try:
-        with watch.processors_counted():
-            result = load.run(
-                lambda progress: context.observer.loading(progress, live.look()),
-                lambda: transactions_of(sampler, facts.version_num),
-            )
+        with watch.processors_counted(), reloads_of(trial, plan, target) as reloads:
+
+            def loading(progress: Mapping[str, Any]) -> None:
+                if reloads is not None and load.native is not None:
+                    reloads.follow(load.native.progress)
+                context.observer.loading(progress, live.look())
+
+            result = load.run(loading, lambda: transactions_of(sampler, facts.version_num))
     finally:
         sampler.stop()
+    reloading = {} if reloads is None else reloads.described(result["slices"])
     counters: Columns = sampler.take_counters()
     waits: Columns = sampler.take_waits()
     clock.look()
@@ -130,7 +135,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     checkpoints = checkpoints_in_counters(counters) if told is None else checkpoints_in_log(told)
     _refuse_broken(trial, result, logged.crash)
     counters = joined(counters, statements.counters())
-    remarks = watch.remarks(spec, arm, result, waits, checkpoints)
+    remarks = watch.remarks(spec, arm, result, waits, checkpoints, reloading)
     return TrialRecord(
         number=trial.number,
         block=trial.block,
@@ -171,6 +176,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         validity=validity_of(remarks),
         repeats=trial.repeats,
         fingerprint=watch.described(),
+        reloading=reloading,
     )
 
 
