@@ -18,7 +18,7 @@ from typing import TypeVar
 from pgassay.errors import SpecError
 from pgassay.plan.combinations import combine
 from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial
-from pgassay.plan.modes import BLOCKS, SWITCHBACK, Mode, blocks_of, choose_mode
+from pgassay.plan.modes import SWITCHBACK, blocks_of, choose_mode
 from pgassay.plan.plots import choose_plots, restarts_every_trial, whole_plots
 from pgassay.plan.risks import find_risks
 from pgassay.plan.steps import steps_of
@@ -29,22 +29,18 @@ from pgassay.spec.stopping import stopping_of
 T = TypeVar("T")
 LABEL, LABEL_KIND, LABELS = "A/A", "label", ("A", "B")
 """The factor of an A/A run: nothing but a name."""
-AA_OF_TURNS = (
-    "the experiment is a switchback, and an A/A run has an arm per trial: its noise, and what it"
-    " tells of finding and deciding, are those of the same experiment with --mode blocks"
-)
 RESET_S = 3.0
 """What a reset is taken to cost before one has been measured."""
 
 
 def make_plan(spec: Spec, *, calibrates: bool = False) -> Plan:
     """Draw the whole plan, up to `max_blocks`; `calibrates` makes it an A/A run."""
-    plan = _experiment(spec, takes_turns=not calibrates)
+    plan = _experiment(spec)
     return _calibration(plan) if calibrates else plan
 
 
 def _calibration(plan: Plan) -> Plan:
-    """The same design for one arm, the baseline, under two labels."""
+    """The same design for one arm, the baseline, under two labels; in the same mode."""
     baseline = plan.arms[0]
     arms = tuple(
         Arm(f"a{number}", {**baseline.levels, LABEL: name}, {**baseline.kinds, LABEL: LABEL_KIND})
@@ -57,8 +53,11 @@ def _calibration(plan: Plan) -> Plan:
         held_arms=plan.arms,
         held_combinations=plan.combinations,
         arms=arms,
-        trials=_ordered_trials(arms, (), plan.max_blocks, plan.seed),
+        trials=plan.trials
+        if plan.alternates
+        else _ordered_trials(arms, (), plan.max_blocks, plan.seed),
         calibrates=True,
+        held_mode=plan.mode,
         combinations="full",
         resolution=None,
         plots="complete",
@@ -66,7 +65,7 @@ def _calibration(plan: Plan) -> Plan:
     )
 
 
-def _experiment(spec: Spec, *, takes_turns: bool) -> Plan:
+def _experiment(spec: Spec) -> Plan:
     design, load = spec.file.design, spec.file.load
     factors = tuple(Factor(name, kind, levels) for kind, name, levels in spec.file.factors.every())
     try:
@@ -81,16 +80,12 @@ def _experiment(spec: Spec, *, takes_turns: bool) -> Plan:
         existing=spec.file.target.dsn is not None,
     )
     steps = steps_of(load)
-    asked = choose_mode(spec, factors)
-    # What an A/A run calibrates are trials, and what lies between them.
-    mode = asked if takes_turns else Mode(BLOCKS, "an arm per trial")
+    mode = choose_mode(spec, factors)
     try:
         least, most = blocks_of(design, mode.name)
     except SpecError as error:
         raise SpecError(error.problem, file=spec.source, key=error.key) from None
     risks = find_risks(spec, combined.resolution, mode.name)
-    if asked.name != mode.name:
-        risks = (*risks, AA_OF_TURNS)
     if mode.name == SWITCHBACK:
         trials = alternating_trials(least, most, lengths_of(spec))
     else:
@@ -120,7 +115,6 @@ def _experiment(spec: Spec, *, takes_turns: bool) -> Plan:
         mode=mode.name,
         mode_reason=mode.reason,
         modes_refused=mode.refused,
-        held_mode=asked.name if not takes_turns else BLOCKS,
     )
 
 

@@ -17,10 +17,8 @@ from pgassay.spec.model import DesignTable
 def repeat_command(folder: Path, plan: Plan, spec_text: str) -> str:
     """With the seed that was drawn, and the mode where the file has another than was run."""
     words = ["pgassay", "run", str(folder / "spec.toml"), "--seed", str(plan.seed)]
-    mode = plan.held_mode if plan.calibrates else plan.mode
-    # An A/A run has an arm per trial: that its experiment is a switchback, only the file can say.
-    if mode != _mode_of(spec_text) and not (plan.calibrates and mode == "switchback"):
-        words += ["--mode", mode]
+    if plan.mode != _mode_of(spec_text):
+        words += ["--mode", plan.mode]
     if plan.calibrates:
         words.append("--aa")
     return shlex.join(words)
