@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bench.courses import BASE_TPS, course_of, dip, inert_noise, named
+from bench.tables import page, table
 from pgassay.analysis import association, by_load, checkpoint_effect, load_curve, steadiness
 from pgassay.analysis.course import RULES, TrialCourse
 from pgassay.analysis.course_model import Association, Course
@@ -281,21 +282,16 @@ def rows_of(part: int, runs: int) -> list[Row]:
 
 def main(runs: int) -> None:
     """Write the page."""
-    lines = [
-        "# Validation of curves and courses by simulation",
-        "",
+    about = (
         f"{datetime.now(UTC):%Y-%m-%d}; up to {runs} experiments a row; in brackets the 95 %"
         " interval of the share. Made by `make validate` (`bench/estimates.py`). What each estimate"
-        " is: [methods.md](methods.md).",
-        "",
-        "| what | where | wanted | seen |",
-        "|---|---|---|---|",
-    ]
+        " is: [methods.md](methods.md)."
+    )
     with ProcessPoolExecutor(2) as pool:
-        for rows in pool.map(rows_of, range(len(PARTS)), [runs] * len(PARTS)):
-            lines += [f"| {' | '.join(row)} |" for row in rows]
-            print("\n".join(lines[-len(rows) :]), flush=True)
-    OUTPUT.write_text("\n".join(lines) + "\n", "utf-8")
+        parts = pool.map(rows_of, range(len(PARTS)), [runs] * len(PARTS))
+        body = table(("what", "where", "wanted", "seen"), (row for rows in parts for row in rows))
+    text = page("Validation of curves and courses by simulation", about, {"": body})
+    OUTPUT.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from bench.false_positives import rate
+from bench.tables import page, rate, table
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.model import (
     Analysis,
@@ -130,7 +131,7 @@ def conclude(plan: Plan, trials: list[TrialMeasures]) -> Analysis:
     """The analysis at the product's own stopping rule."""
     for block in range(plan.min_blocks, plan.max_blocks + 1):
         analysis = analyse("?", plan, [trial for trial in trials if trial.block <= block])
-        if analysis.decided() or block == plan.max_blocks:
+        if analysis.may_end() or block == plan.max_blocks:
             return analysis
     raise AssertionError("a plan has at least one block")
 
@@ -220,19 +221,15 @@ def do(task: Task) -> Counts:
     return simulate(DESIGNS[at], noise, PART, part)
 
 
-def table(found: dict[Task, Counts]) -> list[str]:
+def rows_of(found: dict[Task, Counts]) -> Iterator[list[str]]:
     """A row per design and noise."""
-    head = ("design", "blocks", "noise", *KINDS, NAIVE)
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     for row in dict.fromkeys((at, noise) for at, noise, _ in found):
         parts = [counts for (at, noise, _), counts in found.items() if (at, noise) == row]
         design = DESIGNS[row[0]]
         blocks = str(design.least)
         if design.least != design.most:
             blocks += f" to {design.most}"
-        rates = [_rate(kind, parts) for kind in (*KINDS, NAIVE)]
-        lines.append(f"| {' | '.join((design.name, blocks, row[1], *rates))} |")
-    return lines
+        yield [design.name, blocks, row[1], *(_rate(kind, parts) for kind in (*KINDS, NAIVE))]
 
 
 def _rate(kind: str, parts: list[Counts]) -> str:
@@ -244,9 +241,7 @@ def _rate(kind: str, parts: list[Counts]) -> str:
 
 def write_page(found: dict[Task, Counts], runs: int) -> None:
     """docs/validation-factors.md."""
-    head = [
-        "# Validation of several factors by simulation",
-        "",
+    about = (
         f"{runs} experiments a row, a quarter of that where blocks are sequential;"
         f" {datetime.now(UTC):%Y-%m-%d}. No factor has any effect, but for the row that says so."
         f" Split plots by `{_HARD}` (3 × 3 and 2 × 2: with `{_EASY}`): every start of"
@@ -254,17 +249,18 @@ def write_page(found: dict[Task, Counts], runs: int) -> None:
         f" trial one of {100 * TRIAL:g} %, and each trial drifts by"
         f" {100 * DRIFT_PER_TRIAL:g} %. Shares of experiments in which anything of a kind"
         " was called to be there, with their 95 % intervals; nominal is 5 % for each kind. Made by"
-        " `make validate`.",
-        "",
-        f"“{NAIVE.capitalize()}” is the F test of `{_HARD}` that takes all trials of a block as"
-        " independent: what split plots need an analysis of their own for. “Stalls” are"
-        " exponential: a trial or a start is only ever slower, sometimes by much. “Carried over”:"
-        " a whole plot that follows one of the same levels in the block before keeps its start."
-        f" “One true effect”: the last level of `{_HARD}` is 4 % faster; only what is called of the"
-        " others counts as wrong.",
-        "",
-    ]
-    OUTPUT.write_text("\n".join([*head, *table(found)]) + "\n", "utf-8")
+        f" `make validate`.\n\n“{NAIVE.capitalize()}” is the F test of `{_HARD}` that takes all"
+        " trials of a block as independent: what split plots need an analysis of their own for."
+        " “Stalls” are exponential: a trial or a start is only ever slower, sometimes by much."
+        " “Carried over”: a whole plot that follows one of the same levels in the block before"
+        " keeps its start. “One true effect”: the last level of"
+        f" `{_HARD}` is 4 % faster; only what is called of the others counts as wrong."
+    )
+    head = ("design", "blocks", "noise", *KINDS, NAIVE)
+    text = page(
+        "Validation of several factors by simulation", about, {"": table(head, rows_of(found))}
+    )
+    OUTPUT.write_text(text, "utf-8")
 
 
 def main(runs: int) -> None:

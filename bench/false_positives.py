@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
 
+from bench.tables import page, rate, table
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
 from pgassay.plan.design import make_plan
@@ -60,21 +61,14 @@ def conclude(plan: Plan, trials: list[TrialMeasures]) -> tuple[Verdict, int]:
         if not plan.may_stop_after(block):
             continue
         analysis = analyse("?", plan, [trial for trial in trials if trial.block <= block])
-        if analysis.decided() or block == plan.max_blocks:
+        if analysis.may_end() or block == plan.max_blocks:
             (found,) = analysis.verdicts()
             return found.verdict, block
     raise AssertionError("a plan has at least one block")
 
 
-def rate(hits: int, runs: int) -> str:
-    """A share with its 95 % interval (Wilson)."""
-    found = stats.binomtest(hits, runs).proportion_ci(method="wilson")
-    return f"{100 * hits / runs:.1f} % ({100 * found.low:.1f} to {100 * found.high:.1f})"
-
-
-def simulate(runs: int) -> list[str]:
-    """One table row per design and effect."""
-    rows = []
+def rows_of(runs: int) -> Iterator[list[str]]:
+    """One row per design, noise and effect."""
     for least, most, stopping in DESIGNS:
         for heavy in (False, True):
             for effect in (0.0, 0.02, 0.05):
@@ -85,30 +79,28 @@ def simulate(runs: int) -> list[str]:
                     outcomes.append(conclude(plan, make_trials(plan, effect, source, heavy)))
                 differ = sum(v in (Verdict.BETTER, Verdict.WORSE) for v, _ in outcomes)
                 same = sum(v is Verdict.EQUIVALENT for v, _ in outcomes)
-                blocks = np.mean([block for _, block in outcomes])
-                shape = "t3" if heavy else "normal"
-                rows.append(
-                    f"| {least} to {most}{f', {stopping}' if stopping else ''} | {shape}"
-                    f" | {100 * effect:g} % | {rate(differ, runs)}"
-                    f" | {rate(same, runs)} | {blocks:.1f} |"
-                )
-                print(rows[-1], flush=True)
-    return rows
+                yield [
+                    f"{least} to {most}{f', {stopping}' if stopping else ''}",
+                    "t3" if heavy else "normal",
+                    f"{100 * effect:g} %",
+                    rate(differ, runs),
+                    rate(same, runs),
+                    f"{np.mean([block for _, block in outcomes]):.1f}",
+                ]
 
 
 def main(runs: int) -> None:
     """Write the page."""
-    head = [
-        "# Validation by simulation",
-        "",
+    about = (
         f"{runs} experiments a row, {datetime.now(UTC):%Y-%m-%d}; trial noise with a standard"
         f" deviation of {100 * SPREAD:g} %, a drift of {100 * DRIFT_PER_TRIAL:g} % a trial;"
-        " smallest effect 2 %. Made by `make validate`.",
-        "",
-        "| blocks | noise | true effect | called different | called equivalent | mean blocks |",
-        "|---|---|---|---|---|---|",
-    ]
-    OUTPUT.write_text("\n".join([*head, *simulate(runs)]) + "\n", "utf-8")
+        " smallest effect 2 %. Made by `make validate`."
+    )
+    head = (
+        "blocks", "noise", "true effect", "called different", "called equivalent", "mean blocks",
+    )  # fmt: skip
+    text = page("Validation by simulation", about, {"": table(head, rows_of(runs))})
+    OUTPUT.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bench.false_positives import conclude, make_design, rate
+from bench.false_positives import conclude, make_design
 from bench.machine import this_machine
+from bench.tables import rate
 from pgassay.analysis.course import read_course
 from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
 from pgassay.pipeline import run_experiment

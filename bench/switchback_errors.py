@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from scipy.signal import lfilter
 
-from bench.false_positives import rate
+from bench.tables import page, rate, table
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures, Turn, Verdict
 from pgassay.plan.design import make_plan
@@ -134,7 +136,7 @@ def conclude(plan: Plan, trials: list[TrialMeasures]) -> tuple[Analysis, int]:
     """The analysis at the product's own stopping rule, and the block it was reached at."""
     for block in range(plan.min_blocks, plan.max_blocks + 1):
         analysis = analyse("?", plan, [trial for trial in trials if trial.block <= block])
-        if analysis.decided() or block == plan.max_blocks:
+        if analysis.may_end() or block == plan.max_blocks:
             return analysis, block
     raise AssertionError("a plan has at least one block")
 
@@ -175,78 +177,78 @@ def count(
     return found
 
 
-def identical_arms(runs: int) -> list[str]:
-    """How often arms that do not differ are called different."""
-    lines = [
-        f"## Identical arms ({runs} experiments a row)",
-        "",
-        "| blocks | step | host | called different | interval misses 0 | carry-over found |",
-        "|---|---|---|---|---|---|",
+@dataclass(frozen=True)
+class Part:
+    """One table: every design with every world."""
+
+    title: str
+    designs: tuple[tuple[int, int, int], ...]
+    """Least and most blocks, seconds of a step."""
+    worlds: tuple[World, ...]
+    columns: tuple[str, ...]
+
+
+COLUMNS: dict[str, Callable[[Counts], str]] = {
+    "called different": lambda n: rate(n.different, n.runs),
+    "called equivalent": lambda n: rate(n.equivalent, n.runs),
+    "interval misses the truth": lambda n: rate(n.missed, n.runs),
+    "carry-over found": lambda n: rate(n.carry_over, n.runs),
+    "verdict withdrawn": lambda n: rate(n.withdrawn, n.runs),
+    "mean blocks": lambda n: f"{n.blocks / n.runs:.1f}",
+}
+_ERRORS = tuple(COLUMNS)
+PARTS = (
+    Part("Identical arms", ((4, 4, 16), (6, 6, 32), (4, 12, 16)), A_A, _ERRORS),
+    Part("With an effect", ((4, 4, 32), (4, 12, 32)), WITH_AN_EFFECT, _ERRORS),
+    Part(
+        "An effect that outlasts its slice",
+        ((4, 12, 32), (6, 6, 32), (12, 12, 32)),
+        CARRIED,
+        _ERRORS,
+    ),
+)
+
+
+Task = tuple[int, int, int, int]
+"""A part, a design of it, a world of it; experiments."""
+
+
+def row_of(task: Task) -> list[str]:
+    """One row; its worlds would not reach another process by themselves."""
+    part = PARTS[task[0]]
+    least, most, step_s = part.designs[task[1]]
+    world = part.worlds[task[2]]
+    found = count(world, task[3], least, most, step_s)
+    blocks = str(least) if least == most else f"{least} to {most}"
+    return [blocks, f"{step_s} s", world.name, *(COLUMNS[name](found) for name in part.columns)]
+
+
+def tasks_of(at: int, runs: int) -> list[Task]:
+    """Every design with every world."""
+    part = PARTS[at]
+    return [
+        (at, design, world, runs)
+        for design in range(len(part.designs))
+        for world in range(len(part.worlds))
     ]
-    for least, most, step_s in ((4, 4, 16), (6, 6, 32), (4, 12, 16)):
-        for world in A_A:
-            n = count(world, runs, least, most, step_s)
-            lines.append(
-                f"| {least} to {most} | {step_s} s | {world.name} | {rate(n.different, runs)} |"
-                f" {rate(n.missed, runs)} | {rate(n.carry_over, runs)} |"
-            )
-            print(lines[-1], flush=True)
-    return lines
-
-
-def true_effects(runs: int) -> list[str]:
-    """How often an effect is found, and how often its interval misses it."""
-    lines = [
-        f"## With an effect ({runs} experiments a row)",
-        "",
-        "| blocks | step | effect | called different | called equivalent | interval misses it |"
-        " mean blocks |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for least, most, step_s in ((4, 4, 32), (4, 12, 32)):
-        for world in WITH_AN_EFFECT:
-            n = count(world, runs, least, most, step_s)
-            lines.append(
-                f"| {least} to {most} | {step_s} s | {world.name} | {rate(n.different, runs)} |"
-                f" {rate(n.equivalent, runs)} | {rate(n.missed, runs)} | {n.blocks / runs:.1f} |"
-            )
-            print(lines[-1], flush=True)
-    return lines
-
-
-def carried_effects(runs: int) -> list[str]:
-    """How often an effect that outlasts its slice is found to."""
-    lines = [
-        f"## An effect of 10 % that outlasts its slice ({runs} experiments a row)",
-        "",
-        "| blocks | what is left | found | verdict withdrawn | called different |"
-        " interval misses the effect |",
-        "|---|---|---|---|---|---|",
-    ]
-    for least, most in ((4, 12), (6, 6), (12, 12)):
-        for world in CARRIED:
-            n = count(world, runs, least, most, 32)
-            lines.append(
-                f"| {least} to {most} | {world.name} | {rate(n.carry_over, runs)} |"
-                f" {rate(n.withdrawn, runs)} | {rate(n.different, runs)} |"
-                f" {rate(n.missed, runs)} |"
-            )
-            print(lines[-1], flush=True)
-    return lines
 
 
 def main(runs: int) -> None:
     """Write the page."""
-    head = [
-        "# Validation of switchback designs",
-        "",
-        f"{datetime.now(UTC):%Y-%m-%d}; slices of 1 s and of 0.5 s by turns of trials; a host that"
-        f" remembers, with a standard deviation of {100 * HOST:g} %, and {100 * OWN:g} % of each"
-        " second's own; smallest effect 2 %. Made by `make validate`.",
-    ]
-    parts = [identical_arms(runs), true_effects(runs), carried_effects(runs)]
-    lines = head + [line for part in parts for line in ("", *part)]
-    OUTPUT.write_text("\n".join(lines) + "\n", "utf-8")
+    about = (
+        f"{datetime.now(UTC):%Y-%m-%d}; {runs} experiments a row; slices of 1 s and of 0.5 s by"
+        " turns of trials; a host that remembers, with a standard deviation of"
+        f" {100 * HOST:g} %, and {100 * OWN:g} % of each second's own; smallest effect 2 %; an"
+        " effect that outlasts its slice is one of 10 %. Made by `make validate`."
+    )
+    with ProcessPoolExecutor(2) as pool:
+        sections = {
+            part.title: table(
+                ("blocks", "step", "world", *part.columns), pool.map(row_of, tasks_of(at, runs))
+            )
+            for at, part in enumerate(PARTS)
+        }
+    OUTPUT.write_text(page("Validation of switchback designs", about, sections), "utf-8")
 
 
 if __name__ == "__main__":

@@ -202,7 +202,7 @@ def answered(plan: Plan, block: int, measures: list[TrialMeasures]) -> bool:
         return False
     if plan.calibrates or not plan.factors:
         return True
-    return analyse(plan.question, plan, measures).decided()
+    return analyse(plan.question, plan, measures).may_end()
 
 
 def _target_of(spec: Spec, grounds: Grounds, run: RunDirectory, place: Place | None) -> Target:

@@ -49,3 +49,25 @@ def test_an_aa_run_calibrates_and_its_noise_is_there_for_the_next_plan(
     resumed = pgassay("run", run, "--resume")
     assert resumed.returncode == 0, resumed.stderr
     assert "nothing to resume" in resumed.stderr
+
+
+def test_an_aa_run_of_a_switchback_calibrates_rounds_of_slices_beside_trials(
+    tmp_path: Path,
+) -> None:
+    spec, run = tmp_path / "spec.toml", tmp_path / "run"
+    text = SPEC.replace('use = "bank-write"', 'use = "bank-read"').replace("max_blocks = 4\n", "")
+    text = text.replace("min_blocks = 2", 'mode = "switchback"\nslice = "250ms"\nmin_blocks = 2')
+    spec.write_text(text.replace('step = "1s"', 'step = "8s"'))
+    done = pgassay("run", spec, "--aa", "--out", run, "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["blocks"], told["trials"]) == (2, 2)
+    assert [verdict["verdict"] for verdict in told["verdicts"]] == ["calibration"]
+    calibration = told["calibration"]
+    assert calibration["turns"]["rounds"] == 16 + 8
+    assert calibration["turns"]["round_sd"] > 0.0
+    assert calibration["outlook"]["detectable"] is not None
+    page = (run / "report.html").read_text()
+    assert "of a round of slices differs by" in page
+    slices = json.loads((run / "trials" / "0001" / "trial.json").read_text())["load"]["slices"]
+    assert {one["variant"] for one in slices} == {"a1", "a2"}

@@ -166,24 +166,23 @@ def test_dear_restarts_ask_for_longer_trials_and_lucky_starts_for_shorter_ones()
     assert length(0.02, 0.05, 5.0) < length(0.002, 0.15, 5.0)
 
 
-def test_an_aa_run_of_a_switchback_says_that_it_tells_of_blocks(tmp_path: Path) -> None:
-    text = SPEC.replace('max_wal_size = ["32MB", "4GB"]', 'work_mem = ["4MB", "64MB"]')
-    text = text.replace("[design]", '[design]\nmode = "switchback"\nslice = 0.25')
+def test_an_aa_run_of_a_duet_says_that_it_tells_of_blocks(tmp_path: Path) -> None:
+    text = SPEC.replace("[design]", '[design]\nmode = "duet"\nslice = 0.25')
     run, _, plan = synthetic_run(tmp_path / "run", spec_text=text, calibrates=True)
-    assert (plan.mode, plan.held_mode) == ("blocks", "switchback")
+    assert (plan.mode, plan.held_mode) == ("blocks", "duet")
     assert plan_from_json(plan_to_json(plan)) == plan
-    assert any("the experiment is a switchback" in warning for warning in plan.warnings)
+    assert any("the experiment is a duet" in warning for warning in plan.warnings)
     told = render_markdown(report_run(run).context)
     assert "in the file's own design arms take turns" in told
     assert "As the file designs it" not in told
 
 
-def test_a_switchback_cannot_be_asked_for_with_aa(tmp_path: Path) -> None:
+def test_a_duet_cannot_be_asked_for_with_aa(tmp_path: Path) -> None:
     path = tmp_path / "spec.toml"
     path.write_text(SPEC)
-    refused = pgassay("run", path, "--aa", "--mode", "switchback")
+    refused = pgassay("run", path, "--aa", "--mode", "duet")
     assert refused.returncode != 0
-    assert "drop --mode switchback" in " ".join(refused.stderr.split())
+    assert "drop --mode duet" in " ".join(refused.stderr.split())
 
 
 def test_no_advice_is_given_where_no_length_would_do() -> None:

@@ -17,7 +17,7 @@ from pgassay.analysis.calibration_model import NoiseFloor
 from pgassay.analysis.estimate import Rule
 from pgassay.analysis.experience import Expectation, expect, record_of
 from pgassay.analysis.model import IntervalKind
-from pgassay.analysis.power import blocks_for, outlook
+from pgassay.analysis.power import Spreading, blocks_for, outlook
 from pgassay.findings.calibration import expectation_lines
 from pgassay.pipeline import report_run
 from pgassay.plan.design import make_plan
@@ -148,7 +148,7 @@ def test_a_record_that_cannot_be_written_leaves_nothing() -> None:
 def test_what_is_expected_is_what_the_validation_saw() -> None:
     # docs/validation.md: trial noise of 1.5 %, 6 to 24 blocks.
     rule = Rule(IntervalKind.SEQUENCE, 0.02, 1, 6)
-    found = outlook(rule, math.sqrt(2) * 0.015, 6, 24)
+    found = outlook(rule, Spreading(math.sqrt(2) * 0.015), 6, 24)
     assert found.if_different.decided == pytest.approx(0.91, abs=0.03)
     assert found.if_same.decided == pytest.approx(0.90, abs=0.03)
     assert found.if_different.blocks in range(11, 15)
@@ -157,7 +157,7 @@ def test_what_is_expected_is_what_the_validation_saw() -> None:
 def test_the_detectable_effect_of_a_t_test_is_the_textbooks() -> None:
     # 12 pairs, two-sided 5 %, power 90 %: 1.0277 standard deviations (noncentral t).
     rule = Rule(IntervalKind.T, 0.001, 1, 12)
-    found = outlook(rule, 0.01, 12, 12)
+    found = outlook(rule, Spreading(0.01), 12, 12)
     assert found.detectable == pytest.approx(math.expm1(0.010277), rel=0.03)
 
 
@@ -165,10 +165,10 @@ def test_quieter_hosts_need_fewer_blocks() -> None:
     for kind in IntervalKind:
         looks = (6, 12, 18, 24) if kind is IntervalKind.GROUP else ()
         rule = Rule(kind, 0.02, 1, 6, looks)
-        needed = [blocks_for(rule, sd, 6, 200) for sd in (0.005, 0.02, 0.04)]
+        needed = [blocks_for(rule, Spreading(sd), 6, 200) for sd in (0.005, 0.02, 0.04)]
         assert all(needed)
         assert needed == sorted(needed, key=lambda blocks: blocks or 0)
-        assert blocks_for(rule, 1.0, 6, 200) is None
+        assert blocks_for(rule, Spreading(1.0), 6, 200) is None
 
 
 def test_plan_tells_it_and_its_json_has_it(tmp_path: Path, floor: NoiseFloor) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from pgassay.errors import SpecError
 from pgassay.plan.described import mode_lines, order_of
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import ALL_ARMS, Plan
-from pgassay.plan.modes import carries_over
+from pgassay.plan.modes import carries_over, reloaded
 from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.plan.turns import rounds_of
 from pgassay.spec.parse import parse_spec
@@ -69,10 +70,15 @@ def test_the_command_line_overrules_the_file() -> None:
         ("postgres", "checkpoint_timeout = ['1min', '5min']", "carries over"),
         ("postgres", "autovacuum_naptime = ['1min', '5min']", "dead rows"),
         ("postgres", "shared_buffers = ['64MB', '128MB']", "a cache fills for minutes"),
-        ("postgres", "wal_sync_method = ['fsync', 'fdatasync']", "changes for the whole server"),
+        ("postgres", "max_slot_wal_keep_size = [-1, '1GB']", "changes for the whole server"),
+        ("postgres", "fsync = ['on', 'off']", "carries over"),
+        ("postgres", "max_connections = [50, 100]", "changes only by a restart"),
         ("postgres", "'pg_stat_statements.max' = [1000, 5000]", "only the server could say"),
         ("client.settings", "'auto_explain.log_timing' = [true, false]", "only the server could"),
-        ("client", "protocol = ['simple', 'prepared']", "it takes connections of its own"),
+        ("client", "protocol = ['simple', 'prepared']", "prepared when a session is opened"),
+        ("client", "transport = ['epoll', 'io_uring']", "agreed on when a session is opened"),
+        ("client", "think_time = ['0', '1ms']", "one for the whole load"),
+        ("target", "version = [16, 18]", "a start of its own"),
         ("workload", "scale = [1, 2]", "other data"),
     ],
 )
@@ -197,3 +203,31 @@ def test_arms_with_scripts_of_their_own_run_only_theirs(tmp_path: Path) -> None:
     assert names[0] ^ names[1] == {"payment (1)", "payment (2)"}
     assert names[0] & names[1] == {"transfer", "balance"}
     assert {one.name: one.script for one in scenarios}["payment (2)"] == "SELECT 1;"
+
+
+def test_a_setting_of_the_whole_server_that_a_reload_brings_at_once_may_take_turns() -> None:
+    levels = "wal_sync_method = ['fdatasync', 'fsync']\nwork_mem = ['1MB', '2MB']"
+    design = "mode = 'auto'\nslice = '500ms'"
+    plan = planned(levels, design=design)
+    assert plan.mode == "switchback"
+    assert "within a session or by a reload" in plan.mode_reason
+    spec = parse_spec(
+        SPEC.format(factor="postgres", levels=levels, load="", design=design),
+        source="x.toml",
+        beside=Path(),
+    )
+    table, _ = slices_of(plan.trials[0], spec, plan)
+    # No session can set it for itself; reloading.py does, for all.
+    assert {name for one in table.variants for name in one.settings} == {"work_mem"}
+
+
+def test_a_server_whose_settings_are_changed_for_a_role_alone_is_not_reloaded() -> None:
+    target = "[target]\ndsn = 'host=x'\nallow_changes = true\nsettings_at = 'role'\n"
+    plan = planned("wal_sync_method = ['fdatasync', 'fsync']", target=target)
+    assert 'settings_at = "server"' in plan.modes_refused["switchback"]
+
+
+def test_what_may_be_reloaded_in_turn_takes_a_reload_and_carries_nothing_over() -> None:
+    for name in reloaded():
+        assert {catalogue(version)[name]["context"] for version in CATALOGUED} == {"sighup"}
+        assert not any(fnmatchcase(name, pattern) for pattern in carries_over())

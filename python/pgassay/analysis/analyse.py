@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pgassay.analysis.carry_over import carry_over, carry_over_doubts, outweighed
+from pgassay.analysis.carry_over import carry_over, carry_over_doubts, outweighed, suspected
 from pgassay.analysis.comparison import Question, compare
 from pgassay.analysis.contrasts import BlockTable, block_table, main_effect
 from pgassay.analysis.estimate import Rule
@@ -29,9 +29,10 @@ from pgassay.analysis.model import (
 from pgassay.analysis.round_doubts import idle_rounds, round_doubts, rounds_that_count
 from pgassay.analysis.round_effects import round_effects
 from pgassay.analysis.rounds import FEWEST_ROUNDS
+from pgassay.analysis.turns_model import Withdrawn
 from pgassay.analysis.unmeasured import unmeasured
 from pgassay.analysis.variants import summarise_variants
-from pgassay.analysis.withdrawing import without_effects, without_verdicts
+from pgassay.analysis.withdrawing import Withdrawal, without_effects, without_verdicts
 from pgassay.plan.model import Plan
 from pgassay.plan.turns import rounds_of
 
@@ -57,7 +58,13 @@ def analyse(
     comparisons = _tested_together(plan, steps, tuple(_comparisons(plan, trials, rule)), rule)
     carried = carry_over(plan, trials, comparisons)
     idle = idle_rounds(plan, trials)
-    doubtful = _every_level(plan) if idle.forbid_a_verdict else outweighed(carried)
+    found_to = Withdrawal(Withdrawn.CARRY_OVER, for_good=True)
+    doubtful = dict.fromkeys(outweighed(carried), found_to)
+    if idle.forbid_a_verdict:
+        still = Withdrawal(Withdrawn.IDLE_ROUNDS, idle.for_good)
+        doubtful = {**dict.fromkeys(_every_level(plan), still), **doubtful}
+    if plan.calibrates:
+        doubtful = {}  # there is no verdict to withdraw
     comparisons = without_verdicts(comparisons, doubtful)
     factorial = factorial_effects(plan, METRICS[plan.metric], steps[None], rule)
     factorial = without_effects(factorial, plan, doubtful)
@@ -75,6 +82,7 @@ def analyse(
         comparisons=comparisons,
         variants=() if plan.alternates else summarise_variants(trials),
         carry_over=carried,
+        carry_over_suspected=bool(suspected(carried) - doubtful.keys()),
         round_effects=round_effects(plan, trials),
         interactions=factorial.interactions,
         simple_effects=factorial.simple_effects,

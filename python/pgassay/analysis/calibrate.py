@@ -13,13 +13,26 @@ from typing import Any
 import numpy as np
 
 from pgassay.analysis.calibration import advise, advised_within, expected_of, trend_over
-from pgassay.analysis.calibration_model import Calibration, NoiseFloor
+from pgassay.analysis.calibration_model import (
+    Advice,
+    Calibration,
+    Noise,
+    NoiseFloor,
+    Outlook,
+    TurnNoise,
+)
 from pgassay.analysis.contrasts import block_table
 from pgassay.analysis.course import TrialCourse
 from pgassay.analysis.host_steadiness import host_steadiness
 from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import Analysis, Doubt
 from pgassay.analysis.noise import noise_of
+from pgassay.analysis.turn_noise import (
+    advise_turns,
+    expected_of_turns,
+    turn_noise,
+    whole_trials,
+)
 from pgassay.plan.model import Plan
 from pgassay.plan.modes import BLOCKS
 
@@ -35,10 +48,11 @@ def with_noise(
 ) -> Analysis:
     """The same analysis; with a doubt where an A/A run is too small to say anything.
 
-    Where arms take turns inside trials there is none: rows are rounds of slices then, not trials.
+    Where arms take turns inside trials there is no noise of trials to be kept for other runs, but
+    an A/A run of such an experiment is calibrated by its rounds.
     """
     if plan.alternates:
-        return analysis
+        return _calibrated_turns(analysis, plan, summaries) if plan.calibrates else analysis
     noises = []
     for metric in PRIMARY:
         table = block_table(METRICS[metric], analysis.trials, plan, None)
@@ -58,10 +72,59 @@ def _calibrated(
 ) -> Analysis:
     noises = floor.metrics if floor else ()
     noise = next((noise for noise in noises if noise.metric == plan.metric), None)
+    if floor is None or noise is None:
+        return _too_small(analysis)
+    experiment = plan.experiment()
+    return _with_calibration(
+        analysis,
+        plan,
+        summaries,
+        noise=noise,
+        outlook=expected_of(noise, experiment),
+        advice=advise(noise, experiment, floor.overhead_s),
+    )
+
+
+def _calibrated_turns(
+    analysis: Analysis, plan: Plan, summaries: Sequence[Mapping[str, Any]]
+) -> Analysis:
+    table = whole_trials(plan, analysis.trials)
+    noise = noise_of(plan.metric, table, (), plan.measured_s, alike=True)
+    turns = turn_noise(plan, analysis.trials)
+    if noise is None or turns is None:
+        return _too_small(analysis)
+    experiment, overhead_s = plan.experiment(), overhead_of(plan, summaries)
+    return _with_calibration(
+        analysis,
+        plan,
+        summaries,
+        noise=noise,
+        outlook=expected_of_turns(turns, experiment),
+        advice=advise(noise, replace(experiment, mode=BLOCKS), overhead_s),
+        turns=turns,
+        advice_in_turns=advise_turns(turns, experiment, overhead_s),
+    )
+
+
+def _too_small(analysis: Analysis) -> Analysis:
+    doubt = Doubt("calibration", "too few complete blocks, or trials that do not differ at all")
+    return replace(analysis, warnings=(*analysis.warnings, doubt))
+
+
+def _with_calibration(
+    analysis: Analysis,
+    plan: Plan,
+    summaries: Sequence[Mapping[str, Any]],
+    *,
+    noise: Noise,
+    outlook: Outlook,
+    advice: Advice | None,
+    turns: TurnNoise | None = None,
+    advice_in_turns: Advice | None = None,
+) -> Analysis:
     verdict = next((v for v in analysis.verdicts() if v.step is None), None)
-    if floor is None or noise is None or verdict is None or verdict.effect_pct is None:
-        doubt = Doubt("calibration", "too few complete blocks, or trials that do not differ at all")
-        return replace(analysis, warnings=(*analysis.warnings, doubt))
+    if verdict is None or verdict.effect_pct is None:
+        return _too_small(analysis)
     experiment = plan.experiment()
     in_order = sorted(analysis.trials, key=lambda trial: trial.whole.start_ns)
     values = [t.whole.values[plan.metric] for t in in_order if plan.metric in t.whole.values]
@@ -72,16 +135,18 @@ def _calibrated(
             effect_pct=verdict.effect_pct,
             ci95_pct=verdict.ci95_pct,
             p_sign_flip=verdict.p_sign_flip,
-            outlook=expected_of(noise, experiment),
+            outlook=outlook,
             arms=len(experiment.arms),
             least_blocks=plan.min_blocks,
             most_blocks=plan.max_blocks,
-            in_blocks_instead=plan.held_mode != BLOCKS,
-            overhead_s=floor.overhead_s,
-            advice=advise(noise, experiment, floor.overhead_s),
+            in_blocks_instead=plan.mode != plan.held_mode,
+            overhead_s=overhead_of(plan, summaries),
+            advice=advice,
             advised_within=advised_within(experiment),
             host=host_steadiness(summaries),
             trend_pct=trend_over([v for v in values if v > 0.0]),
+            turns=turns,
+            advice_in_turns=advice_in_turns,
         ),
     )
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from pgassay.analysis.analyse import rule_of
 from pgassay.analysis.calibration_model import Advice, Noise, Outlook
-from pgassay.analysis.power import blocks_for, difference_sd, outlook
+from pgassay.analysis.power import Spreading, blocks_for, difference_sd, outlook
 from pgassay.plan.model import Plan
 
 _LENGTHS_S: list[float] = tomllib.loads(
@@ -51,8 +51,8 @@ def advise(noise: Noise, plan: Plan, overhead_s: float) -> Advice | None:
         lengths = sorted({*_LENGTHS_S, now_s})
     tried: list[Advice] = []
     for length in lengths:
-        sd = difference_sd(plan, noise.trial_sd_at(length))
-        blocks = blocks_for(rule, sd, least, most)
+        spread = Spreading(difference_sd(plan, noise.trial_sd_at(length)))
+        blocks = blocks_for(rule, spread, least, most)
         if blocks is not None:
             total = len(plan.arms) * blocks * (length + overhead_s)
             tried.append(Advice(length, blocks, total, optimum_s(noise, overhead_s)))
@@ -81,5 +81,5 @@ def trend_over(values: Sequence[float]) -> float | None:
 
 def expected_of(noise: Noise, plan: Plan) -> Outlook:
     """What this experiment would find with such noise."""
-    sd = difference_sd(plan, noise.trial_sd_at(plan.measured_s))
-    return outlook(rule_of(plan), sd, plan.min_blocks, plan.max_blocks)
+    spread = Spreading(difference_sd(plan, noise.trial_sd_at(plan.measured_s)))
+    return outlook(rule_of(plan), spread, plan.min_blocks, plan.max_blocks)

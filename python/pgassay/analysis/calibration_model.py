@@ -105,28 +105,54 @@ class Advice:
 
 
 @dataclass(frozen=True)
+class TurnNoise:
+    """Of rounds of slices, as shares of the metric (standard deviations of logarithms)."""
+
+    rounds: int
+    trials: int
+    """That these are of."""
+    round_sd: float
+    """Of a round's difference between two labels of one arm, within its trial."""
+    trial_sd: float
+    """Of a trial's mean of such differences, the rounds' memory counted."""
+    units: float
+    """Independent differences that a trial is worth."""
+
+
+@dataclass(frozen=True)
 class Calibration:
     """The noise floor of a host, under one load."""
 
     noise: Noise
+    """Of trials; in an A/A switchback of whole ones, neighbours against each other."""
     effect_pct: float
     """Of one label against the other, where the truth is nothing."""
     ci95_pct: tuple[float, float] | None
     p_sign_flip: float | None
     outlook: Outlook
-    """Of the experiment as the file designs it, in blocks of an arm per trial."""
+    """Of the experiment as the file designs it, in its own mode."""
     arms: int
     """The experiment's own."""
     least_blocks: int
     most_blocks: int
     in_blocks_instead: bool
-    """Whether the file's own lets arms take turns; the outlook is of blocks."""
+    """Whether this run had an arm per trial, and the file's own lets arms take turns."""
     overhead_s: float
     """Of each trial: its reset, its warm-up, what surrounds them."""
     advice: Advice | None
-    """None where no length of trial would decide within `advised_within`."""
+    """Of blocks of an arm per trial; None where no length would decide within `advised_within`."""
     advised_within: int
     """Blocks: up to the last look of a group-sequential run, else 200."""
     host: HostSteadiness
     trend_pct: float | None
     """From the first trial to the last, of all trials in their order."""
+    turns: TurnNoise | None = None
+    """Of an A/A switchback."""
+    advice_in_turns: Advice | None = None
+    """Of trials in which all arms take turns, as long as they were; None where too many."""
+
+    @property
+    def block_s(self) -> float:
+        """Seconds of a block of the experiment, resets and warm-ups in it."""
+        trials = self.arms if self.turns is None else 1
+        return trials * (self.noise.measured_s + self.overhead_s)

@@ -1,9 +1,10 @@
 """Whether an effect outlasts its slice, so that slices of one arm hold some of another's.
 
-Enters: the trials of alternating arms, their verdicts. Leaves: two tests per verdict, the doubts
+Enters: the trials of alternating arms, their verdicts. Leaves: three tests per verdict, the doubts
 they raise, the levels whose verdict carry-over could have made. Never: corrects an effect.
 
-Within slices: the effect early against late. By design: half of the trials have slices of half the
+By the slice before (`slice_before.py`): the effect after one of the same arm against after another.
+Within slices: the effect early against late. By length: half of the trials have slices of half the
 length, and what outlasts a slice weighs twice as much in them.
 """
 
@@ -19,15 +20,12 @@ from scipy import special
 
 from pgassay.analysis.contrasts import Vector, main_effect, round_table
 from pgassay.analysis.estimate import ratio_pct
+from pgassay.analysis.group_sequential import level_at
 from pgassay.analysis.metrics import METRICS, Metric
-from pgassay.analysis.model import (
-    CarryOver,
-    CarryOverTest,
-    Comparison,
-    Doubt,
-    TrialMeasures,
-)
+from pgassay.analysis.model import Comparison, Doubt, TrialMeasures
 from pgassay.analysis.rounds import Spread, by_block, spread_of_rounds
+from pgassay.analysis.slice_before import by_slice_before, dilution
+from pgassay.analysis.turns_model import CarryOver, CarryOverTest
 from pgassay.plan.model import Plan
 
 Blocks = NDArray[np.int64]
@@ -35,15 +33,19 @@ Blocks = NDArray[np.int64]
 _LEVEL = 0.05
 _OUTWEIGHS = 0.5
 """Share of an effect, or of the margin, from which carry-over may have made the verdict."""
+_TRANSIENT = (CarryOverTest.BEFORE, CarryOverTest.WITHIN)
+"""Tests that a few trials suffice for, because they are inside trials."""
+_SUSPECTED = 0.67
+"""Standard deviations, one-sided: chance goes beyond it in one look of four."""
 
 
 def carry_over(
     plan: Plan, trials: Sequence[TrialMeasures], comparisons: Sequence[Comparison]
 ) -> tuple[CarryOver, ...]:
-    """Both tests for every verdict; none where arms do not take turns.
+    """All tests for every verdict; none where arms do not take turns.
 
     They are repeated at every block after which the run could have ended. What is found at one of
-    these stays found: a run would else go on until chance hides it.
+    these stays found: a run would else go on until chance hides it. So the looks share their error.
     """
     if not plan.alternates or not trials:
         return ()
@@ -60,6 +62,27 @@ def carry_over(
 def outweighed(tests: Sequence[CarryOver]) -> set[tuple[str, str]]:
     """Factors with the levels whose verdict carry-over could have made."""
     return {(test.factor, test.level) for test in tests if test.outweighs}
+
+
+def suspected(tests: Sequence[CarryOver]) -> set[tuple[str, str]]:
+    """Factors with the levels whose run had better go on than end with a verdict.
+
+    Nothing needs to be found: an effect that looks smaller where a slice before it would make it
+    so, by more than chance does in one look of four, is worth more trials, which tell.
+    """
+    scores: dict[tuple[str, str], list[float]] = {}
+    for test in tests:
+        if test.test in _TRANSIENT and test.p is not None:
+            scores.setdefault((test.factor, test.level), []).append(_dilution_score(test))
+    return {level for level, own in scores.items() if sum(own) / math.sqrt(len(own)) > _SUSPECTED}
+
+
+def _dilution_score(test: CarryOver) -> float:
+    """Standard normal without carry-over; positive where the effect is the smaller the more of
+    another slice is in it."""
+    shrinks = test.difference_pct * (1.0 if test.test is CarryOverTest.BEFORE else -1.0)
+    size = abs(float(special.ndtri(max(test.p or 0.0, 1e-300) / 2.0)))
+    return math.copysign(size, shrinks * (test.first_pct + test.second_pct))
 
 
 def carry_over_doubts(tests: Sequence[CarryOver]) -> Iterator[Doubt]:
@@ -100,8 +123,10 @@ def _kept(now: CarryOver, before: CarryOver | None) -> CarryOver:
 def _at_a_look(
     plan: Plan, trials: Sequence[TrialMeasures], verdicts: Sequence[Comparison]
 ) -> list[CarryOver]:
-    """Both tests for every verdict, of these trials."""
-    level = _LEVEL / max(1, len(CarryOverTest) * len(verdicts))
+    """All tests for every verdict, of these trials."""
+    looks = [block for block in range(1, plan.last_block + 1) if plan.may_stop_after(block)]
+    shared = _LEVEL / max(1, len(CarryOverTest) * len(verdicts))
+    level = level_at(max(trial.block for trial in trials), shared, looks)
     return [test for verdict in verdicts for test in _tests_of(verdict, plan, trials, level)]
 
 
@@ -122,6 +147,10 @@ def _tests_of(
         weighed=max(plan.smallest_effect, abs(spread_of_rounds(values, table.trials).mean)),
         level=level,
     )
+    after = by_slice_before(metric, plan, trials, weights)
+    if after is not None:
+        told = (after.same, after.other, after.spread)
+        yield _told(CarryOverTest.BEFORE, look, *told, counts=dilution(plan))
     for test, pair in (
         (CarryOverTest.WITHIN, _within(_steady(metric), plan, trials, weights)),
         (CarryOverTest.LENGTH, _by_length(plan, values, table.trials)),
@@ -185,8 +214,15 @@ class _Look:
 
 
 def _told(
-    test: CarryOverTest, look: _Look, first: float, second: float, spread: Spread
+    test: CarryOverTest,
+    look: _Look,
+    first: float,
+    second: float,
+    spread: Spread,
+    *,
+    counts: float = 1.0,
 ) -> CarryOver:
+    """`counts` is how much of the difference the effect itself falls short by."""
     p, interval = None, None
     if spread.error is not None:
         freedom = spread.units - 1.0
@@ -204,6 +240,6 @@ def _told(
         ci95_pct=interval,
         p=p,
         found=found,
-        outweighs=found and abs(spread.mean) >= _OUTWEIGHS * look.weighed,
+        outweighs=found and counts * abs(spread.mean) >= _OUTWEIGHS * look.weighed,
         found_after=look.blocks if found else None,
     )

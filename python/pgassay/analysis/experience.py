@@ -19,7 +19,7 @@ import numpy as np
 
 from pgassay.analysis.analyse import rule_of
 from pgassay.analysis.calibration_model import Noise, NoiseFloor, Outlook
-from pgassay.analysis.power import difference_sd, outlook
+from pgassay.analysis.power import Spreading, difference_sd, outlook
 from pgassay.plan.model import Plan
 from pgassay.spec.parse import Spec
 
@@ -97,8 +97,8 @@ def expect(spec: Spec, plan: Plan, records: Iterable[Mapping[str, Any]]) -> Expe
 
 
 def _outlook(plan: Plan, trial_sd: float) -> Outlook:
-    sd = difference_sd(plan, trial_sd)
-    return outlook(rule_of(plan), sd, plan.min_blocks, plan.last_block)
+    spread = Spreading(difference_sd(plan, trial_sd))
+    return outlook(rule_of(plan), spread, plan.min_blocks, plan.last_block)
 
 
 def _pooled(records: Sequence[Mapping[str, Any]], plan: Plan) -> float:

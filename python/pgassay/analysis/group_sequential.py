@@ -3,7 +3,8 @@
 Enters: the blocks of the looks, the error to spend. Leaves: a critical |t| for a look.
 Never: knows how many looks will be needed; only how much error each may spend.
 
-Sources: Lan & DeMets, Biometrika 70 (1983): the spending function of O'Brien and Fleming's type;
+Sources: Lan & DeMets, Biometrika 70 (1983): the spending functions of O'Brien and Fleming's type,
+for verdicts, and of Pocock's, for doubts, which are wanted early;
 Armitage, McPherson & Rowe, JRSS A 132 (1969): the recursion; Jennison & Turnbull, Group Sequential
 Methods (2000), section 3.8: normal bounds as nominal p values of Student's t. These spend up to
 6 % in place of 5 where blocks are few, so what a look may still spend is measured on simulated
@@ -13,7 +14,7 @@ block differences, and its bound set by that.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -48,6 +49,17 @@ def critical_t_at(n: int, alpha: float, looks: Sequence[int]) -> float:
     if n <= last or math.isinf(found):
         return found
     return float(-special.stdtrit(n - 1, special.stdtr(last - 1, -found)))
+
+
+def level_at(n: int, alpha: float, looks: Sequence[int]) -> float:
+    """The two-sided p that a doubt must pass after n blocks, so that at all of these looks together
+    chance passes it with `alpha`; spent as Pocock's bounds do, as much early as late.
+
+    Between looks that of the next one holds, beyond the last look the last one's.
+    """
+    found = bounds(tuple(look / looks[-1] for look in looks), alpha, spent_evenly)
+    at = next((at for at, look in enumerate(looks) if look >= n), len(looks) - 1)
+    return float(2.0 * special.ndtr(-found[at]))
 
 
 @lru_cache(maxsize=1024)
@@ -92,8 +104,17 @@ def spent(fraction: float, alpha: float) -> float:
     return float(4.0 * special.ndtr(-edge))
 
 
+def spent_evenly(fraction: float, alpha: float) -> float:
+    """The same by bounds that are about equal at all looks."""
+    return alpha * math.log1p((math.e - 1.0) * fraction)
+
+
 @lru_cache(maxsize=4096)
-def bounds(fractions: tuple[float, ...], alpha: float) -> tuple[float, ...]:
+def bounds(
+    fractions: tuple[float, ...],
+    alpha: float,
+    spending: Callable[[float, float], float] = spent,
+) -> tuple[float, ...]:
     """|z| for each of rising shares of the information."""
     found: list[float] = []
     places = np.zeros(1)  # of the sum so far, where no bound was crossed
@@ -102,7 +123,7 @@ def bounds(fractions: tuple[float, ...], alpha: float) -> tuple[float, ...]:
     used = 0.0
     for fraction in fractions:
         step = math.sqrt(fraction - before)
-        allowed = spent(fraction, alpha) - used
+        allowed = spending(fraction, alpha) - used
         edge = _edge(places, weights, step, allowed)
         found.append(edge / math.sqrt(fraction))
         places, weights = _go_on(places, weights, step, min(edge, _FARTHEST * math.sqrt(fraction)))

@@ -18,6 +18,7 @@ from pgassay.analysis.course_model import (
     StepCourse,
 )
 from pgassay.analysis.curves_model import EffectByLoad, LoadCurve, QuantileShift
+from pgassay.analysis.turns_model import CarryOver, RoundEffects, Withdrawn
 
 SCHEMA = "pgassay.analysis/1"
 Figures = Mapping[str, float | None]
@@ -199,6 +200,10 @@ class Comparison:
     """Of the primary metric: corrected for all verdicts together by flipping their signs as one."""
     rounds: int | None = None
     """Where arms take turns inside trials: the rounds of all blocks, over which it is estimated."""
+    withdrawn: Withdrawn | None = None
+    """Where the verdict is undecided for this and not for its interval."""
+    withdrawn_for_good: bool = False
+    """No more trials of this run can bring the verdict back."""
 
     @property
     def load(self) -> str:
@@ -298,45 +303,6 @@ class ArmEffect:
 
 
 @dataclass(frozen=True)
-class RoundEffects:
-    """A level against its factor's baseline in every round of slices, in the order of time."""
-
-    factor: str
-    level: str
-    blocks: tuple[int, ...]
-    effects_pct: tuple[float, ...]
-
-
-class CarryOverTest(StrEnum):
-    """How an effect that outlasts its slice is looked for."""
-
-    WITHIN = "early against late part of slices"
-    LENGTH = "longer against shorter slices"
-
-
-@dataclass(frozen=True)
-class CarryOver:
-    """How much a level's effect differs where a slice before it should matter more and less."""
-
-    factor: str
-    level: str
-    test: CarryOverTest
-    first_pct: float
-    """The effect early in slices, or in the longer ones;"""
-    second_pct: float
-    """late in them, or in the shorter ones."""
-    difference_pct: float
-    ci95_pct: tuple[float, float] | None
-    p: float | None
-    found: bool
-    """p passes 5 %, shared by all such tests of the run."""
-    outweighs: bool
-    """It is found and large enough to have made or hidden the verdict, which is withdrawn then."""
-    found_after: int | None = None
-    """Blocks of the first look that found it; at later ones it stays found."""
-
-
-@dataclass(frozen=True)
 class Analysis:
     """Everything estimated from one run."""
 
@@ -360,6 +326,8 @@ class Analysis:
     trends: tuple[Trend, ...] = ()
     arm_effects: tuple[ArmEffect, ...] = ()
     carry_over: tuple[CarryOver, ...] = ()
+    carry_over_suspected: bool = False
+    """It is not found, and yet so likely that a run which can go on does."""
     round_effects: tuple[RoundEffects, ...] = ()
     quantile_shifts: tuple[QuantileShift, ...] = ()
     by_load: tuple[EffectByLoad, ...] = ()
@@ -382,3 +350,9 @@ class Analysis:
         """Whether every verdict over whole trials has been reached."""
         whole = [c for c in self.verdicts() if c.step is None]
         return bool(whole) and all(c.verdict is not Verdict.UNDECIDED for c in whole)
+
+    def may_end(self) -> bool:
+        """Whether more blocks would be of no use: every such verdict is reached, or cannot be."""
+        whole = [c for c in self.verdicts() if c.step is None]
+        settled = (c.verdict is not Verdict.UNDECIDED or c.withdrawn_for_good for c in whole)
+        return bool(whole) and all(settled) and not self.carry_over_suspected

@@ -34,6 +34,16 @@ _LARGEST = 30.0
 
 
 @dataclass(frozen=True)
+class Spreading:
+    """How a block's difference scatters, and how well a block tells that."""
+
+    sd: float
+    """Standard deviation of a block's difference, in logarithms."""
+    units: float = 1.0
+    """Independent values that a block is worth; more than one where it is a trial of rounds."""
+
+
+@dataclass(frozen=True)
 class _Paths:
     means: Array
     """Runs × blocks: of the first n standard normal differences."""
@@ -51,34 +61,34 @@ def difference_sd(plan: Plan, trial_sd: float) -> float:
     return trial_sd * math.sqrt(max(lengths, default=2.0))
 
 
-def outlook(rule: Rule, difference_sd: float, least: int, most: int) -> Outlook:
+def outlook(rule: Rule, spread: Spreading, least: int, most: int) -> Outlook:
     """What runs of `least` to `most` blocks do, by the rule they will be judged by."""
     return Outlook(
-        difference_sd=difference_sd,
+        difference_sd=spread.sd,
         verdicts=rule.simultaneous,
-        detectable=_detectable(rule, difference_sd, least, most),
-        if_different=_expected(rule, difference_sd, least, most, rule.smallest_effect),
-        if_same=_expected(rule, difference_sd, least, most, 0.0),
+        detectable=_detectable(rule, spread, least, most),
+        if_different=_expected(rule, spread, least, most, rule.smallest_effect),
+        if_same=_expected(rule, spread, least, most, 0.0),
     )
 
 
-def blocks_for(rule: Rule, difference_sd: float, least: int, most: int) -> int | None:
+def blocks_for(rule: Rule, spread: Spreading, least: int, most: int) -> int | None:
     """Blocks by which 90 % of runs have a verdict, whether the smallest effect is there or not."""
     if rule.interval is IntervalKind.T:
-        return _fixed_blocks_for(rule, difference_sd, least, most)
+        return _fixed_blocks_for(rule, spread, least, most)
     needed = 0
     for effect in (rule.smallest_effect, 0.0):
-        at, _ = _decided_at(rule, difference_sd, least, most, effect)
+        at, _ = _decided_at(rule, spread, least, most, effect)
         needed = max(needed, int(np.sort(at)[math.ceil(POWER * len(at)) - 1]))
     return needed if needed <= most else None
 
 
-def _fixed_blocks_for(rule: Rule, sd: float, least: int, most: int) -> int | None:
+def _fixed_blocks_for(rule: Rule, spread: Spreading, least: int, most: int) -> int | None:
     """The same of one look alone: by bisection, as more blocks decide more often."""
 
     def enough(blocks: int) -> bool:
         return all(
-            np.mean(_decided_at(rule, sd, blocks, blocks, effect)[0] <= blocks) >= POWER
+            np.mean(_decided_at(rule, spread, blocks, blocks, effect)[0] <= blocks) >= POWER
             for effect in (rule.smallest_effect, 0.0)
         )
 
@@ -87,42 +97,43 @@ def _fixed_blocks_for(rule: Rule, sd: float, least: int, most: int) -> int | Non
     return bisect.bisect_left(range(most + 1), 1, lo=least, key=enough)
 
 
-def _expected(rule: Rule, sd: float, least: int, most: int, effect: float) -> Expected:
-    at, _ = _decided_at(rule, sd, least, most, effect)
+def _expected(rule: Rule, spread: Spreading, least: int, most: int, effect: float) -> Expected:
+    at, _ = _decided_at(rule, spread, least, most, effect)
     decided = float(np.mean(at <= most))
     middle = int(np.sort(at)[(len(at) - 1) // 2])
     return Expected(effect, decided, middle if middle <= most else None)
 
 
-def _detectable(rule: Rule, sd: float, least: int, most: int) -> float | None:
+def _detectable(rule: Rule, spread: Spreading, least: int, most: int) -> float | None:
     """By bisection: more effect is found more often."""
-    low, high = 0.0, _LARGEST * sd
-    if _found(rule, sd, least, most, high) < POWER:
+    low, high = 0.0, _LARGEST * spread.sd
+    if _found(rule, spread, least, most, high) < POWER:
         return None
     while high - low > 0.002 * high:
         middle = (low + high) / 2
-        if _found(rule, sd, least, most, middle) < POWER:
+        if _found(rule, spread, least, most, middle) < POWER:
             low = middle
         else:
             high = middle
     return math.expm1(high)
 
 
-def _found(rule: Rule, sd: float, least: int, most: int, log_effect: float) -> float:
-    return float(np.mean(_decided_at(rule, sd, least, most, math.expm1(log_effect))[1]))
+def _found(rule: Rule, spread: Spreading, least: int, most: int, log_effect: float) -> float:
+    return float(np.mean(_decided_at(rule, spread, least, most, math.expm1(log_effect))[1]))
 
 
 def _decided_at(
-    rule: Rule, sd: float, least: int, most: int, effect: float
+    rule: Rule, spread: Spreading, least: int, most: int, effect: float
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """(block of the first verdict, or `most` + 1; whether it says "different") of each run."""
-    paths = _paths(most)
-    looks = [n for n in range(max(least, 2), most + 1) if rule.may_decide(n)]
+    paths = _paths(most, spread.units)
+    fewest = 2 if spread.units <= 1.0 else 1
+    looks = [n for n in range(max(least, fewest), most + 1) if rule.may_decide(n)]
     places = np.array(looks) - 1
-    means = math.log1p(effect) + sd * paths.means[:, places]
-    errors = sd * paths.errors[:, places]
-    wide = np.array([rule.critical(n, 0.05) for n in looks])
-    narrow = np.array([rule.critical(n, 0.10) for n in looks])
+    means = math.log1p(effect) + spread.sd * paths.means[:, places]
+    errors = spread.sd * paths.errors[:, places]
+    wide = np.array([rule.critical(n * spread.units, 0.05) for n in looks])
+    narrow = np.array([rule.critical(n * spread.units, 0.10) for n in looks])
     low, high = rule.margins(1.0, ratio=True)
     with np.errstate(invalid="ignore"):
         differs = np.abs(means) > wide * errors
@@ -135,12 +146,19 @@ def _decided_at(
 
 
 @lru_cache(maxsize=4)
-def _paths(most: int) -> _Paths:
+def _paths(most: int, units: float = 1.0) -> _Paths:
     count = min(_PATHS, _MOST_VALUES // most)
-    draws = np.random.default_rng(0).standard_normal((count, most))
+    source = np.random.default_rng(0)
+    draws = source.standard_normal((count, most))
     n = np.arange(1, most + 1)
-    sums, squares = np.cumsum(draws, axis=1), np.cumsum(draws**2, axis=1)
+    sums = np.cumsum(draws, axis=1)
     means = sums / n
+    if units > 1.0:
+        # What the rounds inside blocks tell of the spread: so many degrees of freedom each.
+        freedom = np.r_[units - 1.0, np.full(most - 1, units)]
+        squares = np.cumsum(source.chisquare(freedom, (count, most)), axis=1)
+        return _Paths(means, np.sqrt(squares / (n * units - 1.0) / n))
+    squares = np.cumsum(draws**2, axis=1)
     variances = np.maximum(squares - sums * means, 0.0) / np.maximum(n - 1, 1)
     errors = np.sqrt(variances / n)
     errors[:, 0] = np.inf

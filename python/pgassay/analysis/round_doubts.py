@@ -19,11 +19,12 @@ from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import Doubt, TrialMeasures
 from pgassay.analysis.rounds import FEWEST_ROUNDS
 from pgassay.plan.model import Plan
+from pgassay.plan.turns import rounds_of
 
 _MOST_LOST = 0.01
-"""Share of rounds left out beyond which no verdict is given."""
+"""Share of rounds that may be lost; surely more, and no verdict is given."""
 _CHANCE = 0.05
-"""p of the arms' lacking alike, below which none is given either."""
+"""p of such a share, and of the arms' lacking alike, below which none is given."""
 _FAILED = 0.01
 """Arms whose failed shares differ by so much, or by half of the smallest effect, are told."""
 
@@ -37,17 +38,31 @@ class IdleRounds:
     lost: int
     idle: Mapping[str, int]
     """Arm → slices of its own in which nothing ended; every arm of the plan is in it."""
+    planned: int = 0
+    """Rounds that the run has at most, where it goes on to its last block."""
 
     @property
     def forbid_a_verdict(self) -> bool:
-        """Whether so many are lost, or of one arm so many more, that the rest are a choice."""
+        """Whether so many are lost, or of one arm so many more, that the rest are a choice.
+
+        Where no more than the allowed share are idle in truth, it is said of too many in one look
+        of twenty at most (exact binomial).
+        """
         if not self.lost:
             return False
-        if self.lost > _MOST_LOST * self.rounds:
+        if self._too_many_of(self.rounds):
             return True
         all_idle, arms = sum(self.idle.values()), len(self.idle)
         most = stats.binomtest(max(self.idle.values()), all_idle, 1.0 / arms, alternative="greater")
         return bool(arms * most.pvalue < _CHANCE)
+
+    @property
+    def for_good(self) -> bool:
+        """Whether there are too many of them however well the rest of the run goes."""
+        return bool(self.lost) and self._too_many_of(max(self.rounds, self.planned))
+
+    def _too_many_of(self, rounds: int) -> bool:
+        return bool(stats.binom.sf(self.lost - 1, rounds, _MOST_LOST) < _CHANCE)
 
 
 def idle_rounds(plan: Plan, trials: Sequence[TrialMeasures]) -> IdleRounds:
@@ -62,7 +77,8 @@ def idle_rounds(plan: Plan, trials: Sequence[TrialMeasures]) -> IdleRounds:
             if turn.values.get(plan.metric, 0.0) <= 0.0:
                 lost.add((number, turn.round))
                 idle[turn.arm] += 1
-    return IdleRounds(len(rounds), len(lost), idle)
+    planned = sum(len(rounds_of(plan, trial)) for trial in plan.trials) if lost else 0
+    return IdleRounds(len(rounds), len(lost), idle, planned)
 
 
 def round_doubts(plan: Plan, trials: Sequence[TrialMeasures], idle: IdleRounds) -> Iterator[Doubt]:

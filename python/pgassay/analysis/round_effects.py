@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pgassay.analysis.contrasts import main_effect, round_table
 from pgassay.analysis.estimate import ratio_pct
 from pgassay.analysis.metrics import METRICS
-from pgassay.analysis.model import RoundEffects, TrialMeasures
+from pgassay.analysis.model import TrialMeasures
+from pgassay.analysis.turns_model import RoundEffects
 from pgassay.plan.model import Plan
 
 

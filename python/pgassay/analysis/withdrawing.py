@@ -8,23 +8,38 @@ be read as one, their interval and their p.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pgassay.analysis.factorial import FactorialEffects
 from pgassay.analysis.model import Comparison, Dependence, Estimate, Verdict
+from pgassay.analysis.turns_model import Withdrawn
 from pgassay.plan.model import Plan
 
 Level = tuple[str, str]
 """A factor's name, and a level of it."""
 
 
+@dataclass(frozen=True)
+class Withdrawal:
+    """Why there is no verdict, and whether this run can still have one."""
+
+    reason: Withdrawn
+    for_good: bool
+
+
 def without_verdicts(
-    comparisons: Sequence[Comparison], doubtful: Collection[Level]
+    comparisons: Sequence[Comparison], doubtful: Mapping[Level, Withdrawal]
 ) -> tuple[Comparison, ...]:
     """Undecided for these levels, on every metric."""
     return tuple(
-        replace(c, verdict=Verdict.UNDECIDED, blocks_to_decide=None)
-        if (c.factor, c.level) in doubtful
+        replace(
+            c,
+            verdict=Verdict.UNDECIDED,
+            blocks_to_decide=None,
+            withdrawn=why.reason,
+            withdrawn_for_good=why.for_good,
+        )
+        if (why := doubtful.get((c.factor, c.level))) is not None
         else c
         for c in comparisons
     )

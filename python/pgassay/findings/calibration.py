@@ -40,11 +40,7 @@ def calibration_findings(found: Calibration, smallest_effect: float) -> list[Fin
         ),
         (
             _RULES["expected"]["title"],
-            expected_sentence(
-                found.outlook,
-                found.most_blocks,
-                found.arms * (found.noise.measured_s + found.overhead_s),
-            ),
+            expected_sentence(found.outlook, found.most_blocks, found.block_s),
         ),
         (_RULES["advice"]["title"], _advice(found, smallest_effect)),
         (f"Fitness: {worst}", _RULES["fitness"][worst].format(reasons=reasons)),
@@ -127,6 +123,16 @@ def _noise(found: Calibration) -> str:
             interval=duration(noise.interval_s or 0.0),
         )
     drift = str(texts["drift"]).format(drift=_percent(noise.drift_sd)) if noise.drift_sd else ""
+    if found.turns is not None:
+        return str(texts["turns"]).format(
+            metric=METRICS[noise.metric].title,
+            round=_percent(found.turns.round_sd),
+            rounds=found.turns.rounds,
+            trials=found.turns.trials,
+            mean=_percent(found.turns.trial_sd),
+            trial=_percent(noise.trial_sd),
+            measured=duration(noise.measured_s),
+        )
     return str(texts["text"]).format(
         metric=METRICS[noise.metric].title,
         trial=_percent(noise.trial_sd),
@@ -140,6 +146,8 @@ def _noise(found: Calibration) -> str:
 def _advice(found: Calibration, smallest_effect: float) -> str:
     texts, advice = _RULES["advice"], found.advice
     margin = _percent(smallest_effect)
+    if found.turns is not None:
+        return _advised_turns(found, margin)
     if advice is None:
         return str(texts["none"]).format(margin=margin, most=found.advised_within)
     form = "kept" if advice.trial_s == found.noise.measured_s else "text"
@@ -158,13 +166,43 @@ def _advice(found: Calibration, smallest_effect: float) -> str:
     )
 
 
+def _advised_turns(found: Calibration, margin: str) -> str:
+    """A switchback's trials beside blocks, and which of the two is quicker here."""
+    texts, turns, blocks = _RULES["advice_of_turns"], found.advice_in_turns, found.advice
+    own = (
+        str(texts["none"])
+        if turns is None
+        else str(texts["turns"]).format(trials=turns.blocks, time=duration(turns.total_s))
+    )
+    other = (
+        str(texts["no_blocks"])
+        if blocks is None
+        else str(texts["blocks"]).format(blocks=blocks.blocks, time=duration(blocks.total_s))
+    )
+    if turns is None and blocks is None:
+        which = "neither"
+    elif blocks is None or (turns is not None and turns.total_s <= blocks.total_s):
+        which = "switchback"
+    else:
+        which = "better_blocks"
+    return str(texts["text"]).format(
+        margin=margin,
+        measured=duration(found.noise.measured_s),
+        turns=own,
+        blocks=other,
+        which=texts[which],
+        overhead=duration(found.overhead_s),
+    )
+
+
 def _checks(found: Calibration, smallest_effect: float) -> list[tuple[Fitness, str, str]]:
     """(state, title, sentence) of each check that could be made."""
     host, effect = found.host, 100.0 * smallest_effect
     reach = None if found.ci95_pct is None else max(abs(end) for end in found.ci95_pct) / effect
     detectable = found.outlook.detectable
     values: dict[str, float | None] = {
-        "spread": 100.0 * found.noise.trial_sd,
+        # What whole trials differ by cancels in a switchback.
+        "spread": 100.0 * found.noise.trial_sd if found.turns is None else None,
         "detectable": None if detectable is None else detectable / smallest_effect,
         "interval": reach,
         "trend": None if found.trend_pct is None else abs(found.trend_pct),

@@ -93,6 +93,8 @@ def _template(comparison: Comparison, metric: Metric) -> tuple[str, str]:
             return "faster", form
         case Verdict.WORSE:
             return "slower", form
+        case Verdict.UNDECIDED if comparison.withdrawn is not None:
+            return "withdrawn", comparison.withdrawn.value
         case Verdict.UNDECIDED:
             return "undecided", outlook(comparison)
         case other:

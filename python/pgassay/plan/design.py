@@ -29,9 +29,9 @@ from pgassay.spec.stopping import stopping_of
 T = TypeVar("T")
 LABEL, LABEL_KIND, LABELS = "A/A", "label", ("A", "B")
 """The factor of an A/A run: nothing but a name."""
-AA_OF_TURNS = (
-    "the experiment is a {mode}, and an A/A run has an arm per trial: its noise, and what it"
-    " tells of finding and deciding, are those of the same experiment with --mode blocks"
+AA_OF_DUET = (
+    "the experiment is a duet, and its A/A run has an arm per trial: its noise, and what it tells"
+    " of finding and deciding, are those of the same experiment with --mode blocks"
 )
 RESET_S = 3.0
 """What a reset is taken to cost before one has been measured."""
@@ -39,12 +39,12 @@ RESET_S = 3.0
 
 def make_plan(spec: Spec, *, calibrates: bool = False) -> Plan:
     """Draw the whole plan, up to `max_blocks`; `calibrates` makes it an A/A run."""
-    plan = _experiment(spec, takes_turns=not calibrates)
+    plan = _experiment(spec, calibrates=calibrates)
     return _calibration(plan) if calibrates else plan
 
 
 def _calibration(plan: Plan) -> Plan:
-    """The same design for one arm, the baseline, under two labels."""
+    """The same design for one arm, the baseline, under two labels; a duet in blocks."""
     baseline = plan.arms[0]
     arms = tuple(
         Arm(f"a{number}", {**baseline.levels, LABEL: name}, {**baseline.kinds, LABEL: LABEL_KIND})
@@ -57,7 +57,9 @@ def _calibration(plan: Plan) -> Plan:
         held_arms=plan.arms,
         held_combinations=plan.combinations,
         arms=arms,
-        trials=_ordered_trials(arms, (), plan.max_blocks, plan.seed),
+        trials=plan.trials
+        if plan.alternates
+        else _ordered_trials(arms, (), plan.max_blocks, plan.seed),
         calibrates=True,
         combinations="full",
         resolution=None,
@@ -66,7 +68,7 @@ def _calibration(plan: Plan) -> Plan:
     )
 
 
-def _experiment(spec: Spec, *, takes_turns: bool) -> Plan:
+def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
     design, load = spec.file.design, spec.file.load
     factors = tuple(Factor(name, kind, levels) for kind, name, levels in spec.file.factors.every())
     try:
@@ -82,15 +84,16 @@ def _experiment(spec: Spec, *, takes_turns: bool) -> Plan:
     )
     steps = steps_of(load)
     asked = choose_mode(spec, factors)
-    # What an A/A run calibrates are trials, and what lies between them.
-    mode = asked if takes_turns else Mode(BLOCKS, "an arm per trial")
+    # The unit of a duet is the trial: what is to be known are trials, and what lies between them.
+    aside = calibrates and asked.name == DUET
+    mode = Mode(BLOCKS, "an arm per trial") if aside else asked
     try:
         least, most = blocks_of(design, mode.name)
     except SpecError as error:
         raise SpecError(error.problem, file=spec.source, key=error.key) from None
     risks = find_risks(spec, combined.resolution, mode.name)
     if asked.name != mode.name:
-        risks = (*risks, AA_OF_TURNS.format(mode=asked.name))
+        risks = (*risks, AA_OF_DUET)
     if mode.name in (SWITCHBACK, DUET):
         trials = alternating_trials(least, most, lengths_of(spec))
     else:
@@ -121,7 +124,7 @@ def _experiment(spec: Spec, *, takes_turns: bool) -> Plan:
         mode=mode.name,
         mode_reason=mode.reason,
         modes_refused=mode.refused,
-        held_mode=asked.name if not takes_turns else BLOCKS,
+        held_mode=asked.name if calibrates else BLOCKS,
     )
 
 

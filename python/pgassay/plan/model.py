@@ -113,7 +113,7 @@ class Plan:
     """Of an A/A run: the experiment's own arms."""
     held_combinations: str = "full"
     held_mode: str = "blocks"
-    """The experiment's own mode; an A/A run has an arm per trial whatever it is."""
+    """Of an A/A run: the experiment's own mode. Runs of before had blocks whatever it was."""
 
     @property
     def stops(self) -> str:
@@ -133,10 +133,7 @@ class Plan:
         return self.max_blocks if self.factors and not self.calibrates else self.min_blocks
 
     def experiment(self) -> Plan:
-        """Of an A/A run: the experiment that it is for, in blocks of an arm per trial.
-
-        The trials are still the A/A run's own.
-        """
+        """Of an A/A run: the experiment that it is for; the trials are still the A/A run's own."""
         if not self.held or not self.held_arms:
             return replace(self, calibrates=False, held=())
         return replace(

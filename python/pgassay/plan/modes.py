@@ -5,7 +5,8 @@ Enters: a Spec, its factors. Leaves: the mode, why, and why the others are not v
 SpecError where the mode asked for is not. Never: draws an order; `turns.py` does.
 
 What may alternate is what one session can change for itself without a trace in the next slice;
-`carry_over.toml` names the settings that leave one.
+`carry_over.toml` names the settings that leave one. Of the whole server's settings a few may, by a
+reload at every edge: those of `reloads.toml`.
 """
 
 from __future__ import annotations
@@ -38,9 +39,17 @@ _NEEDS: Mapping[str, str] = {
     "workload": "other data cannot come and go within seconds",
     "schema": "another schema cannot come and go within seconds",
     "host": "a knob of the host is set before the server starts",
-    "client": "it takes connections of its own, and those are kept",
+    "client": "the engine has one for the whole load, whatever the slice",
 }
 """Kind of factor → why it cannot alternate."""
+_KEPT = "it is agreed on when a session is opened, and sessions are kept"
+_CLIENT: Mapping[str, str] = {
+    "protocol": "a script is made ready for one protocol, and prepared when a session is opened",
+    "sslmode": _KEPT,
+    "transport": _KEPT,
+    "pools": "it takes connections of its own, and those are kept",
+}
+"""Factor of the load's side → why it cannot alternate; of all others `_NEEDS` says it."""
 _UNKNOWN = (
     "a setting of an extension, or of another version, which only the server could say to be a"
     " session's own"
@@ -75,9 +84,9 @@ def choose_mode(spec: Spec, factors: Sequence[Factor]) -> Mode:
         case "auto" if problem is None:
             return Mode(
                 SWITCHBACK,
-                "every factor changes within a session: slow drift cancels inside each trial, so"
-                " that fewer are needed; costs and waits of the arms are not told apart"
-                " (blocks does)",
+                f"every factor changes within a session{_or_by_reloads(factors)}: slow drift"
+                " cancels inside each trial, so that fewer are needed; costs and waits of the arms"
+                " are not told apart (blocks does)",
             )
         case "auto" if may_be_a_duet:
             return Mode(
@@ -95,6 +104,10 @@ def choose_mode(spec: Spec, factors: Sequence[Factor]) -> Mode:
             if problem and may_be_a_duet:
                 cheaper = '; duet would do too, and cancels drift of the host: mode = "auto"'
             return Mode(BLOCKS, f"an arm per trial, each from the same beginning{cheaper}", refused)
+
+
+def _or_by_reloads(factors: Sequence[Factor]) -> str:
+    return " or by a reload" if any(takes_reloads(factor) for factor in factors) else ""
 
 
 def _refused(problem: str, spec: Spec) -> SpecError:
@@ -147,11 +160,17 @@ def _why_not(factor: Factor, spec: Spec) -> str | None:
         if spec.file.load.pools == "per_scenario":
             return "with pools per scenario each script has connections of its own"
         return None
+    if factor.kind == "client" and factor.name in _CLIENT:
+        return _CLIENT[factor.name]
     if factor.kind not in _SETTINGS:
         return _NEEDS.get(factor.kind, "it cannot change while a load runs")
     for pattern, reason in carries_over().items():
         if fnmatchcase(factor.name, pattern):
             return f"carries over from slice to slice: {reason}"
+    if takes_reloads(factor):
+        if spec.file.target.settings_at == "server":
+            return None
+        return 'the whole server changes with it: settings_at = "server"'
     target = spec.file.target
     major = None if target.dsn or target.bin else target.version or CATALOGUED[-1]
     if not is_known(factor.name, major):
@@ -161,6 +180,17 @@ def _why_not(factor: Factor, spec: Spec) -> str | None:
     except SpecError as error:
         return error.problem.split(", so slices")[0].split("; ")[0]
     return None
+
+
+def takes_reloads(factor: Factor) -> bool:
+    """Whether it is a setting of the whole server that may alternate, by a reload at every edge."""
+    return factor.kind == "postgres" and factor.name in reloaded()
+
+
+@cache
+def reloaded() -> Mapping[str, str]:
+    """Name of a setting that a reload brings at once and without a trace → where it acts."""
+    return tomllib.loads((files("pgassay.plan") / "reloads.toml").read_text("utf-8"))
 
 
 @cache

@@ -18,8 +18,8 @@ def repeat_command(folder: Path, plan: Plan, spec_text: str) -> str:
     """With the seed that was drawn, and the mode where the file has another than was run."""
     words = ["pgassay", "run", str(folder / "spec.toml"), "--seed", str(plan.seed)]
     mode = plan.held_mode if plan.calibrates else plan.mode
-    # An A/A run has an arm per trial: that its arms would take turns, only the file can say.
-    if mode != _mode_of(spec_text) and not (plan.calibrates and mode != "blocks"):
+    # That the A/A run of a duet has an arm per trial goes without saying, and cannot be asked for.
+    if mode != _mode_of(spec_text) and not (plan.calibrates and mode == "duet"):
         words += ["--mode", mode]
     if plan.calibrates:
         words.append("--aa")

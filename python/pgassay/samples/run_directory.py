@@ -199,6 +199,7 @@ def _summary(record: TrialRecord) -> dict[str, Any]:
         "validity": {"valid": record.validity.valid, "reasons": list(record.validity.reasons)},
         "repeats": record.repeats,
         "fingerprint": dict(record.fingerprint),
+        **({"reloading": dict(record.reloading)} if record.reloading else {}),
     }
 
 

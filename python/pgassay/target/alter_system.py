@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 
 import psycopg
+from psycopg import sql
 
 from pgassay.errors import ConnectionRefused, SettingRejected, TargetError
 from pgassay.target.auto_conf import value_in
@@ -26,7 +27,7 @@ from pgassay.target.protocol import (
     Setting,
 )
 from pgassay.target.service import Service, put_back_stopped
-from pgassay.target.session import connect, identity
+from pgassay.target.session import connect, identity, told_as_target_error
 from pgassay.target.setting_scope import SERVER, Scope
 from pgassay.target.setting_statements import RELOAD, assignment, execute, reload
 from pgassay.target.settings import confirm, find, read_settings, same_value
@@ -64,6 +65,16 @@ class SystemSettings:
             with contextlib.suppress(TargetError, psycopg.Error):
                 self._move_to(before)
             raise
+
+    def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
+        """Journal values that somebody else will write, so that each is known as ours."""
+        with (
+            told_as_target_error("journaling settings"),
+            connect(self._parameters) as session,
+        ):
+            for name, values in settings.items():
+                for value in values:
+                    self._record(session, name, value)
 
     @property
     def left(self) -> list[str]:
@@ -127,6 +138,14 @@ class SystemSettings:
         touched = self._touched.get(name)
         if touched is not None and touched.ours == value:
             return False
+        touched, command = self._record(session, name, value)
+        execute(session, command, name)
+        touched.ours = value
+        return True
+
+    def _record(self, session: Connection, name: str, value: str) -> tuple[Touched, sql.Composed]:
+        """The setting with a change of it in the journal, and the statement that makes it."""
+        touched = self._touched.get(name)
         if touched is None or not touched.changes:
             # As found just now: between two of our changes somebody may have made one of theirs.
             touched = as_found(session, name, find(read_settings(session), name), self._scope)
@@ -150,9 +169,7 @@ class SystemSettings:
         touched.ours = None
         touched.changes.append(change)
         self._journal.record(change)
-        execute(session, command, name)
-        touched.ours = value
-        return True
+        return touched, command
 
     def _bring_into_force(
         self, session: Connection, moved: Sequence[Touched], *, restart: bool = False

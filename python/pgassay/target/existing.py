@@ -9,7 +9,7 @@ touches another schema or database, or runs beside another pgassay run.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import LiteralString
@@ -194,10 +194,8 @@ class ExistingTarget:
         if not settings:
             return
         if not self._allow_changes:
-            names = ", ".join(settings)
-            raise TargetError(
-                f"settings change only with target.allow_changes = true (asked for: {names})"
-            )
+            asked = f"(asked for: {', '.join(settings)})"
+            raise TargetError(f"settings change only with target.allow_changes = true {asked}")
         with told_as_target_error("checking settings"), self.connect() as session:
             self._access.refuse_unchangeable(session, settings)
             wanting = {name for name in settings if needs_restart(session, name)}
@@ -268,6 +266,9 @@ class ExistingTarget:
             copied = self._database.remake(self._alive())
         self._at = self._database.name
         return copied
+
+    def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
+        self._opened()[1].announce(settings)
 
     def host(self) -> Host | None:
         local = self._seen is not None and self._seen.is_local

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shlex
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import LiteralString
 
 from psycopg import sql
@@ -242,6 +242,10 @@ class LocalTarget:
             phases=phases.seconds,
             caches=caches,
         )
+
+    def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
+        """Nothing to journal: they are in the directory that is thrown away."""
+        self._opened()
 
     def host(self) -> Host:
         return HERE

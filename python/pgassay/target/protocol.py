@@ -7,7 +7,7 @@ Never: knows a trial, a block, or a workload's content.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -323,6 +323,11 @@ class Target(Protocol):
         unless a setting changes that takes one; with None every trial has one where arms differ in
         such a setting.
         """
+        ...
+
+    def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
+        """Journal that these settings will have these values by turns until the next reset, which
+        has set one of each. Changes nothing; whoever changes them puts back what the reset set."""
         ...
 
     def host(self) -> Host | None:

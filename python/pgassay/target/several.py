@@ -7,7 +7,7 @@ for servers that run side by side.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import LiteralString
 
 from pgassay.errors import SettingRejected, TargetError
@@ -100,6 +100,9 @@ class SeveralTargets:
         restart: bool | None = None,
     ) -> ResetReport:
         return self._chosen.reset(settings, host, restart=restart)
+
+    def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
+        self._chosen.announce(settings)
 
     def host(self) -> Host:
         return HERE

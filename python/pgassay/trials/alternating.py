@@ -1,7 +1,8 @@
 """A trial in which all arms take turns: its slices, and the scripts that they run.
 
 Enters: a planned trial, the plan, the experiment. Leaves: the table of its slices, a variant per
-arm under the arm's id, and every script that some arm runs. Never: runs anything.
+arm under the arm's id, and every script that some arm runs. Never: runs anything, or has settings
+of the whole server in a variant: no session can change them (`reloading.py` does).
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.plan.model import Arm, Plan, PlannedTrial
+from pgassay.plan.modes import reloaded
 from pgassay.plan.turns import rounds_of
 from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.parse import Spec
@@ -38,9 +40,7 @@ def slices_of(
         VariantTable(
             name=arm.id,
             # A server of its own has them from its start, and its clients from their connection.
-            settings={}
-            if plan.side_by_side
-            else {**arm.levels_of("postgres"), **arm.levels_of("client.settings")},
+            settings={} if plan.side_by_side else _of_sessions(arm),
             scenarios=tuple(own[arm.id]) if varied else None,
         )
         for arm in plan.arms
@@ -48,6 +48,11 @@ def slices_of(
     order = tuple(arm for arms in rounds_of(plan, trial) for arm in arms)
     table = SlicesTable(length=trial.slice_s or 1.0, variants=variants, schedule=order)
     return table, tuple(scenarios)
+
+
+def _of_sessions(arm: Arm) -> dict[str, str]:
+    own = {n: value for n, value in arm.levels_of("postgres").items() if n not in reloaded()}
+    return {**own, **arm.levels_of("client.settings")}
 
 
 def _apart(scenario: Scenario, known: Collection[Scenario]) -> Scenario:

@@ -50,6 +50,8 @@ class Evidence:
     awaits_outages: bool = False
     shares_clock: bool = True
     """Whether the server's host is this machine."""
+    late_reloads: float | None = None
+    """Share of slices to which a setting of the whole server came late, or early."""
 
 
 def judge(evidence: Evidence, limits: Limits | None = None) -> list[Remark]:
@@ -111,6 +113,11 @@ def _maintenance(evidence: Evidence, limits: Limits) -> Remark | None:
 
 def _autovacuum(evidence: Evidence, limits: Limits) -> Remark | None:
     return _found("autovacuum", limits) if evidence.before.autovacuum_workers else None
+
+
+def _reloads(evidence: Evidence, limits: Limits) -> Remark | None:
+    late = evidence.late_reloads
+    return None if late is None else _graded("reloads", late, limits)
 
 
 def _forced_checkpoint(evidence: Evidence, limits: Limits) -> Remark | None:
@@ -196,6 +203,7 @@ _GUARDS: tuple[Callable[[Evidence, Limits], Remark | None], ...] = (
     _base_backup,
     _maintenance,
     _autovacuum,
+    _reloads,
     _forced_checkpoint,
     _wal_checkpoint,
     _foreign_sessions,

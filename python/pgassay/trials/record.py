@@ -94,3 +94,5 @@ class TrialRecord:
     """The number of the invalid trial that this one was run for."""
     fingerprint: Mapping[str, Any] = field(default_factory=dict)
     """`before`, `after` and `processors`, for trial.json."""
+    reloading: Mapping[str, Any] = field(default_factory=dict)
+    """Of settings of the whole server that alternate: how many edges, how late; else empty."""

@@ -37,6 +37,7 @@ from pgassay.trials.loads import open_trial_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.queries import extensions_in
 from pgassay.trials.record import Columns, TrialRecord
+from pgassay.trials.reloading import reloads_of
 from pgassay.trials.sameness import SamenessWatch
 from pgassay.trials.sampling import open_sampler, transactions_of
 from pgassay.trials.server_clock import ServerClock
@@ -130,15 +131,19 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     try:
         for one in beside:
             one.sample(load.native, place.sampler)
-        with watch.processors_counted():
-            result = load.run(
-                lambda progress: context.observer.loading(progress, live.look()),
-                lambda: transactions_of(sampler, facts.version_num),
-            )
+        with watch.processors_counted(), reloads_of(trial, plan, target) as reloads:
+
+            def loading(progress: Mapping[str, Any]) -> None:
+                if reloads is not None and load.native is not None:
+                    reloads.follow(load.native.progress)
+                context.observer.loading(progress, live.look())
+
+            result = load.run(loading, lambda: transactions_of(sampler, facts.version_num))
     finally:
         sampler.stop()
         for one in beside:
             one.stop()
+    reloading = {} if reloads is None else reloads.described(result["slices"])
     counters: Columns = sampler.take_counters()
     waits: Columns = sampler.take_waits()
     clock.look()
@@ -148,7 +153,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     crash = next(filter(None, (logged.crash, *(one.crash() for one in beside))), "")
     _refuse_broken(trial, result, crash)
     counters = joined(counters, statements.counters())
-    remarks = watch.remarks(spec, arm, result, waits, checkpoints)
+    remarks = watch.remarks(spec, arm, result, waits, checkpoints, reloading)
     remarks += [remark for one in beside for remark in one.remarks(context.spec, result)]
     return TrialRecord(
         number=trial.number,
@@ -191,6 +196,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         validity=validity_of(remarks),
         repeats=trial.repeats,
         fingerprint=watch.described(),
+        reloading=reloading,
     )
 
 

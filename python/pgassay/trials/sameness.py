@@ -65,6 +65,7 @@ class SamenessWatch:
         result: Mapping[str, Any],
         waits: Columns,
         checkpoints: Sequence[Checkpoint],
+        reloading: Mapping[str, Any],
     ) -> list[Remark]:
         """The second look, and what the guards say to the trial."""
         self._after = take_fingerprint(self._target, self._facts)
@@ -82,6 +83,11 @@ class SamenessWatch:
             settings={*spec.file.settings.postgres, *arm.levels_of("postgres")},
             awaits_outages=bool(result.get("outages")),
             shares_clock=host is None or not host.name,
+            late_reloads=(
+                (reloading["late"] + reloading["disturbed"]) / max(1, reloading["edges"])
+                if reloading
+                else None
+            ),
         )
         return judge(evidence, self._limits)
 

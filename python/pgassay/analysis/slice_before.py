@@ -1,0 +1,91 @@
+"""How much an effect depends on whose slice came before: what outlasts a slice, seen directly.
+
+Enters: the plan, the weights of a contrast, the trials of alternating arms. Leaves: a value per
+round whose mean is the part of the effect that is still the slice before's. Never: leaves the
+trial: trials whose effects differ say nothing here.
+
+The order of each round is drawn, so whether its first slice follows one of the same arm is a fair
+coin, and what follows another arm still has some of it. With weights w over the arms, G is the sum
+of w(arm) · w(arm before) over a round's slices; where a share c of the arm before is left, the
+round's contrast is (1 − c) τ + c τ G / w·w. So c τ is w·w times the slope of the contrasts on G.
+Bojinov, Simchi-Levi & Zhao (Management Science 69, 2023) estimate the lag of an effect in the same
+way, by comparing assignments that share their recent past. docs/methods.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgassay.analysis.contrasts import Vector, round_table
+from pgassay.analysis.metrics import Metric
+from pgassay.analysis.model import TrialMeasures
+from pgassay.analysis.rounds import FEWEST_ROUNDS, Spread, spread_of_rounds
+from pgassay.plan.model import Plan
+
+
+@dataclass(frozen=True)
+class AfterOwn:
+    """Effects in logarithms, by the slice before."""
+
+    same: float
+    """After a slice of the same arm;"""
+    other: float
+    """after one of another."""
+    spread: Spread
+    """Of the one less the other."""
+
+
+def by_slice_before(
+    metric: Metric, plan: Plan, trials: Sequence[TrialMeasures], weights: Vector
+) -> AfterOwn | None:
+    """None where no trial has rounds of both kinds enough."""
+    table = round_table(metric, trials, plan)
+    if table.trials is None:
+        return None
+    before = _products(plan, trials, weights)
+    length = float(weights @ weights)
+    effects = table.of(weights)
+    values, blocks, means, places = [], [], [], []
+    for block in np.unique(table.trials):
+        rows = [at for at in np.flatnonzero(table.trials == block) if table.blocks[at] in before]
+        own = np.array([before[table.blocks[at]] for at in rows])
+        if len(rows) < FEWEST_ROUNDS or np.ptp(own) == 0.0:
+            continue
+        effect = effects[rows]
+        centred = own - own.mean()
+        # Its mean is the slope; it scatters as the slope's own influence of each round does.
+        slopes = centred * (effect - effect.mean()) / float(np.mean(centred**2))
+        values.append(length * slopes)
+        blocks.append(np.full(len(rows), block))
+        means.append(float(effect.mean()))
+        places.append(float(own.mean()) / length)
+    if not values:
+        return None
+    spread = spread_of_rounds(np.concatenate(values), np.concatenate(blocks))
+    # Of two arms, G is 0 where a round's first slice follows its own, and -w·w where it does not.
+    same = float(np.mean(means)) - spread.mean * float(np.mean(places))
+    return AfterOwn(same, same - spread.mean, spread)
+
+
+def dilution(plan: Plan) -> float:
+    """By how much the mean contrast falls short of the effect, in parts of what is carried over:
+    the mean of 1 − G / w·w over the orders that may be drawn."""
+    return 1.0 + 1.0 / len(plan.arms)
+
+
+def _products(plan: Plan, trials: Sequence[TrialMeasures], weights: Vector) -> dict[int, float]:
+    """Round, numbered as in `round_table`, → G; a trial's first follows none and is left out."""
+    weight = dict(zip((arm.id for arm in plan.arms), map(float, weights), strict=True))
+    size, number = len(plan.arms), 0
+    found: dict[int, float] = {}
+    for trial in trials:
+        own = [weight[turn.arm] for turn in trial.turns]
+        for first in range(0, len(own), size):
+            number += 1
+            if first:
+                pairs = zip(own[first : first + size], own[first - 1 :], strict=False)
+                found[number] = sum(here * past for here, past in pairs)
+    return found
