@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from bench.false_positives import rate
 from bench.switchback_errors import HOST, OWN, Counts, World, conclude, make_trials
+from bench.tables import page, rate, table
 from pgassay.analysis.model import Verdict
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
@@ -54,35 +56,33 @@ def count(world: World, runs: int, least: int, most: int) -> Counts:
     return found
 
 
+def rows(runs: int) -> Iterator[list[str]]:
+    """Design by design, effect by effect."""
+    for (least, most), effect, luck in product(DESIGNS, EFFECTS, LUCK):
+        world = World("", effect=effect, memory=0.9, between=luck)
+        n = count(world, runs, least, most)
+        shares = (rate(hits, runs) for hits in (n.different, n.equivalent, n.missed, n.withdrawn))
+        yield [
+            f"{least} to {most}", f"{100 * effect:g} %", f"{100 * luck:g} %", *shares,
+            f"{n.blocks / runs:.1f}",
+        ]  # fmt: skip
+
+
 def main(runs: int) -> None:
     """Write the page."""
-    lines = [
-        "# Validation of duets",
-        "",
+    about = (
         f"{datetime.now(UTC):%Y-%m-%d}; {runs} experiments a row; steps of {STEP_S} s in slices"
         " of 1 s and of 0.5 s by turns of trials; a host that remembers (0.9 from slice to slice,"
         f" with a standard deviation of {100 * HOST:g} %), and {100 * OWN:g} % of each second's"
         " own; starts that make the effect of a trial differ by a standard deviation of its own;"
         " smallest effect 2 %. A trial is one value. Made by `make validate`, whose standard is"
-        " 400 a row.",
-        "",
-        "| blocks | effect | starts differ by | called different | called equivalent |"
-        " interval misses it | withdrawn | mean blocks |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for least, most in DESIGNS:
-        for effect in EFFECTS:
-            for luck in LUCK:
-                world = World("", effect=effect, memory=0.9, between=luck)
-                n = count(world, runs, least, most)
-                lines.append(
-                    f"| {least} to {most} | {100 * effect:g} % | {100 * luck:g} % |"
-                    f" {rate(n.different, runs)} | {rate(n.equivalent, runs)} |"
-                    f" {rate(n.missed, runs)} | {rate(n.withdrawn, runs)} |"
-                    f" {n.blocks / runs:.1f} |"
-                )
-                print(lines[-1], flush=True)
-    OUTPUT.write_text("\n".join(lines) + "\n", "utf-8")
+        " 400 a row."
+    )
+    head = (
+        "blocks", "effect", "starts differ by", "called different", "called equivalent",
+        "interval misses it", "withdrawn", "mean blocks",
+    )  # fmt: skip
+    OUTPUT.write_text(page("Validation of duets", about, {"": table(head, rows(runs))}), "utf-8")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from typing import Any
 from pgassay.errors import TargetError
 from pgassay.plan.model import Arm
 from pgassay.spec.parse import Spec
-from pgassay.target.protocol import ServerFacts, Target
+from pgassay.target.protocol import NOTHING, ServerFacts, Target
 from pgassay.trials.fingerprint import take_fingerprint
 from pgassay.trials.foreign_sessions import foreign_load, measured_window
 from pgassay.trials.guards import Evidence, Remark, judge
@@ -65,7 +65,7 @@ class SamenessWatch:
         result: Mapping[str, Any],
         waits: Columns,
         checkpoints: Sequence[Checkpoint],
-        reloading: Mapping[str, Any],
+        reloading: Mapping[str, Any] = NOTHING,
     ) -> list[Remark]:
         """The second look, and what the guards say to the trial."""
         self._after = take_fingerprint(self._target, self._facts)
