@@ -19,6 +19,8 @@ from pgassay.samples.run_directory import StoredTrial
 
 MOST_WINDOWS = 12
 """Rows of a table that still can be read."""
+_SHORTEST_NS = 2_000_000_000
+"""Of a window: the host is read each second."""
 _PER_REQUEST = {
     **{f"{kind}_await": (f"{kind}/s",) for kind in "rwdf"},
     **{f"{kind}areq-sz": (f"{kind}/s",) for kind in "rwd"},
@@ -65,7 +67,8 @@ class HostCourse:
     """A host over a long time, stretch by stretch; windows of equal length are what remains."""
 
     def __init__(self, start_ns: int, end_ns: int) -> None:
-        self._edges = np.linspace(start_ns, end_ns, MOST_WINDOWS + 1).astype(np.int64)
+        windows = max(1, min(MOST_WINDOWS, (end_ns - start_ns) // _SHORTEST_NS))
+        self._edges = np.linspace(start_ns, end_ns, windows + 1).astype(np.int64)
         self._parts: dict[int, list[HostWindow]] = {}
 
     def add(self, counters: CounterSeries) -> None:
