@@ -107,6 +107,7 @@ def test_settings_that_do_nothing_are_not_called_far_apart(tmp_path: Path) -> No
     assert comparison["rounds"] >= 25
     assert len(comparison["block_effects_pct"]) == 4
     assert {test["test"] for test in analysis["carry_over"]} == {
+        "after a slice of the same arm against after another",
         "early against late part of slices",
         "longer against shorter slices",
     }
