@@ -177,7 +177,7 @@ def reloads_of(trial: PlannedTrial, plan: Plan, target: Target) -> Iterator[Relo
         for arm in plan.arms
     }
     first = plan.arms[0].id
-    if trial.slice_s is None or not values[first]:
+    if trial.slice_s is None or plan.side_by_side or not values[first]:
         yield None
         return
     levels = {name: [*dict.fromkeys(v[name] for v in values.values())] for name in values[first]}
