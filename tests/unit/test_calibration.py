@@ -167,7 +167,8 @@ def test_dear_restarts_ask_for_longer_trials_and_lucky_starts_for_shorter_ones()
 
 
 def test_an_aa_run_of_a_duet_says_that_it_tells_of_blocks(tmp_path: Path) -> None:
-    text = SPEC.replace("[design]", '[design]\nmode = "duet"\nslice = 0.25')
+    text = SPEC.replace('max_wal_size = ["32MB", "4GB"]', 'work_mem = ["4MB", "64MB"]')
+    text = text.replace("[design]", '[design]\nmode = "duet"\nslice = 0.25')
     run, _, plan = synthetic_run(tmp_path / "run", spec_text=text, calibrates=True)
     assert (plan.mode, plan.held_mode) == ("blocks", "duet")
     assert plan_from_json(plan_to_json(plan)) == plan

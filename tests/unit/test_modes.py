@@ -72,13 +72,11 @@ def test_the_command_line_overrules_the_file() -> None:
         ("postgres", "shared_buffers = ['64MB', '128MB']", "a cache fills for minutes"),
         ("postgres", "max_slot_wal_keep_size = [-1, '1GB']", "changes for the whole server"),
         ("postgres", "fsync = ['on', 'off']", "carries over"),
-        ("postgres", "max_connections = [50, 100]", "changes only by a restart"),
         ("postgres", "'pg_stat_statements.max' = [1000, 5000]", "only the server could say"),
         ("client.settings", "'auto_explain.log_timing' = [true, false]", "only the server could"),
         ("client", "protocol = ['simple', 'prepared']", "prepared when a session is opened"),
         ("client", "transport = ['epoll', 'io_uring']", "agreed on when a session is opened"),
         ("client", "think_time = ['0', '1ms']", "one for the whole load"),
-        ("target", "version = [16, 18]", "a start of its own"),
         ("workload", "scale = [1, 2]", "other data"),
     ],
 )

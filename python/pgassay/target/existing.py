@@ -49,19 +49,16 @@ from pgassay.target.schema import (
 )
 from pgassay.target.schema_variants import SchemaVariants
 from pgassay.target.server_memory import RememberedJournal
-from pgassay.target.server_paths import account_of, own_directory
 from pgassay.target.service import Service
 from pgassay.target.session import (
     connect,
     identity,
     one_line,
     told_as_target_error,
-    version_text,
 )
-from pgassay.target.settings import read_settings, show
+from pgassay.target.settings import show
 from pgassay.target.signs import look_for_signs, refuse_signs
-from pgassay.target.standing import is_local, not_restored, refuse_unfit
-from pgassay.target.statements import statement
+from pgassay.target.standing import facts_of, not_restored, refuse_unfit
 from pgassay.target.template_database import TemplateDatabase
 from pgassay.target.undoing import undo_each
 
@@ -288,23 +285,11 @@ class ExistingTarget:
     def facts(self) -> ServerFacts:
         parameters = self.parameters()
         with told_as_target_error("looking at the server"), connect(parameters) as session:
-            row = session.execute(statement("server")).fetchone()
-            if row is None:
-                raise TargetError("the server says nothing of itself")
-            local = is_local(parameters.hostaddr or parameters.host, row[4])
-            owner = account_of(row[4]) if local else None
-            data = own_directory(row[2], owner)
-            if self._located is not None:
-                data, local = self._located.data, not self._machine.name
-            return ServerFacts(
-                version_num=row[0],
-                version=row[1],
-                data_directory=None if data is None else str(data),
-                is_local=local,
-                log_file=None,
-                settings=read_settings(session),
-                build=version_text(session),
-            )
+            found = facts_of(session, parameters)
+        if self._located is None:
+            return found
+        here = not self._machine.name
+        return replace(found, data_directory=str(self._located.data), is_local=here)
 
     def close(self) -> None:
         undo_each(self._host.restore, self._restore_server, self._machine.close)

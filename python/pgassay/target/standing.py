@@ -11,7 +11,10 @@ from pathlib import Path
 
 from pgassay.errors import TargetError
 from pgassay.target.installation import OLDEST_MAJOR
-from pgassay.target.protocol import Connection, ConnectionParameters
+from pgassay.target.protocol import Connection, ConnectionParameters, ServerFacts
+from pgassay.target.server_paths import account_of, own_directory
+from pgassay.target.session import version_text
+from pgassay.target.settings import read_settings
 from pgassay.target.statements import statement
 
 
@@ -44,6 +47,24 @@ def is_local(host: str, backend_pid: int) -> bool:
         return Path(f"/proc/{backend_pid}/comm").read_text().strip() == "postgres"
     except OSError:
         return False
+
+
+def facts_of(session: Connection, parameters: ConnectionParameters) -> ServerFacts:
+    """What it says of itself; its directory only where this machine can see that it is there."""
+    row = session.execute(statement("server")).fetchone()
+    if row is None:
+        raise TargetError("the server says nothing of itself")
+    local = is_local(parameters.hostaddr or parameters.host, row[4])
+    data = own_directory(row[2], account_of(row[4]) if local else None)
+    return ServerFacts(
+        version_num=row[0],
+        version=row[1],
+        data_directory=None if data is None else str(data),
+        is_local=local,
+        log_file=None,
+        settings=read_settings(session),
+        build=version_text(session),
+    )
 
 
 def not_restored(
