@@ -6,12 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from support.broken_runs import (
     assert_no_server_left,
     assert_nothing_open,
-    servers_below,
+    postmasters_below,
     watched,
 )
 from support.command import pgassay, shop_workload
@@ -88,8 +86,7 @@ def test_a_killed_duet_of_one_build_under_two_names_is_resumed_and_finds_nothing
     )
     with watched(run, spec) as tool:
         tool.wait_for(lambda: tool.says("(?s)trial 1 .*\\b2 clients "), "a load")
-        up = servers_below(empty_base)
-        postmasters = [pid for pid in up if psutil.Process(pid).ppid() not in up]
+        postmasters = postmasters_below(empty_base)
         tool.kill()
     assert len(postmasters) == 2
     done = pgassay("run", "--resume", run, "--json")

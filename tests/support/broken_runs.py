@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -168,10 +168,18 @@ def servers_below(base: Path) -> list[int]:
     return found
 
 
+def postmasters_below(base: Path) -> list[int]:
+    """Those whose parent is none of them; sessions may end meanwhile."""
+    pids, found = servers_below(base), []
+    for pid in pids:
+        with suppress(psutil.Error):
+            if psutil.Process(pid).ppid() not in pids:
+                found.append(pid)
+    return found
+
+
 def postmaster_below(base: Path) -> int:
-    """The one whose parent is none of them."""
-    pids = servers_below(base)
-    (found,) = [pid for pid in pids if psutil.Process(pid).ppid() not in pids]
+    (found,) = postmasters_below(base)
     return found
 
 

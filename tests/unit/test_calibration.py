@@ -22,7 +22,7 @@ from pgassay.findings.model import FindingKind
 from pgassay.pipeline import answered, report_run
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
-from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.plan.store import plan_from_json, plan_to_json, same_design
 from pgassay.report.context import ReportContext
 from pgassay.report.contract import run_object
 from pgassay.report.markdown import render_markdown
@@ -173,6 +173,8 @@ def test_an_aa_run_of_a_duet_says_that_it_tells_of_blocks(tmp_path: Path) -> Non
     assert (plan.mode, plan.held_mode) == ("blocks", "duet")
     assert plan_from_json(plan_to_json(plan)) == plan
     assert any("the experiment is a duet" in warning for warning in plan.warnings)
+    spec = parse_spec(text, source="x.toml", beside=tmp_path, mode="blocks")
+    assert same_design(plan, make_plan(spec, calibrates=True)), "it can be resumed"
     told = render_markdown(report_run(run).context)
     assert "in the file's own design arms take turns" in told
     assert "As the file designs it" not in told

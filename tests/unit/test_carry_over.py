@@ -83,6 +83,13 @@ def test_what_one_look_finds_stays_found_at_later_ones(monkeypatch: pytest.Monke
         assert ["found after 5 blocks" in text for text in told] == [True] * withdrawn
 
 
+def test_a_look_before_the_first_trial_that_counts_is_none() -> None:
+    plan = make_design(4, 12, 32, 1)
+    trials = make_trials(plan, World("10 %", effect=0.1), np.random.default_rng(3))
+    late = [trial for trial in trials if 6 <= trial.block <= 8]
+    assert analyse("?", plan, late).carry_over
+
+
 def test_looks_at_which_a_run_could_not_have_ended_find_nothing() -> None:
     plan = make_design(4, 4, 32, 1)
     trials = make_trials(plan, World("10 %", effect=0.1, carried=0.2), np.random.default_rng(4))

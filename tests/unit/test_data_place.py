@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pgassay.errors import TargetError
+from pgassay.errors import RestoreFailed, TargetError
 from pgassay.target import data_place
+from pgassay.target.copy_room import room_for
 from pgassay.target.data_copy import LeftOver, give_back
 from pgassay.target.data_place import MARK, DataPlace
 from pgassay.target.host import Finished
@@ -58,14 +58,14 @@ def marked(place: DataPlace, directory: Path) -> None:
 
 
 def test_the_mark_goes_last(place: DataPlace, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, seen = place._run, []
+    run, seen = place.try_run, []
 
-    def watched(words: Sequence[str | Path]) -> Finished:
-        done = run(words)
+    def watched(*words: str | Path) -> Finished:
+        done = run(*words)
         seen.append(sorted(path.name for path in place.data.glob("*")))
         return done
 
-    monkeypatch.setattr(place, "_run", watched)
+    monkeypatch.setattr(place, "try_run", watched)
     place.remove(place.data)
     assert seen == [[MARK], []]
     assert not place.data.exists()
@@ -106,3 +106,26 @@ def test_where_no_name_is_free_the_copy_stays_and_is_named(
     with pytest.raises(TargetError, match=r"9 copies .* remove .*-spent\* by hand"):
         place.set_aside()
     assert place.is_ours
+
+
+def test_a_server_on_what_somebody_has_put_there_is_not_stopped(place: DataPlace) -> None:
+    (place.data / MARK).unlink()
+    with pytest.raises(RestoreFailed, match="is not the copy that this run made"):
+        give_back(place)
+    assert place.service.told == []  # type: ignore[attr-defined]
+    assert (place.beside("found") / "own").exists()
+
+
+def test_a_file_that_goes_while_sizes_are_taken_is_no_error(
+    place: DataPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = place.try_run
+
+    def complaining(*words: str | Path) -> Finished:
+        done = run(*words)
+        if words[0] == "du":
+            done.returncode = 1
+        return done
+
+    monkeypatch.setattr(place, "try_run", complaining)
+    assert room_for(place).taken > 0

@@ -26,6 +26,7 @@ from pgassay.trials.grounds import grounds_of
 from pgassay.trials.loads import engine_request
 from pgassay.trials.memory import refuse_more_than_memory, shared_buffers
 from pgassay.trials.processor_times import ProcessorTimes, of_all_servers, split_between
+from pgassay.trials.side_by_side import reset_order
 from support.synthetic import synthetic_run
 
 VERSIONS = "[factors.target]\nversion = [16, 18]"
@@ -139,6 +140,14 @@ def test_the_engine_is_told_each_arms_server_and_no_setting_of_it() -> None:
         f"/run/{arm.id}" for arm in plan.arms
     ]
     assert {tuple(one["sql"]) for one in variants} == {()}
+
+
+def test_every_length_of_slices_goes_with_every_order_of_resets() -> None:
+    for factors, arms in ((VERSIONS, 2), (f"{VERSIONS}\n{RESTART}", 4)):
+        plan = planned(factors)
+        trials = [trial for trial in plan.trials if trial.block <= 8]
+        seen = {(trial.slice_s, reset_order(trial, plan)[-1].id) for trial in trials}
+        assert len(seen) == 2 * arms
 
 
 def test_a_trial_is_one_value_because_each_start_has_its_own_luck() -> None:

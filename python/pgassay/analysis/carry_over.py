@@ -54,6 +54,8 @@ def carry_over(
     last = max(trial.block for trial in trials)
     for block in filter(plan.may_stop_after, range(last - 1, 0, -1)):
         before = [trial for trial in trials if trial.block <= block]
+        if not before:
+            continue  # no trial of these blocks counts
         then = {_subject(test): test for test in _at_a_look(plan, before, verdicts)}
         now = [_kept(test, then.get(_subject(test))) for test in now]
     return tuple(now)

@@ -78,6 +78,8 @@ def same_design(one: Plan, other: Plan) -> bool:
             stopping=plan.stops,
             mode_reason="",
             modes_refused={},
+            # Of an A/A run: the file's own, which its trials need not have.
+            held_mode="",
         )
         for plan in (one, other)
     )

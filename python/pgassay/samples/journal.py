@@ -48,8 +48,9 @@ class FileJournal:
 
     def undone_at(self, place: str, change_id: str) -> None:
         """Note it in another run's journal, where that is; none is made."""
-        if place and Path(place).is_file():
-            FileJournal(Path(place)).undone(change_id)
+        with suppress(OSError):
+            if place and Path(place).is_file():
+                FileJournal(Path(place)).undone(change_id)
 
     def _append(self, entry: dict[str, str | None]) -> None:
         # A line cut short by a crash must not swallow this one, so each begins afresh.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgassay.errors import TargetError
+from pgassay.target.account import last_line
 from pgassay.target.data_place import DataPlace
 
 COPIES = 2
@@ -71,7 +72,11 @@ class Room:
 def room_for(place: DataPlace, copies: int = COPIES) -> Room:
     """A look at what is there; TargetError where it may not be had."""
     data, folder = place.data, place.data.parent
-    size = place.run("du", "-s", "--block-size=1", data).stdout.split()[0]
+    # Files of a server at work go while they are counted, of which du complains.
+    counted = place.try_run("du", "-s", "--block-size=1", data)
+    if not counted.stdout.strip():
+        raise TargetError(f"{place.host.label}: {last_line(counted)}")
+    size = counted.stdout.split()[0]
     free = place.run("df", "-B1", "--output=avail", folder).stdout.split()[-1]
     kind = place.run("stat", "-f", "-c", "%T", folder).stdout.strip()
     return Room(f"{folder} of {place.host.label}", copies, int(size), int(free), kind)

@@ -36,6 +36,8 @@ def give_back(place: DataPlace) -> None:
     with suppress(TargetError):
         place.remove(place.beside("work"))
     if place.has(found):
+        # Before the server is stopped: somebody may have mended it, and works on what lies there.
+        place.refuse_another()
         place.service.stop()
         place.set_aside()
         place.move(found, place.data)
@@ -161,4 +163,8 @@ class DataCopies:
     def _begun(self) -> DataPlace:
         if self._place is None:
             raise TargetError("no copy of the data directory was made")
+        if self._lock is not None and not self._lock.held():
+            # Over ssh it went with the connection.
+            self._lock.release()
+            self._lock = hold(self._host, self._place.data.parent)
         return self._place

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -60,12 +60,13 @@ class DataPlace:
 
     def run(self, *words: str | Path) -> Finished:
         """As the server's account: what it may not do, root does not do in its directories."""
-        done = self._run(words)
+        done = self.try_run(*words)
         if done.returncode:
             raise TargetError(f"{self.host.label}: {last_line(done)}")
         return done
 
-    def _run(self, words: Sequence[str | Path]) -> Finished:
+    def try_run(self, *words: str | Path) -> Finished:
+        """The same, whatever became of it."""
         # From /: where we are that account may not be able to go, and find wants to come back.
         at_root = ["env", "-C", "/", *words]
         return self.host.run(at_root, user=self.account, limit_s=COPY_LIMIT_S)
@@ -94,8 +95,8 @@ class DataPlace:
         for _ in range(_REMOVALS):
             words: list[str | Path] = ["find", directory, "-mindepth", "1", "-maxdepth", "1"]
             words += ["!", "-name", MARK, "-exec", "rm", "-rf", "--", "{}", "+"]
-            if not self._run(words).returncode:
-                self._run(["rm", "-rf", "--", directory])
+            if not self.try_run(*words).returncode:
+                self.try_run("rm", "-rf", "--", directory)
             if not self.has(directory):
                 return
             time.sleep(_PAUSE_S)
@@ -109,15 +110,19 @@ class DataPlace:
         self.host.replace(work / MARK, self.prefix.name, user=self.account)
         self.run("sync", "-f", work)
 
-    def set_aside(self) -> None:
-        """What lies at the server's path makes room, if it is a copy of ours."""
-        if not self.has(self.data):
-            return
-        if not self.is_ours:
+    def refuse_another(self) -> None:
+        """RestoreFailed where what lies at the server's path is no copy of ours."""
+        if self.has(self.data) and not self.is_ours:
             raise RestoreFailed(
                 f"{self.data} of {self.host.label} is not the copy that this run made; it is left"
                 f" as it is, and the server's own is in {self.beside('found')}"
             )
+
+    def set_aside(self) -> None:
+        """What lies at the server's path makes room, if it is a copy of ours."""
+        self.refuse_another()
+        if not self.has(self.data):
+            return
         # One that could not be removed must not keep the server from its own.
         free = next((path for path in self.spent() if not self.has(path)), None)
         if free is None:

@@ -205,7 +205,12 @@ def _refuse_other_server(
 
 
 def _give_back(left: LeftCopy, place: DataPlace, journal: RememberedJournal) -> None:
-    give_back_held(left.change, place)
+    try:
+        give_back_held(left.change, place)
+    except KeyboardInterrupt:
+        # Half-way the server is down; a second Ctrl-C is heeded.
+        give_back_held(left.change, place)
+        raise
     # What was changed on the copy went with it; the copy itself last, for we may be killed here.
     _, gone = with_the_copy(left.change, remembered(left.server))
     for change in reversed(gone):

@@ -41,5 +41,5 @@ def unlike(dataset: str, by_server: Mapping[str, Mapping[str, Any]]) -> Iterator
             if expected.get(table) != found.get(table):
                 yield (
                     f"{dataset}: the rows of {table} are not the same on {server} as on {first};"
-                    " make data.sql independent of the version (no random(), no volatile defaults)"
+                    " make data.sql the same each time (no random(), no volatile defaults)"
                 )

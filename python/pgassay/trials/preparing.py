@@ -38,7 +38,7 @@ def check_arms(spec: Spec, plan: Plan, target: Target, grounds: Grounds) -> None
             settings = {**held, **arm.levels_of("postgres")}
             caches[arm.label] = shared_buffers(settings, target.facts().settings)
     host = target.host()
-    if host is not None:
+    if plan.side_by_side and host is not None:
         refuse_more_than_memory(caches, host)
 
 
@@ -56,7 +56,7 @@ def prepare(
     servers: dict[str, ServerFacts] = {}
     contents: dict[str, dict[str, Mapping[str, Any]]] = {}
     made_in: dict[str, float] = {}
-    several_servers = len({ground.server for ground in grounds.datasets}) > 1
+    are_several = len({ground.server for ground in grounds.datasets}) > 1 or plan.side_by_side
     for ground, dataset in grounds.datasets.items():
         target.choose(ground)
         where = f" on {ground.server}" if ground.server else ""
@@ -65,9 +65,10 @@ def prepare(
         target.prepare(_builder(dataset), held, held_host)
         servers.setdefault(ground.server, target.facts())
         _check_clients(spec, plan, target)
-        if several_servers:
+        if are_several:
             observer.preparing(f"reading {dataset.name}{where}")
-            contents.setdefault(dataset.name, {})[ground.server] = contents_of(target)
+            whose = " ".join(filter(None, (ground.server, ground.arm)))
+            contents.setdefault(dataset.name, {})[whose] = contents_of(target)
         for variant in grounds.variants.get(ground, {}).values():
             observer.preparing(f"making {variant.name}{where}")
             began = time.monotonic()

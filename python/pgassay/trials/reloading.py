@@ -148,7 +148,9 @@ class Reloads:
 
     def _reloaded_at(self, edge_ns: int, arm: str) -> _Edge:
         before, _ = self._read()
-        too_soon = before != self._loaded
+        # What was not in force when its slice ended came since: that was no other's reload.
+        seen_last = not self._edges or self._edges[-1].in_force_ns is not None
+        too_soon = seen_last and before != self._loaded
         self._write(arm)
         asked_ns = _core.now_ns()
         self._session.execute(RELOAD)

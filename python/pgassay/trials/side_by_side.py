@@ -55,14 +55,20 @@ def reset_side_by_side(
     """The servers of all arms, in the order of the plan's arms."""
     if not isinstance(target, SeveralTargets):
         raise TrialError("only servers of pgassay's own can run side by side")
-    first = trial.block % len(plan.arms)
     done: dict[str, ArmServer] = {}
-    for arm in (*plan.arms[first:], *plan.arms[:first]):
+    for arm in reset_order(trial, plan):
         ground = grounds.of_arm[arm.id]
         facts = target.choose(ground)
         reset = target.reset(arm.levels_of("postgres"), arm.levels_of("host"), restart=True)
         done[arm.id] = ArmServer(arm, target.standing_on(ground), facts, reset)
     return tuple(done[arm.id] for arm in plan.arms)
+
+
+def reset_order(trial: PlannedTrial, plan: Plan) -> tuple[Arm, ...]:
+    """The last has the warmest caches. Lengths of slices change with every block, so the order
+    does with every second: each length goes with every order."""
+    first = trial.block // 2 % len(plan.arms)
+    return (*plan.arms[first:], *plan.arms[:first])
 
 
 def connections_of(servers: Sequence[ArmServer], spec: Spec) -> dict[str, ConnectionParameters]:
