@@ -7,7 +7,7 @@ Never: runs a finished trial again, draws the plan anew, or touches a run that i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pgassay.analysis.measures import measure_trial
@@ -23,17 +23,11 @@ from pgassay.pipeline import (
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.store import same_design
+from pgassay.recovery import undo_what_is_left
 from pgassay.samples.handover import clear_unfinished
-from pgassay.samples.journal import JOURNAL, open_changes
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.spec.model import ExperimentFile
 from pgassay.spec.parse import Spec, load_spec
-from pgassay.spec.paths import path_from
-from pgassay.spec.tables import read_table
-from pgassay.target import recover
-from pgassay.target.access import access_of
 from pgassay.target.placement import resolve_placement
-from pgassay.target.protocol import Change
 from pgassay.trials.block import repeats_in
 from pgassay.trials.continuing import Earlier
 from pgassay.trials.loads import check_load
@@ -65,17 +59,6 @@ def resume(
     environment = run.read_json("environment.json") if run.has("environment.json") else {}
     earlier = Earlier(environment, finished, frozenset(accepted), resumed=True)
     return carry_out(spec, plan, run, observer, placement, earlier)
-
-
-def undo_what_is_left(run: RunDirectory) -> tuple[Sequence[Change], Sequence[str]]:
-    """Undo what a dead run left changed: the changes, and notes on what was left as it is."""
-    changes = open_changes(run.path / JOURNAL)
-    if not changes:
-        return (), ()
-    source = str(run.path / "spec.toml")
-    target = read_table(ExperimentFile, run.read_text("spec.toml"), source).target
-    access = access_of(target, lambda text: path_from(text, run.path))
-    return changes, recover.recover(target.dsn, changes, run.journal(), access)
 
 
 def _same_spec(run: RunDirectory, plan: Plan, spec_path: Path | None) -> Spec:

@@ -10,15 +10,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
+from pgassay.errors import ConnectionRefused
 from pgassay.target.data_place import MARK
 from pgassay.target.existing_copied import CopiedTarget
 from pgassay.target.protocol import Connection
-from support.servers import RecordingJournal
+from pgassay.target.session import connect
+from support.servers import RecordingJournal, wait_until
 from support.services import CONF_ROOT, DebianServer
 from support.targets import copied, existing
 
@@ -101,7 +103,16 @@ def let_go(target: CopiedTarget) -> None:
     assert control is not None
     assert copies is not None
     assert copies._lock is not None
+    backend, parameters = control.info.backend_pid, target.parameters()
     control.close()
+
+    def is_gone() -> bool:
+        with suppress(ConnectionRefused), connect(parameters) as session:
+            row = session.execute("SELECT FROM pg_locks WHERE pid = %s", (backend,)).fetchone()
+            return row is None
+        return True
+
+    wait_until(is_gone, "its session has ended")
     copies._lock.release()
     target._machine.close()
 

@@ -17,7 +17,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage, optimize
 
 from pgassay.analysis.inertia import inertia_of
 
@@ -82,6 +81,8 @@ def _between(values: Array, ends: list[int]) -> float:
 
 def without_spikes(values: Array) -> Array:
     """A single stall is no new level: values far off their neighbours' median are brought near."""
+    from scipy import ndimage  # time to load, which most commands can do without
+
     local = ndimage.median_filter(values, size=2 * SHORTEST_PIECE - 1, mode="nearest")
     away = values - local
     reach = _FAR * float(np.median(np.abs(away))) / math.sqrt(_MEDIAN_OF_SQUARE)
@@ -95,6 +96,8 @@ def long_run_variance(values: Array) -> float:
     Half the median square of differences over k places is fitted by s² (1 − ρᵏ) + w²: slow movement
     and fast noise over it. The long-run variance of that is s² (1 + ρ)/(1 − ρ) + w².
     """
+    from scipy import optimize  # a third of a second to load, which most commands can do without
+
     n = len(values)
     lags = np.arange(1, max(3, min(_LONGEST_LAG, n // 6)) + 1)
     squares = [(values[lag:] - values[:-lag]) ** 2 for lag in lags]

@@ -19,7 +19,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
 Vector = NDArray[np.float64]
 
@@ -139,6 +139,8 @@ def _edge(places: Vector, weights: Vector, step: float, allowed: float) -> float
     def excess(edge: float) -> float:
         out = special.ndtr((places - edge) / step) + special.ndtr((-places - edge) / step)
         return float(weights @ out) - allowed
+
+    from scipy import optimize  # a third of a second to load, which most commands can do without
 
     return float(optimize.brentq(excess, 0.0, 2.0 * _FARTHEST, xtol=1e-10))
 

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 
 from pgassay.analysis.by_load import log_values
 from pgassay.analysis.curves_model import Estimate, Interval, LoadCurve, ScalingFit
@@ -95,6 +94,8 @@ def fit_scaling_law(
     clients: NDArray[np.float64], log_tps: NDArray[np.float64]
 ) -> tuple[float, float, float]:
     """(rate, σ, κ) of least squares on log X, none of them negative."""
+    from scipy import optimize  # a third of a second to load, which most commands can do without
+
     design = np.column_stack([np.ones_like(clients), clients - 1.0, clients * (clients - 1.0)])
     measured = clients / np.exp(log_tps)
     predicted = measured

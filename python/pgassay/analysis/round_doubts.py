@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from scipy import stats
+from scipy import special
 
 from pgassay.analysis.contrasts import round_table
 from pgassay.analysis.metrics import METRICS
@@ -53,8 +53,8 @@ class IdleRounds:
         if self._too_many_of(self.rounds):
             return True
         all_idle, arms = sum(self.idle.values()), len(self.idle)
-        most = stats.binomtest(max(self.idle.values()), all_idle, 1.0 / arms, alternative="greater")
-        return bool(arms * most.pvalue < _CHANCE)
+        as_many = special.bdtrc(max(self.idle.values()) - 1, all_idle, 1.0 / arms)
+        return bool(arms * as_many < _CHANCE)
 
     @property
     def for_good(self) -> bool:
@@ -62,7 +62,7 @@ class IdleRounds:
         return bool(self.lost) and self._too_many_of(max(self.rounds, self.planned))
 
     def _too_many_of(self, rounds: int) -> bool:
-        return bool(stats.binom.sf(self.lost - 1, rounds, _MOST_LOST) < _CHANCE)
+        return bool(special.bdtrc(self.lost - 1, rounds, _MOST_LOST) < _CHANCE)
 
 
 def idle_rounds(plan: Plan, trials: Sequence[TrialMeasures]) -> IdleRounds:

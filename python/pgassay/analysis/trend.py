@@ -20,7 +20,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, special
+from scipy import special
 
 from pgassay.analysis.change_points import without_spikes
 from pgassay.analysis.inertia import inertia_of
@@ -78,6 +78,8 @@ def _slope(values: Array) -> float:
 
 def _reach(residuals: Array) -> float:
     """Half of the 95 % interval of the change over the whole series."""
+    from scipy import linalg  # time to load, which most commands can do without
+
     n = len(residuals)
     moves = _polynomials(n)
     projected = moves @ residuals

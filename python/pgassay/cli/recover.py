@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from pgassay.cli.console import out, plain
-from pgassay.resume import undo_what_is_left
+from pgassay.recovery import undo_what_is_left
 from pgassay.samples.handover import held
 from pgassay.samples.run_directory import RunDirectory
 

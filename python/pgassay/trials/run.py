@@ -171,6 +171,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
             *_doubts(result, trial, plan, spec),
             *doubts_among(remarks),
             *sampler.warnings(),
+            *(text for one in beside for text in one.warnings()),
             *sources.notes,
             *dict.fromkeys(note for one in servers for note in one.reset.notes),
             *(() if servers else reset.notes),

@@ -116,6 +116,11 @@ class WatchedBeside:
         if self._sampler is not None:
             self._sampler.stop()
 
+    def warnings(self) -> list[str]:
+        """What could not be read of this server, with the arm's name before it."""
+        told = [] if self._sampler is None else self._sampler.warnings()
+        return [f"{self._server.arm.label}: {text}" for text in told]
+
     def crash(self) -> str:
         """The log's words of a process that ended by a signal; empty where none did."""
         return self._log.read().crash
