@@ -59,6 +59,7 @@ validate: build
 # A quarter of an hour of trials, alone on the machine.
 validate-real: build
 	$(BIN)/python -m bench.real_aa
+	$(BIN)/python -m bench.real_turns
 
 format:
 	$(BIN)/ruff check --fix --quiet .

@@ -1,4 +1,4 @@
-"""Identical trials on a real server, relabelled: `make validate-real`, a quarter of an hour.
+"""Identical trials on a real server, relabelled: `make validate-real`, a quarter of an hour of it.
 
 Enters: nothing, or with --stored the figures of the last run. Leaves: bench/data/real-aa.csv and
 docs/validation-real.md. Never: lets a rule see the same trials in another order than others do.
@@ -12,12 +12,9 @@ from __future__ import annotations
 import argparse
 import csv
 import math
-import shutil
-import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -26,14 +23,11 @@ from scipy import stats
 
 from bench.false_positives import conclude, make_design
 from bench.machine import this_machine
+from bench.real_runs import trials_of
 from bench.tables import rate
 from pgassay.analysis.course import read_course
 from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
-from pgassay.pipeline import run_experiment
-from pgassay.plan.model import Plan, PlannedTrial
-from pgassay.samples.run_directory import RunDirectory, StoredTrial
-from pgassay.spec.parse import parse_spec
-from pgassay.trials.observer import SilentObserver
+from pgassay.plan.model import Plan
 
 Array = NDArray[np.float64]
 HERE = Path(__file__).parent
@@ -70,36 +64,11 @@ class Trial:
     """Throughput of each."""
 
 
-class Told(SilentObserver):
-    """One line a trial."""
-
-    def trial_ended(self, trial: PlannedTrial, tps: float | None) -> None:
-        print(f"trial {trial.number}: {tps or 0.0:.0f} tps", flush=True)
-
-
 def run_trials(count: int, seconds: float) -> list[Trial]:
     """On a fresh embedded PostgreSQL 18, every trial from the same frozen data."""
-    with tempfile.TemporaryDirectory() as folder:
-        workload = Path(folder) / "simple-update"
-        shutil.copytree(str(files("pgassay") / "workloads" / "pgbench"), workload)
-        (workload / "workload.toml").write_text(
-            'title = "pgbench\'s simple-update"\n'
-            "[scenarios]\nsimple-update = { file = 'simple-update.sql' }\n",
-            "utf-8",
-        )
-        text = SPEC.format(trials=count, seconds=seconds)
-        spec = parse_spec(text, source="real-aa.toml", beside=Path(folder))
-        run = RunDirectory.create(Path(folder) / "run")
-        run_experiment(spec, run, Told())
-        found = in_order(run.trials())
+    with trials_of(SPEC.format(trials=count, seconds=seconds)) as found:
         courses = [course for t in found if (course := read_course(t)) is not None]
         return [Trial(float(c.transactions.sum() / c.edges_s[-1]), c.tps) for c in courses]
-
-
-def in_order(trials: Iterable[StoredTrial]) -> list[StoredTrial]:
-    """Those that count, as they ran: one that was run again has a number beyond all others."""
-    valid = [trial for trial in trials if trial.validity().valid]
-    return sorted(valid, key=lambda trial: int(trial.summary()["started_ns"]))
 
 
 def store(trials: Sequence[Trial], path: Path) -> None:

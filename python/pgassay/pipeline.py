@@ -49,7 +49,7 @@ from pgassay.trials.environment import describe_environment
 from pgassay.trials.grounds import Grounds, grounds_of
 from pgassay.trials.loads import check_load
 from pgassay.trials.observer import Observer
-from pgassay.trials.preparing import check_arms, prepare
+from pgassay.trials.preparing import check_arms, check_new_servers, prepare
 from pgassay.trials.restoring import restored
 from pgassay.trials.run import TrialContext
 from pgassay.trials.servers import check_servers
@@ -75,6 +75,7 @@ def run_experiment(
     check_thresholds()
     placement = resolve_placement(spec.file.placement, spec.file.settings.host)
     plan = make_plan(spec, calibrates=calibrates)
+    check_new_servers(spec, plan)
     observer.planned(plan)
     for warning in placement.warnings:
         observer.warned(warning)

@@ -25,7 +25,7 @@ from support.broken_runs import (
     spec_file,
     watched,
 )
-from support.command import pgassay, shop_workload
+from support.command import last_line, pgassay, shop_workload
 from support.servers import SECRET, LabServer, installation_named, is_root, wait_until
 
 
@@ -59,10 +59,6 @@ def existing(server: LabServer) -> str:
         f"[target]\ndsn = 'host=127.0.0.1 port={server.port} user=lab dbname=lab'\n"
         "allow_changes = true"
     )
-
-
-def last_line(text: str) -> str:
-    return text.strip().splitlines()[-1].strip()
 
 
 def in_the_second_trial(tool: WatchedRun) -> dict[str, str]:
@@ -137,7 +133,7 @@ def test_a_backend_that_is_killed_is_told_in_the_words_of_the_servers_log(
             'shared_preload_libraries = ["", "not_there"]',
             'could not access file "not_there": No such file or directory',
         ),
-        ('shared_buffers = ["16MB", "900GB"]', "could not map anonymous shared memory"),
+        ('huge_pages = ["off", "on"]', "could not map anonymous shared memory"),
     ],
 )
 def test_a_setting_that_keeps_the_server_down_is_told_in_the_servers_own_words(

@@ -12,11 +12,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from pgassay import _core
 from pgassay.target.account import Account
 from pgassay.target.existing import ExistingTarget
+from pgassay.target.session import resolve
 from pgassay.target.workspace import make_workspace, new_name
+from pgassay.trials.foreign_sessions import BASE_BACKUP, foreign_maintenance
 from pgassay.trials.guards import Remark
 from pgassay.trials.sameness import SamenessWatch
+from pgassay.trials.sampling import open_sampler
 from support.remarks import said
 from support.servers import (
     LabServer,
@@ -167,6 +171,30 @@ def test_a_vacuum_of_another_session_is_seen(slow_table: LabServer) -> None:
         end_sessions(slow_table, "cron")
     assert found["maintenance"].grade == "invalid"
     assert found["foreign-sessions"].grade == "doubt"
+
+
+def test_upkeep_that_begins_and_ends_between_the_two_looks_is_sampled(
+    slow_table: LabServer, account: Account, room: Path
+) -> None:
+    began = _core.now_ns()
+    parameters = resolve(slow_table.dsn())
+    with slow_table.admin() as session:
+        version = session.info.server_version
+        sampler, _ = open_sampler(parameters, version, load=None, waits_every_s=0.1)
+        try:
+            session.execute("SET application_name = 'cron'")
+            session.execute("SET maintenance_work_mem = '1MB'")
+            for command in SLOWLY.split("; ")[:2]:
+                session.execute(command.encode())
+            with suppress(psycopg.errors.QueryCanceled):
+                session.execute("SET statement_timeout = '2.5s'")
+                session.execute("VACUUM slow")
+            backup = base_backup(slow_table, account, room / "again", "-r", "2M", "-X", "none")
+            assert backup.wait(timeout=60) == 0
+        finally:
+            sampler.stop()
+    window = (began, _core.now_ns())
+    assert foreign_maintenance(sampler.take_counters(), window) == {"VACUUM", BASE_BACKUP}
 
 
 def test_autovacuum_at_work_when_a_trial_begins_is_a_doubt(slow_table: LabServer) -> None:

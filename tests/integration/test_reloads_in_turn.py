@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from pgassay.target.capacity import OWN_SESSIONS
 from support.broken_runs import assert_nothing_open, watched
 from support.command import pgassay, shop_workload
 from support.servers import SECRET, LabServer
@@ -29,23 +30,35 @@ max_blocks = 2
 EXISTING = 'dsn = "host=127.0.0.1 port={port} user=lab dbname=lab"\nallow_changes = true'
 SCRIPT = """
 INSERT INTO public.seen VALUES
-((extract(epoch FROM clock_timestamp()) * 1e9)::bigint, current_setting('wal_sync_method'));
+((extract(epoch FROM clock_timestamp()) * 1e9)::bigint, current_setting('wal_sync_method'),
+ (SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'pgassay %'));
 """
+
+
+def with_an_empty_table(server: LabServer) -> Path:
+    """For the script; the file that ALTER SYSTEM writes."""
+    with server.admin() as session:
+        session.execute("DROP TABLE IF EXISTS public.seen")
+        session.execute("CREATE TABLE public.seen (at_ns bigint, method text, ours int)")
+    return server.cluster.workspace.data / "postgresql.auto.conf"
+
+
+def written(folder: Path, target: str, script: str = SCRIPT) -> Path:
+    """The spec."""
+    spec = folder / "x.toml"
+    spec.write_text(SPEC.format(target=target, folder=shop_workload(folder, script)))
+    return spec
 
 
 def test_every_slice_has_its_arms_setting_before_the_part_that_counts(
     lab_server: LabServer, tmp_path: Path
 ) -> None:
-    settings = lab_server.cluster.workspace.data / "postgresql.auto.conf"
+    settings = with_an_empty_table(lab_server)
     with lab_server.admin() as session:
-        session.execute("DROP TABLE IF EXISTS public.seen")
-        session.execute("CREATE TABLE public.seen (at_ns bigint, method text)")
         session.execute("ALTER SYSTEM SET wal_sync_method = 'open_datasync'")
         session.execute("SELECT pg_reload_conf()")
     found = settings.read_bytes()
-    spec, run = tmp_path / "x.toml", tmp_path / "run"
-    target = EXISTING.format(port=lab_server.port)
-    spec.write_text(SPEC.format(target=target, folder=shop_workload(tmp_path, SCRIPT)))
+    spec, run = written(tmp_path, EXISTING.format(port=lab_server.port)), tmp_path / "run"
     try:
         done = pgassay("run", spec, "--out", run, "--json", PGPASSWORD=SECRET)
         assert done.returncode == 0, done.stderr
@@ -53,12 +66,14 @@ def test_every_slice_has_its_arms_setting_before_the_part_that_counts(
         assert_nothing_open(run)
         with lab_server.admin() as session:
             seen = session.execute("SELECT at_ns, method FROM public.seen").fetchall()
+            (ours,) = session.execute("SELECT max(ours) FROM public.seen").fetchone() or (0,)
             (now,) = session.execute("SHOW wal_sync_method").fetchone() or ("",)
         assert now == "open_datasync"
     finally:
         with lab_server.admin() as session:
             session.execute("ALTER SYSTEM RESET wal_sync_method")
             session.execute("SELECT pg_reload_conf()")
+    assert 2 <= ours <= OWN_SESSIONS, "what is promised to a server with few connections"
     method = {"a1": "fdatasync", "a2": "fsync"}
     trials = [
         json.loads((trial / "trial.json").read_text()) for trial in (run / "trials").iterdir()
@@ -86,14 +101,9 @@ def test_every_slice_has_its_arms_setting_before_the_part_that_counts(
 def test_a_run_killed_while_settings_alternate_leaves_the_server_as_found_after_recovery(
     lab_server: LabServer, tmp_path: Path
 ) -> None:
-    settings = lab_server.cluster.workspace.data / "postgresql.auto.conf"
-    with lab_server.admin() as session:
-        session.execute("DROP TABLE IF EXISTS public.seen")
-        session.execute("CREATE TABLE public.seen (at_ns bigint, method text)")
+    settings = with_an_empty_table(lab_server)
     found = settings.read_bytes()
-    spec, run = tmp_path / "x.toml", tmp_path / "run"
-    target = EXISTING.format(port=lab_server.port)
-    spec.write_text(SPEC.format(target=target, folder=shop_workload(tmp_path, SCRIPT)))
+    spec, run = written(tmp_path, EXISTING.format(port=lab_server.port)), tmp_path / "run"
 
     with watched(run, spec, PGPASSWORD=SECRET) as tool:
         # Read from disk: sessions of ours would look like somebody else's work.
@@ -107,9 +117,7 @@ def test_a_run_killed_while_settings_alternate_leaves_the_server_as_found_after_
 
 
 def test_a_server_of_our_own_takes_turns_too(tmp_path: Path) -> None:
-    spec, run = tmp_path / "x.toml", tmp_path / "run"
-    text = SPEC.format(target="", folder=shop_workload(tmp_path, "SELECT 1;"))
-    spec.write_text(text)
+    spec, run = written(tmp_path, "", "SELECT 1;"), tmp_path / "run"
     done = pgassay("run", spec, "--out", run, "--json")
     assert done.returncode == 0, done.stderr
     (trial, *_) = sorted((run / "trials").iterdir())

@@ -26,6 +26,11 @@ def pgassay(*arguments: str | Path, **environment: str) -> subprocess.CompletedP
     )
 
 
+def last_line(text: str) -> str:
+    """What a command ends with."""
+    return text.strip().splitlines()[-1].strip()
+
+
 def shop_workload(beside: Path, script: str, *, weight: float = 1.0) -> Path:
     """A workload folder `shop` with one table and one scenario, `buy`."""
     folder = beside / "shop"

@@ -16,9 +16,11 @@ from pgassay.trials.sameness import SamenessWatch
 _SPEC = parse_spec("[factors.postgres]\njit = ['on', 'off']\n", source="lab", beside=Path())
 _ARM = make_plan(_SPEC).arms[0]
 _RESULT = {"steps": [{"measured": True, "start_ns": 0, "end_ns": 1}]}
-_UNSAMPLED: Columns = {name: [] for name in ("tick_ns", "pid", "backend_type", "state", "scenario")}
+_NO_WAITS: Columns = {name: [] for name in ("tick_ns", "pid", "backend_type", "state", "scenario")}
+_NO_COUNTERS: Columns = {name: [] for name in ("time_ns", "source", "object", "name", "value")}
 
 
 def said(watch: SamenessWatch) -> dict[str, Remark]:
     """Each guard that spoke at the trial's end."""
-    return {one.guard: one for one in watch.remarks(_SPEC, _ARM, _RESULT, _UNSAMPLED, [])}
+    found = watch.remarks(_SPEC, _ARM, _RESULT, _NO_WAITS, _NO_COUNTERS, [])
+    return {one.guard: one for one in found}

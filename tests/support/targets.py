@@ -33,7 +33,7 @@ ACCESS = {
     "ssh": Access(ssh=HOST, control=CLUSTER, allow_restart=True),
     "ssh, no service": Access(ssh=HOST),
 }
-OWNED = ("embedded-18", "debian-15")
+OWNED = ("embedded-18", "embedded-16", "debian-15")
 COPIES = ", on copies"
 KINDS = (*OWNED, *ACCESS, f"pg_ctlcluster{COPIES}", f"ssh{COPIES}")
 

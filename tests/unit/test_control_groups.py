@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pgassay.target.block_devices import Mount
+from pgassay.target.control_groups import control_group_files
 from pgassay.target.local_host import LocalHost
-from pgassay.trials.control_groups import control_group_files
 
 
 class Grouped(LocalHost):

@@ -12,7 +12,7 @@ from bench.switchback_errors import World, make_trials
 
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.measures import measure_trial
-from pgassay.errors import SetupError, SpecError
+from pgassay.errors import SpecError
 from pgassay.plan.described import mode_lines, restarts_line
 from pgassay.plan.design import make_plan
 from pgassay.plan.duets import background
@@ -20,11 +20,9 @@ from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.spec.parse import Spec, parse_spec
 from pgassay.spec.settings import CATALOGUED, catalogue
-from pgassay.target.local_host import LocalHost
-from pgassay.target.protocol import ConnectionParameters, Context, Setting
+from pgassay.target.protocol import ConnectionParameters
 from pgassay.trials.grounds import grounds_of
 from pgassay.trials.loads import engine_request
-from pgassay.trials.memory import refuse_more_than_memory, shared_buffers
 from pgassay.trials.processor_times import ProcessorTimes, of_all_servers, split_between
 from pgassay.trials.side_by_side import reset_order
 from support.synthetic import synthetic_run
@@ -170,29 +168,6 @@ def test_one_servers_figures_are_no_cost_of_all_transactions(tmp_path: Path) -> 
     after = measure_trial(next(iter(run.trials()))).whole.values
     assert before.keys() - after.keys() >= {"wal_bytes_per_tx", "checkpoints_per_min"}
     assert after["tps"] == before["tps"]
-
-
-def buffers(value: str, unit: str = "8kB") -> dict[str, Setting]:
-    one = Setting(
-        "shared_buffers", value, unit, Context.POSTMASTER, "integer", (), None, None, "", "", False
-    )
-    return {"shared_buffers": one}
-
-
-class Small(LocalHost):
-    def read(self, path: Path, offset: int = 0) -> bytes:
-        return b"MemTotal:  8388608 kB\n" if path.name == "meminfo" else super().read(path, offset)
-
-
-def test_servers_that_together_have_more_cache_than_the_host_has_memory_are_refused() -> None:
-    host = Small()
-    known = buffers("16384")
-    assert shared_buffers({}, known) == 128 * 1024**2
-    assert shared_buffers({"Shared_Buffers": "5GB"}, known) == 5 * 1024**3
-    sizes = {"small": shared_buffers({}, known), "large": 5 * 1024**3}
-    refuse_more_than_memory(sizes, host)
-    with pytest.raises(SetupError, match=r"10\.0 GiB of the host's 8\.0 GiB"):
-        refuse_more_than_memory({"one": 5 * 1024**3, "two": 5 * 1024**3}, host)
 
 
 def test_the_work_of_a_server_beside_is_not_foreign() -> None:

@@ -21,6 +21,7 @@ from pgassay.analysis.power import Spreading, blocks_for, outlook
 from pgassay.findings.calibration import expectation_lines
 from pgassay.pipeline import report_run
 from pgassay.plan.design import make_plan
+from pgassay.plan.model import Plan
 from pgassay.samples.noise_memory import (
     MOST_KEPT,
     noise_folder,
@@ -75,23 +76,89 @@ def test_the_factor_does_not_matter_but_the_load_does(floor: NoiseFloor) -> None
     assert expected(other_load, [record]).known_from == "other loads"
 
 
-def test_a_switchback_leaves_no_noise_for_later_runs() -> None:
-    plan = make_design(4, 4, 20, 1)
-    trials = make_trials(plan, World("a host that remembers"), np.random.default_rng(1))
+TURNS = SEQUENTIAL.replace('max_wal_size = ["32MB", "4GB"]', 'work_mem = ["4MB", "64MB"]').replace(
+    "[design]", '[design]\nmode = "switchback"\nslice = 0.25'
+)
+DUET = """
+[factors.target]
+version = [16, 18]
+[load]
+step = "{seconds}s"
+[design]
+mode = "duet"
+"""
+
+
+def left_by(plan: Plan, world: World) -> NoiseFloor:
+    """What a run of that plan leaves for later ones."""
+    trials = make_trials(plan, world, np.random.default_rng(1))
     analysis = analyse("?", plan, trials)
     assert analysis.comparisons
-    assert with_noise(analysis, plan, [], []).noise is None
+    floor = with_noise(analysis, plan, [], [{"started_ns": 0, "ended_ns": 30 * 10**9}]).noise
+    assert floor is not None
+    return floor
 
 
-def test_a_switchback_is_foretold_nothing_and_that_is_said(floor: NoiseFloor) -> None:
-    text = SEQUENTIAL.replace('max_wal_size = ["32MB", "4GB"]', 'work_mem = ["4MB", "64MB"]')
-    spec = spec_of(text.replace("[design]", '[design]\nmode = "switchback"\nslice = 0.25'))
+def test_a_switchback_leaves_how_the_difference_of_its_arms_scatters() -> None:
+    plan = make_design(12, 12, 20, 1)
+    floor = left_by(plan, World("a host that forgets", memory=0.0))
+    assert floor.metrics == (), "rounds of slices are no trials"
+    turns = floor.turns
+    assert turns is not None
+    assert (turns.mode, turns.slice_s, turns.measured_s, turns.trials) == (
+        "switchback",
+        1.0,
+        20,
+        12,
+    )
+    # A slice of 1 s has the host's 3 % and its own 2 %, its kept part of three quarters more.
+    one_round = math.sqrt(2) * math.hypot(0.03, 0.02 / math.sqrt(0.75))
+    assert turns.trial_sd == pytest.approx(one_round / math.sqrt(10), rel=0.35)
+
+
+def test_a_switchback_is_foretold_from_earlier_ones_of_its_slices_by_the_length_of_trials() -> None:
+    spec = spec_of(TURNS)
     plan = make_plan(spec)
-    found = expect(spec, plan, [record_of(spec, "embedded", floor)])
-    assert found is None
-    ((label, sentence),) = expectation_lines(found, plan)
-    assert label == "expect"
-    assert "nothing is foretold where arms take turns" in sentence
+    floor = left_by(plan, World("a host that forgets", memory=0.0))
+    record = json.loads(json.dumps(record_of(spec, "embedded", floor)))
+    found = expected(TURNS, [record])
+    assert floor.turns is not None
+    assert (found.known_from, found.runs) == ("this load", 1)
+    assert [case.trial_sd for case in found.cases] == [pytest.approx(floor.turns.trial_sd)]
+    lines = dict(expectation_lines(found, plan))
+    assert lines["noise"].startswith("from trial to trial the difference of two arms scatters by")
+    assert {"expect", "finds"} <= lines.keys()
+    four_times = expected(TURNS.replace('step = "10s"', 'step = "40s"'), [record])
+    assert four_times.cases[0].trial_sd == pytest.approx(floor.turns.trial_sd / 2)
+    other_slices = expected(TURNS.replace("slice = 0.25", "slice = 0.5"), [record])
+    assert other_slices.known_from == "others"
+
+
+def test_noise_of_trials_foretells_no_switchback_and_that_of_turns_no_blocks(
+    floor: NoiseFloor,
+) -> None:
+    assert expected(TURNS, [record_of(spec_of(TURNS), "embedded", floor)]).known_from == "others"
+    turns = left_by(make_plan(spec_of(TURNS)), World("a host that forgets", memory=0.0))
+    assert expected(SEQUENTIAL, [record_of(spec_of(), "embedded", turns)]).known_from == "others"
+    assert [case.trial_sd for case in expected(TURNS, []).cases] == [
+        pytest.approx(share * math.sqrt(128 / make_plan(spec_of(TURNS)).measured_s))
+        for share in (0.0024, 0.0096)
+    ]
+
+
+def test_a_duet_is_foretold_by_the_luck_of_starts_that_this_host_has_shown() -> None:
+    spec = spec_of(DUET.format(seconds=16))
+    plan = make_plan(spec)
+    assert expect(spec, plan, []) is None
+    ((label, sentence),) = expectation_lines(None, plan)
+    assert (label, sentence[:30]) == ("expect", "nothing is foretold of servers")
+    floor = left_by(plan, World("lucky starts", memory=0.0, between=0.03))
+    assert floor.turns is not None
+    assert floor.turns.trial_sd == pytest.approx(0.03, rel=0.5)
+    record = record_of(spec, "embedded", floor)
+    for seconds in (16, 64):
+        (case,) = expected(DUET.format(seconds=seconds), [record]).cases
+        assert case.trial_sd == floor.turns.trial_sd, "no length makes that less"
 
 
 def test_records_that_may_be_of_rounds_of_slices_are_not_believed() -> None:
@@ -115,7 +182,10 @@ def test_without_earlier_runs_a_range_is_told_as_that_of_others() -> None:
     assert "no earlier run here" in dict(expectation_lines(found, plan))["noise"]
 
 
-@pytest.mark.parametrize("broken", [{}, {"metrics": 3}, {"metrics": {"tps": {"trial_sd": "x"}}}])
+@pytest.mark.parametrize(
+    "broken",
+    [{}, {"metrics": 3}, {"metrics": {"tps": {"trial_sd": "x"}}}, {"turns": {"trial_sd": "x"}}],
+)
 def test_a_record_of_another_make_is_as_none(broken: dict[str, object]) -> None:
     stored = {"target": ["embedded", "18"], "overhead_s": 1.0, **broken}
     assert expected(SEQUENTIAL, [stored]).known_from == "others"

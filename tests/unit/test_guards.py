@@ -11,7 +11,7 @@ import pytest
 
 from pgassay.errors import SetupError
 from pgassay.trials.fingerprint import Fingerprint
-from pgassay.trials.foreign_sessions import foreign_load, measured_window
+from pgassay.trials.foreign_sessions import foreign_load, foreign_maintenance, measured_window
 from pgassay.trials.guards import (
     Evidence,
     doubts_among,
@@ -107,6 +107,8 @@ def test_a_quiet_trial_leaves_nothing_to_say_though_its_data_has_grown() -> None
         (afterwards(base_backups=1), {"base-backup": "invalid"}),
         (beforehand(foreign_maintenance=1), {"maintenance": "invalid"}),
         (afterwards(foreign_maintenance=1), {"maintenance": "invalid"}),
+        (replace(QUIET, maintenance={"CREATE INDEX"}), {"maintenance": "invalid"}),
+        (replace(QUIET, maintenance={"BASE_BACKUP"}), {"base-backup": "invalid"}),
         (beforehand(autovacuum_workers=1), {"autovacuum": "doubt"}),
         (afterwards(autovacuum_workers=1), {}),
         (replace(QUIET, late_reloads=0.005), {}),
@@ -237,3 +239,19 @@ def test_the_measured_window_leaves_out_the_warm_up() -> None:
     ]
     assert measured_window(steps) == (5, 9)
     assert measured_window(steps[:1]) == (0, 0)
+
+
+def test_upkeep_of_other_sessions_counts_in_the_measured_time_alone() -> None:
+    seen = [
+        (5, "progress", "VACUUM/lab/public.t/scanning heap/another"),
+        (15, "progress", "ANALYZE/lab/a/b/acquiring sample rows/another"),
+        (16, "progress", "VACUUM/lab/public.t/scanning heap/autovacuum"),
+        (17, "progress", "VACUUM/lab/public.t/scanning heap/pgassay"),
+        (18, "progress", "COPY FROM/lab/public.t//another"),
+        (18, "progress", "BASE_BACKUP///streaming database files/another"),
+        (19, "database", "lab/another"),
+    ]
+    counters = dict(
+        zip(("time_ns", "source", "object"), map(list, zip(*seen, strict=True)), strict=True)
+    )
+    assert foreign_maintenance(counters, (10, 20)) == {"ANALYZE", "BASE_BACKUP"}

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from bench.real_aa import Trial, in_order, rows_of, store, stored, write_page
+from bench.real_aa import Trial, rows_of, store, stored, write_page
+from bench.real_runs import in_order
+from bench.real_turns import Task, as_row, count, design, relabelled
+from bench.real_turns import stored as stored_turns
+from bench.switchback_errors import World, make_trials
 
 from pgassay.trials.record import Validity
 
@@ -63,7 +68,7 @@ class Finished:
 
 def test_trials_that_do_not_count_are_left_out_and_repeats_are_where_they_ran() -> None:
     trials = [Finished(1, 10), Finished(2, 20, counts=False), Finished(3, 40), Finished(7, 30)]
-    assert [t.number for t in in_order(trials)] == [1, 7, 3]  # type: ignore[arg-type, attr-defined]
+    assert [t.number for t in in_order(trials)] == [1, 7, 3]
 
 
 def test_figures_are_read_back_as_they_were_stored(tmp_path: Path) -> None:
@@ -74,3 +79,28 @@ def test_figures_are_read_back_as_they_were_stored(tmp_path: Path) -> None:
         assert np.allclose(after.seconds, before.seconds, atol=0.5)
     write_page(trials, 5, tmp_path / "page.md")
     assert "Neighbouring trials are blocks" in (tmp_path / "page.md").read_text("utf-8")
+
+
+def test_relabelled_arms_in_turn_are_called_different_as_often_as_is_stated(
+    tmp_path: Path,
+) -> None:
+    source = np.random.default_rng(2)
+    switchback = design("switchback", 16.0, 4, 4, 1)
+    series = [
+        [as_row(turn) for turn in trial.turns]
+        for trial in make_trials(switchback, World("remembers", memory=0.9), source)
+    ]
+    path = tmp_path / "turns.json"
+    path.write_text(json.dumps({"switchback": {"seconds": 16.0, "trials": series}}))
+    found = stored_turns(path)["switchback"]["trials"]
+    counted = count(Task("switchback", 16.0, found, 4, 4, range(60)))
+    assert sum(different for different, *_ in counted) <= 8  # of 60, where 3 are to be expected
+    assert {blocks for *_, blocks, _ in counted} == {4}
+    labels = {
+        tuple(t.arm for t in relabelled(one, 3)[1][0].turns)
+        for one in (
+            Task("switchback", 16.0, found, 4, 4, range(1)),
+            Task("duet", 16.0, found, 4, 4, range(1)),
+        )
+    }
+    assert len(labels) == 2, "slices are relabelled one by one, servers trial by trial"

@@ -78,7 +78,11 @@ def test_it_tells_the_noise_of_rounds_and_what_a_switchback_would_find() -> None
     assert found.outlook.detectable is not None
     assert found.outlook.detectable < 0.05
     assert found.noise.trial_sd == pytest.approx(0.03, rel=0.7)
-    assert analysis.noise is None, "nothing of it is the noise of trials in blocks"
+    floor = analysis.noise
+    assert floor is not None
+    assert floor.metrics == (), "nothing of it is the noise of trials in blocks"
+    assert floor.turns is not None
+    assert floor.turns.trial_sd == found.turns.trial_sd
 
 
 def test_its_advice_compares_the_switchback_with_blocks() -> None:

@@ -30,6 +30,7 @@ from pgassay.analysis.noise import noise_of
 from pgassay.analysis.turn_noise import (
     advise_turns,
     expected_of_turns,
+    turn_floor,
     turn_noise,
     whole_trials,
 )
@@ -48,10 +49,13 @@ def with_noise(
 ) -> Analysis:
     """The same analysis; with a doubt where an A/A run is too small to say anything.
 
-    Where arms take turns inside trials there is no noise of trials to be kept for other runs, but
-    an A/A run of such an experiment is calibrated by its rounds.
+    Where arms take turns inside trials, the noise is that of their differences, and an A/A run of
+    such an experiment is calibrated by its rounds.
     """
     if plan.alternates:
+        turns = turn_floor(plan, analysis.trials)
+        floor = None if turns is None else NoiseFloor((), overhead_of(plan, summaries), turns)
+        analysis = replace(analysis, noise=floor)
         return _calibrated_turns(analysis, plan, summaries) if plan.calibrates else analysis
     noises = []
     for metric in PRIMARY:

@@ -40,12 +40,31 @@ class Noise:
 
 
 @dataclass(frozen=True)
+class TurnFloor:
+    """Of a run in which two arms took turns, as shares of its metric."""
+
+    mode: str
+    metric: str
+    slice_s: float
+    """That was asked for; other trials have another length."""
+    measured_s: float
+    """Of each trial."""
+    trials: int
+    trial_sd: float
+    """Of a trial's mean of the differences of two arms."""
+    units: float
+    """Independent differences that a trial is worth; one in a duet: each start has its luck."""
+
+
+@dataclass(frozen=True)
 class NoiseFloor:
     """Of one run: what later ones can expect on this host."""
 
     metrics: tuple[Noise, ...]
+    """Of trials of an arm each; none where arms take turns inside them."""
     overhead_s: float
     """Of each trial: its reset, its warm-up, what surrounds them."""
+    turns: TurnFloor | None = None
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ Never: bridges a reset; a counter that goes backwards inside a window has no dif
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -18,14 +19,28 @@ _ONE_READING_NS = 5_000_000
 Small = NDArray[np.uint16] | NDArray[np.int64]
 
 
+class Rows(Protocol):
+    """A table, or one whose columns are read as they are asked for."""
+
+    @property
+    def num_rows(self) -> int:
+        """How many."""
+        ...
+
+    def __getitem__(self, column: str, /) -> pa.ChunkedArray:
+        """One column."""
+        ...
+
+
 class CounterSeries:
     """Every counter of one trial, each as sorted times and values."""
 
-    def __init__(self, table: pa.Table) -> None:
+    def __init__(self, table: Rows) -> None:
         self._series: dict[Key, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
         self._period: dict[str, int] = {}
         if table.num_rows == 0:
             return
+        # A column at a time, and none longer than it is needed: they are the largest of a run.
         times = table["time_ns"].to_numpy()
         words: list[list[str]] = []
         code = np.zeros(table.num_rows, dtype=np.int64)
@@ -36,6 +51,7 @@ class CounterSeries:
             code += indices
             if column == "source":
                 self._period = _periods(indices, found, times)
+            del indices
         small, used = _small(code)
         del code
         order = _by_counter(small, times)
@@ -43,7 +59,9 @@ class CounterSeries:
         edges = np.r_[0, np.flatnonzero(small[1:] != small[:-1]) + 1, len(small)]
         codes = used[small[edges[:-1]]]
         del small
-        times, values = times[order], table["value"].to_numpy()[order]
+        times = times[order]
+        values = table["value"].to_numpy()[order]
+        del order
         for code_of_it, start, end in zip(codes.tolist(), edges, edges[1:], strict=False):
             rest, name = divmod(code_of_it, len(words[2]))
             source, thing = divmod(rest, len(words[1]))

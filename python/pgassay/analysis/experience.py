@@ -18,8 +18,9 @@ from typing import Any, Literal
 import numpy as np
 
 from pgassay.analysis.analyse import rule_of
-from pgassay.analysis.calibration_model import Noise, NoiseFloor, Outlook
+from pgassay.analysis.calibration_model import Noise, NoiseFloor, Outlook, TurnFloor
 from pgassay.analysis.power import Spreading, difference_sd, outlook
+from pgassay.analysis.turn_noise import spreading
 from pgassay.plan.model import Plan
 from pgassay.spec.parse import Spec
 
@@ -56,6 +57,7 @@ def record_of(spec: Spec, target: str, floor: NoiseFloor) -> dict[str, Any]:
         "workload": f"{spec.workload.name} at scale {spec.file.workload.scale}",
         "overhead_s": floor.overhead_s,
         "metrics": {noise.metric: asdict(noise) for noise in floor.metrics},
+        **({} if floor.turns is None else {"turns": asdict(floor.turns)}),
     }
 
 
@@ -72,9 +74,12 @@ def load_of(spec: Spec) -> str:
 
 
 def expect(spec: Spec, plan: Plan, records: Iterable[Mapping[str, Any]]) -> Expectation | None:
-    """None where there is nothing to compare, or arms take turns: no noise of rounds is kept."""
-    if not plan.factors or plan.alternates:
+    """None where there is nothing to compare, or nobody knows: of servers side by side only this
+    host's own runs tell."""
+    if not plan.factors:
         return None
+    if plan.alternates:
+        return _expect_turns(spec, plan, records)
     target = _target(spec, None)
     here = [r for r in records if _like(r.get("target"), target) and _noise(r, plan.metric)]
     same = [r for r in here if r.get("load") == load_of(spec)][: _SHARED["most_runs"]]
@@ -94,6 +99,76 @@ def expect(spec: Spec, plan: Plan, records: Iterable[Mapping[str, Any]]) -> Expe
         overhead_s=overhead_s,
         block_s=len(plan.block(1)) * (plan.measured_s + overhead_s),
     )
+
+
+def _expect_turns(
+    spec: Spec, plan: Plan, records: Iterable[Mapping[str, Any]]
+) -> Expectation | None:
+    """By runs of the same mode, metric and slices; a block is one trial."""
+    target = _target(spec, None)
+    here = [
+        (record, turns)
+        for record in records
+        if _like(record.get("target"), target) and (turns := _turns(record, plan)) is not None
+    ]
+    same = [one for one in here if one[0].get("load") == load_of(spec)][: _SHARED["most_runs"]]
+    known = [turns for _, turns in same or here]
+    if same:
+        weights = [turns.trials for turns in known]
+        squares = [_at_length(turns, plan) ** 2 for turns in known]
+        sds = [math.sqrt(float(np.average(squares, weights=weights)))]
+    elif here:
+        each = [_at_length(turns, plan) for turns in known]
+        sds = [min(each), max(each)]
+    elif plan.side_by_side:
+        return None
+    else:
+        longer = math.sqrt(_SHARED["turns"]["seconds"] / plan.measured_s)
+        sds = [_SHARED["turns"][name] * longer for name in ("quiet", "noisy")]
+    units = _units(known, plan)
+    overheads = [float(record["overhead_s"]) for record, _ in same or here]
+    overhead_s = float(np.median(overheads)) if overheads else plan.trial_s - plan.measured_s
+    rule = rule_of(plan)
+    return Expectation(
+        known_from="this load" if same else "other loads" if here else "others",
+        runs=len(same or here),
+        cases=tuple(
+            Foreseen(
+                sd, outlook(rule, spreading(sd, units, plan), plan.min_blocks, plan.last_block)
+            )
+            for sd in dict.fromkeys(sds)
+        ),
+        overhead_s=overhead_s,
+        block_s=plan.measured_s + overhead_s,
+    )
+
+
+def _at_length(turns: TurnFloor, plan: Plan) -> float:
+    """The scatter of trials as long as the plan's; a start's luck stays as it is."""
+    if plan.side_by_side:
+        return turns.trial_sd
+    return turns.trial_sd * math.sqrt(turns.measured_s / plan.measured_s)
+
+
+def _units(known: Sequence[TurnFloor], plan: Plan) -> float:
+    """Independent differences in a trial of the plan; every round, where nobody knows."""
+    if plan.side_by_side:
+        return 1.0
+    if not known:
+        return plan.measured_s / (2.0 * (plan.trials[0].slice_s or 1.0))
+    return float(np.median([turns.units * plan.measured_s / turns.measured_s for turns in known]))
+
+
+def _turns(record: Mapping[str, Any], plan: Plan) -> TurnFloor | None:
+    """None where the record is of another make, mode, metric or length of slices."""
+    try:
+        found = TurnFloor(**record["turns"])
+        float(record["overhead_s"])
+        usable = min(found.trial_sd, found.measured_s, found.units, found.trials) > 0
+    except (KeyError, TypeError, ValueError):
+        return None
+    as_here = (plan.mode, plan.metric, plan.trials[0].slice_s)
+    return found if usable and (found.mode, found.metric, found.slice_s) == as_here else None
 
 
 def _outlook(plan: Plan, trial_sd: float) -> Outlook:

@@ -44,9 +44,9 @@ class TrialSources:
     @cached_property
     def postgres(self) -> CounterSeries:
         """postgres.parquet, by counter."""
-        return CounterSeries(self._trial.table("postgres"))
+        return CounterSeries(self._trial.by_column("postgres"))
 
     @cached_property
     def host(self) -> CounterSeries:
         """host.parquet, by counter."""
-        return CounterSeries(self._trial.table("host"))
+        return CounterSeries(self._trial.by_column("host"))

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pgassay.analysis.analyse import rule_of
-from pgassay.analysis.calibration_model import Advice, Outlook, TurnNoise
+from pgassay.analysis.calibration_model import Advice, Outlook, TurnFloor, TurnNoise
 from pgassay.analysis.contrasts import BlockTable, main_effect, round_table
 from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import TrialMeasures
@@ -23,6 +25,8 @@ from pgassay.analysis.power import Spreading, blocks_for, difference_sd, outlook
 from pgassay.analysis.rounds import spread_of_rounds
 from pgassay.plan.model import Plan
 
+Array = NDArray[Any]
+_FEWEST_STARTS = 3
 _MOST_TRIALS = 200
 """Beyond this a switchback is not advised."""
 
@@ -36,17 +40,16 @@ def whole_trials(plan: Plan, trials: Sequence[TrialMeasures]) -> BlockTable:
 
 def turn_noise(plan: Plan, trials: Sequence[TrialMeasures]) -> TurnNoise | None:
     """None where rounds are too few, or do not differ."""
-    table = round_table(METRICS[plan.metric], trials, plan)
-    if table.trials is None or not table.blocks:
+    found = _differences(plan, trials)
+    if found is None:
         return None
-    (factor,) = plan.factors
-    values = table.of(main_effect(plan, factor, factor.levels[1]))
-    spread = spread_of_rounds(values, table.trials)
+    values, of_trial = found
+    spread = spread_of_rounds(values, of_trial)
     if spread.error is None:
         return None
-    blocks = np.unique(table.trials)
-    means = np.array([values[table.trials == block].mean() for block in blocks])
-    rest = values - means[np.searchsorted(blocks, table.trials)]
+    blocks = np.unique(of_trial)
+    means = np.array([values[of_trial == block].mean() for block in blocks])
+    rest = values - means[np.searchsorted(blocks, of_trial)]
     return TurnNoise(
         rounds=len(values),
         trials=len(blocks),
@@ -56,23 +59,65 @@ def turn_noise(plan: Plan, trials: Sequence[TrialMeasures]) -> TurnNoise | None:
     )
 
 
+def turn_floor(plan: Plan, trials: Sequence[TrialMeasures]) -> TurnFloor | None:
+    """What a run of two arms in turn tells later ones; None of more arms, or of too few trials."""
+    if len(plan.arms) != 2 or plan.trials[0].slice_s is None:
+        return None
+    found = _differences(plan, trials)
+    if found is None:
+        return None
+    values, of_trial = found
+    blocks = np.unique(of_trial)
+    if plan.side_by_side:
+        # The unit is the trial: its start's luck is in it, and no length of it makes that less.
+        if len(blocks) < _FEWEST_STARTS:
+            return None
+        means = [values[of_trial == block].mean() for block in blocks]
+        trial_sd, units = float(np.std(means, ddof=1)), 1.0
+    else:
+        noise = turn_noise(plan, trials)
+        if noise is None:
+            return None
+        trial_sd, units = noise.trial_sd, noise.units
+    return TurnFloor(
+        plan.mode,
+        plan.metric,
+        plan.trials[0].slice_s,
+        plan.measured_s,
+        len(blocks),
+        trial_sd,
+        units,
+    )
+
+
+def _differences(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[Array, Array] | None:
+    """Of the rounds, and the trial that each is of; None without whole rounds."""
+    table = round_table(METRICS[plan.metric], trials, plan)
+    if table.trials is None or not table.blocks:
+        return None
+    (factor,) = plan.factors
+    return table.of(main_effect(plan, factor, factor.levels[1])), table.trials
+
+
 def expected_of_turns(noise: TurnNoise, experiment: Plan) -> Outlook:
     """What the switchback would find with such noise."""
-    spread = _spreading(noise, experiment)
+    spread = spreading(noise.trial_sd, noise.units, experiment)
     return outlook(rule_of(experiment), spread, experiment.min_blocks, experiment.max_blocks)
 
 
 def advise_turns(noise: TurnNoise, experiment: Plan, overhead_s: float) -> Advice | None:
     """How many trials of this length decide; None where too many."""
-    spread, length = _spreading(noise, experiment), experiment.measured_s
+    spread = spreading(noise.trial_sd, noise.units, experiment)
+    length = experiment.measured_s
     trials = blocks_for(rule_of(experiment), spread, experiment.min_blocks, _MOST_TRIALS)
     if trials is None:
         return None
     return Advice(length, trials, trials * (length + overhead_s), None)
 
 
-def _spreading(noise: TurnNoise, experiment: Plan) -> Spreading:
-    """Of the experiment's own arms: more of them have fewer rounds in a trial."""
+def spreading(trial_sd: float, units: float, experiment: Plan) -> Spreading:
+    """Of the experiment's own arms, out of two arms' differences: more arms have fewer rounds in a
+    trial."""
     arms = len(experiment.arms)
-    of_one_arm = noise.trial_sd / math.sqrt(2.0) * math.sqrt(arms / 2.0)
-    return Spreading(difference_sd(experiment, of_one_arm), max(1.0, noise.units * 2.0 / arms))
+    of_one_arm = trial_sd / math.sqrt(2.0) * math.sqrt(arms / 2.0)
+    return Spreading(difference_sd(experiment, of_one_arm), max(1.0, units * 2.0 / arms))

@@ -15,7 +15,13 @@ import typer
 from rich.table import Table
 
 from pgassay.cli.console import out, plain
-from pgassay.cli.plan_changes import ahead_to_json, held_to_json, look_ahead, print_ahead
+from pgassay.cli.plan_changes import (
+    ahead_to_json,
+    held_to_json,
+    knobs_refused,
+    look_ahead,
+    print_ahead,
+)
 from pgassay.cli.plan_factors import print_factors, schema_to_json
 from pgassay.cli.plan_outlook import expectation_of, expectation_to_json, print_expectation
 from pgassay.cli.progress import clock
@@ -35,9 +41,9 @@ from pgassay.plan.store import plan_to_json
 from pgassay.spec.mode import Mode
 from pgassay.spec.parse import Spec, load_spec
 from pgassay.target.access import access_of
-from pgassay.target.host_knobs import doubts_on
 from pgassay.target.placement import Placement, resolve_placement
 from pgassay.trials.loads import check_load
+from pgassay.trials.preparing import check_new_servers
 from pgassay.trials.servers import check_servers
 
 
@@ -62,6 +68,7 @@ def plan(
     check_servers(checked)
     placement = resolve_placement(checked.file.placement, checked.file.settings.host)
     drawn = make_plan(checked)
+    check_new_servers(checked, drawn)
     ahead = look_ahead(checked, drawn)
     if as_json:
         found = {
@@ -70,16 +77,17 @@ def plan(
             **held_to_json(checked, placement),
             **schema_to_json(checked),
             **ahead_to_json(ahead),
+            "knobs_refused": knobs_refused(checked, ahead),
             **expectation_to_json(expectation_of(checked, drawn)),
         }
         typer.echo(json.dumps(found))
     else:
-        _print(checked, drawn, placement)
+        _print(checked, drawn, placement, knobs_refused(checked, ahead))
         print_expectation(out, expectation_of(checked, drawn), drawn)
         print_ahead(ahead)
 
 
-def _print(spec: Spec, drawn: Plan, placement: Placement) -> None:
+def _print(spec: Spec, drawn: Plan, placement: Placement, knobs: list[str]) -> None:
     out.print(f"[bold]{plain(drawn.question)}[/bold]")
     out.print(f"target    {plain(_target(spec, drawn))}")
     out.print(f"workload  {plain(spec.workload.name)}, scale {spec.file.workload.scale}:")
@@ -96,13 +104,7 @@ def _print(spec: Spec, drawn: Plan, placement: Placement) -> None:
         out.print(f"mode      {plain(line)}")
     _print_design(spec, drawn)
     _print_order(drawn)
-    knobs = {name: (value,) for name, value in spec.file.settings.host.items()}
-    host = access_of(spec.file.target).host()
-    try:
-        doubts = doubts_on({**knobs, **spec.file.factors.host}, host)
-    finally:
-        host.close()
-    for warning in (*drawn.warnings, *placement.warnings, *doubts):
+    for warning in (*drawn.warnings, *placement.warnings, *knobs):
         out.print(f"[yellow]risk:[/yellow] {plain(warning)}")
 
 

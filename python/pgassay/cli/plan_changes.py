@@ -7,16 +7,21 @@ Never: changes anything, nor fails where the server cannot be reached: the plan 
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from pgassay.cli.console import out, plain
 from pgassay.errors import TargetError
+from pgassay.plan.demands import demands_of
 from pgassay.plan.model import Plan
 from pgassay.spec.host_knobs import HUGE, TAKEN_AT_START
 from pgassay.spec.parse import Spec
 from pgassay.target.access import access_of
+from pgassay.target.account import server_account
+from pgassay.target.host_knobs import doubts_on
 from pgassay.target.placement import Placement
 from pgassay.target.preview import PlannedChange, Preview, preview_existing
+from pgassay.target.workspace import disk_of_workspaces
 from pgassay.trials.grounds import grounds_of
 
 Ahead = Preview | str | None
@@ -43,6 +48,7 @@ def look_ahead(spec: Spec, plan: Plan) -> Ahead:
             rule=spec.file.reset_rule(),
             allow_changes=target.allow_changes,
             schema_variants=len(variants),
+            demands=demands_of(spec, plan).values(),
             restarts_for_knobs=any(
                 name.startswith((HUGE, *TAKEN_AT_START)) for name in spec.file.factors.host
             ),
@@ -60,6 +66,24 @@ def ahead_to_json(ahead: Ahead) -> dict[str, Any]:
             return {"server": None, "server_not_seen": ahead}
         case Preview():
             return {"server": asdict(ahead)}
+
+
+def knobs_refused(spec: Spec, ahead: Ahead) -> list[str]:
+    """What the server's host would refuse of its knobs, a line each."""
+    held = {name: (value,) for name, value in spec.file.settings.host.items()}
+    wanted = {**held, **spec.file.factors.host}
+    if not wanted:
+        return []
+    data = None
+    if ahead is None:
+        data = disk_of_workspaces(server_account())
+    elif isinstance(ahead, Preview) and ahead.data_directory is not None:
+        data = Path(ahead.data_directory)
+    host = access_of(spec.file.target).host()
+    try:
+        return doubts_on(wanted, data, host)
+    finally:
+        host.close()
 
 
 def held_to_json(spec: Spec, placement: Placement) -> dict[str, Any]:

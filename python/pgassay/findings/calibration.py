@@ -79,12 +79,13 @@ def expected_sentence(outlook: Outlook, most_blocks: int, block_s: float) -> str
 def expectation_lines(found: Expectation | None, plan: Plan) -> list[tuple[str, str]]:
     """(label, sentence) of what a plan can expect, case by case; none without a comparison."""
     if found is None:
-        return [("expect", str(_RULES["before"]["turns"]))] if plan.alternates else []
+        return [("expect", str(_RULES["before"]["duet"]))] if plan.side_by_side else []
     form = found.known_from.replace(" ", "_")
     if form == "this_load" and found.runs == 1:
         form = "one_run"
     noise = " to ".join(_percent(case.trial_sd) for case in found.cases)
-    lines = [("noise", str(_RULES["before"][form]).format(noise=noise, runs=found.runs))]
+    what = str(_RULES["before"]["differences" if plan.alternates else "trials"])
+    lines = [("noise", str(_RULES["before"][form]).format(what=what, noise=noise, runs=found.runs))]
     least, most = plan.min_blocks, plan.last_block
     for case in found.cases:
         at = f"At {_percent(case.trial_sd)} %: " if len(found.cases) > 1 else ""

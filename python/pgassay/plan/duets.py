@@ -19,13 +19,17 @@ from importlib.resources import files
 
 from pgassay.plan.model import Factor
 from pgassay.plan.plots import is_hard_to_change
-from pgassay.plan.turns import why_no_room
+from pgassay.plan.turns import (
+    SCRIPTS,
+    why_load_takes_no_turns,
+    why_no_room,
+    why_scripts_take_no_turns,
+)
 from pgassay.spec.parse import Spec
 from pgassay.spec.settings import is_known
 
 MOST_SERVERS = 4
 _OWN_SERVER = ("target", "postgres", "schema", "client.settings")
-_SCRIPTS = ("scenarios", "weights")
 _NEEDS: Mapping[str, str] = {
     "workload": "servers with other data do not have the same load",
     "host": "a knob of the host holds for all servers on it",
@@ -48,27 +52,23 @@ def is_worth_while(factors: Sequence[Factor]) -> bool:
 
 def why_no_duet(spec: Spec, factors: Sequence[Factor]) -> str | None:
     """What keeps arms from having a server each, side by side; None where nothing does."""
-    load = spec.file.load
     if spec.file.target.dsn is not None:
         return "an existing server is there once; pgassay starts servers of its own from target.bin"
     for factor in factors:
         problem = _why_not(factor, spec)
         if problem is not None:
             return f"{factor.name}: {problem}"
-    if load.command is not None:
-        return "a program of your own knows no slices"
-    if load.slices is not None:
-        return "[load.slices] alternates variants of its own"
-    if load.rate is not None:
+    problem = why_load_takes_no_turns(spec)
+    if problem is not None:
+        return problem
+    if spec.file.load.rate is not None:
         return "with a rate, arrivals come to no server in particular"
     return why_no_room(spec, math.prod(len(factor.levels) for factor in factors), MOST_SERVERS)
 
 
 def _why_not(factor: Factor, spec: Spec) -> str | None:
-    if factor.kind in _SCRIPTS:
-        if spec.file.load.pools == "per_scenario":
-            return "with pools per scenario each script has connections of its own"
-        return None
+    if factor.kind in SCRIPTS:
+        return why_scripts_take_no_turns(spec)
     if factor.kind not in _OWN_SERVER:
         return _NEEDS.get(factor.kind, "servers side by side cannot differ in it")
     for pattern, reason in background().items():

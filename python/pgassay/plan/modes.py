@@ -22,7 +22,12 @@ from importlib.resources import files
 from pgassay.errors import SpecError
 from pgassay.plan.duets import is_worth_while, why_no_duet
 from pgassay.plan.model import Factor
-from pgassay.plan.turns import why_no_room
+from pgassay.plan.turns import (
+    SCRIPTS,
+    why_load_takes_no_turns,
+    why_no_room,
+    why_scripts_take_no_turns,
+)
 from pgassay.spec.model import DesignTable
 from pgassay.spec.parse import Spec
 from pgassay.spec.settings import CATALOGUED, is_known
@@ -32,7 +37,6 @@ BLOCKS, SWITCHBACK, DUET = "blocks", "switchback", "duet"
 MOST_ARMS = 8
 LEAST_TRIALS, MOST_TRIALS = 4, 12
 """Blocks of a switchback where the file names none: two of each length of slices, at least."""
-_SCRIPTS = ("scenarios", "weights")
 _SETTINGS = ("postgres", "client.settings")
 _NEEDS: Mapping[str, str] = {
     "target": "another server takes a start of its own",
@@ -144,10 +148,9 @@ def why_no_switchback(spec: Spec, factors: Sequence[Factor]) -> str | None:
         problem = _why_not(factor, spec)
         if problem is not None:
             return f"{factor.name}: {problem}"
-    if load.command is not None:
-        return "a program of your own knows no slices"
-    if load.slices is not None:
-        return "[load.slices] alternates variants of its own"
+    problem = why_load_takes_no_turns(spec)
+    if problem is not None:
+        return problem
     if design.stopping == "group-sequential":
         return "the looks of a group-sequential run are after blocks of an arm per trial"
     if design.metric == "tps" and load.rate is not None:
@@ -156,10 +159,8 @@ def why_no_switchback(spec: Spec, factors: Sequence[Factor]) -> str | None:
 
 
 def _why_not(factor: Factor, spec: Spec) -> str | None:
-    if factor.kind in _SCRIPTS:
-        if spec.file.load.pools == "per_scenario":
-            return "with pools per scenario each script has connections of its own"
-        return None
+    if factor.kind in SCRIPTS:
+        return why_scripts_take_no_turns(spec)
     if factor.kind == "client" and factor.name in _CLIENT:
         return _CLIENT[factor.name]
     if factor.kind not in _SETTINGS:

@@ -21,6 +21,8 @@ from pgassay.plan.steps import steps_of
 from pgassay.spec.parse import Spec
 from pgassay.spec.slices import SHORTEST_S
 
+SCRIPTS = ("scenarios", "weights")
+"""Kinds of factor that say what the load sends."""
 FEWEST_ROUNDS = 8
 """Rounds of a trial below which its own spread is hardly known."""
 LONG_S = 2.0
@@ -33,8 +35,24 @@ def lengths_of(spec: Spec) -> tuple[float, float]:
     return asked, asked / 2 if asked / 2 >= SHORTEST_S else asked * 2
 
 
+def why_load_takes_no_turns(spec: Spec) -> str | None:
+    """Why the load cannot go from arm to arm; None where it can."""
+    if spec.file.load.command is not None:
+        return "a program of your own knows no slices"
+    if spec.file.load.slices is not None:
+        return "[load.slices] alternates variants of its own"
+    return None
+
+
+def why_scripts_take_no_turns(spec: Spec) -> str | None:
+    """Why scripts and weights cannot change from slice to slice; None where they can."""
+    if spec.file.load.pools == "per_scenario":
+        return "with pools per scenario each script has connections of its own"
+    return None
+
+
 def why_no_room(spec: Spec, arms: int, most_arms: int) -> str | None:
-    """Why the load has no room for so many arms in turn; None where it has."""
+    """Why a trial has no room for so many arms in turn; None where it has."""
     measured = [step for step in steps_of(spec.file.load) if step.measured]
     if len(measured) > 1:
         return "a trial has several steps, and slices need one load that stays"

@@ -14,8 +14,9 @@ from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 
+from pgassay.durable import OWNER_ONLY, sync_directory
 from pgassay.errors import PgassayError
-from pgassay.samples.files import OWNER_ONLY, clear_errors
+from pgassay.samples.files import clear_errors
 from pgassay.target.protocol import Change
 
 _FIELDS = tuple(field.name for field in fields(Change))
@@ -56,6 +57,7 @@ class FileJournal:
         # A line cut short by a crash must not swallow this one, so each begins afresh.
         line = "\n" + json.dumps({"at": time.time(), **entry}, ensure_ascii=False) + "\n"
         with clear_errors(self._path):
+            new = not self._path.exists()
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, OWNER_ONLY)
             try:
                 os.fchmod(descriptor, OWNER_ONLY)
@@ -65,6 +67,8 @@ class FileJournal:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+            if new:  # its first change would go with its name
+                sync_directory(self._path.parent)
 
 
 def open_changes(path: Path) -> list[Change]:

@@ -19,6 +19,8 @@ from typing import Any
 
 import platformdirs
 
+from pgassay.durable import make_directory, write_whole
+
 SCHEMA = "pgassay.noise/2"
 """Records of the first schema may be of rounds of slices, which are no trials: not believed."""
 MOST_KEPT = 200
@@ -37,16 +39,8 @@ def remember_noise(record: Mapping[str, Any], now: datetime | None = None) -> bo
     folder = noise_folder()
     name = f"{moment:%Y%m%dT%H%M%S%f}-{os.getpid()}.json"
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        aside = folder / f".{name}"
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(told, file, allow_nan=False)
-            aside.replace(folder / name)
-        except BaseException:
-            aside.unlink(missing_ok=True)
-            raise
+        make_directory(folder, parents=True, exist_ok=True)
+        write_whole(folder / name, json.dumps(told, allow_nan=False).encode())
         for old in _files(folder)[MOST_KEPT:]:
             old.unlink(missing_ok=True)
     except (OSError, ValueError):

@@ -24,8 +24,9 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pgassay.durable import make_directory, sync_directory
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.files import clear_errors, make_directory, sync_directory, write_whole
+from pgassay.samples.files import clear_errors, write_whole
 from pgassay.samples.run_directory import RunDirectory, StoredTrial, as_json, parsed_file
 from pgassay.samples.schemas import TABLES
 from pgassay.samples.tables import as_table

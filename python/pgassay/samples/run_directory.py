@@ -21,12 +21,13 @@ from pathlib import Path
 from typing import Any, Self
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from pgassay.durable import make_directory, sync_directory
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.files import clear_errors, make_directory, sync_directory, write_whole
+from pgassay.samples.files import clear_errors, write_whole
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
-from pgassay.samples.schemas import ADDED_LATER, TABLES
+from pgassay.samples.schemas import TABLES
+from pgassay.samples.stored_tables import ByColumn, read_table
 from pgassay.samples.tables import as_table, parquet
 from pgassay.spec.redaction import redacted_value
 from pgassay.trials.record import TrialRecord, Validity
@@ -164,18 +165,11 @@ class StoredTrial:
 
     def table(self, name: str) -> pa.Table:
         """One of the Parquet files, by its name without the ending."""
-        path = self.folder / f"{name}.parquet"
-        if name in ADDED_LATER and not path.exists():
-            return TABLES[name].empty_table()
-        try:
-            needed = {field.name for field in TABLES[name] if not field.nullable}
-            missing = needed - set(pq.read_schema(path).names)
-            if missing:
-                raise RunDirectoryError(f"{path}: column {min(missing)!r} is missing")
-            return pq.read_table(path, schema=TABLES[name])
-        except (OSError, pa.ArrowException) as error:
-            reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise RunDirectoryError(f"{path}: cannot be read: {reason}") from None
+        return read_table(self.folder / f"{name}.parquet", name)
+
+    def by_column(self, name: str) -> ByColumn:
+        """The same, a column at a time."""
+        return ByColumn(self.folder / f"{name}.parquet", name)
 
 
 def _summary(record: TrialRecord) -> dict[str, Any]:

@@ -25,17 +25,19 @@ from pgassay.target.service import Service
 from pgassay.target.snapshots import AS_BUILT
 
 
-def give_back(place: DataPlace) -> None:
+def give_back(place: DataPlace) -> bool:
     """The user's directory at its path and the server up on it, from wherever a run has stopped.
 
-    May be called at any time, also twice: what is on disk says what is left to do.
+    True where another lay there before. May be called at any time, also twice: what is on disk says
+    what is left to do.
     """
     found = place.beside("found")
     # A copy that is not whole may be what has filled the disk; one that cannot be removed now must
     # not keep the server from its own, and is seen to below.
     with suppress(TargetError):
         place.remove(place.beside("work"))
-    if place.has(found):
+    moved = place.has(found)
+    if moved:
         # Before the server is stopped: somebody may have mended it, and works on what lies there.
         place.refuse_another()
         place.service.stop()
@@ -58,6 +60,7 @@ def give_back(place: DataPlace) -> None:
     for path in place.spent():
         if place.has(path):
             raise LeftOver(f"{path} of {place.host.label} is not a copy that this run made")
+    return moved
 
 
 class LeftOver(TargetError):

@@ -16,7 +16,10 @@ from pgassay.errors import TargetError
 
 Finished = subprocess.CompletedProcess[str]
 COMMAND_LIMIT_S = 60.0
-REPLACE = 'umask 077 && cat > "$1.tmp" && sync "$1.tmp" && mv -f -- "$1.tmp" "$1"'
+REPLACE = (
+    'umask 077 && cat > "$1.tmp" && sync "$1.tmp" && mv -f -- "$1.tmp" "$1"'
+    ' && sync "$(dirname -- "$1")"'
+)
 """Shell: standard input becomes the file $1, whole or not at all."""
 
 

@@ -132,15 +132,17 @@ class HostKnobs:
         remember(list(self._written.values()), self._host)
 
 
-def doubts_on(wanted: Mapping[str, Sequence[str]], host: Host = HERE) -> list[str]:
-    """What a host would refuse, as far as it tells without a data directory; no change."""
+def doubts_on(
+    wanted: Mapping[str, Sequence[str]], data_directory: Path | None, host: Host = HERE
+) -> list[str]:
+    """What a host would refuse; of the disk nothing where the data directory is not known."""
     found = []
     for name, values in wanted.items():
-        if name.startswith(BLOCK):
+        if name.startswith(BLOCK) and data_directory is None:
             continue
         try:
             for value in values:
-                find_knob(name, None, host).check(value)
+                find_knob(name, data_directory, host).check(value)
         except TargetError as error:
             where = f"on {host.name}" if host.name else "here"
             found.append(f"a run {where} would be refused: {error}")

@@ -53,9 +53,13 @@ class LeftCopy:
     def by_hand(self) -> str:
         return f"{self.change.undo}; then remove {memory_file(self.server)}"
 
-    @property
-    def note(self) -> str:
-        """What a run says that has given it back."""
+    def note(self, moved: bool) -> str:
+        """What a run says that has given it back; `moved` where the server was on the copy."""
+        if not moved:
+            return (
+                f"{self.change.what}: a run was killed while it made copies of it, and the server"
+                " was still on its own; the copies are removed"
+            )
         return (
             f"{self.change.what}: a run that was killed had left the server on a copy of it; given"
             " back, and what was written to the copy is lost"
@@ -142,9 +146,9 @@ def reach(
         with place.held():
             given = left.still and _is_down(dsn, place.service)
             if given:
-                _give_back(left, place, journal)
+                moved = _give_back(left, place, journal)
         if given:
-            return _as_it_was(dsn, left), [left.note]
+            return _as_it_was(dsn, left), [left.note(moved)]
         parameters = resolve(dsn)
     with (
         told_as_target_error("looking for a copy that a killed run has left"),
@@ -164,8 +168,8 @@ def reach(
             run_lock.take(session)
             _refuse_other_server(session, left, access, machine)
             refuse_signs(look_for_signs(session, accept), parameters.label)
-            _give_back(left, place, journal)
-    return parameters, [left.note]
+            moved = _give_back(left, place, journal)
+    return parameters, [left.note(moved)]
 
 
 def _other_service(left: LeftCopy, access: Access) -> str:
@@ -204,9 +208,9 @@ def _refuse_other_server(
         access.control.refuse_other(machine, located)
 
 
-def _give_back(left: LeftCopy, place: DataPlace, journal: RememberedJournal) -> None:
+def _give_back(left: LeftCopy, place: DataPlace, journal: RememberedJournal) -> bool:
     try:
-        give_back_held(left.change, place)
+        moved = give_back_held(left.change, place)
     except KeyboardInterrupt:
         # Half-way the server is down; a second Ctrl-C is heeded.
         give_back_held(left.change, place)
@@ -215,6 +219,7 @@ def _give_back(left: LeftCopy, place: DataPlace, journal: RememberedJournal) -> 
     _, gone = with_the_copy(left.change, remembered(left.server))
     for change in reversed(gone):
         journal.settled(left.server, change)
+    return moved
 
 
 def _as_it_was(dsn: str, left: LeftCopy) -> ConnectionParameters:

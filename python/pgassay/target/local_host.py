@@ -16,6 +16,7 @@ from pathlib import Path
 
 import platformdirs
 
+from pgassay.durable import make_directory, write_whole
 from pgassay.errors import TargetError
 from pgassay.target.account import Account, account_named, last_line
 from pgassay.target.host import COMMAND_LIMIT_S, REPLACE, FileFacts, Finished
@@ -89,15 +90,10 @@ class LocalHost:
             if done.returncode:
                 raise OSError(0, last_line(done))
             return
-        aside = path.with_name(f"{path.name}.tmp")
-        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
+        write_whole(path, text.encode())
 
     def make_directory(self, path: Path) -> None:
-        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_directory(path, parents=True, exist_ok=True)
 
     def remove(self, path: Path) -> None:
         path.unlink(missing_ok=True)

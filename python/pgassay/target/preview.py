@@ -8,14 +8,16 @@ Never: changes anything; its session is read-only.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.plan.demands import Demand
 from pgassay.spec.redaction import hides, redacted
 from pgassay.spec.reset import EXISTING_RULE, Caches, ResetRule
 from pgassay.target.access import SQL_ONLY, Access
+from pgassay.target.capacity import capacity_of, lacking
 from pgassay.target.changeable import needs_restart, refuse_pending
 from pgassay.target.copy_room import COPIES, Room
 from pgassay.target.existing_copied import refuse_followed
@@ -67,6 +69,8 @@ class Preview:
     refusals: tuple[str, ...]
     """What else would stop it."""
     changes: tuple[PlannedChange, ...]
+    data_directory: str | None = None
+    """On the server's host, where that can be looked at."""
 
 
 def preview_existing(
@@ -80,6 +84,7 @@ def preview_existing(
     allow_changes: bool = False,
     restarts_for_knobs: bool = False,
     schema_variants: int = 0,
+    demands: Iterable[Demand] = (),
 ) -> Preview:
     """Look at the server as a run would, and say what that run would find and do."""
     try:
@@ -94,6 +99,10 @@ def preview_existing(
         # What a dead run has left there takes room until it is given back.
         copies = COPIES + schema_variants if left is None else 0
         on_host = look_at_host(session, access, rule, copies=copies)
+        capacity = capacity_of(session, read_settings(session), None)
+        capacity = replace(capacity, memory=on_host.memory)
+        asked = [(demand, capacity) for demand in demands]
+        data = on_host.data or data_here(session, access)
         return Preview(
             server=parameters.label,
             version=session.info.parameter_status("server_version") or "?",
@@ -104,6 +113,7 @@ def preview_existing(
                 *_left_refusals(left, access),
                 *_refusals(session, settings, access, rule, allow_changes=allow_changes),
                 *on_host.refusals,
+                *lacking(asked, side_by_side=False),
             ),
             changes=(
                 *_setting_changes(session, settings, access.scope(session)),
@@ -112,6 +122,7 @@ def preview_existing(
                 *_room_changes(on_host.room),
                 *_left_over(session, parameters.label, left),
             ),
+            data_directory=None if data is None else str(data),
         )
 
 

@@ -7,6 +7,7 @@ spec has it, and the room for copies where there are to be some. Never: changes 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from pgassay.errors import TargetError
 from pgassay.spec.reset import EXISTING_RULE, ResetLevel, ResetRule
@@ -15,6 +16,7 @@ from pgassay.target.copy_room import Room, room_for
 from pgassay.target.data_place import DataPlace, refuse_unmovable
 from pgassay.target.host import Host
 from pgassay.target.located import locate
+from pgassay.target.memory import memory_of
 from pgassay.target.protocol import Connection
 from pgassay.target.service import Service
 
@@ -26,6 +28,10 @@ class OnHost:
     refusals: tuple[str, ...] = ()
     room: Room | None = None
     """Where trials are to run on copies of the data directory."""
+    data: Path | None = None
+    """Where the server's data are there."""
+    memory: int | None = None
+    """Bytes that it lets a server have that can be started anew."""
 
 
 def look_at_host(
@@ -50,14 +56,15 @@ def look_at_host(
 def _seen(session: Connection, access: Access, rule: ResetRule, host: Host, copies: int) -> OnHost:
     server = locate(session, host)
     if access.control is None:
-        return OnHost()
+        return OnHost(data=server.data)
     access.control.refuse_other(host, server)
+    memory = memory_of(host, session.info.backend_pid)
     if rule.level is not ResetLevel.SNAPSHOT:
-        return OnHost()
+        return OnHost(data=server.data, memory=memory)
     place = DataPlace(host, Service(lambda: None, host, access.control, server))
     refuse_unmovable(place)
     if not copies:
-        return OnHost()
+        return OnHost(data=server.data, memory=memory)
     room = room_for(place, copies)
     refused = [] if room.fits or room.may_share else [room.lacking]
-    return OnHost(tuple(refused), room)
+    return OnHost(tuple(refused), room, server.data, memory)

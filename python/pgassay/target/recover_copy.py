@@ -58,10 +58,11 @@ def give_back_left(dsn: str, change: Change, access: Access, host: Host) -> None
         give_back_held(change, place)
 
 
-def give_back_held(change: Change, place: DataPlace) -> None:
-    """The same, where the caller holds the lock of these directories."""
+def give_back_held(change: Change, place: DataPlace) -> bool:
+    """The same, where the caller holds the lock of these directories; True where the server was
+    on a copy."""
     try:
-        give_back(place)
+        return give_back(place)
     except LeftOver as error:
         raise RestoreFailed(
             f"the server is on its own data directory again, and {error}; look there, and"

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import platformdirs
 
+from pgassay.durable import make_directory, write_whole
 from pgassay.errors import SetupError
 from pgassay.target.protocol import Change, Journal
 
@@ -101,16 +102,9 @@ def remember(server: str, changes: Sequence[Change]) -> None:
         if not changes:
             path.unlink(missing_ok=True)
             return
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        aside = path.with_name(f".{path.name}.{os.getpid()}")
+        make_directory(path.parent, parents=True, exist_ok=True)
         kept = {"server": server, "changes": [asdict(one) for one in changes]}
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(json.dumps(kept))
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-        _sync(path.parent)
+        write_whole(path, json.dumps(kept).encode())
     except OSError as error:
         raise SetupError(
             f"{path} cannot be written ({error.strerror}), so a killed run could not be undone by"
@@ -136,11 +130,3 @@ def memory_file(server: str) -> Path:
     # An identity is a number; where it is not known, the place may have any characters.
     name = server if server.isdigit() else hashlib.sha256(server.encode()).hexdigest()[:16]
     return platformdirs.user_state_path("pgassay") / "servers" / f"{name}.json"
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

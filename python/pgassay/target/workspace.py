@@ -68,15 +68,22 @@ class Workspace:
             self.lock = -1
 
 
-def base_directory(account: Account, environment: Mapping[str, str] = os.environ) -> Path:
-    """Where workspaces go; made if absent, and seen to be open to the account."""
+def disk_of_workspaces(account: Account) -> Path:
+    """A directory on the disk that workspaces go to; nothing is made."""
+    base = _base(account, os.environ)
+    return next(path for path in (base, *base.parents) if path.is_dir())
+
+
+def _base(account: Account, environment: Mapping[str, str]) -> Path:
     asked = environment.get(DATA_VARIABLE)
     if asked:
-        base = Path(asked).expanduser().absolute()
-    elif account.switches:
-        base = ROOT_BASE
-    else:
-        base = platformdirs.user_cache_path("pgassay") / "servers"
+        return Path(asked).expanduser().absolute()
+    return ROOT_BASE if account.switches else platformdirs.user_cache_path("pgassay") / "servers"
+
+
+def base_directory(account: Account, environment: Mapping[str, str] = os.environ) -> Path:
+    """Where workspaces go; made if absent, and seen to be open to the account."""
+    base = _base(account, environment)
     try:
         if not base.is_dir():
             base.mkdir(parents=True, mode=0o711 if account.switches else 0o700)

@@ -1,7 +1,8 @@
-"""How busy sessions that are not pgassay's kept the server during a trial.
+"""How busy sessions that are not pgassay's kept the server during a trial, and with what upkeep.
 
-Enters: the samples of waits, the measured steps. Leaves: their number, on average.
-Never: knows what they did; without pg_monitor they cannot be seen, and the sampler says so.
+Enters: samples of waits and of progress, the measured steps. Leaves: their number, on average; the
+commands that tell how far they are. Never: takes what it cannot see for nothing: without pg_monitor
+other sessions are hidden, and the sampler says so.
 """
 
 from __future__ import annotations
@@ -10,6 +11,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pgassay.trials.record import Columns
+
+BASE_BACKUP = "BASE_BACKUP"
+"""As the progress queries call it."""
+
+
+def foreign_maintenance(counters: Columns, window: tuple[int, int]) -> set[str]:
+    """Commands of other sessions under way in `window`, by the views of progress, each second:
+    VACUUM, ANALYZE, CREATE INDEX, CLUSTER, a base backup.
+
+    Not COPY, which is work as any other, nor autovacuum, which the load itself calls up.
+    """
+    start, end = window
+    rows = zip(*(counters[name] for name in ("time_ns", "source", "object")), strict=True)
+    found = {
+        str(what).partition("/")[0]
+        for time_ns, source, what in rows
+        if source == "progress" and start <= time_ns < end and str(what).endswith("/another")
+    }
+    return {command for command in found if not command.startswith("COPY")}
 
 
 def foreign_load(waits: Columns, window: tuple[int, int], fewest_samples: int) -> float | None:

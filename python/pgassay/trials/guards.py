@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pgassay.trials.fingerprint import Fingerprint
+from pgassay.trials.foreign_sessions import BASE_BACKUP
 from pgassay.trials.processor_times import ProcessorSplit
 from pgassay.trials.record import Checkpoint, Validity
 from pgassay.trials.thresholds import Limits, shipped_limits
@@ -50,6 +51,8 @@ class Evidence:
     awaits_outages: bool = False
     shares_clock: bool = True
     """Whether the server's host is this machine."""
+    maintenance: Collection[str] = ()
+    """Commands of other sessions that were seen under way in the measured time."""
     late_reloads: float | None = None
     """Share of slices to which a setting of the whole server came late, or early."""
 
@@ -103,12 +106,15 @@ def _replicas(evidence: Evidence, limits: Limits) -> Remark | None:
 
 def _base_backup(evidence: Evidence, limits: Limits) -> Remark | None:
     seen = evidence.before.base_backups or evidence.after.base_backups
+    seen = seen or BASE_BACKUP in evidence.maintenance
     return _found("base-backup", limits) if seen else None
 
 
 def _maintenance(evidence: Evidence, limits: Limits) -> Remark | None:
-    seen = evidence.before.foreign_maintenance or evidence.after.foreign_maintenance
-    return _found("maintenance", limits) if seen else None
+    seen = set(evidence.maintenance) - {BASE_BACKUP}
+    if evidence.before.foreign_maintenance or evidence.after.foreign_maintenance:
+        seen = seen or {"VACUUM or ANALYZE"}
+    return _found("maintenance", limits, commands=", ".join(sorted(seen))) if seen else None
 
 
 def _autovacuum(evidence: Evidence, limits: Limits) -> Remark | None:

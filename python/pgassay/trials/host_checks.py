@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from pgassay.target.control_groups import SOURCE as CONTROL_GROUP
 from pgassay.target.host import Host, is_there
 from pgassay.target.local_host import HERE
 from pgassay.target.own_role import own_role
@@ -18,7 +19,6 @@ from pgassay.target.settings import read_settings
 from pgassay.target.standing import is_local
 from pgassay.target.statements import statement
 from pgassay.trials.check import Check
-from pgassay.trials.control_groups import SOURCE as CONTROL_GROUP
 from pgassay.trials.host_over_sql import grants, sources_over_sql
 from pgassay.trials.host_sources import describe_storage, host_files, host_sources
 

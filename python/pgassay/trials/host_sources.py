@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.target.block_devices import Mount, Storage, describe_device, read_mounts, storage_of
+from pgassay.target.control_groups import control_group_files
 from pgassay.target.host import Host, HostUnreachable, is_there, text_of
 from pgassay.target.protocol import Connection, ServerFacts
-from pgassay.trials.control_groups import control_group_files
 
 _UNSPLIT = "sessions in the queue for a processor are counted as on it"
 _FILE_SYSTEM = "file_system"

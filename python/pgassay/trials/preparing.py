@@ -6,14 +6,19 @@ the object of environment.json. Never: builds before every arm was found possibl
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from pgassay.errors import ConnectionRefused
+from pgassay.plan.demands import demands_of
 from pgassay.plan.model import Plan
 from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.parse import Spec
+from pgassay.target.capacity import capacity_of, capacity_of_a_new_server, refuse_lacking
+from pgassay.target.local_host import HERE
+from pgassay.target.memory import memory_of
 from pgassay.target.placement import Placement
 from pgassay.target.protocol import Connection, ServerFacts, Target
 from pgassay.target.session import connect, told_as_target_error
@@ -21,7 +26,6 @@ from pgassay.trials.client_side import as_the_client
 from pgassay.trials.contents import contents_of, unlike
 from pgassay.trials.environment import describe_environment
 from pgassay.trials.grounds import Dataset, Grounds
-from pgassay.trials.memory import refuse_more_than_memory, shared_buffers
 from pgassay.trials.observer import Observer
 from pgassay.trials.server_differences import built_unlike, describe_servers
 
@@ -29,17 +33,24 @@ from pgassay.trials.server_differences import built_unlike, describe_servers
 def check_arms(spec: Spec, plan: Plan, target: Target, grounds: Grounds) -> None:
     """Refuse, before anything is built, what a server or this host would not take in some arm."""
     held, held_host = spec.file.settings.postgres, spec.file.settings.host
-    caches: dict[str, int] = {}
+    demands, asked = demands_of(spec, plan), []
     for arm in plan.arms:
-        target.choose(grounds.of_arm[arm.id])
+        facts = target.choose(grounds.of_arm[arm.id])
         target.check_settings({**held, **arm.levels_of("postgres")})
         target.check_host({**held_host, **arm.levels_of("host")})
-        if plan.side_by_side:
-            settings = {**held, **arm.levels_of("postgres")}
-            caches[arm.label] = shared_buffers(settings, target.facts().settings)
-    host = target.host()
-    if plan.side_by_side and host is not None:
-        refuse_more_than_memory(caches, host)
+        with told_as_target_error("looking at the server"), target.connect() as session:
+            capacity = capacity_of(session, facts.settings, target.host())
+        asked.append((demands[arm.id], capacity))
+    refuse_lacking(asked, side_by_side=plan.side_by_side)
+
+
+def check_new_servers(spec: Spec, plan: Plan) -> None:
+    """The same of servers that are still to be made, as far as is known beforehand."""
+    if spec.file.target.dsn is not None:
+        return
+    capacity = capacity_of_a_new_server(memory_of(HERE, os.getpid()))
+    asked = [(demand, capacity) for demand in demands_of(spec, plan).values()]
+    refuse_lacking(asked, side_by_side=plan.side_by_side)
 
 
 def prepare(

@@ -153,7 +153,7 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     crash = next(filter(None, (logged.crash, *(one.crash() for one in beside))), "")
     _refuse_broken(trial, result, crash)
     counters = joined(counters, statements.counters())
-    remarks = watch.remarks(spec, arm, result, waits, checkpoints, reloading)
+    remarks = watch.remarks(spec, arm, result, waits, counters, checkpoints, reloading)
     remarks += [remark for one in beside for remark in one.remarks(context.spec, result)]
     return TrialRecord(
         number=trial.number,

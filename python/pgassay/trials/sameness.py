@@ -16,7 +16,7 @@ from pgassay.plan.model import Arm
 from pgassay.spec.parse import Spec
 from pgassay.target.protocol import NOTHING, ServerFacts, Target
 from pgassay.trials.fingerprint import take_fingerprint
-from pgassay.trials.foreign_sessions import foreign_load, measured_window
+from pgassay.trials.foreign_sessions import foreign_load, foreign_maintenance, measured_window
 from pgassay.trials.guards import Evidence, Remark, judge
 from pgassay.trials.host_look import look_at
 from pgassay.trials.processor_times import (
@@ -64,6 +64,7 @@ class SamenessWatch:
         arm: Arm,
         result: Mapping[str, Any],
         waits: Columns,
+        counters: Columns,
         checkpoints: Sequence[Checkpoint],
         reloading: Mapping[str, Any] = NOTHING,
     ) -> list[Remark]:
@@ -78,6 +79,8 @@ class SamenessWatch:
             after=self._after,
             processors=self._processors,
             foreign_load=foreign_load(waits, window, fewest) if is_engine else None,
+            # What a program of the user's does besides its load is its own.
+            maintenance=foreign_maintenance(counters, window) if is_engine else (),
             checkpoints=[c for c in checkpoints if window[0] <= c.started_ns < window[1]],
             scripts=[s.script for s in spec.workload.scenarios] if is_engine else None,
             settings={*spec.file.settings.postgres, *arm.levels_of("postgres")},

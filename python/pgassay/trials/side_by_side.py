@@ -28,6 +28,7 @@ from pgassay.trials.client_side import as_the_client
 from pgassay.trials.grounds import Grounds
 from pgassay.trials.guards import Remark
 from pgassay.trials.queries import extensions_in
+from pgassay.trials.record import Columns
 from pgassay.trials.sameness import SamenessWatch
 from pgassay.trials.sampling import open_sampler
 from pgassay.trials.server_log.reader import ServerLog
@@ -130,9 +131,11 @@ class WatchedBeside:
         arm, sampler = self._server.arm, self._sampler
         if sampler is None:
             return []
-        checkpoints = checkpoints_in_counters(sampler.take_counters())
+        counters: Columns = sampler.take_counters()
+        checkpoints = checkpoints_in_counters(counters)
         own = spec_of_arm(spec, arm.by_kind)
-        found = self._watch.remarks(own, arm, result, sampler.take_waits(), checkpoints)
+        waits: Columns = sampler.take_waits()
+        found = self._watch.remarks(own, arm, result, waits, counters, checkpoints)
         return [
             Remark(one.guard, one.grade, f"{arm.label}: {one.text}")
             for one in found

@@ -13,6 +13,8 @@ from pgassay.target.block_devices import Mount
 from pgassay.target.host import Host, is_there, text_of
 
 SOURCE = "cgroup"
+_MEMORY_LIMIT = {"": "memory.max", "memory": "memory.limit_in_bytes"}
+"""Controller → the file; version 2 has one tree for all."""
 _VERSION_2 = (
     ("cpu.stat", "cpu", "pairs"),
     ("memory.current", "memory.current", "number"),
@@ -32,30 +34,39 @@ _VERSION_1 = {
 def control_group_files(host: Host, pid: int, mounts: Sequence[Mount]) -> list[dict[str, str]]:
     """What of a process's groups can be read, as the sampler's `files`."""
     found = []
-    for line in (text_of(host, Path(f"/proc/{pid}/cgroup")) or "").splitlines():
-        _, _, rest = line.partition(":")
-        controllers, _, group = rest.partition(":")
-        for mount, (name, label, form) in _wanted(controllers, mounts):
-            directory = _inside(host, mount, group)
+    for controller, mount, directory in _groups(host, pid, mounts):
+        files = _VERSION_1.get(controller, ()) if controller else _VERSION_2
+        for name, label, form in files:
             path = directory / name
             if is_there(host, path) and not _is_whole_host(host, mount, directory):
                 found.append({"path": str(path), "source": SOURCE, "object": label, "format": form})
     return found
 
 
-def _wanted(
-    controllers: str, mounts: Sequence[Mount]
-) -> Iterator[tuple[Mount, tuple[str, str, str]]]:
-    if not controllers:
-        for mount in [m for m in mounts if m.kind == "cgroup2"][-1:]:
-            yield from ((mount, file) for file in _VERSION_2)
-        return
-    for controller in controllers.split(","):
-        named = [
-            m for m in mounts if m.kind == "cgroup" and controller in m.super_options.split(",")
-        ]
-        for mount in named[-1:]:
-            yield from ((mount, file) for file in _VERSION_1.get(controller, ()))
+def memory_limit_files(host: Host, pid: int, mounts: Sequence[Mount]) -> Iterator[Path]:
+    """The limit of each group that a process is in, up to the mount: the tightest holds."""
+    for controller, mount, directory in _groups(host, pid, mounts):
+        if controller in _MEMORY_LIMIT:
+            above = [one for one in directory.parents if one.is_relative_to(mount.point)]
+            yield from (one / _MEMORY_LIMIT[controller] for one in (directory, *above))
+
+
+def _groups(host: Host, pid: int, mounts: Sequence[Mount]) -> Iterator[tuple[str, Mount, Path]]:
+    """Controller (none in version 2), where its tree is mounted, the process's place in it."""
+    for line in (text_of(host, Path(f"/proc/{pid}/cgroup")) or "").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, group = rest.partition(":")
+        for controller in controllers.split(","):
+            trees = [
+                m
+                for m in mounts
+                if (
+                    m.kind == "cgroup" and controller in m.super_options.split(",")
+                    if controller
+                    else m.kind == "cgroup2"
+                )
+            ]
+            yield from ((controller, mount, _inside(host, mount, group)) for mount in trees[-1:])
 
 
 def _is_whole_host(host: Host, mount: Mount, directory: Path) -> bool:

@@ -1,0 +1,67 @@
+"""Runs on a fresh embedded server, for pages that speak of real ones.
+
+Enters: an experiment. Leaves: its trials that count, in the order they ran; a line each meanwhile.
+Never: keeps the run.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from pgassay.pipeline import run_experiment
+from pgassay.plan.model import PlannedTrial
+from pgassay.samples.run_directory import RunDirectory, StoredTrial
+from pgassay.spec.parse import parse_spec
+from pgassay.trials.observer import SilentObserver
+from pgassay.trials.record import Validity
+
+
+class Finished(Protocol):
+    """What the order of trials takes of them."""
+
+    def validity(self) -> Validity:
+        """Whether it counts."""
+        ...
+
+    def summary(self) -> Mapping[str, Any]:
+        """trial.json."""
+        ...
+
+
+Ran = TypeVar("Ran", bound=Finished)
+
+
+class Told(SilentObserver):
+    """One line a trial."""
+
+    def trial_ended(self, trial: PlannedTrial, tps: float | None) -> None:
+        print(f"trial {trial.number}: {tps or 0.0:.0f} tps", flush=True)
+
+
+@contextmanager
+def trials_of(text: str) -> Iterator[list[StoredTrial]]:
+    """Of an experiment whose workload is `simple-update`: pgbench's, alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        workload = Path(folder) / "simple-update"
+        shutil.copytree(str(files("pgassay") / "workloads" / "pgbench"), workload)
+        (workload / "workload.toml").write_text(
+            'title = "pgbench\'s simple-update"\n'
+            "[scenarios]\nsimple-update = { file = 'simple-update.sql' }\n",
+            "utf-8",
+        )
+        spec = parse_spec(text, source="real.toml", beside=Path(folder))
+        run = RunDirectory.create(Path(folder) / "run")
+        run_experiment(spec, run, Told())
+        yield in_order(run.trials())
+
+
+def in_order(trials: Iterable[Ran]) -> list[Ran]:
+    """Those that count, as they ran: one that was run again has a number beyond all others."""
+    valid = [trial for trial in trials if trial.validity().valid]
+    return sorted(valid, key=lambda trial: int(trial.summary()["started_ns"]))

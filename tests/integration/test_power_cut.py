@@ -1,0 +1,94 @@
+"""The host of the server and of the tool loses power in a trial: nothing that matters is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pgassay.samples.journal import open_changes
+from pgassay.target.data_place import MARK
+from support.broken_runs import watched
+from support.command import pgassay
+from support.crash_disk import CrashDisk, crash_disk
+from support.data_copies import BESIDE, SPEC, own_rows
+from support.servers import wait_until
+from support.services import CONF_ROOT, DebianServer, debian_server
+
+LONGER = SPEC.replace('step = "0.6s"', 'step = "3s"')
+IN_PLACE = LONGER.replace('level = "snapshot"', 'level = "none"')
+
+
+@pytest.fixture(scope="module", params=["ext4", "xfs"])
+def disk(servers_base: Path, request: pytest.FixtureRequest) -> Iterator[CrashDisk]:
+    with crash_disk(servers_base / f"power-{request.param}", request.param) as disk:
+        yield disk
+
+
+@pytest.fixture
+def server(disk: CrashDisk) -> Iterator[DebianServer]:
+    with debian_server(disk.folder) as server:
+        with (server.conf / "15" / "lab" / "postgresql.conf").open("a") as file:
+            file.write("fsync = on\n")
+        server.ctl("restart")
+        with server.admin() as session:
+            session.execute("CREATE TABLE own AS SELECT i FROM generate_series(1, 3) i")
+            session.execute("ALTER SYSTEM SET work_mem = '6MB'")
+            session.execute("SELECT pg_reload_conf()")
+        os.sync()
+        yield server
+
+
+def postmaster(server: DebianServer) -> int:
+    return int((server.data / "postmaster.pid").read_text().split()[0])
+
+
+def is_gone(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("text", [LONGER, IN_PLACE], ids=["on copies", "in place"])
+@pytest.mark.parametrize("after", [0, 1], ids=["first trial", "second trial"])
+def test_the_server_is_as_it_was_found_and_the_finished_trials_are_kept(
+    text: str, after: int, server: DebianServer, disk: CrashDisk
+) -> None:
+    run, state, spec = (server.base / name for name in ("run", "state", "x.toml"))
+    environment = {CONF_ROOT: str(server.conf), "XDG_STATE_HOME": str(state)}
+    spec.write_text(text.format(dsn=server.dsn()))
+    found = server.data.stat().st_ino, server.file.read_bytes()
+    with watched(run, spec, **environment) as tool:
+        tool.wait_for(lambda: len(tool.finished()) >= after, "finished trials")
+        tool.forget()
+        tool.wait_for(lambda: tool.says(r"\b2 clients "), "a load")
+        kept = tool.finished()[:after]
+        process = postmaster(server)
+        disk.lose_power()
+        os.kill(process, signal.SIGKILL)
+        tool.kill()
+    wait_until(lambda: is_gone(process), "the server gone")
+    disk.start_again()
+    assert open_changes(run / "journal.jsonl")
+    # The host's own start of what lies at the server's path.
+    (server.data / "postmaster.pid").unlink(missing_ok=True)
+    server.ctl("start")
+
+    done = pgassay("recover", run, **environment)
+
+    assert done.returncode == 0, done.stderr
+    assert open_changes(run / "journal.jsonl") == []
+    assert (server.data.stat().st_ino, server.file.read_bytes()) == found
+    assert not (server.data / MARK).exists()
+    assert list(server.data.parent.glob(BESIDE)) == []
+    assert own_rows(server) == [(1,), (2,), (3,)]
+    assert list((state / "pgassay" / "servers").iterdir()) == []
+    assert [path.name for path in sorted((run / "trials").glob("[0-9]*"))][:after] == kept
+    resumed = pgassay("run", "--resume", run, "--json", **environment)
+    assert resumed.returncode == 0, resumed.stderr
+    assert (server.data.stat().st_ino, server.file.read_bytes()) == found

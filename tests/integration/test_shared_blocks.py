@@ -1,0 +1,128 @@
+"""On a file system that shares blocks, copies of data take next to no room: XFS, for real.
+
+The disks are too small for the copies that are made on them, were they not shared.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from pgassay.spec.reset import ResetLevel, ResetRule
+from pgassay.target.account import Account
+from pgassay.target.existing import ExistingTarget
+from pgassay.target.local import LocalTarget
+from pgassay.target.protocol import Connection
+from pgassay.target.workspace import DATA_VARIABLE
+from support.crash_disk import crash_disk
+from support.servers import RecordingJournal, installation_named, running_lab_server
+from support.services import CONF_ROOT, debian_server
+from support.targets import ACCESS, copied
+
+MIB = 2**20
+LARGE = "CREATE TABLE large AS SELECT i, repeat('x', 1000) AS pad FROM generate_series(1, 150000) i"
+"""Some 165 MiB."""
+
+
+@pytest.fixture
+def disk(servers_base: Path) -> Iterator[Path]:
+    """400 MiB."""
+    with crash_disk(servers_base / "shared", "xfs", 400 * MIB) as disk:
+        yield disk.folder
+
+
+def used(disk: Path) -> int:
+    found = os.statvfs(disk)
+    return (found.f_blocks - found.f_bfree) * found.f_frsize
+
+
+def build(session: Connection) -> None:
+    session.execute("CREATE TABLE account AS SELECT i FROM generate_series(1, 100) i")
+
+
+def build_large(session: Connection) -> None:
+    """Frozen at once, so that no VACUUM writes its pages, and WAL for all of them, again."""
+    session.execute(LARGE)
+    session.execute("VACUUM (FREEZE) large")
+    session.execute("CHECKPOINT")
+
+
+def rows(session: Connection) -> int:
+    found = session.execute("SELECT count(*) FROM large").fetchone()
+    assert found is not None
+    return int(found[0])
+
+
+def test_copies_of_an_existing_servers_data_directory(
+    disk: Path, journal: RecordingJournal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with debian_server(disk) as server:
+        monkeypatch.setenv(CONF_ROOT, str(server.conf))
+        with server.admin() as session:
+            session.execute("ALTER SYSTEM SET max_wal_size = '32MB'")
+            session.execute("SELECT pg_reload_conf()")
+            build_large(session)
+        access = ACCESS["pg_ctlcluster"]
+        with closing(
+            copied(
+                ExistingTarget(
+                    server.dsn(), journal, allow_changes=True, accept=["commits"], access=access
+                )
+            )
+        ) as target:
+            target.open()
+            target.prepare(build, {})
+            for _ in range(2):
+                target.reset({})
+                with target.connect() as session:
+                    assert rows(session) == 150_000
+            assert len(list(server.data.parent.glob("data.pgassay-*"))) >= 2
+        with server.admin() as session:
+            assert rows(session) == 150_000
+    assert journal.open == []
+
+
+def test_the_frozen_copy_of_a_server_of_our_own(
+    disk: Path, journal: RecordingJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(DATA_VARIABLE, str(disk))
+    with closing(LocalTarget(installation_named("embedded-18"), journal)) as target:
+        target.open()
+        # The table is built without WAL, for which there would be no room.
+        target.prepare(build_large, {"wal_level": "minimal", "max_wal_senders": "0"})
+        for _ in range(2):
+            target.reset({})
+            with target.connect() as session:
+                assert rows(session) == 150_000
+        assert used(disk) < 380 * MIB
+    assert used(disk) < 60 * MIB
+
+
+def test_a_template_database_is_cloned_by_version_18(
+    disk: Path, account: Account, journal: RecordingJournal, servers_base: Path
+) -> None:
+    with running_lab_server(installation_named("embedded-18"), account, disk) as server:
+        with server.admin() as session:
+            session.execute("ALTER SYSTEM SET max_wal_size = '32MB'")
+            session.execute("SELECT pg_reload_conf()")
+            build_large(session)
+        target = ExistingTarget(
+            server.dsn(),
+            journal,
+            allow_changes=True,
+            accept=["commits"],
+            rule=ResetRule(ResetLevel.TEMPLATE),
+        )
+        with closing(target):
+            target.open()
+            target.prepare(build, {})
+            report = target.reset({})
+            assert report.copied == "CREATE DATABASE, file_copy_method = clone"
+            with target.connect() as session:
+                assert rows(session) == 150_000
+    assert journal.open == []
