@@ -93,8 +93,8 @@ def test_the_frozen_copy_of_a_server_of_our_own(
     monkeypatch.setenv(DATA_VARIABLE, str(disk))
     with closing(LocalTarget(installation_named("embedded-18"), journal)) as target:
         target.open()
-        # The table is built without WAL, for which there would be no room.
-        target.prepare(build_large, {"wal_level": "minimal", "max_wal_senders": "0"})
+        # There would be no room for the WAL of all of it.
+        target.prepare(build_large, {"max_wal_size": "32MB"})
         for _ in range(2):
             target.reset({})
             with target.connect() as session:
