@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -19,6 +17,7 @@ from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.service_control import DebianCluster, SystemdUnit
+from support import forked
 from support.broken_runs import LOAD, WatchedRun, assert_nothing_open, spec_file, watched
 from support.command import pgassay
 from support.servers import RecordingJournal, wait_until
@@ -200,9 +199,7 @@ def test_recover_brings_back_a_server_that_a_killed_run_left_down(
 ) -> None:
     run = tmp_path / "run"
     spec = spec_of(tmp_path, debian, over_ssh=over_ssh, factor='shared_buffers = ["900GB", "1GB"]')
-    died = subprocess.run(
-        [sys.executable, "-c", DYING, "run", spec, "--out", run], check=False, capture_output=True
-    )
+    died = forked.run(["-c", DYING, "run", str(spec), "--out", str(run)])
     assert died.returncode == -9, died.stderr
     assert not debian.is_up()
     assert "900GB" in debian.file.read_text()
