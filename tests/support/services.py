@@ -142,7 +142,8 @@ def debian_server(base: Path) -> Iterator[DebianServer]:
             session.execute("CREATE DATABASE lab")
             # As whom Debian's pg_ctlcluster looks whether a start has ended: three tries half a
             # second apart where it is let in, else ten.
-            session.execute(f'CREATE ROLE "{account}" LOGIN'.encode())
+            if account != "lab":
+                session.execute(f'CREATE ROLE "{account}" LOGIN'.encode())
         yield server
     finally:
         server.ctl("stop", check=False)
