@@ -31,9 +31,10 @@ $(VENV)/.built: $(VENV)/.packages pyproject.toml $(NATIVE)
 demo: build
 	@$(BIN)/pgassay demo
 
+# More at a time than a small machine has processors: most of a test is waiting for servers.
 test: build
 	cargo test --workspace --locked --quiet
-	$(BIN)/pytest -n 3 --dist worksteal
+	$(BIN)/pytest -n 5 --dist worksteal
 
 lint: build
 	$(BIN)/ruff check .

@@ -15,6 +15,7 @@ import pytest
 
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.target.installation import embedded_installation
+from support.command import pgassay
 from support.servers import SECRET, LabServer, wait_until
 
 SPEC = """
@@ -54,17 +55,6 @@ def spec_file(folder: Path, load: str, **more: Any) -> Path:
 
 def command(*words: str) -> str:
     return f"command = {json.dumps(list(words))}"
-
-
-def pgassay(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "pgassay", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ | environment,
-        check=False,
-    )
 
 
 def trial(run: Path, number: int = 1) -> dict[str, Any]:

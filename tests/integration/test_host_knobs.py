@@ -14,6 +14,7 @@ from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.target import host_memory
 from pgassay.target.host_files import find_knob
 from pgassay.target.host_knobs import HostKnobs, recover_host, settle_left_over, sweep_host
+from support import forked
 from support.command import pgassay
 from support.servers import SECRET, LabServer, RecordingJournal, wait_until
 
@@ -127,9 +128,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def killed_after_writing(journal: Path, **wanted: str) -> None:
     words = [f"vm.{name}={value}" for name, value in wanted.items()]
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, journal, *words], check=False, capture_output=True, text=True
-    )
+    done = forked.run(["-c", KILLED, str(journal), *words])
     assert done.returncode == -9, done.stderr
 
 

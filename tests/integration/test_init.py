@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from psycopg import sql
 
-from support.servers import SECRET, LabServer, installation_named
+from support.command import pgassay
+from support.servers import LabServer, installation_named
 
 TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers")
 CATALOGS = {
@@ -34,30 +34,28 @@ CATALOGS = {
 }
 
 
-def run(program: list[str], server: LabServer) -> subprocess.CompletedProcess[str]:
-    connection = {
-        "PGHOST": "127.0.0.1", "PGPORT": str(server.port), "PGUSER": "lab",
-        "PGDATABASE": "lab", "PGPASSWORD": SECRET,
-    }  # fmt: skip
+def pgbench_makes(
+    pgbench: Path, server: LabServer, *options: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        program,
+        [pgbench, "-i", *options],
         capture_output=True,
         text=True,
         timeout=120,
-        env=os.environ | connection,
+        env=os.environ | server.variables(),
         check=False,
     )
 
 
 def init(server: LabServer, *options: str) -> subprocess.CompletedProcess[str]:
-    return run([sys.executable, "-m", "pgassay", "init", *options], server)
+    return pgassay("init", *options, **server.variables())
 
 
-def pgbench_of(server: LabServer) -> str:
+def pgbench_of(server: LabServer) -> Path:
     path: Path = server.cluster.installation.bin_directory / "pgbench"
     if not path.exists():
         pytest.skip(f"{path.parent} has no pgbench")
-    return str(path)
+    return path
 
 
 def what_is_there(server: LabServer) -> dict[str, Any]:
@@ -94,7 +92,7 @@ def no_tables(lab_server: LabServer) -> None:
     ids=" ".join,
 )
 def test_the_tables_are_those_of_pgbench(lab_server: LabServer, options: list[str]) -> None:
-    theirs_made = run([pgbench_of(lab_server), "-i", *options], lab_server)
+    theirs_made = pgbench_makes(pgbench_of(lab_server), lab_server, *options)
     assert theirs_made.returncode == 0, theirs_made.stderr
     theirs = what_is_there(lab_server)
     ours_made = init(lab_server, "--drop", *options)
@@ -110,7 +108,7 @@ def test_unlogged_partitions_are_those_of_pgbench_18_on_every_server(
     # pgbench to 17 makes the parent and the other tables unlogged too, if the server is as old.
     options = ["--unlogged-tables", "--partitions", "2", *more]
     pgbench = installation_named("embedded-18").program("pgbench")
-    theirs_made = run([str(pgbench), "-i", *options], lab_server)
+    theirs_made = pgbench_makes(pgbench, lab_server, *options)
     assert theirs_made.returncode == 0, theirs_made.stderr
     theirs = what_is_there(lab_server)
     ours_made = init(lab_server, "--drop", *options)
@@ -140,7 +138,6 @@ def test_a_table_of_someone_elses_is_not_dropped_or_emptied_unless_told(
 
 def test_a_load_runs_on_them_and_vacuums_first_as_pgbench_does(lab_server: LabServer) -> None:
     assert init(lab_server, "-n", "-q").returncode == 0
-    load = [sys.executable, "-m", "pgassay", "load", "-c", "2", "-t", "5"]
 
     def history() -> int:
         with lab_server.admin() as session:
@@ -148,6 +145,6 @@ def test_a_load_runs_on_them_and_vacuums_first_as_pgbench_does(lab_server: LabSe
         return int(row[0]) if row else -1
 
     for options, rows in (([], 10), (["-n"], 20), (["-v", "-d", "lab"], 10)):
-        done = run([*load, *options], lab_server)
+        done = pgassay("load", "-c", "2", "-t", "5", *options, **lab_server.variables())
         assert done.returncode == 0, done.stderr
         assert history() == rows

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.servers import SECRET, LabServer
+from support import command
+from support.servers import LabServer
 
 
 @pytest.fixture(scope="module")
@@ -22,18 +22,7 @@ def filled(lab_server: LabServer) -> LabServer:
 
 
 def pgassay(server: LabServer, *arguments: str) -> subprocess.CompletedProcess[str]:
-    connection = {
-        "PGHOST": "127.0.0.1", "PGPORT": str(server.port), "PGUSER": "lab",
-        "PGDATABASE": "lab", "PGPASSWORD": SECRET,
-    }  # fmt: skip
-    return subprocess.run(
-        [sys.executable, "-m", "pgassay", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ | connection,
-        check=False,
-    )
+    return command.pgassay(*arguments, **server.variables())
 
 
 def answer(server: LabServer, *arguments: str, exit_code: int = 0) -> dict[str, Any]:
@@ -150,7 +139,7 @@ def test_a_failure_that_aborts_pgbenchs_client_ends_the_load_where_that_is_asked
     pgbench = filled.cluster.installation.program("pgbench")
     theirs = [str(pgbench), *run, "-h", "127.0.0.1", "-p", str(filled.port), "-U", "lab", "lab"]
     told = subprocess.run(
-        theirs, capture_output=True, text=True, timeout=60, env=os.environ | {"PGPASSWORD": SECRET}
+        theirs, capture_output=True, text=True, timeout=60, env=os.environ | filled.variables()
     )
     if "unrecognized option" not in told.stderr:  # before PostgreSQL 18
         assert told.returncode == 2

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 from pgassay.target.installation import embedded_installation
-from support.servers import SECRET, LabServer
+from support.command import pgassay
+from support.servers import LabServer
 
 SCRIPT = r"""\set x 3
 \if :x > 2
@@ -41,22 +41,16 @@ settings = { work_mem = "2MB" }
 
 def both(server: LabServer, *arguments: str | Path) -> list[subprocess.CompletedProcess[str]]:
     """pgbench, then pgassay, with the same words."""
-    connection = {
-        "PGHOST": "127.0.0.1", "PGPORT": str(server.port), "PGUSER": "lab",
-        "PGDATABASE": "lab", "PGPASSWORD": SECRET,
-    }  # fmt: skip
     pgbench = str(embedded_installation(18).bin_directory / "pgbench")
-    return [
-        subprocess.run(
-            [*program, *arguments],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            env=os.environ | connection,
-            check=False,
-        )
-        for program in ([pgbench], [sys.executable, "-m", "pgassay", "load"])
-    ]
+    theirs = subprocess.run(
+        [pgbench, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | server.variables(),
+        check=False,
+    )
+    return [theirs, pgassay("load", *arguments, **server.variables())]
 
 
 def test_r_lists_the_same_commands(lab_server: LabServer, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from pgassay.samples.schemas import LOAD
 from support.command import pgassay
-from support.servers import SECRET, LabServer
+from support.servers import LabServer
 
 DOCS = Path(__file__).parents[2] / "docs" / "json.md"
 SLICES = '[[variants]]\nname = "a"\n[[variants]]\nname = "b"\nlength = "250ms"\n'
@@ -34,10 +34,7 @@ def keys(objects: list[dict[str, Any]]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def environment(lab_server: LabServer) -> dict[str, str]:
-    found = {
-        "PGHOST": "127.0.0.1", "PGPORT": str(lab_server.port), "PGUSER": "lab",
-        "PGDATABASE": "lab", "PGPASSWORD": SECRET,
-    }  # fmt: skip
+    found = lab_server.variables()
     done = pgassay("init", "-q", "--drop", **found)
     assert done.returncode == 0, done.stderr
     return found

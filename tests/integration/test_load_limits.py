@@ -14,7 +14,7 @@ import pytest
 
 from support import without_io_uring
 from support.command import pgassay
-from support.servers import SECRET, LabServer, wait_until
+from support.servers import LabServer, wait_until
 
 PEAK = """
 import resource, subprocess, sys
@@ -31,10 +31,7 @@ FLAT_BYTES = 16 * 1024 * 1024
 
 @pytest.fixture
 def environment(lab_server: LabServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {
-        "PGHOST": "127.0.0.1", "PGPORT": str(lab_server.port), "PGUSER": "lab",
-        "PGDATABASE": "lab", "PGPASSWORD": SECRET,
-    }.items():  # fmt: skip
+    for name, value in lab_server.variables().items():
         monkeypatch.setenv(name, value)
 
 

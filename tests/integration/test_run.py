@@ -231,12 +231,12 @@ def test_a_killed_run_keeps_its_trials_and_recover_cleans_up(
 
 @pytest.mark.usefixtures("no_server_left")
 def test_a_setting_the_server_will_not_start_with_is_one_clear_line(tmp_path: Path) -> None:
-    spec = spec_file(tmp_path, factor='shared_buffers = ["16MB", "900GB"]')
+    spec = spec_file(tmp_path, factor='huge_pages = ["off", "on"]')
     done = pgassay("run", spec, "--out", tmp_path / "run")
     assert done.returncode == 2
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("pgassay: trial ")
-    assert "shared_buffers" in last
+    assert "huge_pages" in last
     assert "Traceback" not in done.stderr
 
 

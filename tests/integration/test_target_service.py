@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -19,6 +17,7 @@ from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.service_control import DebianCluster, SystemdUnit
+from support import forked
 from support.broken_runs import LOAD, WatchedRun, assert_nothing_open, spec_file, watched
 from support.command import pgassay
 from support.servers import RecordingJournal, wait_until
@@ -174,12 +173,12 @@ def test_a_setting_refused_at_the_restart_ends_the_run_in_the_servers_words(
     tmp_path: Path, debian: DebianServer, over_ssh: bool
 ) -> None:
     run = tmp_path / "run"
-    factor = 'shared_buffers = ["16MB", "900GB"]'
+    factor = 'huge_pages = ["off", "on"]'
     spec = spec_of(tmp_path, debian, over_ssh=over_ssh, factor=factor)
     done = pgassay("run", spec, "--out", run)
     assert done.returncode == 2, done.stderr
     last = " ".join(done.stderr.strip().splitlines()[-1].split())
-    assert "shared_buffers = 900GB: the server did not start: could not map anonymous" in last
+    assert "huge_pages = on: the server did not start: could not map anonymous" in last
     assert "it has been started again without" in last
     assert_nothing_open(run)
 
@@ -199,16 +198,14 @@ def test_recover_brings_back_a_server_that_a_killed_run_left_down(
     tmp_path: Path, debian: DebianServer, over_ssh: bool
 ) -> None:
     run = tmp_path / "run"
-    spec = spec_of(tmp_path, debian, over_ssh=over_ssh, factor='shared_buffers = ["900GB", "1GB"]')
-    died = subprocess.run(
-        [sys.executable, "-c", DYING, "run", spec, "--out", run], check=False, capture_output=True
-    )
+    spec = spec_of(tmp_path, debian, over_ssh=over_ssh, factor='huge_pages = ["on", "off"]')
+    died = forked.run(["-c", DYING, "run", str(spec), "--out", str(run)])
     assert died.returncode == -9, died.stderr
     assert not debian.is_up()
-    assert "900GB" in debian.file.read_text()
+    assert "huge_pages" in debian.file.read_text()
     done = pgassay("recover", run)
     assert done.returncode == 0, done.stderr
-    assert "settled: setting shared_buffers" in done.stdout
+    assert "settled: setting huge_pages" in done.stdout
     assert_nothing_open(run)
     assert pgassay("recover", run).stdout == "nothing to undo\n"
 

@@ -11,8 +11,6 @@ import os
 import pty
 import re
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +22,7 @@ import psutil
 import pytest
 
 from pgassay.samples.journal import open_changes
+from support.forked import start
 
 SPEC = """
 question = "Does it survive?"
@@ -67,13 +66,13 @@ class WatchedRun:
         self._text = ""
         self._seen = 0
         master, slave = pty.openpty()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "pgassay", "run", *map(str, arguments)],
-            stdout=subprocess.DEVNULL,
-            stderr=slave,
-            start_new_session=True,
-            env=os.environ | {"COLUMNS": "300", "TERM": "xterm"} | environment,
-        )
+        with Path(os.devnull).open("r+b") as nothing:
+            self.process = start(
+                ["-m", "pgassay", "run", *map(str, arguments)],
+                [nothing.fileno(), nothing.fileno(), slave],
+                os.environ | {"COLUMNS": "300", "TERM": "xterm"} | environment,
+                session=True,
+            )
         os.close(slave)
         self._reader = threading.Thread(target=self._read, args=(master,), daemon=True)
         self._reader.start()

@@ -8,22 +8,16 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
+
+from support.forked import run
 
 LIMIT_S = 120
 
 
 def pgassay(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """`pgassay ARGUMENTS`, run to its end."""
-    return subprocess.run(
-        [sys.executable, "-m", "pgassay", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        env=os.environ | environment,
-        check=False,
-    )
+    return run(["-m", "pgassay", *map(str, arguments)], os.environ | environment, LIMIT_S)
 
 
 def last_line(text: str) -> str:

@@ -6,9 +6,6 @@ and what must be true of the server afterwards. Never: leaves a copy behind unse
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +17,7 @@ from pgassay.target.data_place import MARK
 from pgassay.target.existing_copied import CopiedTarget
 from pgassay.target.protocol import Connection
 from pgassay.target.session import connect
+from support.forked import run
 from support.servers import RecordingJournal, wait_until
 from support.services import CONF_ROOT, DebianServer
 from support.targets import copied, existing
@@ -159,10 +157,7 @@ print("steps", int(last) - left)
 
 def die_after(steps: int, debian: DebianServer, journal: Path, kind: str) -> str | None:
     """The driver, killed after so many steps; what it said where it came to its end."""
-    words = [sys.executable, "-c", DYING, debian.dsn(), str(journal), kind, str(steps)]
-    paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    done = subprocess.run(words, check=False, capture_output=True, text=True, env=env)
+    done = run(["-c", DYING, debian.dsn(), str(journal), kind, str(steps)])
     if done.returncode == -9:
         return None
     assert done.returncode == 0, done.stderr

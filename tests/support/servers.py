@@ -88,6 +88,13 @@ class LabServer:
             host="127.0.0.1", port=self.port, user=user, password=password, dbname=dbname
         )
 
+    def variables(self) -> dict[str, str]:
+        """The same way in, as libpq's environment."""
+        return {
+            "PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": "lab",
+            "PGDATABASE": "lab", "PGPASSWORD": SECRET,
+        }  # fmt: skip
+
     def admin(self, dbname: str = "lab") -> Connection:
         parameters = self.cluster.parameters(dbname)
         return connect(ConnectionParameters(parameters.host, self.port, "postgres", dbname))

@@ -140,6 +140,10 @@ def debian_server(base: Path) -> Iterator[DebianServer]:
         server.ctl("start")
         with server.admin("postgres") as session:
             session.execute("CREATE DATABASE lab")
+            # As whom Debian's pg_ctlcluster looks whether a start has ended: three tries half a
+            # second apart where it is let in, else ten.
+            if account != "lab":
+                session.execute(f'CREATE ROLE "{account}" LOGIN'.encode())
         yield server
     finally:
         server.ctl("stop", check=False)

@@ -32,7 +32,7 @@ UsePAM no
 PasswordAuthentication no
 KbdInteractiveAuthentication no
 PermitRootLogin prohibit-password
-{environment}
+SetEnv {environment}
 """
 CLIENT = """
 Host {host}
@@ -62,12 +62,14 @@ class Sshd:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port: int = probe.getsockname()[1]
-        given = " ".join(f"{name}={value}" for name, value in environment.items())
+        # Of our own, or every command would begin with what a tester's ~/.bashrc does.
+        given = {"HOME": str(folder), **environment}
         (folder / "sshd_config").write_text(
             DAEMON.format(
-                port=self.port, folder=folder, environment=f"SetEnv {given}" if given else ""
+                port=self.port, folder=folder,
+                environment=" ".join(f"{name}={value}" for name, value in given.items()),
             )
-        )
+        )  # fmt: skip
         key = (folder / "host_key.pub").read_text()
         (folder / "known").write_text(f"[127.0.0.1]:{self.port} {key}")
         (folder / "unknown").touch()

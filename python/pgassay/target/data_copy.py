@@ -57,9 +57,8 @@ def give_back(place: DataPlace) -> bool:
         place.remove_spent()
     except TargetError as error:
         raise LeftOver(str(error)) from None
-    for path in place.spent():
-        if place.has(path):
-            raise LeftOver(f"{path} of {place.host.label} is not a copy that this run made")
+    for path in place.left_spent():
+        raise LeftOver(f"{path} of {place.host.label} is not a copy that this run made")
     return moved
 
 

@@ -138,7 +138,14 @@ class DataPlace:
 
     def frozen(self) -> list[Path]:
         """The copies that trials begin with, as they lie there."""
-        begin, folder = self.beside("frozen").name, self.data.parent
+        return self._lying("frozen")
+
+    def left_spent(self) -> list[Path]:
+        """The copies that are done with, as they lie there."""
+        return self._lying("spent")
+
+    def _lying(self, what: str) -> list[Path]:
+        begin, folder = self.beside(what).name, self.data.parent
         try:
             names = self.host.names(folder)
         except OSError as error:
@@ -147,7 +154,7 @@ class DataPlace:
 
     def remove_spent(self) -> None:
         """The copies that are done with."""
-        for path in self.spent():
+        for path in self.left_spent():
             if self.marks(path):
                 self.remove(path)
 
