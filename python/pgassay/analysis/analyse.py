@@ -16,7 +16,7 @@ from pgassay.analysis.comparison import Question, compare
 from pgassay.analysis.contrasts import BlockTable, block_table, main_effect
 from pgassay.analysis.estimate import Rule
 from pgassay.analysis.factorial import factorial_effects, joint_p
-from pgassay.analysis.metrics import METRICS
+from pgassay.analysis.metrics import METRICS, Metric
 from pgassay.analysis.model import (
     Analysis,
     ArmSummary,
@@ -135,7 +135,7 @@ def _steps(plan: Plan) -> list[float | None]:
 def _comparisons(plan: Plan, trials: Sequence[TrialMeasures], rule: Rule) -> list[Comparison]:
     steps = _steps(plan)
     found = []
-    for metric in METRICS.values():
+    for metric in _measured(trials):
         tables = {step: block_table(metric, trials, plan, step) for step in steps}
         for factor in plan.factors:
             for level in factor.levels[1:]:
@@ -145,6 +145,13 @@ def _comparisons(plan: Plan, trials: Sequence[TrialMeasures], rule: Rule) -> lis
                     if comparison is not None:
                         found.append(comparison)
     return found
+
+
+def _measured(trials: Sequence[TrialMeasures]) -> list[Metric]:
+    """Those of which some trial, step or slice has a value."""
+    parts = [p for t in trials for p in (t.whole, *t.steps, *t.turns)]
+    names = set[str]().union(*(part.values for part in parts))
+    return [metric for metric in METRICS.values() if metric.name in names]
 
 
 def _tested_together(
@@ -181,10 +188,11 @@ def _arm_summary(plan: Plan, trials: Sequence[TrialMeasures]) -> list[ArmSummary
     summaries = []
     for arm in plan.arms:
         own = [values for trial in trials for values in _values_of(arm.id, trial)]
+        names = set[str]().union(*own)
         means = {
             name: float(np.mean([values[name] for values in own if name in values]))
             for name in METRICS
-            if any(name in values for values in own)
+            if name in names
         }
         summaries.append(ArmSummary(arm.id, arm.label, arm.levels, len(own), means))
     return summaries

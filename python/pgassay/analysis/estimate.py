@@ -11,7 +11,8 @@ sequential interval is Wang & Ramdas'.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -201,13 +202,17 @@ def _blocks_to_decide(found: Spread, margins: Interval, n: int, rule: Rule) -> i
         return None
     mean, spread, per_block = found.mean, found.error * math.sqrt(n), found.units / n
     room = min(margins[1] - mean, mean - margins[0])
-    for more in range(1, _HORIZON - n):
-        if not rule.may_decide(n + more):
-            continue
+
+    def decides(more: int) -> bool:
         width = spread / math.sqrt(n + more)
         units = per_block * (n + more)
         if rule.critical(units, 0.05) * width < abs(mean):
-            return more
-        if rule.critical(units, 0.10) * width < room:
-            return more
-    return None
+            return True
+        return rule.critical(units, 0.10) * width < room
+
+    # An interval only narrows with more blocks, so what decides once decides from there on.
+    stops: Sequence[int] = range(1, _HORIZON - n)
+    if rule.looks:
+        stops = [more for more in stops if rule.may_decide(n + more)]
+    at = bisect_left(stops, True, key=decides)
+    return stops[at] if at < len(stops) else None

@@ -14,12 +14,13 @@ way, by comparing assignments that share their recent past. docs/methods.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pgassay.analysis.contrasts import Vector, round_table
+from pgassay.analysis.contrasts import BlockTable, Vector, round_table
 from pgassay.analysis.metrics import Metric
 from pgassay.analysis.model import TrialMeasures
 from pgassay.analysis.rounds import FEWEST_ROUNDS, Spread, spread_of_rounds
@@ -42,16 +43,21 @@ def by_slice_before(
     metric: Metric, plan: Plan, trials: Sequence[TrialMeasures], weights: Vector
 ) -> AfterOwn | None:
     """None where no trial has rounds of both kinds enough."""
-    table = round_table(metric, trials, plan)
-    if table.trials is None:
+    return of_rounds(round_table(metric, trials, plan), products(plan, trials, weights), weights)
+
+
+def of_rounds(table: BlockTable, before: Vector, weights: Vector) -> AfterOwn | None:
+    """The same of rounds; `before` are the `products` of all of their trials."""
+    if table.trials is None or not table.blocks:
         return None
-    before = _products(plan, trials, weights)
+    after = before[np.array(table.blocks) - 1]
+    known = np.isfinite(after)
     length = float(weights @ weights)
     effects = table.of(weights)
     values, blocks, means, places = [], [], [], []
     for block in np.unique(table.trials):
-        rows = [at for at in np.flatnonzero(table.trials == block) if table.blocks[at] in before]
-        own = np.array([before[table.blocks[at]] for at in rows])
+        rows = np.flatnonzero((table.trials == block) & known)
+        own = after[rows]
         if len(rows) < FEWEST_ROUNDS or np.ptp(own) == 0.0:
             continue
         effect = effects[rows]
@@ -76,16 +82,15 @@ def dilution(plan: Plan) -> float:
     return 1.0 + 1.0 / len(plan.arms)
 
 
-def _products(plan: Plan, trials: Sequence[TrialMeasures], weights: Vector) -> dict[int, float]:
-    """Round, numbered as in `round_table`, → G; a trial's first follows none and is left out."""
+def products(plan: Plan, trials: Sequence[TrialMeasures], weights: Vector) -> Vector:
+    """G of every round, in the order that `all_rounds` numbers them in; NaN of a trial's first,
+    which follows none."""
     weight = dict(zip((arm.id for arm in plan.arms), map(float, weights), strict=True))
-    size, number = len(plan.arms), 0
-    found: dict[int, float] = {}
+    size = len(plan.arms)
+    found: list[float] = []
     for trial in trials:
         own = [weight[turn.arm] for turn in trial.turns]
         for first in range(0, len(own), size):
-            number += 1
-            if first:
-                pairs = zip(own[first : first + size], own[first - 1 :], strict=False)
-                found[number] = sum(here * past for here, past in pairs)
-    return found
+            pairs = zip(own[first : first + size], own[first - 1 :], strict=False)
+            found.append(sum(here * past for here, past in pairs) if first else math.nan)
+    return np.array(found, dtype=np.float64)

@@ -19,8 +19,8 @@ def unmeasured(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[Doubt]:
     """Metrics that not one trial of some arm has: another version may lack the counter."""
     have: dict[str, set[str]] = {name: set() for name in METRICS}
     for trial in trials:
-        for name in have:
-            if name in trial.whole.values:
+        for name in trial.whole.values:
+            if name in have:
                 have[name].add(trial.arm)
     seen = {trial.arm for trial in trials if trial.whole.transactions}
     for name, arms in have.items():
