@@ -68,7 +68,7 @@ SEQUENTIAL = Rule("6 to 24, after every block", 6, 24)
 GROUP = Rule("looks at 6, 12, 18, 24", 6, 24, "group-sequential")
 RULES = (*FIXED, SEQUENTIAL, GROUP)
 STARTING = ((BASE, HEAVY), RULES, (0.0, MARGIN, LARGE))
-GRID = (WORLDS, (FIXED[1], SEQUENTIAL, GROUP), (0.0, MARGIN))
+GRID = (WORLDS, (FIXED[1], SEQUENTIAL), (0.0, MARGIN))
 
 
 def make_design(least: int, most: int, seed: int, stopping: str = "", levels: int = 2) -> Plan:

@@ -182,8 +182,8 @@ def main(runs: int = 400) -> None:
         "Warm-ups, and trials that never settle": [
             "Settled: within 0.5 % of the last level. Advised cut: seconds after (+) or before the"
             " end of the true warm-up, where a trial is called warming up; median, and nine of ten."
-            " Bias: of the mean without a cut; with the advised one; with MSER-5 alone, which cuts"
-            " every trial.",
+            " Bias: of the mean without a cut; with the advised one, where one is advised, over all"
+            " trials; with MSER-5 alone, which cuts every trial.",
             "",
             *table(
                 ("course", "trial", "steady", "warming up", "unsteady", "true warm-up",

@@ -62,6 +62,13 @@ class Rule:
         """Whether a verdict may be reached after n blocks; beyond the last look, after any."""
         return not self.looks or n in self.looks or n > self.looks[-1]
 
+    def stops_after(self, n: int) -> Sequence[int]:
+        """Numbers of blocks above n after which a verdict may be reached, up to the horizon."""
+        if not self.looks:
+            return range(n + 1, _HORIZON)
+        beyond = max(n, self.looks[-1]) + 1
+        return [*(look for look in self.looks if look > n), *range(beyond, _HORIZON)]
+
     def margins(self, baseline_mean: float, *, ratio: bool) -> Interval:
         """± the smallest effect on the scale of comparison."""
         if ratio:
@@ -211,8 +218,6 @@ def _blocks_to_decide(found: Spread, margins: Interval, n: int, rule: Rule) -> i
         return rule.critical(units, 0.10) * width < room
 
     # An interval only narrows with more blocks, so what decides once decides from there on.
-    stops: Sequence[int] = range(1, _HORIZON - n)
-    if rule.looks:
-        stops = [more for more in stops if rule.may_decide(n + more)]
-    at = bisect_left(stops, True, key=decides)
-    return stops[at] if at < len(stops) else None
+    stops = rule.stops_after(n)
+    at = bisect_left(stops, True, key=lambda block: decides(block - n))
+    return stops[at] - n if at < len(stops) else None

@@ -92,10 +92,11 @@ def in_means(columns: Array) -> Array:
 
 
 def quantile(values: Array, weights: Array, share: float) -> float:
-    """The value that is not exceeded with so much of the weight."""
+    """The value that is not exceeded with so much of the weight; between places in a line, for
+    what lies between two of them is possible too."""
     order = np.argsort(values)
-    at = int(np.searchsorted(np.cumsum(weights[order]), share))
-    return float(values[order][min(at, len(values) - 1)])
+    weights = weights[order]
+    return float(np.interp(share, np.cumsum(weights) - weights / 2.0, values[order]))
 
 
 def _innovations(columns: Array) -> tuple[Array, Array]:

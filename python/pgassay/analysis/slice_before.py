@@ -23,7 +23,7 @@ import numpy as np
 from pgassay.analysis.contrasts import BlockTable, Vector, round_table
 from pgassay.analysis.metrics import Metric
 from pgassay.analysis.model import TrialMeasures
-from pgassay.analysis.rounds import FEWEST_ROUNDS, Spread, spread_of_rounds
+from pgassay.analysis.rounds import FEWEST_ROUNDS, Groups, Spread, spread_of_rounds
 from pgassay.plan.model import Plan
 
 
@@ -51,26 +51,24 @@ def of_rounds(table: BlockTable, before: Vector, weights: Vector) -> AfterOwn | 
     if table.trials is None or not table.blocks:
         return None
     after = before[np.array(table.blocks) - 1]
-    known = np.isfinite(after)
-    length = float(weights @ weights)
-    effects = table.of(weights)
-    values, blocks, means, places = [], [], [], []
-    for block in np.unique(table.trials):
-        rows = np.flatnonzero((table.trials == block) & known)
-        own = after[rows]
-        if len(rows) < FEWEST_ROUNDS or np.ptp(own) == 0.0:
-            continue
-        effect = effects[rows]
-        centred = own - own.mean()
-        # Its mean is the slope; it scatters as the slope's own influence of each round does.
-        slopes = centred * (effect - effect.mean()) / float(np.mean(centred**2))
-        values.append(length * slopes)
-        blocks.append(np.full(len(rows), block))
-        means.append(float(effect.mean()))
-        places.append(float(own.mean()) / length)
-    if not values:
+    rows = np.argsort(table.trials, kind="stable")
+    rows = rows[np.isfinite(after[rows])]
+    if not len(rows):
         return None
-    spread = spread_of_rounds(np.concatenate(values), np.concatenate(blocks))
+    groups = Groups.of(table.trials[rows])
+    told = (groups.sizes >= FEWEST_ROUNDS) & groups.vary(after[rows])
+    rows = rows[np.repeat(told, groups.sizes)]
+    if not len(rows):
+        return None
+    blocks, own, effects = table.trials[rows], after[rows], table.of(weights)[rows]
+    groups = Groups.of(blocks)
+    length = float(weights @ weights)
+    centred = groups.less_means(own)
+    # Its mean is the slope; it scatters as the slope's own influence of each round does.
+    sizes = np.repeat(groups.means(centred**2), groups.sizes)
+    slopes = centred * groups.less_means(effects) / sizes
+    spread = spread_of_rounds(length * slopes, blocks)
+    means, places = groups.means(effects), groups.means(own) / length
     # Of two arms, G is 0 where a round's first slice follows its own, and -w·w where it does not.
     same = float(np.mean(means)) - spread.mean * float(np.mean(places))
     return AfterOwn(same, same - spread.mean, spread)

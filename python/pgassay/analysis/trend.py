@@ -44,6 +44,10 @@ class Drift:
     total: float
     low: float
     high: float
+    """Of the 95 % interval."""
+    is_sure: bool
+    """Whether the 97.5 % interval excludes zero: a trial that is called unsteady for a trend or for
+    changes of its mean shares 5 % between the two."""
 
 
 def drift(values: Array) -> Drift | None:
@@ -55,10 +59,10 @@ def drift(values: Array) -> Drift | None:
     fine = _binned(values, _FINE_BINS)
     n = len(fine)
     level = fine - total * np.arange(n) / n
-    reach = _reach(without_spikes(level - np.median(level)))
+    reach, sure = _reaches(without_spikes(level - np.median(level)))
     if total == 0.0 and reach == 0.0:
         return None
-    return Drift(total, total - reach, total + reach)
+    return Drift(total, total - reach, total + reach, abs(total) > sure)
 
 
 def _binned(values: Array, bins: int) -> Array:
@@ -75,33 +79,33 @@ def _slope(values: Array) -> float:
     return float(np.median((values[late] - values[early]) / (late - early)))
 
 
-def _reach(residuals: Array) -> float:
-    """Half of the 95 % interval of the change over the whole series."""
+def _reaches(residuals: Array) -> tuple[float, float]:
+    """Half of the 95 % interval of the change over the whole series, and of the 97.5 % one."""
     n = len(residuals)
     moves = _polynomials(n)
     columns = np.column_stack([np.ones(n), np.linspace(-1.0, 1.0, n)])
     likely = likely_inertia(residuals - residuals.mean(), columns)
     if likely is None:
-        return 0.0
+        return 0.0, 0.0
     projected = moves[2:] @ residuals
     expected = _expected(n)
     # Only their ratios count: how large the movement is, is read from the projections.
     level = (projected**2 / expected[:, 2:]).mean(axis=1)
     errors = np.sqrt(_LOST_TO_MEDIANS * level * expected[:, 1])
     # A unit of the line's projection is so much from end to end.
-    end_to_end = float(moves[1, -1] - moves[1, 0]) * n / (n - 1)
-    return _half_width(errors, likely.weights) * abs(end_to_end)
+    errors *= abs(float(moves[1, -1] - moves[1, 0])) * n / (n - 1)
+    return _half_width(errors, likely.weights, 0.05), _half_width(errors, likely.weights, 0.025)
 
 
-def _half_width(errors: Array, weights: Array) -> float:
-    """Of the 95 % interval of a t whose error is one of several, each with its weight."""
+def _half_width(errors: Array, weights: Array, alpha: float) -> float:
+    """Of the interval of a t whose error is one of several, each with its weight."""
     from scipy import optimize  # a third of a second to load, which most commands can do without
 
     def excess(reach: float) -> float:
         beyond = 2.0 * special.stdtr(_SLOW_MOVES, -reach / np.maximum(errors, 1e-300))
-        return float(weights @ beyond) - 0.05
+        return float(weights @ beyond) - alpha
 
-    student = float(special.stdtrit(_SLOW_MOVES, 0.975))
+    student = float(special.stdtrit(_SLOW_MOVES, 1.0 - alpha / 2.0))
     low, high = student * float(errors.min()), student * float(errors.max())
     return low if high <= low * (1.0 + 1e-12) else float(optimize.brentq(excess, low, high))
 
