@@ -51,13 +51,9 @@ bench: build
 	$(BIN)/python -m bench.analysis
 
 validate: build
-	$(BIN)/python -m bench.false_positives
-	$(BIN)/python -m bench.factorial_errors
-	$(BIN)/python -m bench.estimates
-	$(BIN)/python -m bench.switchback_errors
-	$(BIN)/python -m bench.duet_errors
+	$(BIN)/python -m bench.validate
 
-# A quarter of an hour of trials, alone on the machine.
+# Forty minutes of trials, alone on the machine.
 validate-real: build
 	$(BIN)/python -m bench.real_aa
 	$(BIN)/python -m bench.real_turns

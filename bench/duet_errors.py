@@ -8,18 +8,18 @@ starts moves the effect of all its rounds alike.
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from bench.switchback_errors import HOST, OWN, Counts, World, conclude, make_trials
+from bench.looks import conclude
+from bench.parallel import spread
+from bench.switchback_errors import HOST, ORDERS, OWN, Counts, World, each_trial
 from bench.tables import page, rate, table
-from pgassay.analysis.model import Verdict
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.spec.parse import parse_spec
@@ -31,6 +31,7 @@ LUCK = (0.0, 0.005, 0.01, 0.03)
 EFFECTS = (0.0, 0.02, 0.05)
 
 
+@cache
 def make_design(least: int, most: int, seed: int) -> Plan:
     """Two versions in slices of 1 s and of half a second."""
     text = f"[factors.target]\nversion = [16, 18]\n[load]\nstep = '{STEP_S}s'\n[design]\n"
@@ -41,49 +42,44 @@ def make_design(least: int, most: int, seed: int) -> Plan:
 def count(world: World, runs: int, least: int, most: int) -> Counts:
     """Run so many experiments."""
     source = np.random.default_rng(most + round(1e4 * (world.between + world.effect)))
-    found, truth = Counts(), 100.0 * math.expm1(world.effect)
-    for seed in range(runs):
-        plan = make_design(least, most, seed)
-        analysis, block = conclude(plan, make_trials(plan, world, source))
-        (verdict,) = analysis.verdicts()
-        low, high = verdict.ci95_pct or (-100.0, math.inf)
-        found.runs += 1
-        found.blocks += block
-        found.different += verdict.verdict in (Verdict.BETTER, Verdict.WORSE)
-        found.equivalent += verdict.verdict is Verdict.EQUIVALENT
-        found.missed += not low <= truth <= high
-        found.withdrawn += any(test.outweighs for test in analysis.carry_over)
+    found = Counts()
+    for run in range(runs):
+        plan = make_design(least, most, run % ORDERS)
+        found += Counts.of(world, *conclude(plan, each_trial(plan, world, source)))
     return found
 
 
-def rows(runs: int) -> Iterator[list[str]]:
-    """Design by design, effect by effect."""
-    for (least, most), effect, luck in product(DESIGNS, EFFECTS, LUCK):
-        world = World("", effect=effect, memory=0.9, between=luck)
-        n = count(world, runs, least, most)
-        shares = (rate(hits, runs) for hits in (n.different, n.equivalent, n.missed, n.withdrawn))
-        yield [
-            f"{least} to {most}", f"{100 * effect:g} %", f"{100 * luck:g} %", *shares,
-            f"{n.blocks / runs:.1f}",
-        ]  # fmt: skip
+Task = tuple[tuple[int, int], float, float, int]
+"""A design, an effect, how much starts differ; experiments."""
 
 
-def main(runs: int) -> None:
+def row_of(task: Task) -> list[str]:
+    """One row."""
+    (least, most), effect, luck, runs = task
+    n = count(World("", effect=effect, memory=0.9, between=luck), runs, least, most)
+    shares = (rate(hits, runs) for hits in (n.different, n.equivalent, n.missed, n.withdrawn))
+    return [
+        str(least) if least == most else f"{least} to {most}", f"{100 * effect:g} %",
+        f"{100 * luck:g} %", *shares, f"{n.blocks / runs:.1f}",
+    ]  # fmt: skip
+
+
+def main(runs: int = 400) -> None:
     """Write the page."""
     about = (
         f"{datetime.now(UTC):%Y-%m-%d}; {runs} experiments a row; steps of {STEP_S} s in slices"
         " of 1 s and of 0.5 s by turns of trials; a host that remembers (0.9 from slice to slice,"
         f" with a standard deviation of {100 * HOST:g} %), and {100 * OWN:g} % of each second's"
         " own; starts that make the effect of a trial differ by a standard deviation of its own;"
-        " smallest effect 2 %. A trial is one value. Made by `make validate`, whose standard is"
-        " 400 a row."
+        " smallest effect 2 %. A trial is one value. Made by `make validate`."
     )
     head = (
         "blocks", "effect", "starts differ by", "called different", "called equivalent",
         "interval misses it", "withdrawn", "mean blocks",
     )  # fmt: skip
-    OUTPUT.write_text(page("Validation of duets", about, {"": table(head, rows(runs))}), "utf-8")
+    rows = spread(row_of, product(DESIGNS, EFFECTS, LUCK, [runs]))
+    OUTPUT.write_text(page("Validation of duets", about, {"": table(head, rows)}), "utf-8")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
+    main(*map(int, sys.argv[1:2]))

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from bench.looks import conclude
 from bench.machine import this_machine
 from bench.real_runs import trials_of
-from bench.switchback_errors import conclude
 from bench.tables import page, rate, table
 from pgassay.analysis.measures import measure_trial
 from pgassay.analysis.model import StepMeasures, TrialMeasures, Turn, Verdict

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 from scipy.signal import lfilter
 
+from bench.looks import conclude
+from bench.parallel import spread
 from bench.tables import page, rate, table
-from pgassay.analysis.analyse import analyse
 from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures, Turn, Verdict
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import ALL_ARMS, Plan
@@ -28,9 +29,10 @@ from pgassay.plan.turns import rounds_of
 from pgassay.spec.parse import parse_spec
 
 OUTPUT = Path(__file__).parent.parent / "docs" / "validation-switchback.md"
+ORDERS = 100
+"""Orders of slices that are simulated, each with other noise every time."""
 HOST, OWN = 0.03, 0.02
 """Standard deviation of the host's memory, and of a second's own noise."""
-_SETTLE = 200
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ CARRIED = (
 )
 
 
+@cache
 def make_design(least: int, most: int, step_s: int, seed: int) -> Plan:
     """Two arms in slices of 1 s and of half a second."""
     text = "[factors.postgres]\nsynchronous_commit = ['on', 'off']\n"
@@ -84,61 +87,55 @@ def make_design(least: int, most: int, step_s: int, seed: int) -> Plan:
 
 def make_trials(plan: Plan, world: World, source: np.random.Generator) -> list[TrialMeasures]:
     """One simulated experiment, all trials."""
-    found = []
+    return list(each_trial(plan, world, source))
+
+
+def each_trial(plan: Plan, world: World, source: np.random.Generator) -> Iterator[TrialMeasures]:
+    """The same, one after the other, as far as a run asks for them."""
+    whole = StepMeasures(None, 0, 1, 1, {"tps": 1.0})
     for trial in plan.trials:
         arms = [arm for arms in rounds_of(plan, trial) for arm in arms]
-        length, rounds = trial.slice_s or 1.0, len(arms) // 2
+        length = trial.slice_s or 1.0
         host = HOST * _remembering(world.memory**length, len(arms), source)
-        host = host + world.drift * length * (len(arms) * trial.block + np.arange(len(arms)))
+        host += world.drift * length * (len(arms) * trial.block + np.arange(len(arms)))
         effects = np.repeat(
             world.effect
-            + world.comes_and_goes * _remembering(0.5, rounds, source)
+            + world.comes_and_goes * _remembering(0.5, len(arms) // 2, source)
             + world.between * source.standard_normal(),
             2,
         )
-        turns, felt = [], 0.0
-        for at, arm in enumerate(arms):
-            now = float(effects[at]) if arm == "a2" else 0.0
-            parts = {}
-            # Quarters of the slice that are kept: what is felt goes over from `felt` to `now`.
-            for quarter in (1, 2, 3):
-                left = world.carried ** (length * (quarter + 0.5) / 4) if world.carried else 0.0
-                noise = source.standard_t(3) / math.sqrt(3) if world.heavy else source.normal()
-                own = OWN / math.sqrt(length / 4) * noise
-                parts[quarter] = 9.0 + host[at] + now + (felt - now) * left + own
-            felt = now + (felt - now) * (world.carried**length if world.carried else 0.0)
-            mean = float(np.mean([math.exp(value) for value in parts.values()]))
-            turns.append(
-                Turn(
-                    at // 2,
-                    arm,
-                    at,
-                    {"tps": mean},
-                    {"tps": math.exp(parts[1])},
-                    {"tps": math.exp(parts[3])},
-                )
-            )
-        whole = StepMeasures(None, 0, 1, 1, {"tps": 1.0})
-        found.append(
-            TrialMeasures(trial.number, trial.block, 1, ALL_ARMS, whole, (), (), turns=tuple(turns))
+        now = np.where(np.array(arms) == "a2", effects, 0.0)
+        # Quarters of the slice that are kept: what is felt goes over from `before` to `now`.
+        before = _felt_before(now, world.carried**length if world.carried else 0.0)
+        middles = length * (np.array([1, 2, 3]) + 0.5) / 4
+        left = world.carried**middles if world.carried else np.zeros(3)
+        shape = (3, len(arms))
+        noise = (
+            source.standard_t(3, shape) / math.sqrt(3) if world.heavy else source.normal(size=shape)
         )
-    return found
+        own = OWN / math.sqrt(length / 4) * noise
+        tps = np.exp(9.0 + host + now + left[:, None] * (before - now) + own)
+        parts = np.vstack([tps.mean(axis=0), tps[0], tps[2]]).T.tolist()
+        turns = tuple(
+            Turn(at // 2, arm, at, {"tps": mean}, {"tps": early}, {"tps": late})
+            for at, (arm, (mean, early, late)) in enumerate(zip(arms, parts, strict=True))
+        )
+        yield TrialMeasures(trial.number, trial.block, 1, ALL_ARMS, whole, (), (), turns=turns)
+
+
+def _felt_before(now: np.ndarray, left: float) -> np.ndarray:
+    """What is felt as each slice begins, where so much of it is left a slice later."""
+    felt = lfilter([1.0 - left], [1.0, -left], now)
+    return np.concatenate([[0.0], felt[:-1]])
 
 
 def _remembering(memory: float, count: int, source: np.random.Generator) -> np.ndarray:
     """An AR(1) series of variance 1."""
-    noise = source.standard_normal(count + _SETTLE)
-    series: np.ndarray = lfilter([math.sqrt(1 - memory**2)], [1.0, -memory], noise)[_SETTLE:]
+    noise = source.standard_normal(count)
+    own = math.sqrt(1.0 - memory**2)
+    noise[0] /= own  # stationary from the first value on
+    series: np.ndarray = lfilter([own], [1.0, -memory], noise)
     return series
-
-
-def conclude(plan: Plan, trials: list[TrialMeasures]) -> tuple[Analysis, int]:
-    """The analysis at the product's own stopping rule, and the block it was reached at."""
-    for block in range(plan.min_blocks, plan.max_blocks + 1):
-        analysis = analyse("?", plan, [trial for trial in trials if trial.block <= block])
-        if analysis.may_end() or block == plan.max_blocks:
-            return analysis, block
-    raise AssertionError("a plan has at least one block")
 
 
 @dataclass
@@ -154,6 +151,26 @@ class Counts:
     withdrawn: int = 0
     blocks: int = 0
 
+    @classmethod
+    def of(cls, world: World, analysis: Analysis, block: int) -> Counts:
+        """Of one."""
+        (verdict,) = analysis.verdicts()
+        low, high = verdict.ci95_pct or (-100.0, math.inf)
+        return cls(
+            runs=1,
+            blocks=block,
+            different=verdict.verdict in (Verdict.BETTER, Verdict.WORSE),
+            equivalent=verdict.verdict is Verdict.EQUIVALENT,
+            missed=not low <= 100.0 * math.expm1(world.effect) <= high,
+            carry_over=any(test.found for test in analysis.carry_over),
+            withdrawn=any(test.outweighs for test in analysis.carry_over),
+        )
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(
+            *(one + more for one, more in zip(astuple(self), astuple(other), strict=True))
+        )
+
 
 def count(
     world: World, runs: int, least: int, most: int, step_s: int, first_seed: int = 0
@@ -161,19 +178,9 @@ def count(
     """Run so many experiments."""
     source = np.random.default_rng(first_seed + 7)
     found = Counts()
-    truth = 100.0 * math.expm1(world.effect)
     for run in range(runs):
-        plan = make_design(least, most, step_s, first_seed + run)
-        analysis, block = conclude(plan, make_trials(plan, world, source))
-        (verdict,) = analysis.verdicts()
-        found.runs += 1
-        found.blocks += block
-        found.different += verdict.verdict in (Verdict.BETTER, Verdict.WORSE)
-        found.equivalent += verdict.verdict is Verdict.EQUIVALENT
-        low, high = verdict.ci95_pct or (-100.0, math.inf)
-        found.missed += not low <= truth <= high
-        found.carry_over += any(test.found for test in analysis.carry_over)
-        found.withdrawn += any(test.outweighs for test in analysis.carry_over)
+        plan = make_design(least, most, step_s, (first_seed + run) % ORDERS)
+        found += Counts.of(world, *conclude(plan, each_trial(plan, world, source)))
     return found
 
 
@@ -210,11 +217,12 @@ PARTS = (
 
 
 Task = tuple[int, int, int, int]
-"""A part, a design of it, a world of it; experiments."""
+"""A part, a design of it, a world of it; experiments. Its worlds would not reach another process
+by themselves."""
 
 
 def row_of(task: Task) -> list[str]:
-    """One row; its worlds would not reach another process by themselves."""
+    """One row."""
     part = PARTS[task[0]]
     least, most, step_s = part.designs[task[1]]
     world = part.worlds[task[2]]
@@ -223,17 +231,17 @@ def row_of(task: Task) -> list[str]:
     return [blocks, f"{step_s} s", world.name, *(COLUMNS[name](found) for name in part.columns)]
 
 
-def tasks_of(at: int, runs: int) -> list[Task]:
-    """Every design with every world."""
-    part = PARTS[at]
+def tasks(runs: int) -> list[Task]:
+    """Of all parts, every design with every world."""
     return [
         (at, design, world, runs)
+        for at, part in enumerate(PARTS)
         for design in range(len(part.designs))
         for world in range(len(part.worlds))
     ]
 
 
-def main(runs: int) -> None:
+def main(runs: int = 400) -> None:
     """Write the page."""
     about = (
         f"{datetime.now(UTC):%Y-%m-%d}; {runs} experiments a row; slices of 1 s and of 0.5 s by"
@@ -241,15 +249,17 @@ def main(runs: int) -> None:
         f" {100 * HOST:g} %, and {100 * OWN:g} % of each second's own; smallest effect 2 %; an"
         " effect that outlasts its slice is one of 10 %. Made by `make validate`."
     )
-    with ProcessPoolExecutor(2) as pool:
-        sections = {
-            part.title: table(
-                ("blocks", "step", "world", *part.columns), pool.map(row_of, tasks_of(at, runs))
-            )
-            for at, part in enumerate(PARTS)
-        }
+    every = tasks(runs)
+    rows = list(spread(row_of, every))
+    sections = {
+        part.title: table(
+            ("blocks", "step", "world", *part.columns),
+            (row for row, task in zip(rows, every, strict=True) if task[0] == at),
+        )
+        for at, part in enumerate(PARTS)
+    }
     OUTPUT.write_text(page("Validation of switchback designs", about, sections), "utf-8")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
+    main(*map(int, sys.argv[1:2]))

@@ -7,6 +7,7 @@ printed when it is known, so that a run which is broken off has told what it had
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from scipy import stats
 
@@ -28,7 +29,20 @@ def page(title: str, about: str, sections: Mapping[str, Sequence[str]]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def rate(hits: int, runs: int) -> str:
-    """A share with its 95 % interval (Wilson)."""
+@dataclass(frozen=True)
+class Aim:
+    """Per cent from and up to which a share is as it should be."""
+
+    least: float
+    most: float
+
+
+def rate(hits: int, runs: int, aim: Aim | None = None) -> str:
+    """A share with its 95 % interval (Wilson); missed is an aim that lies outside of it."""
+    if not runs:
+        return "–"
     found = stats.binomtest(hits, runs).proportion_ci(method="wilson")
-    return f"{100 * hits / runs:.1f} % ({100 * found.low:.1f} to {100 * found.high:.1f})"
+    low, high = 100 * found.low, 100 * found.high
+    missed = aim is not None and (high < aim.least or low > aim.most)
+    told = f"{100 * hits / runs:.1f} % ({low:.1f} to {high:.1f})"
+    return f"{told}, **missed**" if missed else told

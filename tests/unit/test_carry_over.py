@@ -63,8 +63,7 @@ def test_what_one_look_finds_stays_found_at_later_ones(monkeypatch: pytest.Monke
     plan = make_design(4, 12, 32, 1)
     trials = make_trials(plan, World("10 %", effect=0.1), np.random.default_rng(3))
 
-    def only_after_five(plan: Plan, trials: list[TrialMeasures], verdicts: object) -> list[object]:
-        after = max(trial.block for trial in trials)
+    def only_after_five(plan: Plan, rounds: object, verdicts: object, after: int) -> list[object]:
         test = CarryOver(
             "synchronous_commit", "off", CarryOverTest.WITHIN, after, 1.0, 1.0, None, 0.5,
             found=after == 5, outweighs=after == 5, found_after=5 if after == 5 else None,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bench.switchback_errors import World, conclude, count, make_design, make_trials
+from bench.looks import conclude
+from bench.switchback_errors import World, count, make_design, make_trials
 
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.model import Verdict

@@ -16,7 +16,7 @@ from pgassay.analysis.comparison import Question, compare
 from pgassay.analysis.contrasts import BlockTable, block_table, main_effect
 from pgassay.analysis.estimate import Rule
 from pgassay.analysis.factorial import factorial_effects, joint_p
-from pgassay.analysis.metrics import METRICS
+from pgassay.analysis.metrics import METRICS, Metric
 from pgassay.analysis.model import (
     Analysis,
     ArmSummary,
@@ -135,7 +135,7 @@ def _steps(plan: Plan) -> list[float | None]:
 def _comparisons(plan: Plan, trials: Sequence[TrialMeasures], rule: Rule) -> list[Comparison]:
     steps = _steps(plan)
     found = []
-    for metric in METRICS.values():
+    for metric in _measured(trials):
         tables = {step: block_table(metric, trials, plan, step) for step in steps}
         for factor in plan.factors:
             for level in factor.levels[1:]:
@@ -145,6 +145,14 @@ def _comparisons(plan: Plan, trials: Sequence[TrialMeasures], rule: Rule) -> lis
                     if comparison is not None:
                         found.append(comparison)
     return found
+
+
+def _measured(trials: Sequence[TrialMeasures]) -> list[Metric]:
+    """Those of which some trial, step or slice has a value."""
+    measured = [part.values for trial in trials for part in (trial.whole, *trial.steps)]
+    turns = [turn.values for trial in trials for turn in trial.turns]
+    names = set[str]().union(*measured, *turns)
+    return [metric for metric in METRICS.values() if metric.name in names]
 
 
 def _tested_together(
@@ -178,25 +186,31 @@ def _complete_blocks(plan: Plan, trials: Sequence[TrialMeasures]) -> int:
 
 
 def _arm_summary(plan: Plan, trials: Sequence[TrialMeasures]) -> list[ArmSummary]:
+    by_arm: dict[str, list[Mapping[str, float]]] = {arm.id: [] for arm in plan.arms}
+    for trial in trials:
+        if trial.arm in by_arm:
+            by_arm[trial.arm].append(trial.whole.values)
+        else:
+            for name, values in by_arm.items():
+                values += _of_turns(name, trial)
     summaries = []
     for arm in plan.arms:
-        own = [values for trial in trials for values in _values_of(arm.id, trial)]
+        own = by_arm[arm.id]
+        names = set[str]().union(*own)
         means = {
             name: float(np.mean([values[name] for values in own if name in values]))
             for name in METRICS
-            if any(name in values for values in own)
+            if name in names
         }
         summaries.append(ArmSummary(arm.id, arm.label, arm.levels, len(own), means))
     return summaries
 
 
-def _values_of(arm: str, trial: TrialMeasures) -> list[Mapping[str, float]]:
-    """A trial's values for one arm, if any: over its slices, where arms take turns in it.
+def _of_turns(arm: str, trial: TrialMeasures) -> list[Mapping[str, float]]:
+    """A trial's values for one of the arms that take turns in it, if any: over its slices.
 
     A slice in which nothing ended has a throughput of zero, and no latency.
     """
-    if trial.arm == arm:
-        return [trial.whole.values]
     turns = [turn.values for turn in trial.turns if turn.arm == arm]
     names = set[str]().union(*turns)
     found = {n: [v[n] for v in turns if n in v] for n in sorted(names)}

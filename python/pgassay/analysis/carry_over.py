@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from pgassay.analysis.contrasts import Vector, main_effect, round_table
+from pgassay.analysis.contrasts import BlockTable, Vector, all_rounds, main_effect
 from pgassay.analysis.estimate import ratio_pct
 from pgassay.analysis.group_sequential import level_at
 from pgassay.analysis.metrics import METRICS, Metric
 from pgassay.analysis.model import Comparison, Doubt, TrialMeasures
 from pgassay.analysis.rounds import Spread, by_block, spread_of_rounds
-from pgassay.analysis.slice_before import by_slice_before, dilution
+from pgassay.analysis.slice_before import dilution, of_rounds, products
 from pgassay.analysis.turns_model import CarryOver, CarryOverTest
 from pgassay.plan.model import Plan
 
@@ -49,14 +49,13 @@ def carry_over(
     """
     if not plan.alternates or not trials:
         return ()
-    verdicts = [c for c in comparisons if c.metric == plan.metric]
-    now = _at_a_look(plan, trials, verdicts)
+    verdicts = [_Judged.of(c, plan, trials) for c in comparisons if c.metric == plan.metric]
+    rounds = _Rounds.of(plan, trials)
     last = max(trial.block for trial in trials)
-    for block in filter(plan.may_stop_after, range(last - 1, 0, -1)):
-        before = [trial for trial in trials if trial.block <= block]
-        if not before:
-            continue  # no trial of these blocks counts
-        then = {_subject(test): test for test in _at_a_look(plan, before, verdicts)}
+    now = _at_a_look(plan, rounds, verdicts, last)
+    first = min(trial.block for trial in trials)
+    for block in filter(plan.may_stop_after, range(last - 1, first - 1, -1)):
+        then = {_subject(test): test for test in _at_a_look(plan, rounds, verdicts, block)}
         now = [_kept(test, then.get(_subject(test))) for test in now]
     return tuple(now)
 
@@ -122,39 +121,81 @@ def _kept(now: CarryOver, before: CarryOver | None) -> CarryOver:
     )
 
 
+@dataclass(frozen=True)
+class _Rounds:
+    """All rounds of the trials; every look takes those before it."""
+
+    trials: Sequence[TrialMeasures]
+    whole: BlockTable
+    early: BlockTable
+    late: BlockTable
+
+    @classmethod
+    def of(cls, plan: Plan, trials: Sequence[TrialMeasures]) -> _Rounds:
+        metric = METRICS[plan.metric]
+        parts = _steady(metric)
+        return cls(
+            trials,
+            all_rounds(metric, trials, plan),
+            all_rounds(parts, trials, plan, "early"),
+            all_rounds(parts, trials, plan, "late"),
+        )
+
+    def up_to(self, block: int) -> _Rounds:
+        """Of the first blocks, without trials that do not tell their spread."""
+        parts = (self.whole, self.early, self.late)
+        return _Rounds(self.trials, *(t.up_to(block).of_trials_that_tell() for t in parts))
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A verdict's level, and what of it every look needs."""
+
+    factor: str
+    level: str
+    weights: Vector
+    before: Vector
+    """`products` of the weights."""
+
+    @classmethod
+    def of(cls, verdict: Comparison, plan: Plan, trials: Sequence[TrialMeasures]) -> _Judged:
+        factor = next(f for f in plan.factors if f.name == verdict.factor)
+        weights = main_effect(plan, factor, verdict.level)
+        return cls(verdict.factor, verdict.level, weights, products(plan, trials, weights))
+
+
 def _at_a_look(
-    plan: Plan, trials: Sequence[TrialMeasures], verdicts: Sequence[Comparison]
+    plan: Plan, rounds: _Rounds, verdicts: Sequence[_Judged], block: int
 ) -> list[CarryOver]:
-    """All tests for every verdict, of these trials."""
-    looks = [block for block in range(1, plan.last_block + 1) if plan.may_stop_after(block)]
+    """All tests for every verdict, of the trials up to this block."""
+    looks = [look for look in range(1, plan.last_block + 1) if plan.may_stop_after(look)]
     shared = _LEVEL / max(1, len(CarryOverTest) * len(verdicts))
-    level = level_at(max(trial.block for trial in trials), shared, looks)
-    return [test for verdict in verdicts for test in _tests_of(verdict, plan, trials, level)]
+    last = max(trial.block for trial in rounds.trials if trial.block <= block)
+    level = level_at(last, shared, looks)
+    seen = rounds.up_to(block)
+    return [test for verdict in verdicts for test in _tests_of(verdict, plan, seen, last, level)]
 
 
 def _tests_of(
-    verdict: Comparison, plan: Plan, trials: Sequence[TrialMeasures], level: float
+    verdict: _Judged, plan: Plan, rounds: _Rounds, last: int, level: float
 ) -> Iterator[CarryOver]:
-    factor = next(f for f in plan.factors if f.name == verdict.factor)
-    weights = main_effect(plan, factor, verdict.level)
-    metric = METRICS[plan.metric]
-    table = round_table(metric, trials, plan)
+    table = rounds.whole
     if table.trials is None or not table.blocks:
         return
-    values = table.of(weights)
+    values = table.of(verdict.weights)
     look = _Look(
         verdict.factor,
         verdict.level,
-        blocks=max(trial.block for trial in trials),
+        blocks=last,
         weighed=max(plan.smallest_effect, abs(spread_of_rounds(values, table.trials).mean)),
         level=level,
     )
-    after = by_slice_before(metric, plan, trials, weights)
+    after = of_rounds(table, verdict.before, verdict.weights)
     if after is not None:
         told = (after.same, after.other, after.spread)
         yield _told(CarryOverTest.BEFORE, look, *told, counts=dilution(plan))
     for test, pair in (
-        (CarryOverTest.WITHIN, _within(_steady(metric), plan, trials, weights)),
+        (CarryOverTest.WITHIN, _within(rounds.early, rounds.late, verdict.weights)),
         (CarryOverTest.LENGTH, _by_length(plan, values, table.trials)),
     ):
         if pair is not None:
@@ -168,19 +209,15 @@ def _steady(metric: Metric) -> Metric:
 
 
 def _within(
-    metric: Metric, plan: Plan, trials: Sequence[TrialMeasures], weights: Vector
+    early: BlockTable, late: BlockTable, weights: Vector
 ) -> tuple[float, float, Spread] | None:
-    whole = [
-        round_table(metric, trials, plan, "early"),
-        round_table(metric, trials, plan, "late"),
-    ]
-    both = sorted(set(whole[0].blocks) & set(whole[1].blocks))
-    tables = [table.only(both).of_trials_that_tell() for table in whole]
+    both = sorted(set(early.blocks) & set(late.blocks))
+    tables = [table.only(both).of_trials_that_tell() for table in (early, late)]
     if not both or tables[0].trials is None:
         return None
-    early, late = (table.of(weights) for table in tables)
-    spread = spread_of_rounds(early - late, tables[0].trials)
-    return float(early.mean()), float(late.mean()), spread
+    first, second = (table.of(weights) for table in tables)
+    spread = spread_of_rounds(first - second, tables[0].trials)
+    return float(first.mean()), float(second.mean()), spread
 
 
 def _by_length(plan: Plan, values: Vector, trials: Blocks) -> tuple[float, float, Spread] | None:

@@ -4,21 +4,22 @@ Enters: one evenly sampled series. Leaves: places of changes.
 Never: takes inertia for change: the penalty grows with the series' long-run variance.
 
 PELT (Killick, Fearnhead and Eckley 2012) with the quadratic cost and the penalty
-2 · log n · (long-run variance). That comes from medians of differences, which changes of the mean
-hardly touch (after Chakar et al., Bernoulli 2017): estimated from the series as it is, a change
-would raise its own penalty until it is missed. What is found is held against a second estimate, of
-what is left between the changes; it can only raise the penalty.
+2 · log n · (long-run variance). Estimated from the series as it is, a change would raise its own
+penalty until it is missed. So a first look takes it from medians of differences, which changes of
+the mean hardly touch (after Chakar et al., Bernoulli 2017), and is asked for too many changes
+rather than too few. What it finds is held against how inert the series may be with these changes
+in it (inertia.py): what that explains as well is no change. A beginning that comes up slowly is no
+inertia either: without it in the model the steps that follow it would raise their own penalty.
 """
 
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.inertia import inertia_of
+from pgassay.analysis.inertia import in_means, likely_inertia
 
 Array = NDArray[np.float64]
 SHORTEST_PIECE = 5
@@ -28,6 +29,13 @@ _LONGEST_LAG = 20
 _MOST_PLACES = 7200
 """Two hours by the second."""
 _ROUNDS = 3
+_WIDE_NET = 0.25
+"""Share of the penalty with which changes are looked for that are then held against it."""
+_SURE = 0.75
+"""Weight of the inertia that the penalty is not exceeded with; by simulation
+(docs/validation-steadiness.md)."""
+_BEGINNINGS = (0.02, 0.06, 0.2)
+"""Parts of the series in which what is left of a cold beginning falls to 1/e."""
 _FAR = 3.5
 """Robust standard deviations beyond which a value is a spike."""
 _CORRELATIONS = np.array(
@@ -56,14 +64,13 @@ def _change_points(values: Array) -> list[int]:
     import ruptures  # a second to load, which most commands can do without
 
     values = without_spikes(values)
-    penalty = 2.0 * math.log(n) * long_run_variance(values)
+    penalty = _WIDE_NET * 2.0 * math.log(n) * long_run_variance(values)
     # "linear" is the quadratic cost of the mean, in C.
     search = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST_PIECE)
     search.fit(values - values.mean())
     found: list[int] = search.predict(pen=max(penalty, 1e-12))
     for _ in range(_ROUNDS):
-        # Between two changes a series is as inert as it is; if that explains them, they are none.
-        surer = 2.0 * math.log(n) * _between(values, found)
+        surer = 2.0 * math.log(n) * _between(values, found[:-1])
         if len(found) < 2 or surer <= penalty:
             break
         penalty = surer
@@ -71,12 +78,16 @@ def _change_points(values: Array) -> list[int]:
     return found[:-1]
 
 
-def _between(values: Array, ends: list[int]) -> float:
-    """The long-run variance of what is left when each piece has lost its mean."""
-    left = values.copy()
-    for begin, end in pairwise([0, *ends]):
-        left[begin:end] -= values[begin:end].mean()
-    return inertia_of(left, len(ends)).long_run_variance
+def _between(values: Array, places: list[int]) -> float:
+    """The long-run variance that a series may have which changes at these places."""
+    at = np.arange(len(values))
+    steps = [at >= place for place in places]
+    beginnings = [np.exp(-(at + 0.5) / (part * len(values))) for part in _BEGINNINGS]
+    columns = np.column_stack([values, np.ones(len(values)), *steps, *beginnings])
+    means = in_means(columns.astype(np.float64))
+    found = likely_inertia(means[:, 0] - means[:, 0].mean(), means[:, 1:])
+    width = len(values) / len(means)
+    return 0.0 if found is None else width * found.long_run_variance(_SURE)
 
 
 def without_spikes(values: Array) -> Array:

@@ -9,6 +9,7 @@ contrast (docs/methods.md, Several factors).
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -46,6 +47,14 @@ class BlockTable:
         kept = [at for at, block in enumerate(self.blocks) if block in wanted]
         trials = None if self.trials is None else self.trials[kept]
         return BlockTable(tuple(self.blocks[at] for at in kept), self.values[kept], trials)
+
+    def up_to(self, block: int) -> BlockTable:
+        """Of rounds: those of the first blocks."""
+        if self.trials is None:
+            raise ValueError("rows of whole blocks have no trials to go by")
+        kept = self.trials <= block
+        numbers = tuple(itertools.compress(self.blocks, kept.tolist()))
+        return BlockTable(numbers, self.values[kept], self.trials[kept])
 
     def by_trial(self) -> BlockTable:
         """A row for each trial: the mean of its rounds."""
@@ -106,26 +115,29 @@ def round_table(
 
     What that leaves out is told by `round_doubts.py`.
     """
+    return all_rounds(metric, trials, plan, part).of_trials_that_tell()
+
+
+def all_rounds(
+    metric: Metric, trials: Sequence[TrialMeasures], plan: Plan, part: Part = "values"
+) -> BlockTable:
+    """The same, of trials that have too few rounds to tell their spread as well."""
     rows: dict[int, list[float]] = {}
     blocks: list[int] = []
-    size, number = len(plan.arms), 0
-    if not any(metric.name in getattr(turn, part) for t in trials for turn in t.turns):
-        trials = ()
+    arms, name, number = [arm.id for arm in plan.arms], metric.name, 0
+    size = len(arms)
     for trial in trials:
-        for first in range(0, len(trial.turns), size):
+        found = [(turn.arm, getattr(turn, part).get(name, 0.0)) for turn in trial.turns]
+        for first in range(0, len(found), size):
             number += 1
-            found = {
-                turn.arm: getattr(turn, part).get(metric.name, 0.0)
-                for turn in trial.turns[first : first + size]
-            }
+            round_ = dict(found[first : first + size])
             # Every value of a slice is a rate or a time: nothing happened where it is zero.
-            if len(found) == size and min(found.values()) > 0.0:
-                rows[number] = [math.log(found[arm.id]) for arm in plan.arms]
+            if len(round_) == size and min(round_.values()) > 0.0:
+                rows[number] = [math.log(round_[arm]) for arm in arms]
                 blocks.append(trial.block)
     values = np.array([*rows.values()], dtype=np.float64).reshape(-1, size)
     # Rounds are numbered among all, so that those of two parts or metrics can be matched.
-    table = BlockTable(tuple(rows), values, np.array(blocks, dtype=np.int64))
-    return table.of_trials_that_tell()
+    return BlockTable(tuple(rows), values, np.array(blocks, dtype=np.int64))
 
 
 def mean_over(plan: Plan, held: Mapping[str, str]) -> Vector:

@@ -11,7 +11,8 @@ sequential interval is Wang & Ramdas'.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +61,13 @@ class Rule:
     def may_decide(self, n: int) -> bool:
         """Whether a verdict may be reached after n blocks; beyond the last look, after any."""
         return not self.looks or n in self.looks or n > self.looks[-1]
+
+    def stops_after(self, n: int) -> Sequence[int]:
+        """Numbers of blocks above n after which a verdict may be reached, up to the horizon."""
+        if not self.looks:
+            return range(n + 1, _HORIZON)
+        beyond = max(n, self.looks[-1]) + 1
+        return [*(look for look in self.looks if look > n), *range(beyond, _HORIZON)]
 
     def margins(self, baseline_mean: float, *, ratio: bool) -> Interval:
         """± the smallest effect on the scale of comparison."""
@@ -201,13 +209,15 @@ def _blocks_to_decide(found: Spread, margins: Interval, n: int, rule: Rule) -> i
         return None
     mean, spread, per_block = found.mean, found.error * math.sqrt(n), found.units / n
     room = min(margins[1] - mean, mean - margins[0])
-    for more in range(1, _HORIZON - n):
-        if not rule.may_decide(n + more):
-            continue
+
+    def decides(more: int) -> bool:
         width = spread / math.sqrt(n + more)
         units = per_block * (n + more)
         if rule.critical(units, 0.05) * width < abs(mean):
-            return more
-        if rule.critical(units, 0.10) * width < room:
-            return more
-    return None
+            return True
+        return rule.critical(units, 0.10) * width < room
+
+    # An interval only narrows with more blocks, so what decides once decides from there on.
+    stops = rule.stops_after(n)
+    at = bisect_left(stops, True, key=lambda block: decides(block - n))
+    return stops[at] - n if at < len(stops) else None

@@ -35,6 +35,14 @@ def max_t_p(differences: NDArray[np.float64]) -> list[float] | None:
     blocks, contrasts = differences.shape
     if blocks < 2 or contrasts == 0:
         return None
+    return list(_p_of(differences.astype(np.float64).tobytes(), blocks, contrasts))
+
+
+@lru_cache(maxsize=256)
+def _p_of(table: bytes, blocks: int, contrasts: int) -> tuple[float, ...]:
+    """Remembered, because one verdict's p is asked for alone and together with the others, and of
+    the first blocks at every later look."""
+    differences = np.frombuffer(table, dtype=np.float64).reshape(blocks, contrasts)
     # Σ d² is the same for every pattern, so |Σ d| / √Σd² orders patterns as |t| does.
     lengths = np.sqrt(np.sum(differences**2, axis=0))
     scaled = differences / np.where(lengths > 0.0, lengths, 1.0)
@@ -53,7 +61,7 @@ def max_t_p(differences: NDArray[np.float64]) -> list[float] | None:
     rising = np.maximum.accumulate(rising[::-1])[::-1]
     found = np.empty(contrasts)
     found[order] = rising
-    return [float(p) for p in found]
+    return tuple(float(p) for p in found)
 
 
 def _signs(blocks: int) -> Iterator[Signs]:
@@ -61,10 +69,19 @@ def _signs(blocks: int) -> Iterator[Signs]:
     if blocks <= EXACT_UP_TO:
         yield from _every(blocks)
         return
+    if blocks > _MANY:
+        yield _of_many(blocks).astype(np.float64)
+        return
     source = np.random.default_rng(0)
-    drawn = _DRAWN_OF_MANY if blocks > _MANY else _DRAWN
-    for _ in range(drawn // _AT_ONCE):
+    for _ in range(_DRAWN // _AT_ONCE):
         yield source.choice((-1.0, 1.0), size=(_AT_ONCE, blocks))
+
+
+@lru_cache(maxsize=2)
+def _of_many(blocks: int) -> NDArray[np.int8]:
+    """In a byte each: every verdict of a run asks for the same ones."""
+    source = np.random.default_rng(0)
+    return source.choice((-1.0, 1.0), size=(_DRAWN_OF_MANY, blocks)).astype(np.int8)
 
 
 @lru_cache(maxsize=2)

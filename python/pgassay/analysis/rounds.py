@@ -47,17 +47,19 @@ def by_block(differences: Array, trials: NDArray[np.int64] | None) -> Array:
 
 def spread_of_rounds(differences: Array, trials: NDArray[np.int64]) -> Spread:
     """The mean over trials of their rounds' means, each trial alike."""
-    groups = [differences[trials == block] for block in np.unique(trials)]
-    means = np.array([group.mean() for group in groups])
-    mean, count = float(means.mean()), len(groups)
-    if min(len(group) for group in groups) < FEWEST_ROUNDS:
+    order = np.argsort(trials, kind="stable")
+    differences, groups = differences[order], Groups.of(trials[order])
+    means = groups.means(differences)
+    mean, count = float(means.mean()), len(means)
+    if int(groups.sizes.min()) < FEWEST_ROUNDS:
         return Spread(mean, None, float(count))
-    inflation = _inflation(groups)
-    own = np.array([np.var(g, ddof=1) * inflation / len(g) for g in groups]) / count**2
+    left = groups.less_means(differences)
+    inflation = _inflation(left, groups)
+    own = groups.sums(left**2) / (groups.sizes - 1) * inflation / groups.sizes / count**2
     within = float(own.sum())
     if within <= (1e-12 * max(1e-300, float(np.max(np.abs(differences))))) ** 2:
         return Spread(mean, None, float(count))
-    freedom = np.array([max(1.0, len(g) / inflation - 1.0) for g in groups])
+    freedom = np.maximum(1.0, groups.sizes / inflation - 1.0)
     inside = within**2 / float(np.sum(own**2 / freedom))
     between = float(np.var(means, ddof=1)) / count if count >= FEWEST_TRIALS else 0.0
     if between <= within:
@@ -69,19 +71,50 @@ def spread_of_rounds(differences: Array, trials: NDArray[np.int64]) -> Spread:
     return Spread(mean, math.sqrt(between), units + 1.0)
 
 
-def _inflation(groups: list[Array]) -> float:
+@dataclass(frozen=True)
+class Groups:
+    """Rounds of one trial after those of another."""
+
+    starts: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, trials: NDArray[np.int64]) -> Groups:
+        """Of rounds in the order of their trials."""
+        starts = np.concatenate([[0], np.flatnonzero(trials[1:] != trials[:-1]) + 1])
+        return cls(starts, np.diff(starts, append=len(trials)))
+
+    def sums(self, values: Array) -> Array:
+        found: Array = np.add.reduceat(values, self.starts)
+        return found
+
+    def means(self, values: Array) -> Array:
+        return self.sums(values) / self.sizes
+
+    def less_means(self, values: Array) -> Array:
+        return values - np.repeat(self.means(values), self.sizes)
+
+    def vary(self, values: Array) -> NDArray[np.bool_]:
+        """Which of them have values that differ."""
+        found: NDArray[np.bool_] = np.maximum.reduceat(values, self.starts) > np.minimum.reduceat(
+            values, self.starts
+        )
+        return found
+
+
+def _inflation(left: Array, groups: Groups) -> float:
     """Variance of a mean against that of independent rounds, by lag-one autocorrelation.
 
-    Of all trials together, and corrected for its bias of −(1 + 3r) / n.
+    Of what is left of all trials together less their means, and corrected for its bias of
+    −(1 + 3r) / n.
     """
-    products = squares = 0.0
-    for group in groups:
-        rest = group - group.mean()
-        products += float(rest[1:] @ rest[:-1])
-        squares += float(rest @ rest)
+    inside = np.ones(len(left), dtype=bool)
+    inside[groups.starts] = False  # a trial's first round follows none
+    products = float((left[1:] * left[:-1])[inside[1:]].sum())
+    squares = float(left @ left)
     if squares <= 0.0:
         return 1.0
-    length = float(np.mean([len(group) for group in groups]))
+    length = float(groups.sizes.mean())
     seen = products / squares
     r = min(_MOST_CORRELATED, max(0.0, seen + (1.0 + 3.0 * seen) / length))
     return (1.0 + r) / (1.0 - r)

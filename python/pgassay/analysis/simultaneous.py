@@ -15,7 +15,9 @@ narrow with few (docs/methods.md).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,18 +106,34 @@ def _greatest_t(correlation: NDArray[np.float64], blocks: int) -> NDArray[np.flo
     Mean and spread of normal rows are independent: the mean is drawn as such, the squares about it
     as a sum over blocks − 1 further rows.
     """
-    source = np.random.default_rng(0)
     root = np.linalg.cholesky(correlation)
     places = len(correlation)
     found: list[NDArray[np.float64]] = []
-    at_once = max(1, _CELLS // (blocks * places))
-    for begin in range(0, _DRAWS, at_once):
-        count = min(at_once, _DRAWS - begin)
-        normal = source.standard_normal((count * blocks, places)) @ root.T
-        drawn = normal.reshape(count, blocks, places)
+    for independent in _normal(blocks, places):
+        drawn = (independent @ root.T).reshape(-1, blocks, places)
         spread = np.sqrt(np.mean(drawn[:, 1:] ** 2, axis=1))
         found.append(np.abs(drawn[:, 0] / spread).max(axis=1))
     return np.concatenate(found)
+
+
+def _normal(blocks: int, places: int) -> Iterable[NDArray[np.float64]]:
+    """The same for every band; kept where they are few, for a report has many bands of a shape."""
+    if _DRAWS * blocks * places <= _CELLS:
+        return _kept_normal(blocks, places)
+    return _drawn_normal(blocks, places)
+
+
+@lru_cache(maxsize=2)
+def _kept_normal(blocks: int, places: int) -> tuple[NDArray[np.float64], ...]:
+    return tuple(_drawn_normal(blocks, places))
+
+
+def _drawn_normal(blocks: int, places: int) -> Iterator[NDArray[np.float64]]:
+    source = np.random.default_rng(0)
+    at_once = max(1, _CELLS // (blocks * places))
+    for begin in range(0, _DRAWS, at_once):
+        count = min(at_once, _DRAWS - begin)
+        yield source.standard_normal((count * blocks, places))
 
 
 def _percent(log_ratio: float) -> float:

@@ -14,15 +14,16 @@ way, by comparing assignments that share their recent past. docs/methods.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pgassay.analysis.contrasts import Vector, round_table
+from pgassay.analysis.contrasts import BlockTable, Vector, round_table
 from pgassay.analysis.metrics import Metric
 from pgassay.analysis.model import TrialMeasures
-from pgassay.analysis.rounds import FEWEST_ROUNDS, Spread, spread_of_rounds
+from pgassay.analysis.rounds import FEWEST_ROUNDS, Groups, Spread, spread_of_rounds
 from pgassay.plan.model import Plan
 
 
@@ -42,29 +43,32 @@ def by_slice_before(
     metric: Metric, plan: Plan, trials: Sequence[TrialMeasures], weights: Vector
 ) -> AfterOwn | None:
     """None where no trial has rounds of both kinds enough."""
-    table = round_table(metric, trials, plan)
-    if table.trials is None:
+    return of_rounds(round_table(metric, trials, plan), products(plan, trials, weights), weights)
+
+
+def of_rounds(table: BlockTable, before: Vector, weights: Vector) -> AfterOwn | None:
+    """The same of rounds; `before` are the `products` of all of their trials."""
+    if table.trials is None or not table.blocks:
         return None
-    before = _products(plan, trials, weights)
+    after = before[np.array(table.blocks) - 1]
+    rows = np.argsort(table.trials, kind="stable")
+    rows = rows[np.isfinite(after[rows])]
+    if not len(rows):
+        return None
+    groups = Groups.of(table.trials[rows])
+    told = (groups.sizes >= FEWEST_ROUNDS) & groups.vary(after[rows])
+    rows = rows[np.repeat(told, groups.sizes)]
+    if not len(rows):
+        return None
+    blocks, own, effects = table.trials[rows], after[rows], table.of(weights)[rows]
+    groups = Groups.of(blocks)
     length = float(weights @ weights)
-    effects = table.of(weights)
-    values, blocks, means, places = [], [], [], []
-    for block in np.unique(table.trials):
-        rows = [at for at in np.flatnonzero(table.trials == block) if table.blocks[at] in before]
-        own = np.array([before[table.blocks[at]] for at in rows])
-        if len(rows) < FEWEST_ROUNDS or np.ptp(own) == 0.0:
-            continue
-        effect = effects[rows]
-        centred = own - own.mean()
-        # Its mean is the slope; it scatters as the slope's own influence of each round does.
-        slopes = centred * (effect - effect.mean()) / float(np.mean(centred**2))
-        values.append(length * slopes)
-        blocks.append(np.full(len(rows), block))
-        means.append(float(effect.mean()))
-        places.append(float(own.mean()) / length)
-    if not values:
-        return None
-    spread = spread_of_rounds(np.concatenate(values), np.concatenate(blocks))
+    centred = groups.less_means(own)
+    # Its mean is the slope; it scatters as the slope's own influence of each round does.
+    sizes = np.repeat(groups.means(centred**2), groups.sizes)
+    slopes = centred * groups.less_means(effects) / sizes
+    spread = spread_of_rounds(length * slopes, blocks)
+    means, places = groups.means(effects), groups.means(own) / length
     # Of two arms, G is 0 where a round's first slice follows its own, and -w·w where it does not.
     same = float(np.mean(means)) - spread.mean * float(np.mean(places))
     return AfterOwn(same, same - spread.mean, spread)
@@ -76,16 +80,15 @@ def dilution(plan: Plan) -> float:
     return 1.0 + 1.0 / len(plan.arms)
 
 
-def _products(plan: Plan, trials: Sequence[TrialMeasures], weights: Vector) -> dict[int, float]:
-    """Round, numbered as in `round_table`, → G; a trial's first follows none and is left out."""
+def products(plan: Plan, trials: Sequence[TrialMeasures], weights: Vector) -> Vector:
+    """G of every round, in the order that `all_rounds` numbers them in; NaN of a trial's first,
+    which follows none."""
     weight = dict(zip((arm.id for arm in plan.arms), map(float, weights), strict=True))
-    size, number = len(plan.arms), 0
-    found: dict[int, float] = {}
+    size = len(plan.arms)
+    found: list[float] = []
     for trial in trials:
         own = [weight[turn.arm] for turn in trial.turns]
         for first in range(0, len(own), size):
-            number += 1
-            if first:
-                pairs = zip(own[first : first + size], own[first - 1 :], strict=False)
-                found[number] = sum(here * past for here, past in pairs)
-    return found
+            pairs = zip(own[first : first + size], own[first - 1 :], strict=False)
+            found.append(sum(here * past for here, past in pairs) if first else math.nan)
+    return np.array(found, dtype=np.float64)

@@ -29,9 +29,8 @@ Array = NDArray[np.float64]
 FEWEST_INTERVALS = 30
 _LONGEST_WARMUP = 1 / 3
 _BATCH = 5
-_CHANCE = 0.15
-"""How many steady trials seem unsteady. Simulated it is below 10 %, but for strongly correlated
-ones half of whose noise is fast: 11 to 16 % there (docs/validation-estimates.md)."""
+_CHANCE = 0.10
+"""How many steady trials seem unsteady at most; about 5 % do (docs/validation-steadiness.md)."""
 _RARE = 0.06
 
 
@@ -142,7 +141,7 @@ def _unrest(values: Array, at_s: Array, checkpoints_s: Array, smallest: float) -
     if found is None:
         return _Unrest(tuple(shifts), None, drifts=False)
     total, low, high = (100.0 * v / usual for v in (found.total, found.low, found.high))
-    drifts = (low > 0.0 or high < 0.0) and abs(total) >= 100.0 * smallest
+    drifts = found.is_sure and abs(total) >= 100.0 * smallest
     return _Unrest(tuple(shifts), Trend(total, (low, high)), drifts)
 
 

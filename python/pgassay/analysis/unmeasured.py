@@ -19,13 +19,13 @@ def unmeasured(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[Doubt]:
     """Metrics that not one trial of some arm has: another version may lack the counter."""
     have: dict[str, set[str]] = {name: set() for name in METRICS}
     for trial in trials:
-        for name in have:
-            if name in trial.whole.values:
+        for name in trial.whole.values:
+            if name in have:
                 have[name].add(trial.arm)
     seen = {trial.arm for trial in trials if trial.whole.transactions}
     for name, arms in have.items():
-        without = [arm.label for arm in plan.arms if arm.id in seen - arms]
-        if arms and without:
+        without = [arm.label for arm in plan.arms if arm.id in seen - arms] if arms else []
+        if without:
             more = f" and {len(without) - _MOST_ARMS} more" if len(without) > _MOST_ARMS else ""
             told = "; ".join(without[:_MOST_ARMS]) + more
             text = f"{METRICS[name].title} is not known for {told}, so it is not compared"

@@ -1,0 +1,26 @@
+"""One simulated run, looked at as `pgassay run` looks at a real one.
+
+Enters: a plan, its trials in the order of blocks. Leaves: the analysis at which the run ends.
+Never: decides anything itself; the product's own stopping rule and analysis do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from pgassay.analysis.analyse import analyse
+from pgassay.analysis.model import Analysis, TrialMeasures
+from pgassay.plan.model import Plan
+
+
+def conclude(plan: Plan, trials: Iterable[TrialMeasures]) -> tuple[Analysis, int]:
+    """The analysis and the block that the run ends with; trials after it are never asked for."""
+    seen: list[TrialMeasures] = []
+    analysis: Analysis | None = None
+    for block, own in groupby(trials, key=lambda trial: trial.block):
+        seen += own
+        analysis = analyse("?", plan, seen) if plan.may_stop_after(block) else None
+        if analysis is not None and analysis.may_end():
+            return analysis, block
+    return analysis or analyse("?", plan, seen), plan.last_block

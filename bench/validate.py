@@ -1,0 +1,61 @@
+"""Everything that is validated by simulation: `make validate`, half an hour on two processors.
+
+Enters: nothing, or a number of experiments a row for all of it. Leaves: the pages
+docs/validation*.md, but for that of real trials. Never: touches a server.
+
+Every program draws from generators of its own with fixed seeds: but for dates and times the pages
+come out the same again, as long as the analysis does.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from types import ModuleType
+
+from bench import (
+    duet_errors,
+    estimates,
+    factorial_errors,
+    false_positives,
+    steadiness_errors,
+    switchback_errors,
+)
+from bench.tables import table
+
+PROGRAMS: tuple[tuple[str, ModuleType], ...] = (
+    ("whole trials", false_positives),
+    ("several factors", factorial_errors),
+    ("switchback", switchback_errors),
+    ("duets", duet_errors),
+    ("curves", estimates),
+    ("steadiness and warm-up", steadiness_errors),
+)
+
+
+def main(runs: int | None = None) -> None:
+    """All pages; on the first one, how long each took."""
+    rows, whole = [], time.monotonic()
+    for name, program in PROGRAMS:
+        begin = time.monotonic()
+        write: Callable[..., None] = program.main
+        write(*(() if runs is None else (runs,)))
+        output: Path = program.OUTPUT
+        rows.append([f"[{name}]({output.name})", _minutes(time.monotonic() - begin)])
+    rows.append(["all of it", _minutes(time.monotonic() - whole)])
+    with false_positives.OUTPUT.open("a", encoding="utf-8") as page:
+        page.write(
+            f"\n## All of `make validate`\n\n{datetime.now(UTC):%Y-%m-%d}, on two processors."
+        )
+        page.write("\n\n" + "\n".join(table(("page", "took"), rows)) + "\n")
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:.1f} min"
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:2]))
