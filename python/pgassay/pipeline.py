@@ -233,6 +233,7 @@ def _target_of(spec: Spec, grounds: Grounds, run: RunDirectory, place: Place | N
         place=place,
         access=access_of(table, lambda text: path_from(text, spec.folder)),
         rule=spec.file.reset_rule(),
+        schema_variants=len(grounds.schema_variants),
     )
 
 

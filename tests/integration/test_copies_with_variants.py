@@ -105,5 +105,5 @@ def test_copies_that_cannot_fit_are_refused_when_planned_and_by_the_run(
         done = pgassay("run", spec, "--out", tmp_path / "run")
         assert done.returncode == 1
         assert f"{beside} has " in done.stderr
-        assert "free; copies of the data beside it (2) take " in done.stderr
+        assert "free; copies of the data beside it (3) take " in done.stderr
         assert open_changes(tmp_path / "run" / "journal.jsonl") == []

@@ -6,19 +6,17 @@ import json
 import os
 import re
 import signal
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from pgassay.target.installation import Installation
 from support.broken_runs import (
-    LOAD,
-    WatchedRun,
+    assert_kept,
     assert_no_server_left,
     assert_nothing_open,
+    in_the_second_trial,
     postmaster_below,
     prints_of,
     servers_below,
@@ -26,7 +24,8 @@ from support.broken_runs import (
     watched,
 )
 from support.command import last_line, pgassay, shop_workload
-from support.servers import SECRET, LabServer, installation_named, is_root, wait_until
+from support.servers import SECRET, LabServer, installation_named, wait_until
+from support.small_disk import fill, remount, small_disk
 
 
 @pytest.fixture(scope="module")
@@ -59,41 +58,6 @@ def existing(server: LabServer) -> str:
         f"[target]\ndsn = 'host=127.0.0.1 port={server.port} user=lab dbname=lab'\n"
         "allow_changes = true"
     )
-
-
-def in_the_second_trial(tool: WatchedRun) -> dict[str, str]:
-    """Wait for the load of a later trial; digests of the trials before it."""
-    tool.wait_for(lambda: len(tool.finished()) >= 1, "a finished trial")
-    tool.forget()
-    tool.wait_for(lambda: tool.says(LOAD), "a load")
-    return prints_of(tool.run, tool.finished())
-
-
-def assert_kept(run: Path, kept: dict[str, str]) -> None:
-    assert kept
-    assert prints_of(run, sorted({name.split("/")[1] for name in kept})) == kept
-    assert_nothing_open(run)
-
-
-@contextmanager
-def small_disk(folder: Path, size: str, *, mode: str = "0700") -> Iterator[Path]:
-    """A file system of its own, which can be filled and made read-only."""
-    if not is_root():
-        pytest.skip("a small disk can only be mounted by root")
-    folder.mkdir()
-    options = f"size={size},mode={mode}"
-    command = ["mount", "-t", "tmpfs", "-o", options, "pgassay-test", str(folder)]
-    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
-    if mounted.returncode:
-        pytest.skip(f"mounting is not allowed here: {mounted.stderr.strip()}")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
-def remount(folder: Path, how: str) -> None:
-    subprocess.run(["mount", "-o", f"remount,{how}", str(folder)], check=True)
 
 
 def test_a_postmaster_killed_in_a_trial_ends_the_run_which_can_be_resumed(
@@ -162,7 +126,7 @@ def test_a_full_disk_of_the_server_ends_the_run_and_frees_the_disk(
     tmp_path: Path, empty_base: Path, monkeypatch: pytest.MonkeyPatch, size: str, where: str
 ) -> None:
     run = tmp_path / "run"
-    with small_disk(empty_base / "disk", size, mode="0711") as disk:
+    with small_disk(empty_base / "disk", size) as disk:
         monkeypatch.setenv("PGASSAY_DATA", str(disk))
         factor = 'max_wal_size = ["1GB", "2GB"]'
         done = pgassay("run", spec_file(tmp_path, factor=factor, step="50s"), "--out", run)
@@ -206,12 +170,6 @@ def test_a_run_directory_that_fills_up_does_not_keep_the_server_from_being_resto
         assert pgassay("recover", run, PGPASSWORD=SECRET).returncode == 0
         assert_kept(run, kept)
     del found
-
-
-def fill(path: Path) -> None:
-    with path.open("wb", buffering=0) as file, suppress(OSError):
-        while file.write(bytes(512)):
-            pass
 
 
 @pytest.mark.parametrize("kind", ["owned", "existing"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,15 +14,19 @@ from psycopg.conninfo import make_conninfo
 
 from pgassay.errors import ConnectionRefused, ServesSomebody, TargetError
 from pgassay.samples.journal import FileJournal, open_changes
+from pgassay.target import left_on_copy
 from pgassay.target.access import Access
 from pgassay.target.data_place import MARK
 from pgassay.target.existing import ExistingTarget
+from pgassay.target.protocol import ConnectionParameters
 from pgassay.target.recover import recover
+from pgassay.target.service_control import DebianCluster
+from pgassay.target.session import resolve
 from support.broken_runs import watched
 from support.command import pgassay
 from support.data_copies import SPEC, build, die_after, left_untouched, let_go, on_copies
-from support.servers import RecordingJournal
-from support.services import DebianServer, stand_in_systemctl
+from support.servers import RecordingJournal, wait_until
+from support.services import NAME, VERSION, DebianServer, stand_in_systemctl
 from support.targets import ACCESS, existing
 
 ACCEPT = ("commits", "sessions")
@@ -128,14 +132,69 @@ def test_with_too_little_access_it_is_told_and_left(
         ):
             target.open()
     elsewhere = make_conninfo(debian.dsn(), port=debian.port - 1)
-    with (
-        closing(ExistingTarget(elsewhere, journal, access=access)) as target,
-        pytest.raises(ConnectionRefused, match="perhaps stopped: `pgassay recover RUN` gives"),
+    for same, told in (
+        (access, f"; a run that was killed has left data directory {debian.data} on a copy"),
+        (ACCESS["pg_ctl"], f"; if this is the server of data directory {debian.data}, a run that"),
+        (replace(access, control=DebianCluster("15", "other")), "; if this is the server of data"),
     ):
-        target.open()
+        with (
+            closing(ExistingTarget(elsewhere, journal, access=same)) as target,
+            pytest.raises(ConnectionRefused, match=f"{told}.*: `pgassay recover RUN` gives it"),
+        ):
+            target.open()
     assert not debian.is_up()
     recover(debian.dsn(), journal.open, journal, access)
     assert journal.open == []
+
+
+def test_a_server_that_refuses_us_for_good_is_not_asked_again(
+    debian: DebianServer,
+    journal: RecordingJournal,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dead = on_copies(debian, journal, request)
+    let_go(dead)
+    rules = debian.conf / VERSION / NAME / "pg_hba.conf"
+    allowed, asked = rules.read_text(), []
+
+    def counted(dsn: str) -> ConnectionParameters:
+        asked.append(dsn)
+        return resolve(dsn)
+
+    monkeypatch.setattr(left_on_copy, "resolve", counted)
+    try:
+        rules.write_text("local all all reject\n")
+        debian.ctl("reload")
+        wait_until(lambda: not takes_connections(debian), "the rules are in force")
+        target = following(debian, tmp_path / "no", ACCESS["pg_ctlcluster"])
+        with closing(target), pytest.raises(ConnectionRefused, match=r"pg_hba\.conf"):
+            target.open()
+        assert 1 < len(asked) < 5
+    finally:
+        rules.write_text(allowed)
+        debian.ctl("reload")
+    wait_until(lambda: takes_connections(debian), "the old rules are in force")
+    recover(debian.dsn(), journal.open, journal, ACCESS["pg_ctlcluster"])
+    assert journal.open == []
+
+
+def takes_connections(server: DebianServer) -> bool:
+    with suppress(ConnectionRefused):
+        server.admin().close()
+        return True
+    return False
+
+
+def test_what_a_host_that_went_down_while_room_was_looked_for_has_left_is_removed(
+    debian: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
+) -> None:
+    let_go(on_copies(debian, journal, request))
+    probe = debian.data.with_name(f"{debian.data.name}.pgassay-0a1b2c3d-probe")
+    probe.touch()
+    recover(debian.dsn(), journal.open, journal, ACCESS["pg_ctlcluster"])
+    assert not probe.exists()
 
 
 def test_a_server_that_others_use_by_then_is_not_stopped_under_them(

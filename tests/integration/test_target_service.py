@@ -18,7 +18,7 @@ from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.service_control import DebianCluster, SystemdUnit
 from support import forked
-from support.broken_runs import LOAD, WatchedRun, assert_nothing_open, spec_file, watched
+from support.broken_runs import assert_nothing_open, in_the_second_trial, spec_file, watched
 from support.command import pgassay
 from support.servers import RecordingJournal, wait_until
 from support.services import UNIT, DebianServer
@@ -208,12 +208,6 @@ def test_recover_brings_back_a_server_that_a_killed_run_left_down(
     assert "settled: setting huge_pages" in done.stdout
     assert_nothing_open(run)
     assert pgassay("recover", run).stdout == "nothing to undo\n"
-
-
-def in_the_second_trial(tool: WatchedRun) -> None:
-    tool.wait_for(lambda: len(tool.finished()) >= 1, "a finished trial")
-    tool.forget()
-    tool.wait_for(lambda: tool.says(LOAD), "a load")
 
 
 @pytest.mark.usefixtures("no_ssh_left")

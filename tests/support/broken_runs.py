@@ -147,6 +147,21 @@ def prints_of(run: Path, trials: list[str]) -> dict[str, str]:
     }
 
 
+def in_the_second_trial(tool: WatchedRun) -> dict[str, str]:
+    """Wait for the load of a later trial; digests of the trials before it."""
+    tool.wait_for(lambda: len(tool.finished()) >= 1, "a finished trial")
+    tool.forget()
+    tool.wait_for(lambda: tool.says(LOAD), "a load")
+    return prints_of(tool.run, tool.finished())
+
+
+def assert_kept(run: Path, kept: dict[str, str]) -> None:
+    """Trials that were finished are as they were, and nothing is left to undo."""
+    assert kept
+    assert prints_of(run, sorted({name.split("/")[1] for name in kept})) == kept
+    assert_nothing_open(run)
+
+
 def assert_nothing_open(run: Path) -> None:
     """The journal owes nothing, and no half-written file is shown as whole."""
     assert open_changes(run / "journal.jsonl") == []

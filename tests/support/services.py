@@ -89,13 +89,15 @@ class DebianServer:
         return connect(ConnectionParameters(str(self.sockets), self.port, "lab", dbname))
 
     def ctl(self, action: str, *, check: bool = True) -> None:
-        subprocess.run(
+        done = subprocess.run(
             ["pg_ctlcluster", VERSION, NAME, action],
             env=os.environ | {CONF_ROOT: str(self.conf)},
-            check=check,
+            check=False,
             capture_output=True,
+            text=True,
             stdin=subprocess.DEVNULL,
         )
+        assert not (check and done.returncode), done.stderr
 
     def is_up(self) -> bool:
         return (self.data / "postmaster.pid").exists()

@@ -1,14 +1,15 @@
-"""A disk of a known small size, for as long as a test lasts.
+"""A disk of a known small size, for as long as a test lasts: one in memory, one that can fail.
 
-Enters: an empty folder. Leaves: a file system in memory mounted there; afterwards none.
-Never: mounts over anything; where mounting is not allowed the test is skipped with a word.
+Enters: an empty folder. Leaves: a file system mounted there, which can be filled and made
+read-only; afterwards none. Never: mounts over anything; where mounting is not allowed the test is
+skipped with a word.
 """
 
 from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -18,15 +19,80 @@ from support.servers import is_root
 
 @contextmanager
 def small_disk(folder: Path, size: str) -> Iterator[Path]:
-    """`size` as mount takes it, such as 200k."""
-    if not is_root():
-        pytest.skip("a small disk can only be mounted by root")
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=0711", "pgassay-test", str(folder)]
-    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
-    if mounted.returncode:
-        pytest.skip(f"mounting is not allowed here: {mounted.stderr.strip()}")
+    """In memory; `size` as mount takes it, such as 200k."""
+    _mounted(folder, "-t", "tmpfs", "-o", f"size={size},mode=0711", "pgassay-test")
     try:
         yield folder
     finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+        _run("umount", "--lazy", folder)
+
+
+def remount(folder: Path, how: str) -> None:
+    """ "ro" is only possible where nobody has a file open for writing: see `FailingDisk`."""
+    _run("mount", "-o", f"remount,{how}", folder)
+
+
+def fill(path: Path) -> None:
+    """One file takes what is left of its disk, to the last block."""
+    with path.open("wb", buffering=0) as file:
+        for size in (1 << 20, 1 << 12, 1 << 9):
+            with suppress(OSError):
+                while file.write(bytes(size)):
+                    pass
+
+
+class FailingDisk:
+    """An ext4 that goes read-only under whoever writes to it, as a disk with errors does."""
+
+    def __init__(self, image: Path, folder: Path) -> None:
+        self.image, self.folder = image, folder
+
+    def fail(self) -> None:
+        """An error, upon which the kernel takes no more writes."""
+        device = _run("findmnt", "--noheadings", "--output=SOURCE", self.folder).strip()
+        Path(f"/sys/fs/ext4/{Path(device).name}/trigger_fs_error").write_text("1")
+
+    def mend(self) -> None:
+        """As after a boot: checked, and mounted anew. Nobody works there."""
+        _run("umount", self.folder)
+        done = subprocess.run(["e2fsck", "-p", self.image], check=False, capture_output=True)
+        assert done.returncode in (0, 1), done.stdout
+        self.mount()
+
+    def mount(self) -> None:
+        _mounted(self.folder, "-o", "loop,errors=remount-ro", str(self.image))
+
+
+@contextmanager
+def failing_disk(folder: Path, size: str) -> Iterator[FailingDisk]:
+    """`size` as truncate takes it; its image lies beside the folder."""
+    disk = FailingDisk(folder.with_name(f"{folder.name}.img"), folder)
+    _run("truncate", f"--size={size}", disk.image)
+    try:
+        _run("mkfs.ext4", "-q", "-F", disk.image)
+        disk.mount()
+        try:
+            if not Path("/sys/fs/ext4").is_dir():
+                pytest.skip("the kernel cannot be told to fail a file system")
+            folder.chmod(0o711)
+            yield disk
+        finally:
+            _run("umount", "--lazy", folder)
+    finally:
+        disk.image.unlink()
+
+
+def _mounted(folder: Path, *words: str) -> None:
+    if not is_root():
+        pytest.skip("a small disk can only be mounted by root")
+    folder.mkdir(exist_ok=True)
+    mounted = subprocess.run(
+        ["mount", *words, str(folder)], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"mounting is not allowed here: {mounted.stderr.strip()}")
+
+
+def _run(*words: str | Path) -> str:
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return done.stdout

@@ -37,7 +37,6 @@ def look_ahead(spec: Spec, plan: Plan) -> Ahead:
     for factor in plan.factors:
         if factor.kind == "postgres":
             wanted[factor.name] = list(factor.levels)
-    variants = {ground.schema for ground in grounds_of(spec, plan).of_arm.values()} - {""}
     try:
         return preview_existing(
             target.dsn,
@@ -47,7 +46,7 @@ def look_ahead(spec: Spec, plan: Plan) -> Ahead:
             access=access_of(target),
             rule=spec.file.reset_rule(),
             allow_changes=target.allow_changes,
-            schema_variants=len(variants),
+            schema_variants=len(grounds_of(spec, plan).schema_variants),
             demands=demands_of(spec, plan).values(),
             restarts_for_knobs=any(
                 name.startswith((HUGE, *TAKEN_AT_START)) for name in spec.file.factors.host

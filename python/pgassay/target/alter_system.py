@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import psycopg
 from psycopg import sql
 
 from pgassay.errors import ConnectionRefused, SettingRejected, TargetError
+from pgassay.target.answering import is_up, wait_while_on_its_way
 from pgassay.target.auto_conf import value_in
 from pgassay.target.changeable import Touched, as_found
 from pgassay.target.postmaster import StartError, blamed
@@ -26,7 +27,7 @@ from pgassay.target.protocol import (
     Journal,
     Setting,
 )
-from pgassay.target.service import Service, put_back_stopped
+from pgassay.target.service import READY_LIMIT_S, Service, put_back_stopped
 from pgassay.target.session import connect, identity, told_as_target_error
 from pgassay.target.setting_scope import SERVER, Scope
 from pgassay.target.setting_statements import RELOAD, assignment, execute, reload
@@ -86,13 +87,34 @@ class SystemSettings:
             return [*undo, service.by_hand]
         return [*undo, RELOAD] if undo and self._scope.reloads else undo
 
+    def forget(self, gone: Collection[str]) -> None:
+        """Changes, by their ids, that are gone with the copy they were made in."""
+        for name, touched in list(self._touched.items()):
+            touched.changes = [one for one in touched.changes if one.id not in gone]
+            if not touched.changes:
+                del self._touched[name]
+
+    def bring_up(self) -> None:
+        """Wait for a server that comes back by itself after a crash; one that is down, and that we
+        may restart, is started without what this run has set."""
+        wait_while_on_its_way(self._parameters, READY_LIMIT_S)
+        try:
+            connect(self._parameters).close()
+        except ConnectionRefused:
+            if self._service is None:
+                raise
+            if is_up(self._parameters):
+                connect(self._parameters).close()  # it is up since, or refuses us for good
+                return
+            touched = [one for one in self._touched.values() if one.changes]
+            self._service.start_with({one.name: one.written for one in touched})
+
     def restore(self) -> None:
         """Put everything back, newest first, and see that it is; one failure stops no other."""
         touched = [t for t in reversed(self._touched.values()) if t.changes]
         if not touched:
             return
         problems: list[str] = []
-        self._up_again({one.name: one.written for one in touched})
         with connect(self._parameters) as session:
             for one in touched:
                 try:
@@ -219,17 +241,6 @@ class SystemSettings:
         return SettingRejected(
             ", ".join(culprits), f"{values}: {error}; it has been started again without"
         )
-
-    def _up_again(self, values: Mapping[str, str | None]) -> None:
-        """A server of ours to restart that is down is started, with these lines for settings."""
-        if self._service is None:
-            return
-        try:
-            connect(self._parameters).close()
-        except ConnectionRefused:
-            if not self._service.is_down():
-                raise
-            self._service.start_with(values)
 
     def _where_it_lies(self) -> dict[str, str]:
         """For the journal: what recovery needs where the server is down by then."""

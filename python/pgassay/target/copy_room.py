@@ -85,22 +85,10 @@ def room_for(place: DataPlace, copies: int = COPIES) -> Room:
 def refuse_without_room(place: DataPlace, copies: int = COPIES) -> None:
     """TargetError where the file system takes no so many copies of the data as they are now."""
     room = room_for(place, copies)
-    if not room.fits and not (room.may_share and _clones(place)):
+    if not room.fits and not (room.may_share and place.clones()):
         raise TargetError(room.lacking)
 
 
 def sized(count: float) -> str:
     """Bytes for people."""
     return f"{count / 2**30:.1f} GB" if count >= 2**30 else f"{count / 2**20:.0f} MB"
-
-
-def _clones(place: DataPlace) -> bool:
-    """Whether the file system shares blocks between copies."""
-    probe = place.beside("probe")
-    try:
-        place.run("cp", "--reflink=always", "--", place.data / "PG_VERSION", probe)
-    except TargetError:
-        return False
-    finally:
-        place.run("rm", "-f", "--", probe)
-    return True

@@ -6,8 +6,9 @@ Never: writes into the user's directory, removes a directory without our mark in
 under a running server.
 
 Beside the data directory D lie, under names of this run: `-found` (the user's own), `-frozen…` (one
-for each variant of the schema too), `-work` (a copy not yet whole) and `-spent…` (one being
-removed). D is only ever changed by renames.
+for each variant of the schema too), `-work` (a copy not yet whole), `-spent…` (one being removed)
+and, after a boot of the host, `-kept` (one that others may have written to). D is only ever changed
+by renames.
 """
 
 from __future__ import annotations
@@ -17,19 +18,24 @@ from contextlib import suppress
 from pathlib import Path
 
 from pgassay.errors import RestoreFailed, TargetError
-from pgassay.target.copy_room import refuse_without_room
+from pgassay.target import auto_conf
+from pgassay.target.copy_room import COPIES, refuse_without_room
 from pgassay.target.data_place import DataPlace, hold, refuse_unmovable
 from pgassay.target.host import Host, HostLock
-from pgassay.target.protocol import Change, Journal
+from pgassay.target.host_memory import boot_of
+from pgassay.target.postmaster import StartError
+from pgassay.target.protocol import Change
+from pgassay.target.server_memory import RememberedJournal
 from pgassay.target.service import Service
 from pgassay.target.snapshots import AS_BUILT
 
 
-def give_back(place: DataPlace) -> bool:
+def give_back(place: DataPlace, boot: str = "") -> bool:
     """The user's directory at its path and the server up on it, from wherever a run has stopped.
 
     True where another lay there before. May be called at any time, also twice: what is on disk says
-    what is left to do.
+    what is left to do. `boot` is the host's when the copy was made: after another one the copy is
+    kept, for it was not the run that started the server on it.
     """
     found = place.beside("found")
     # A copy that is not whole may be what has filled the disk; one that cannot be removed now must
@@ -41,6 +47,8 @@ def give_back(place: DataPlace) -> bool:
         # Before the server is stopped: somebody may have mended it, and works on what lies there.
         place.refuse_another()
         place.service.stop()
+        if boot and boot != boot_of(place.host) and place.is_ours:
+            place.move(place.data, place.kept)
         place.set_aside()
         place.move(found, place.data)
         place.run("sync", "-f", place.data)
@@ -49,17 +57,38 @@ def give_back(place: DataPlace) -> bool:
             f"{place.data} of {place.host.label} is a copy, and there is no {found}; look where the"
             " server's own data directory is before anything is removed"
         )
-    place.service.start()
     try:
-        place.remove(place.beside("work"))
-        for frozen in place.frozen():
-            place.remove(frozen)
-        place.remove_spent()
+        place.service.start()
+    except StartError:
+        # It may be our copies that leave it no room.
+        with suppress(TargetError):
+            _remove_copies(place)
+        place.service.start()
+    try:
+        _remove_copies(place)
     except TargetError as error:
         raise LeftOver(str(error)) from None
     for path in place.left_spent():
         raise LeftOver(f"{path} of {place.host.label} is not a copy that this run made")
     return moved
+
+
+def kept_note(place: DataPlace) -> str:
+    """A sentence on the copy that was kept; empty where none was."""
+    if not place.has(place.kept):
+        return ""
+    return (
+        f"{place.host.label} has booted since the run, and the server was started on the copy then:"
+        f" what others wrote to it since is kept in {place.kept}; look there, then remove it"
+    )
+
+
+def _remove_copies(place: DataPlace) -> None:
+    place.remove(place.beside("work"))
+    for frozen in place.frozen():
+        place.remove(frozen)
+    place.remove_spent()
+    place.remove_probes()
 
 
 class LeftOver(TargetError):
@@ -69,8 +98,12 @@ class LeftOver(TargetError):
 class DataCopies:
     """The copies of one run."""
 
-    def __init__(self, host: Host, service: Service, journal: Journal) -> None:
+    def __init__(
+        self, host: Host, service: Service, journal: RememberedJournal, variants: int = 0
+    ) -> None:
+        """`variants` are the frozen copies to come beside that of the data as they were built."""
         self._host, self._service, self._journal = host, service, journal
+        self._copies = COPIES + variants
         self._place: DataPlace | None = None
         self._change: Change | None = None
         self._lock: HostLock | None = None
@@ -84,11 +117,16 @@ class DataCopies:
         """What a person would do before the server is as it was."""
         return [] if self._change is None else [self._change.undo]
 
+    def refuse(self, place: DataPlace | None = None) -> None:
+        """TargetError where there cannot be as many copies as are to come."""
+        place = place or DataPlace(self._host, self._service)
+        refuse_unmovable(place)
+        refuse_without_room(place, self._copies)
+
     def begin(self, server: str, reached: str) -> None:
         """Put the server on a copy; `server` is its identity, `reached` its address."""
         place = DataPlace(self._host, self._service)
-        refuse_unmovable(place)
-        refuse_without_room(place)
+        self.refuse(place)
         self._lock = hold(self._host, place.data.parent)
         found, data = place.beside("found"), place.data
         change = Change(
@@ -104,6 +142,7 @@ class DataCopies:
             copy=str(place.prefix),
             reached=reached,
             restarted_by=self._service.by_hand,
+            boot=boot_of(self._host),
         )
         self._place, self._change = place, change
         self._journal.record(change)
@@ -135,17 +174,18 @@ class DataCopies:
         place.remove_spent()
         place.copy(self._frozen[name])
         place.move(place.beside("work"), place.data)
-        self._host.replace(
-            place.data / "postgresql.auto.conf", settings, user=self._service.server.account
-        )
+        place.write(place.data / auto_conf.NAME, settings)
         self._service.start()
 
-    def give_back(self) -> None:
-        """The user's own directory again; RestoreFailed where that fails."""
+    def give_back(self) -> frozenset[str]:
+        """The user's own directory again; RestoreFailed where that fails.
+
+        Returns the changes, by their ids, that went with the copies.
+        """
         if self._change is None or self._place is None:
-            return
+            return frozenset()
         try:
-            give_back(self._place)
+            give_back(self._place, self._change.boot)
         except LeftOver as error:
             raise RestoreFailed(
                 f"the server is on its own data directory again, and {error}; look there, and"
@@ -156,11 +196,14 @@ class DataCopies:
                 f"the server is not on its own data directory ({error}); by hand:"
                 f" {self._change.undo}"
             ) from error
-        self._journal.undone(self._change.id)
-        self._place = self._change = None
+        gone = self._journal.undone_since(self._change.id)
+        place, self._place, self._change = self._place, None, None
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+        if note := kept_note(place):
+            raise RestoreFailed(f"the server is on its own data directory again; {note}")
+        return gone
 
     def _begun(self) -> DataPlace:
         if self._place is None:

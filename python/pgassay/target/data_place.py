@@ -21,6 +21,9 @@ from pgassay.target.service import Service
 MARK = "pgassay.copy"
 """A file in every copy, which holds the run's own prefix of names."""
 COPY_LIMIT_S = 4 * 3600.0
+CLONE = 'cp --reflink=always -- "$1" "$2"; status=$?; rm -f -- "$2"; exit $status'
+"""Shell: whether the file $1 can be had as $2 by sharing its blocks; $2 is gone again."""
+_PROBE = "probe"
 _REMOVALS, _PAUSE_S = 20, 0.5
 _SPENT = 9
 
@@ -40,6 +43,11 @@ class DataPlace:
 
     def beside(self, what: str) -> Path:
         return self.prefix.with_name(f"{self.prefix.name}-{what}")
+
+    @property
+    def kept(self) -> Path:
+        """Where a copy goes that others may have written to; it is theirs to remove."""
+        return self.beside("kept")
 
     def has(self, path: Path) -> bool:
         """Whether it is there; what cannot be seen is an error, never taken for absent."""
@@ -107,8 +115,15 @@ class DataPlace:
         work = self.beside("work")
         self.remove(work)
         self.run("cp", "-a", "--reflink=auto", "-T", "--", source, work)
-        self.host.replace(work / MARK, self.prefix.name, user=self.account)
+        self.write(work / MARK, self.prefix.name)
         self.run("sync", "-f", work)
+
+    def write(self, path: Path, text: str) -> None:
+        """A file's whole content, in a directory that is ours."""
+        try:
+            self.host.replace(path, text, user=self.account)
+        except OSError as error:
+            raise TargetError(f"{path} of {self.host.label}: {error.strerror}") from None
 
     def refuse_another(self) -> None:
         """RestoreFailed where what lies at the server's path is no copy of ours."""
@@ -144,13 +159,30 @@ class DataPlace:
         """The copies that are done with, as they lie there."""
         return self._lying("spent")
 
+    def clones(self) -> bool:
+        """Whether the file system shares blocks between copies; by trying."""
+        # One command, which comes to its end also where we are killed meanwhile.
+        tried = self.try_run("sh", "-c", CLONE, "sh", self.data / "PG_VERSION", self.beside(_PROBE))
+        return tried.returncode == 0
+
+    def remove_probes(self) -> None:
+        """What a host that went down in `clones` has left, of whichever run: each has a name of its
+        own, and before a run has a journal."""
+        begin = f"{self.data.name}.pgassay-"
+        for path in self._beside():
+            if path.name.startswith(begin) and path.name.endswith(f"-{_PROBE}"):
+                self.run("rm", "-f", "--", path)
+
     def _lying(self, what: str) -> list[Path]:
-        begin, folder = self.beside(what).name, self.data.parent
+        begin = self.beside(what).name
+        return [path for path in self._beside() if path.name.startswith(begin)]
+
+    def _beside(self) -> list[Path]:
+        folder = self.data.parent
         try:
-            names = self.host.names(folder)
+            return [folder / name for name in self.host.names(folder)]
         except OSError as error:
             raise TargetError(f"{folder} of {self.host.label}: {error.strerror}") from None
-        return [self.data.with_name(name) for name in names if name.startswith(begin)]
 
     def remove_spent(self) -> None:
         """The copies that are done with."""

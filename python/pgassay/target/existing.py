@@ -294,11 +294,18 @@ class ExistingTarget:
     def close(self) -> None:
         undo_each(self._host.restore, self._restore_server, self._machine.close)
 
+    def _forget(self, gone: Collection[str]) -> None:
+        """Changes, by their ids, that nobody need undo any more."""
+        self._schema.forget(gone)
+        if self._settings is not None:
+            self._settings.forget(gone)
+
     def _restore_server(self) -> None:
         problems: list[str] = []
         settings, schema, database = self._settings, self._schema, self._database
-        if settings is not None and settings.left:
+        if settings is not None and self._left:
             try:
+                settings.bring_up()
                 settings.restore()
             except (TargetError, psycopg.Error) as error:
                 problems.append(one_line(error))
@@ -319,17 +326,17 @@ class ExistingTarget:
         if self._control is not None:
             self._control.close()
             self._control = None
-        left = [
-            *(settings.left if settings else []),
-            *self._variants.left,
-            *schema.left,
-            *database.left,
-        ]
-        if left:
+        if self._left:
             # Everything needed for another attempt is kept.
-            raise RestoreFailed(not_restored(self._parameters, problems, left))
+            raise RestoreFailed(not_restored(self._parameters, problems, self._left))
         self._settings = None
         self._parameters = None
+
+    @property
+    def _left(self) -> list[str]:
+        """What is still to do before the server is as it was."""
+        settings = self._settings.left if self._settings else []
+        return [*settings, *self._variants.left, *self._schema.left, *self._database.left]
 
     def _opened(self) -> tuple[ConnectionParameters, SystemSettings]:
         if self._settings is None:

@@ -7,19 +7,20 @@ would see the copies for the server: a standby, a slot's reader, an archive.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from pgassay.errors import TargetError
+from pgassay.spec.reset import EXISTING_RULE, ResetRule
+from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.changeable import refuse_pending
-from pgassay.target.copy_room import refuse_without_room
 from pgassay.target.data_copy import DataCopies
-from pgassay.target.data_place import DataPlace, refuse_unmovable
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.protocol import (
     NOTHING,
     Connection,
     Ground,
+    Journal,
     ResetReport,
     SchemaVariant,
     ServerFacts,
@@ -30,7 +31,6 @@ from pgassay.target.service import Service
 from pgassay.target.session import connect, identity, told_as_target_error
 from pgassay.target.snapshots import AS_BUILT
 from pgassay.target.statements import statement
-from pgassay.target.undoing import undo_each
 
 
 class CopiedTarget(ExistingTarget):
@@ -39,6 +39,22 @@ class CopiedTarget(ExistingTarget):
     _copies: DataCopies | None = None
     _variant_copy = AS_BUILT
     _varied = False
+
+    def __init__(
+        self,
+        dsn: str,
+        journal: Journal,
+        *,
+        allow_changes: bool = False,
+        accept: Collection[str] = (),
+        access: Access = SQL_ONLY,
+        rule: ResetRule = EXISTING_RULE,
+        schema_variants: int = 0,
+    ) -> None:
+        super().__init__(
+            dsn, journal, allow_changes=allow_changes, accept=accept, access=access, rule=rule
+        )
+        self._schema_variants = schema_variants
 
     def open(self) -> ServerFacts:
         facts = super().open()
@@ -105,15 +121,16 @@ class CopiedTarget(ExistingTarget):
         service = super()._find_service(session)
         if service is None:
             raise TargetError("reset.level = 'snapshot' takes target.allow_restart = true")
-        self._copies = DataCopies(self._machine, service, self._journal)
-        place = DataPlace(self._machine, service)
-        refuse_unmovable(place)
-        refuse_without_room(place)
+        self._copies = DataCopies(self._machine, service, self._journal, self._schema_variants)
+        self._copies.refuse()
         return service
 
     def _restore_server(self) -> None:
-        copies = self._copies
-        undo_each(super()._restore_server, *([] if copies is None else [copies.give_back]))
+        # First: a copy may be down for good, and what was changed in it goes with it. By SQL is put
+        # back what came before, on the server's own directory.
+        if self._copies is not None:
+            self._forget(self._copies.give_back())
+        super()._restore_server()
 
     def _data_copies(self) -> DataCopies:
         if self._copies is None:

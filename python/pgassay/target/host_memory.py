@@ -17,6 +17,7 @@ from pgassay.target.host import Host, HostLock
 from pgassay.target.local_host import HERE
 
 # Of this kernel's own, so there is nothing to make, to own, or to leave behind.
+KERNEL = Path("/proc/sys/kernel")
 LOCKED = Path("/proc/sys/vm")
 NAME = "host-knobs.json"
 
@@ -33,11 +34,12 @@ class Written:
 
 def host_identity(host: Host = HERE) -> str:
     """This boot of a host."""
-    name, boot = (
-        host.read(Path("/proc/sys/kernel") / file).decode().strip()
-        for file in ("hostname", "random/boot_id")
-    )
-    return f"{name} {boot}"
+    return f"{host.read(KERNEL / 'hostname').decode().strip()} {boot_of(host)}"
+
+
+def boot_of(host: Host) -> str:
+    """The same without the host's name."""
+    return host.read(KERNEL / "random" / "boot_id").decode().strip()
 
 
 def remember(written: Sequence[Written], host: Host = HERE) -> None:

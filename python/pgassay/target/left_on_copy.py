@@ -16,11 +16,18 @@ from pathlib import Path
 from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.target import run_lock
 from pgassay.target.access import Access
+from pgassay.target.answering import is_up
 from pgassay.target.data_place import DataPlace
 from pgassay.target.host import Host
 from pgassay.target.located import locate
 from pgassay.target.protocol import Change, Connection, ConnectionParameters
-from pgassay.target.recover_copy import give_back_held, newest_copy, place_of, with_the_copy
+from pgassay.target.recover_copy import (
+    GivenBack,
+    give_back_held,
+    newest_copy,
+    place_of,
+    with_the_copy,
+)
 from pgassay.target.server_memory import (
     RememberedJournal,
     all_remembered,
@@ -28,6 +35,7 @@ from pgassay.target.server_memory import (
     remembered,
 )
 from pgassay.target.service import POLL_S, Service
+from pgassay.target.service_control import PgCtl
 from pgassay.target.session import (
     connect,
     first_address,
@@ -53,16 +61,16 @@ class LeftCopy:
     def by_hand(self) -> str:
         return f"{self.change.undo}; then remove {memory_file(self.server)}"
 
-    def note(self, moved: bool) -> str:
-        """What a run says that has given it back; `moved` where the server was on the copy."""
-        if not moved:
+    def note(self, given: GivenBack) -> str:
+        """What a run says that has given it back."""
+        if not given.moved:
             return (
                 f"{self.change.what}: a run was killed while it made copies of it, and the server"
                 " was still on its own; the copies are removed"
             )
         return (
             f"{self.change.what}: a run that was killed had left the server on a copy of it; given"
-            " back, and what was written to the copy is lost"
+            f" back, and {given.kept or 'what was written to the copy is lost'}"
         )
 
     @property
@@ -121,15 +129,31 @@ def told_of_copies(refused: ConnectionRefused, dsn: str, access: Access) -> Conn
         )
         what = left.change.what
     else:
-        found = [newest_copy(changes) for changes in all_remembered().values()]
-        here = [one for one in found if one is not None and one.host == (access.ssh or "")]
+        here = _left_on(access.ssh or "")
         if access.control is None or not here:
             return refused
-        then, what = "`pgassay recover RUN` gives it back", here[-1].what
+        by_name = not isinstance(access.control, PgCtl)
+        same = [one for one in here if by_name and one.restarted_by == access.restarted_by]
+        then = "`pgassay recover RUN` gives it back"
+        if not same:
+            # Another server, as far as we know: pg_ctl's command is the same for many of them.
+            others = " or ".join(dict.fromkeys(one.what for one in here))
+            return ConnectionRefused(
+                f"{refused}; if this is the server of {others}, a run that was killed has left it"
+                f" on a copy, perhaps stopped: {then}",
+                sqlstate=refused.sqlstate,
+            )
+        what = same[-1].what
     return ConnectionRefused(
         f"{refused}; a run that was killed has left {what} on a copy, perhaps stopped: {then}",
         sqlstate=refused.sqlstate,
     )
+
+
+def _left_on(host: str) -> list[Change]:
+    """The copies on one host that dead runs have left servers on."""
+    found = (newest_copy(changes) for changes in all_remembered().values())
+    return [one for one in found if one is not None and one.host == host]
 
 
 def reach(
@@ -146,9 +170,9 @@ def reach(
         with place.held():
             given = left.still and _is_down(dsn, place.service)
             if given:
-                moved = _give_back(left, place, journal)
+                note = left.note(_give_back(left, place, journal))
         if given:
-            return _as_it_was(dsn, left), [left.note(moved)]
+            return _as_it_was(dsn, left), [note]
         parameters = resolve(dsn)
     with (
         told_as_target_error("looking for a copy that a killed run has left"),
@@ -168,8 +192,8 @@ def reach(
             run_lock.take(session)
             _refuse_other_server(session, left, access, machine)
             refuse_signs(look_for_signs(session, accept), parameters.label)
-            moved = _give_back(left, place, journal)
-    return parameters, [left.note(moved)]
+            note = left.note(_give_back(left, place, journal))
+    return parameters, [note]
 
 
 def _other_service(left: LeftCopy, access: Access) -> str:
@@ -181,13 +205,15 @@ def _other_service(left: LeftCopy, access: Access) -> str:
 
 def _is_down(dsn: str, service: Service) -> bool:
     """Whether it is down; ConnectionRefused where it runs and refuses us for another reason."""
-    began = time.monotonic()
+    began, refused_for_good = time.monotonic(), False
     while not service.is_down():
         try:
             resolve(dsn)
         except ConnectionRefused:
-            if time.monotonic() - began > SETTLE_LIMIT_S:
+            if refused_for_good or time.monotonic() - began > SETTLE_LIMIT_S:
                 raise
+            # Asked once more even so: it may have come up just now.
+            refused_for_good = is_up(dsn)
             time.sleep(POLL_S)
         else:
             return False
@@ -208,9 +234,9 @@ def _refuse_other_server(
         access.control.refuse_other(machine, located)
 
 
-def _give_back(left: LeftCopy, place: DataPlace, journal: RememberedJournal) -> bool:
+def _give_back(left: LeftCopy, place: DataPlace, journal: RememberedJournal) -> GivenBack:
     try:
-        moved = give_back_held(left.change, place)
+        given = give_back_held(left.change, place)
     except KeyboardInterrupt:
         # Half-way the server is down; a second Ctrl-C is heeded.
         give_back_held(left.change, place)
@@ -219,7 +245,7 @@ def _give_back(left: LeftCopy, place: DataPlace, journal: RememberedJournal) -> 
     _, gone = with_the_copy(left.change, remembered(left.server))
     for change in reversed(gone):
         journal.settled(left.server, change)
-    return moved
+    return given
 
 
 def _as_it_was(dsn: str, left: LeftCopy) -> ConnectionParameters:

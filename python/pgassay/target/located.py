@@ -6,6 +6,7 @@ do not belong together must never be taken for one. Never: believes a path befor
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from pgassay.target.protocol import Connection
 from pgassay.target.statements import statement
 
 SERVER_PROGRAMS = ("postgres", "postmaster")
+PID_FILE = "postmaster.pid"
 
 
 @dataclass(frozen=True)
@@ -79,16 +81,25 @@ def postmaster_of(session: Connection, backend: int, host: Host) -> int:
 def running_in(host: Host, data: Path) -> int | None:
     """The postmaster of a data directory; None where none runs."""
     try:
-        first = host.read(data / "postmaster.pid").decode("ascii", "replace").split("\n", 1)[0]
+        first = host.read(data / PID_FILE).decode("ascii", "replace").split("\n", 1)[0]
     except FileNotFoundError:
         return None
     except OSError as error:
         raise TargetError(
-            f"{data}/postmaster.pid of {host.label} cannot be read ({error.strerror}); "
-            f"{_as_whom(host)}"
+            f"{data / PID_FILE} of {host.label} cannot be read ({error.strerror}); {_as_whom(host)}"
         ) from None
     pid = int(first) if first.strip().isdigit() else 0
     return pid if pid > 0 and _program(host, pid) in SERVER_PROGRAMS else None
+
+
+def orphans_in(host: Host, server: Located) -> list[int]:
+    """The processes of a server whose postmaster is gone, which work in its data directory."""
+    there = re.sub(r"([][*?\\])", r"\\\1", str(host.resolve(server.data)))
+    words = ["find", "/proc", "-mindepth", "2", "-maxdepth", "2", "-name", "cwd", "-lname", there]
+    # Processes end while it looks, and most are not its to see.
+    found = host.run(words, user=server.account).stdout.split()
+    pids = [int(path.split("/")[2]) for path in found if path.split("/")[2].isdigit()]
+    return [pid for pid in pids if _program(host, pid) in SERVER_PROGRAMS]
 
 
 def _as_whom(host: Host) -> str:

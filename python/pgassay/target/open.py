@@ -35,17 +35,21 @@ def make_target(
     place: Place | None = None,
     access: Access = SQL_ONLY,
     rule: ResetRule | None = None,
+    schema_variants: int = 0,
 ) -> Target:
     """The embedded server, that of a bin directory, or an existing one.
 
     `place` is for ours, `access` for the host of an existing one; `rule` is what every reset does,
-    the standard of the server's kind where it is None.
+    the standard of the server's kind where it is None. `schema_variants` are those to come, for
+    which there must be room.
     """
     if dsn is not None:
         if (bin is not None and access.control is None) or version is not None:
             raise SetupError("target: dsn names an existing server; leave out bin and version")
-        copies = rule is not None and rule.level is ResetLevel.SNAPSHOT
-        return (CopiedTarget if copies else ExistingTarget)(
+        make: Callable[..., ExistingTarget] = ExistingTarget
+        if rule is not None and rule.level is ResetLevel.SNAPSHOT:
+            make = partial(CopiedTarget, schema_variants=schema_variants)
+        return make(
             dsn,
             journal,
             allow_changes=allow_changes,

@@ -253,7 +253,7 @@ def _left_over(session: Connection, label: str, left: LeftCopy | None) -> Iterat
         yield PlannedChange(
             "host",
             f"give back {left.change.what}, which a killed run has left on a copy; what was"
-            " written to the copy is lost",
+            " written to the copy is lost, unless the host has booted since",
             "first, by a stop and a start",
         )
     for change in reversed(changes):

@@ -187,7 +187,9 @@ class Change:
     reached: str = ""
     """where its server takes connections,"""
     restarted_by: str = ""
-    """and what restarts it: by these a later run knows the server while it is down."""
+    """what restarts it: by these a later run knows the server while it is down;"""
+    boot: str = ""
+    """and the boot of its host: after another one, others may have written to the copy."""
     journal: str = ""
     """In the memory of a server: the journal of the run that made the change."""
 

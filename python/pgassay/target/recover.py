@@ -89,7 +89,7 @@ def recover_existing(
 
     `notes` is given the sentences of `recover`, also of those before a failure.
     """
-    changes = give_back_copied(dsn, changes, journal, access, machine)
+    changes = give_back_copied(dsn, changes, journal, access, machine, notes)
     if not changes:
         return
     try:

@@ -7,11 +7,12 @@ changes that are still to undo. Never: removes a directory that is not marked as
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.target.access import Access
-from pgassay.target.data_copy import LeftOver, give_back
+from pgassay.target.data_copy import LeftOver, give_back, kept_note
 from pgassay.target.data_place import DataPlace
 from pgassay.target.host import Host
 from pgassay.target.located import Located
@@ -21,14 +22,31 @@ from pgassay.target.service import Service
 from pgassay.target.session import resolve
 
 
+@dataclass(frozen=True)
+class GivenBack:
+    """A directory that is the server's own again."""
+
+    moved: bool
+    """Whether the server was on a copy."""
+    kept: str
+    """A sentence where that copy was kept."""
+
+
 def give_back_copied(
-    dsn: str, changes: Sequence[Change], journal: Journal, access: Access, host: Host
+    dsn: str,
+    changes: Sequence[Change],
+    journal: Journal,
+    access: Access,
+    host: Host,
+    notes: list[str],
 ) -> list[Change]:
-    """Before all else; what was changed on a copy goes with it."""
+    """Before all else; what was changed on a copy goes with it. `notes` is given a sentence where
+    the copy was kept."""
     copied = newest_copy(changes)
     if copied is None:
         return list(changes)
-    give_back_left(dsn, copied, access, host)
+    note = give_back_left(dsn, copied, access, host)
+    notes += [note] if note else []
     before, gone = with_the_copy(copied, changes)
     remembering = RememberedJournal(journal)
     remembering.speaks_of(copied.server)
@@ -48,21 +66,22 @@ def with_the_copy(copied: Change, changes: Sequence[Change]) -> tuple[list[Chang
     return list(changes[:first]), list(changes[first:])
 
 
-def give_back_left(dsn: str, change: Change, access: Access, host: Host) -> None:
-    """The directory that a dead run has kept aside, at its path, and the server up on it."""
+def give_back_left(dsn: str, change: Change, access: Access, host: Host) -> str:
+    """The directory that a dead run has kept aside, at its path, and the server up on it; a
+    sentence where its copy was kept."""
     try:
         place = place_of(dsn, change, access, host)
     except TargetError as error:
         raise _not_given_back(change, error) from error
     with place.held():
-        give_back_held(change, place)
+        return give_back_held(change, place).kept
 
 
-def give_back_held(change: Change, place: DataPlace) -> bool:
-    """The same, where the caller holds the lock of these directories; True where the server was
-    on a copy."""
+def give_back_held(change: Change, place: DataPlace) -> GivenBack:
+    """The same, where the caller holds the lock of these directories."""
     try:
-        return give_back(place)
+        moved = give_back(place, change.boot)
+        return GivenBack(moved, kept_note(place))
     except LeftOver as error:
         raise RestoreFailed(
             f"the server is on its own data directory again, and {error}; look there, and"

@@ -7,6 +7,7 @@ after `drop`. Never: touches a schema of the same name that is not marked as our
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection
 
 import psycopg
 from psycopg import sql
@@ -103,6 +104,11 @@ class WorkloadSchema:
             self._change = change
             self._journal.record(change)
         make_schema(session)
+
+    def forget(self, gone: Collection[str]) -> None:
+        """Where its change, by its id, is gone with the copy it was made in."""
+        if self._change is not None and self._change.id in gone:
+            self._change = None
 
     def drop(self, session: Connection) -> None:
         """Drop it, if this run made it."""

@@ -34,6 +34,8 @@ class RememberedJournal:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._server = ""
+        self._open: list[str] = []
+        """Changes that this run has made and not undone, oldest first."""
 
     def speaks_of(self, server: str) -> None:
         """From here on changes are of this server: its identity, or else where it was reached."""
@@ -46,6 +48,7 @@ class RememberedJournal:
 
     def record(self, change: Change) -> None:
         """On disk in both places when this returns."""
+        self._open.append(change.id)
         kept = replace(change, journal=self.place)
         remember(self._server, [*remembered(self._server), kept])
         self._journal.record(change)
@@ -54,6 +57,15 @@ class RememberedJournal:
         """Forgotten, and said to the journal."""
         forget(self._server, change_id)
         self._journal.undone(change_id)
+        self._open = [one for one in self._open if one != change_id]
+
+    def undone_since(self, change_id: str) -> frozenset[str]:
+        """A change of this run and all that came after it; it is the last, for we may be killed
+        here."""
+        since = self._open[self._open.index(change_id) :]
+        for one in reversed(since):
+            self.undone(one)
+        return frozenset(since)
 
     def undone_at(self, place: str, change_id: str) -> None:
         """Said to the journal of another run."""

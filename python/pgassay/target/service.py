@@ -18,14 +18,16 @@ from typing import NoReturn
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
 from pgassay.target import auto_conf
 from pgassay.target.account import last_line
-from pgassay.target.host import Finished, Host
-from pgassay.target.located import Located, running_in
+from pgassay.target.host import Finished, Host, is_there
+from pgassay.target.located import PID_FILE, Located, orphans_in, running_in
 from pgassay.target.postmaster import StartError, failure
 from pgassay.target.service_control import START_LOG, Control, by_hand
 
 READY_LIMIT_S = 300.0
 APPEAR_LIMIT_S = 5.0
 """Some units count as started before their server has written its pid file."""
+GONE_LIMIT_S = 5.0
+ORPHANS_LIMIT_S = 30.0
 POLL_S = 0.1
 # What every stop makes sessions say; it tells nothing of a start.
 _STOPPING = re.compile(
@@ -75,21 +77,16 @@ class Service:
         done = self._control.stop(self._host, self.server)
         began = time.monotonic()
         while not self.is_down():
-            if done.returncode or time.monotonic() - began > READY_LIMIT_S:
+            # One that was going down by itself refuses to be stopped, and is gone in a moment.
+            limit_s = GONE_LIMIT_S if done.returncode else READY_LIMIT_S
+            if time.monotonic() - began > limit_s:
                 raise TargetError(f"the server did not stop: {last_line(done)}")
             time.sleep(POLL_S)
 
     def start(self) -> None:
         """Start it where it is down, or will be once it has stopped; StartError where it stays."""
-        began = time.monotonic()
-        while not self.is_down():
-            with suppress(ConnectionRefused):
-                self._reach()
-                return
-            if time.monotonic() - began > READY_LIMIT_S:
-                raise TargetError(f"the server takes no connections; see its log, {self.by_hand}")
-            time.sleep(POLL_S)
-        self._renew(stopped=True)
+        if not self._comes_up():
+            self._renew(stopped=True)
 
     def is_down(self) -> bool:
         """Whether no postmaster runs on its data directory."""
@@ -110,13 +107,39 @@ class Service:
             ) from None
 
     def start_with(self, values: Mapping[str, str | None]) -> None:
-        """Start a server that is down with these lines in postgresql.auto.conf; None is no line."""
-        if self.is_down():
-            now = self.auto_conf()
-            wanted = auto_conf.with_values(now, values)
-            if wanted != now:
+        """The same with these lines in postgresql.auto.conf; None is no line."""
+        if self._comes_up():
+            return
+        now = self.auto_conf()
+        wanted = auto_conf.with_values(now, values)
+        if wanted != now:
+            try:
                 self._host.replace(self._file, wanted, user=self.server.account)
-            self._renew(stopped=True)
+            except OSError as error:
+                raise TargetError(
+                    f"{self._file} of {self._host.label} cannot be written ({error.strerror})"
+                ) from None
+        self._renew(stopped=True)
+
+    def _comes_up(self) -> bool:
+        """Whether it is up, or has come up while we waited; not so where it is down."""
+        began = time.monotonic()
+        while not self.is_down():
+            with suppress(ConnectionRefused):
+                self._reach()
+                return True
+            if time.monotonic() - began > READY_LIMIT_S:
+                raise TargetError(f"the server takes no connections; see its log, {self.by_hand}")
+            time.sleep(POLL_S)
+        # What a killed postmaster has left lives on for a moment, and keeps its memory from a new
+        # one; only such a server leaves its pid file behind.
+        while is_there(self._host, self.server.data / PID_FILE) and orphans_in(
+            self._host, self.server
+        ):
+            if time.monotonic() - began > ORPHANS_LIMIT_S:
+                break  # the start says so in its own words
+            time.sleep(POLL_S)
+        return False
 
     @property
     def _file(self) -> Path:

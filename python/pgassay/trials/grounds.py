@@ -39,6 +39,11 @@ class Grounds:
     """Whether all servers are up in every trial."""
 
     @property
+    def schema_variants(self) -> frozenset[str]:
+        """The variants of all data, by name."""
+        return frozenset(ground.schema for ground in self.of_arm.values()) - {""}
+
+    @property
     def are_several(self) -> bool:
         """Whether it takes more than one data directory at a time."""
         return len(self.datasets) > 1

@@ -1,0 +1,85 @@
+"""Runs against a server that is not ours, by every way in which it may be restarted.
+
+Enters: a Debian cluster, a kind of access. Leaves: a spec of such a run, and that the server is up
+on what it had, with nothing remembered of it. Never: starts a server itself.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from pgassay.errors import ConnectionRefused
+from support.broken_runs import WatchedRun, postmaster_below, spec_file
+from support.data_copies import left_untouched
+from support.services import BIN, DebianServer
+from support.sshd import HOST
+
+COPIES = ", on copies"
+SQL_ONLY = "sql"
+WAYS = {
+    SQL_ONLY: "",
+    "pg_ctl": f"bin = '{BIN}'",
+    "pg_ctlcluster": "cluster = '15/lab'",
+    "ssh": f"cluster = '15/lab'\nssh = '{HOST}'",
+}
+_TARGET = """[target]
+dsn = "{dsn}"
+allow_changes = true
+accept = ["commits", "sessions"]
+{more}
+"""
+
+
+def target_of(kind: str, server: DebianServer) -> str:
+    """The tables of a spec; `kind` is a way, perhaps with the trials on copies."""
+    lines = [WAYS[kind.removesuffix(COPIES)]]
+    if lines[0]:
+        lines.append("allow_restart = true")
+    if kind.endswith(COPIES):
+        lines += ["allow_data_copy = true", "[reset]", "level = 'snapshot'"]
+    return _TARGET.format(dsn=server.dsn(), more="\n".join(lines))
+
+
+@contextmanager
+def as_found(
+    kind: str, server: DebianServer, request: pytest.FixtureRequest, **changes: object
+) -> Iterator[Path]:
+    """A spec; afterwards the server is as it was, and forgotten by who ran it."""
+    if "ssh" in kind:
+        request.getfixturevalue("ssh_config")
+    patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
+    folder: Path = request.getfixturevalue("tmp_path")
+    with left_untouched(server, patch, folder):
+        yield spec_file(folder, **{"target": target_of(kind, server), **changes})
+    servers = folder / "state" / "pgassay" / "servers"
+    assert [*servers.glob("*")] == [], "what was changed is forgotten"
+
+
+def kill_postmaster(server: DebianServer) -> None:
+    os.kill(postmaster_below(server.data.parent), signal.SIGKILL)
+
+
+def crash_for_want_of_room(server: DebianServer) -> None:
+    """A new segment of WAL finds no room on a full disk: the server gives up all its sessions."""
+    write = "SELECT pg_logical_emit_message(true, 'filler', repeat('x', 1000000))"
+    with suppress(ConnectionRefused), closing(server.admin()) as session:
+        while not session.closed:
+            with suppress(psycopg.Error):
+                session.execute(write)
+
+
+@contextmanager
+def stopped(tool: WatchedRun) -> Iterator[None]:
+    """The tool sees nothing of what happens meanwhile until it is over."""
+    os.kill(tool.process.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(tool.process.pid, signal.SIGCONT)
