@@ -34,7 +34,7 @@ demo: build
 # More at a time than a small machine has processors: most of a test is waiting for servers.
 test: build
 	cargo test --workspace --locked --quiet
-	$(BIN)/pytest -n 5 --dist worksteal
+	$(BIN)/pytest -n 4 --dist worksteal
 
 lint: build
 	$(BIN)/ruff check .
