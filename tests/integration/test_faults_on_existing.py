@@ -83,10 +83,11 @@ def test_a_server_that_may_not_be_restarted_is_told_to_be_down_and_recovered_onc
     with as_found(SQL_ONLY, debian, request, step="2s") as spec:
         with watched(run, spec) as tool:
             kept = in_the_second_trial(tool)
-            kill_postmaster(debian)
+            killed = kill_postmaster(debian)
             assert tool.end() == 5, tool.text
         assert_told(tool.text, run, "is not as it was found", "DROP SCHEMA", f"recover {run}")
         wait_until(lambda: servers_below(debian.data.parent) == [], "its sessions have ended")
+        wait_until(lambda: not Path(f"/proc/{killed}").exists(), "it is reaped")
         debian.ctl("start")
         assert pgassay("recover", run).returncode == 0
         assert_kept(run, kept)

@@ -62,8 +62,11 @@ def as_found(
     assert [*servers.glob("*")] == [], "what was changed is forgotten"
 
 
-def kill_postmaster(server: DebianServer) -> None:
-    os.kill(postmaster_below(server.data.parent), signal.SIGKILL)
+def kill_postmaster(server: DebianServer) -> int:
+    """By SIGKILL; which process it was."""
+    postmaster = postmaster_below(server.data.parent)
+    os.kill(postmaster, signal.SIGKILL)
+    return postmaster
 
 
 def crash_for_want_of_room(server: DebianServer) -> None:

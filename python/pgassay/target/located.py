@@ -80,19 +80,36 @@ def postmaster_of(session: Connection, backend: int, host: Host) -> int:
 
 def running_in(host: Host, data: Path) -> int | None:
     """The postmaster of a data directory; None where none runs."""
+    pid = _pid_in(host, data)
+    works = _program(host, pid) in SERVER_PROGRAMS and not _is_dead(host, pid)
+    return pid if works else None
+
+
+def has_remains(host: Host, server: Located) -> bool:
+    """Whether something is left of a server that was killed, which keeps another from its place:
+    a dead postmaster that nobody has reaped still counts as the owner of its sockets, and sessions
+    of it hold its memory. Only such a server leaves its pid file behind."""
+    pid = _pid_in(host, server.data)
+    if not pid:
+        return False
+    corpse = _program(host, pid) in SERVER_PROGRAMS and _is_dead(host, pid)
+    return corpse or bool(_orphans_in(host, server))
+
+
+def _pid_in(host: Host, data: Path) -> int:
+    """Of the pid file; 0 where there is none."""
     try:
         first = host.read(data / PID_FILE).decode("ascii", "replace").split("\n", 1)[0]
     except FileNotFoundError:
-        return None
+        return 0
     except OSError as error:
         raise TargetError(
             f"{data / PID_FILE} of {host.label} cannot be read ({error.strerror}); {_as_whom(host)}"
         ) from None
-    pid = int(first) if first.strip().isdigit() else 0
-    return pid if pid > 0 and _program(host, pid) in SERVER_PROGRAMS else None
+    return int(first) if first.strip().isdigit() else 0
 
 
-def orphans_in(host: Host, server: Located) -> list[int]:
+def _orphans_in(host: Host, server: Located) -> list[int]:
     """The processes of a server whose postmaster is gone, which work in its data directory."""
     there = re.sub(r"([][*?\\])", r"\\\1", str(host.resolve(server.data)))
     words = ["find", "/proc", "-mindepth", "2", "-maxdepth", "2", "-name", "cwd", "-lname", there]
@@ -113,6 +130,12 @@ def _output(host: Host, pid: int) -> Path | None:
         return host.resolve(Path(f"/proc/{pid}/fd/2"))
     except OSError:
         return None
+
+
+def _is_dead(host: Host, pid: int) -> bool:
+    """A zombie: killed, and not yet reaped by its parent (proc(5), the state in stat)."""
+    stat = text_of(host, Path(f"/proc/{pid}/stat")) or ""
+    return stat.rpartition(")")[2].split()[:1] == ["Z"]
 
 
 def _program(host: Host, pid: int) -> str | None:

@@ -18,8 +18,8 @@ from typing import NoReturn
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
 from pgassay.target import auto_conf
 from pgassay.target.account import last_line
-from pgassay.target.host import Finished, Host, is_there
-from pgassay.target.located import PID_FILE, Located, orphans_in, running_in
+from pgassay.target.host import Finished, Host
+from pgassay.target.located import Located, has_remains, running_in
 from pgassay.target.postmaster import StartError, failure
 from pgassay.target.service_control import START_LOG, Control, by_hand
 
@@ -27,7 +27,7 @@ READY_LIMIT_S = 300.0
 APPEAR_LIMIT_S = 5.0
 """Some units count as started before their server has written its pid file."""
 GONE_LIMIT_S = 5.0
-ORPHANS_LIMIT_S = 30.0
+REMAINS_LIMIT_S = 30.0
 POLL_S = 0.1
 # What every stop makes sessions say; it tells nothing of a start.
 _STOPPING = re.compile(
@@ -73,6 +73,7 @@ class Service:
     def stop(self) -> None:
         """Stop it where it runs, and wait until no process of it is left."""
         if self.is_down():
+            self._wait_for_remains()
             return
         done = self._control.stop(self._host, self.server)
         began = time.monotonic()
@@ -131,15 +132,16 @@ class Service:
             if time.monotonic() - began > READY_LIMIT_S:
                 raise TargetError(f"the server takes no connections; see its log, {self.by_hand}")
             time.sleep(POLL_S)
-        # What a killed postmaster has left lives on for a moment, and keeps its memory from a new
-        # one; only such a server leaves its pid file behind.
-        while is_there(self._host, self.server.data / PID_FILE) and orphans_in(
-            self._host, self.server
-        ):
-            if time.monotonic() - began > ORPHANS_LIMIT_S:
-                break  # the start says so in its own words
-            time.sleep(POLL_S)
+        self._wait_for_remains()
         return False
+
+    def _wait_for_remains(self) -> None:
+        """What a killed server has left is gone in a moment; else the start says so itself."""
+        began = time.monotonic()
+        while has_remains(self._host, self.server):
+            if time.monotonic() - began > REMAINS_LIMIT_S:
+                return
+            time.sleep(POLL_S)
 
     @property
     def _file(self) -> Path:
