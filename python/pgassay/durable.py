@@ -9,6 +9,7 @@ A name is on disk when its directory is synced, not when its file is (fsync(2)).
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 OWNER_ONLY = 0o600
@@ -50,7 +51,9 @@ def make_directory(path: Path, *, parents: bool = False, exist_ok: bool = False)
             raise
         return
     path.chmod(0o700)
-    sync_directory(path.parent)
+    # One may make a directory where one may not read.
+    with suppress(PermissionError):
+        sync_directory(path.parent)
 
 
 def sync_directory(path: Path) -> None:

@@ -31,7 +31,7 @@ allow_changes = true
 @pytest.mark.parametrize(
     ("tables", "clients", "words"),
     [
-        ("", 150, "max_connections = 100; make it 154 or more, or lower load.clients"),
+        ("", 150, "max_connections = 100; make it 153 or more, or lower load.clients"),
         ("[factors.postgres]\nmax_connections = [40, 200]", 60, "40: the load's 60 connections"),
         ('[factors.postgres]\nshared_buffers = ["16MB", "7TB"]', 2, "shared_buffers of 7168.0"),
         ('[settings.postgres]\nshared_buffers = "7TB"', 2, "than the server's host lets it have"),

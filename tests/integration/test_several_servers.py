@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from pgassay.errors import SettingRejected, TargetError
+from pgassay.errors import SettingRejected, SetupError, TargetError
+from pgassay.plan.design import make_plan
+from pgassay.spec.parse import parse_spec
 from pgassay.spec.workload import load_workload
 from pgassay.target.open import make_several
 from pgassay.target.protocol import Connection, Ground, SchemaVariant, Target
 from pgassay.trials.contents import contents_of, unlike
+from pgassay.trials.grounds import grounds_of
+from pgassay.trials.preparing import check_arms
 from support.broken_runs import assert_no_server_left, postmaster_below
 from support.servers import DEBIAN, RecordingJournal, installation_named
 
@@ -107,3 +112,16 @@ def test_sql_of_a_variant_that_fails_names_its_level(several: Target) -> None:
     several.choose(Ground("18"))
     several.reset({})
     assert "Seq Scan" in plan_of(several)
+
+
+def test_arms_that_come_back_to_a_server_are_checked_while_it_is_parked(several: Target) -> None:
+    text = (
+        "[factors.target]\nversion = [16, 18]\n[factors.postgres]\nwork_mem = ['4MB', '8MB']\n"
+        "[design]\ncombinations = 'one-at-a-time'\n[load]\nclients = {clients}\nstep = '10s'\n"
+    )
+    for clients, problem in ((8, None), (200, "the load's 200 connections")):
+        spec = parse_spec(text.format(clients=clients), source="lab.toml", beside=Path())
+        plan = make_plan(spec)
+        assert len(plan.arms) == 3
+        with nullcontext() if problem is None else pytest.raises(SetupError, match=problem):
+            check_arms(spec, plan, several, grounds_of(spec, plan))

@@ -11,11 +11,11 @@ from pgassay.plan.demands import Demand, demands_of
 from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
 from pgassay.target.capacity import (
-    OWN_SESSIONS,
     Capacity,
     Limit,
     capacity_of_a_new_server,
     lacking,
+    own_sessions,
     refuse_lacking,
 )
 from pgassay.target.local_host import LocalHost
@@ -23,6 +23,7 @@ from pgassay.target.memory import memory_of
 from pgassay.target.protocol import Context, Setting
 
 GIB = 1024**3
+OWN = own_sessions(is_ours=True, sees_host=True)
 
 
 def setting(name: str, value: str, unit: str | None = None) -> Setting:
@@ -57,27 +58,39 @@ def demanded(text: str, folder: Path = Path()) -> dict[str, Demand]:
 
 def test_connections_that_just_fit_are_not_refused_and_one_more_is() -> None:
     server = Capacity(SETTINGS)
-    assert told(asked(100 - OWN_SESSIONS), server) == []
-    (problem,) = told(asked(101 - OWN_SESSIONS), server)
+    assert told(asked(100 - OWN), server) == []
+    (problem,) = told(asked(101 - OWN), server)
     assert problem.startswith(
-        "the load's 97 connections and up to 4 of pgassay's own are more than"
+        "the load's 98 connections and up to 3 of pgassay's own are more than"
     )
     assert "make it 101 or more, or lower load.clients" in problem
 
 
 def test_what_is_kept_for_superusers_and_open_already_is_not_free() -> None:
     server = Capacity(SETTINGS, superuser=False, uses_reserved=False, others=10)
-    assert told(asked(85 - OWN_SESSIONS), server) == []
-    (problem,) = told(asked(86 - OWN_SESSIONS), server)
+    assert told(asked(85 - OWN), server) == []
+    (problem,) = told(asked(86 - OWN), server)
     assert "with 5 kept for others and 10 open now, are more than max_connections = 100" in problem
     roomy = Capacity(SETTINGS, superuser=False, uses_reserved=True, others=10)
-    assert told(asked(87 - OWN_SESSIONS), roomy) == []
+    assert told(asked(87 - OWN), roomy) == []
 
 
-def test_an_arm_is_held_against_its_own_max_connections() -> None:
-    (problem,) = told(asked(50, "small", max_connections="40"), Capacity(SETTINGS))
+def test_an_arm_is_held_against_its_own_max_connections_and_named_where_others_are_not() -> None:
+    server = Capacity(SETTINGS)
+    arms = [(asked(50, "small", max_connections="40"), server), (asked(50, "usual"), server)]
+    (problem,) = lacking(arms, side_by_side=False)
     assert problem.startswith("small: the load's 50 connections")
-    assert told(asked(500, max_connections="600"), Capacity(SETTINGS)) == []
+    all_alike = [(asked(150, "one"), server), (asked(150, "two"), server)]
+    (problem,) = lacking(all_alike, side_by_side=False)
+    assert problem.startswith("the load's 150 connections")
+    assert told(asked(500, max_connections="600"), server) == []
+
+
+def test_a_session_that_changes_settings_meanwhile_is_one_more() -> None:
+    server = Capacity(SETTINGS)
+    assert told(Demand("", {}, 100 - OWN), server) == []
+    assert len(told(Demand("", {}, 100 - OWN, reloads=True), server)) == 1
+    assert own_sessions(is_ours=False, sees_host=False) == OWN + 2
 
 
 def test_limits_of_a_role_and_a_database_are_told_by_name() -> None:
@@ -95,8 +108,8 @@ def test_a_program_of_ones_own_opens_what_it_likes() -> None:
 def test_caches_over_the_hosts_memory_are_refused_and_of_several_servers_all_together() -> None:
     server = Capacity(SETTINGS, memory=8 * GIB)
     assert told(asked(shared_buffers="5GB"), server) == []
-    (problem,) = told(asked(None, "large", shared_buffers="9GB"), server)
-    assert problem.startswith("large: shared_buffers of 9.0 GiB are more than the server's host")
+    (problem,) = told(asked(shared_buffers="9GB"), server)
+    assert problem.startswith("shared_buffers of 9.0 GiB are more than the server's host")
     both = [(asked(None, arm, shared_buffers="5GB"), server) for arm in ("one", "two")]
     assert list(lacking(both, side_by_side=False)) == []
     with pytest.raises(SetupError, match=r"10\.0 GiB of the host's 8\.0 GiB"):
@@ -112,7 +125,7 @@ def test_what_is_not_known_refuses_nothing() -> None:
 
 def test_a_new_server_has_what_initdb_writes() -> None:
     server = capacity_of_a_new_server(GIB // 16)
-    assert len(told(asked(97), server)) == 2, "connections, and 128 MB in 64 MB"
+    assert len(told(asked(98), server)) == 2, "connections, and 128 MB in 64 MB"
 
 
 def test_every_arm_asks_for_the_clients_of_its_largest_step_and_its_own_settings() -> None:

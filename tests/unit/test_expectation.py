@@ -130,6 +130,8 @@ def test_a_switchback_is_foretold_from_earlier_ones_of_its_slices_by_the_length_
     assert {"expect", "finds"} <= lines.keys()
     four_times = expected(TURNS.replace('step = "10s"', 'step = "40s"'), [record])
     assert four_times.cases[0].trial_sd == pytest.approx(floor.turns.trial_sd / 2)
+    p99 = TURNS.replace("[design]", '[design]\nmetric = "latency_p99"')
+    assert expect(spec_of(p99), make_plan(spec_of(p99)), []) is None, "nobody knows"
     other_slices = expected(TURNS.replace("slice = 0.25", "slice = 0.5"), [record])
     assert other_slices.known_from == "others"
 
@@ -156,9 +158,10 @@ def test_a_duet_is_foretold_by_the_luck_of_starts_that_this_host_has_shown() -> 
     assert floor.turns is not None
     assert floor.turns.trial_sd == pytest.approx(0.03, rel=0.5)
     record = record_of(spec, "embedded", floor)
-    for seconds in (16, 64):
-        (case,) = expected(DUET.format(seconds=seconds), [record]).cases
-        assert case.trial_sd == floor.turns.trial_sd, "no length makes that less"
+    (same,) = expected(DUET.format(seconds=16), [record]).cases
+    (longer,) = expected(DUET.format(seconds=1600), [record]).cases
+    assert same.trial_sd == pytest.approx(floor.turns.trial_sd)
+    assert 0.02 < longer.trial_sd < same.trial_sd, "no length makes the luck less"
 
 
 def test_records_that_may_be_of_rounds_of_slices_are_not_believed() -> None:

@@ -52,6 +52,8 @@ class TurnFloor:
     trials: int
     trial_sd: float
     """Of a trial's mean of the differences of two arms."""
+    rounds_sd: float
+    """The part of it that its rounds explain, which is less in longer trials."""
     units: float
     """Independent differences that a trial is worth; one in a duet: each start has its luck."""
 

@@ -19,7 +19,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.inertia import in_means, likely_inertia
+from pgassay.analysis.inertia import MOST_PLACES, in_means, likely_inertia
 
 Array = NDArray[np.float64]
 SHORTEST_PIECE = 5
@@ -29,6 +29,8 @@ _LONGEST_LAG = 20
 _MOST_PLACES = 7200
 """Two hours by the second."""
 _ROUNDS = 3
+_MOST_STEPS = 100
+"""Whose columns are still small."""
 _WIDE_NET = 0.25
 """Share of the penalty with which changes are looked for that are then held against it."""
 _SURE = 0.75
@@ -64,13 +66,15 @@ def _change_points(values: Array) -> list[int]:
     import ruptures  # a second to load, which most commands can do without
 
     values = without_spikes(values)
-    penalty = _WIDE_NET * 2.0 * math.log(n) * long_run_variance(values)
+    whole = 2.0 * math.log(n) * long_run_variance(values)
+    penalty = _WIDE_NET * whole
     # "linear" is the quadratic cost of the mean, in C.
     search = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST_PIECE)
     search.fit(values - values.mean())
     found: list[int] = search.predict(pen=max(penalty, 1e-12))
     for _ in range(_ROUNDS):
-        surer = 2.0 * math.log(n) * _between(values, found[:-1])
+        between = _between(values, found[:-1])
+        surer = whole if between is None else 2.0 * math.log(n) * between
         if len(found) < 2 or surer <= penalty:
             break
         penalty = surer
@@ -78,8 +82,12 @@ def _change_points(values: Array) -> list[int]:
     return found[:-1]
 
 
-def _between(values: Array, places: list[int]) -> float:
-    """The long-run variance that a series may have which changes at these places."""
+def _between(values: Array, places: list[int]) -> float | None:
+    """The long-run variance that a series may have which changes at these places; None where they
+    are so many that they leave nothing to tell it by."""
+    left = min(len(values), MOST_PLACES // 2)
+    if len(places) > min(_MOST_STEPS, left // 2):
+        return None
     at = np.arange(len(values))
     steps = [at >= place for place in places]
     beginnings = [np.exp(-(at + 0.5) / (part * len(values))) for part in _BEGINNINGS]

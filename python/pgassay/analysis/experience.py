@@ -25,6 +25,8 @@ from pgassay.plan.model import Plan
 from pgassay.spec.parse import Spec
 
 _SHARED = tomllib.loads((files(__package__) / "experience.toml").read_text("utf-8"))
+_OTHERS_METRIC = "tps"
+"""What others' experience is of."""
 _FIELDS = ("trial_sd", "second_sd", "start_sd", "degrees", "measured_s", "trials")
 
 
@@ -120,7 +122,7 @@ def _expect_turns(
     elif here:
         each = [_at_length(turns, plan) for turns in known]
         sds = [min(each), max(each)]
-    elif plan.side_by_side:
+    elif plan.side_by_side or plan.metric != _OTHERS_METRIC:
         return None
     else:
         longer = math.sqrt(_SHARED["turns"]["seconds"] / plan.measured_s)
@@ -144,10 +146,10 @@ def _expect_turns(
 
 
 def _at_length(turns: TurnFloor, plan: Plan) -> float:
-    """The scatter of trials as long as the plan's; a start's luck stays as it is."""
-    if plan.side_by_side:
-        return turns.trial_sd
-    return turns.trial_sd * math.sqrt(turns.measured_s / plan.measured_s)
+    """The scatter of trials as long as the plan's; what trials differ by besides their rounds, such
+    as a start's luck, stays as it is."""
+    lasting = math.sqrt(max(0.0, turns.trial_sd**2 - turns.rounds_sd**2))
+    return math.hypot(lasting, turns.rounds_sd * math.sqrt(turns.measured_s / plan.measured_s))
 
 
 def _units(known: Sequence[TurnFloor], plan: Plan) -> float:

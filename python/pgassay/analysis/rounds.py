@@ -36,6 +36,8 @@ class Spread:
     """None where it cannot be known."""
     units: float
     """Independent values it is worth: degrees of freedom plus one."""
+    inside: float | None = None
+    """The part of the error that rounds inside trials explain."""
 
 
 def by_block(differences: Array, trials: NDArray[np.int64] | None) -> Array:
@@ -63,12 +65,12 @@ def spread_of_rounds(differences: Array, trials: NDArray[np.int64]) -> Spread:
     inside = within**2 / float(np.sum(own**2 / freedom))
     between = float(np.var(means, ddof=1)) / count if count >= FEWEST_TRIALS else 0.0
     if between <= within:
-        return Spread(mean, math.sqrt(within), inside + 1.0)
+        return Spread(mean, math.sqrt(within), inside + 1.0, math.sqrt(within))
     # More and more of it is what trials differ by, known from so few of them. Satterthwaite's
     # degrees of freedom fall too slowly where they are estimated themselves.
     freedom_between = count - 1.0
     units = freedom_between + max(0.0, inside - freedom_between) * (within / between) ** 4
-    return Spread(mean, math.sqrt(between), units + 1.0)
+    return Spread(mean, math.sqrt(between), units + 1.0, math.sqrt(within))
 
 
 @dataclass(frozen=True)

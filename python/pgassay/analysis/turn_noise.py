@@ -22,11 +22,10 @@ from pgassay.analysis.contrasts import BlockTable, main_effect, round_table
 from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import TrialMeasures
 from pgassay.analysis.power import Spreading, blocks_for, difference_sd, outlook
-from pgassay.analysis.rounds import spread_of_rounds
+from pgassay.analysis.rounds import FEWEST_TRIALS, by_block, spread_of_rounds
 from pgassay.plan.model import Plan
 
 Array = NDArray[Any]
-_FEWEST_STARTS = 3
 _MOST_TRIALS = 200
 """Beyond this a switchback is not advised."""
 
@@ -67,26 +66,26 @@ def turn_floor(plan: Plan, trials: Sequence[TrialMeasures]) -> TurnFloor | None:
     if found is None:
         return None
     values, of_trial = found
-    blocks = np.unique(of_trial)
+    trials_seen = len(np.unique(of_trial))
+    spread = spread_of_rounds(values, of_trial)
+    if spread.error is None or spread.inside is None:
+        return None
+    rounds_sd, units = spread.inside * math.sqrt(trials_seen), spread.units / trials_seen
+    trial_sd = spread.error * math.sqrt(trials_seen)
     if plan.side_by_side:
-        # The unit is the trial: its start's luck is in it, and no length of it makes that less.
-        if len(blocks) < _FEWEST_STARTS:
+        # The unit is the trial: its start's luck is in it.
+        if trials_seen < FEWEST_TRIALS:
             return None
-        means = [values[of_trial == block].mean() for block in blocks]
-        trial_sd, units = float(np.std(means, ddof=1)), 1.0
-    else:
-        noise = turn_noise(plan, trials)
-        if noise is None:
-            return None
-        trial_sd, units = noise.trial_sd, noise.units
+        trial_sd, units = float(np.std(by_block(values, of_trial), ddof=1)), 1.0
     return TurnFloor(
-        plan.mode,
-        plan.metric,
-        plan.trials[0].slice_s,
-        plan.measured_s,
-        len(blocks),
-        trial_sd,
-        units,
+        mode=plan.mode,
+        metric=plan.metric,
+        slice_s=plan.trials[0].slice_s,
+        measured_s=plan.measured_s,
+        trials=trials_seen,
+        trial_sd=trial_sd,
+        rounds_sd=min(rounds_sd, trial_sd),
+        units=units,
     )
 
 

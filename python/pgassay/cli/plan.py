@@ -70,6 +70,7 @@ def plan(
     drawn = make_plan(checked)
     check_new_servers(checked, drawn)
     ahead = look_ahead(checked, drawn)
+    refused = knobs_refused(checked, ahead)
     if as_json:
         found = {
             **plan_to_json(drawn),
@@ -77,12 +78,12 @@ def plan(
             **held_to_json(checked, placement),
             **schema_to_json(checked),
             **ahead_to_json(ahead),
-            "knobs_refused": knobs_refused(checked, ahead),
+            "knobs_refused": refused,
             **expectation_to_json(expectation_of(checked, drawn)),
         }
         typer.echo(json.dumps(found))
     else:
-        _print(checked, drawn, placement, knobs_refused(checked, ahead))
+        _print(checked, drawn, placement, refused)
         print_expectation(out, expectation_of(checked, drawn), drawn)
         print_ahead(ahead)
 

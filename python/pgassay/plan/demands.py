@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pgassay.plan.model import Plan
+from pgassay.plan.modes import takes_reloads
 from pgassay.plan.steps import steps_of
 from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.parse import Spec
@@ -25,17 +26,22 @@ class Demand:
     """That it runs with: what all arms have, and its own levels."""
     connections: int | None
     """That the load opens; None where a program of its own does."""
+    reloads: bool = False
+    """Whether a session of pgassay's changes settings while the load runs."""
 
 
 def demands_of(spec: Spec, plan: Plan) -> dict[str, Demand]:
     """By the arm's id."""
     held = spec.file.settings.postgres
+    reloads = plan.alternates and any(takes_reloads(factor) for factor in plan.factors)
+    reloads = reloads and not plan.side_by_side
     found = {}
     for arm in plan.arms:
         settings = {name.lower(): value for name, value in held.items()}
         settings |= {name.lower(): value for name, value in arm.levels_of("postgres").items()}
         label = arm.label if len(plan.arms) > 1 else ""
-        found[arm.id] = Demand(label, settings, load_connections(spec_of_arm(spec, arm.by_kind)))
+        own = spec_of_arm(spec, arm.by_kind)
+        found[arm.id] = Demand(label, settings, load_connections(own), reloads)
     return found
 
 

@@ -1,8 +1,8 @@
 -- What maintenance is under way, table by table, and how far it is.
 -- Floor 13.
 --   All are present numbers. A table of another database is shown by its number: its name is there.
--- whose: autovacuum, pgassay (our own, and its load's), another (client), or nothing where that is
---   hidden. Asked for by the process, so that it costs nothing where there is no maintenance.
+-- whose: autovacuum, pgassay (our own, and its load's), another, or nothing where that is hidden.
+--   Asked for by the process, so that it costs nothing where there is no maintenance.
 -- Privileges: pg_monitor (or pg_read_all_stats) for the work of other roles.
 -- done and total: blocks (VACUUM, ANALYZE, CREATE INDEX, CLUSTER), bytes (base backup).
 --   more_*: blocks vacuumed and index passes (VACUUM), extended statistics (ANALYZE), tuples
@@ -15,7 +15,7 @@ SELECT
     CASE
         WHEN a.backend_type = 'autovacuum worker' THEN 'autovacuum'
         WHEN a.application_name LIKE 'pgassay%' THEN 'pgassay'
-        WHEN a.backend_type IN ('client backend', 'walsender') THEN 'another'
+        WHEN a.backend_type IS NOT NULL THEN 'another'
         ELSE ''
     END::pg_catalog.text AS whose,
     p.done,

@@ -17,13 +17,9 @@ from dataclasses import dataclass
 from pgassay.errors import SetupError
 from pgassay.plan.demands import Demand
 from pgassay.spec.units import to_base
-from pgassay.target.host import Host
-from pgassay.target.memory import memory_of
 from pgassay.target.protocol import Connection, Context, Setting
 from pgassay.target.statements import statement
 
-OWN_SESSIONS = 4
-"""At most beside a load: control, reloads, two samplers."""
 _BUFFERS, _MOST = "shared_buffers", "max_connections"
 _KEPT, _RESERVED = "superuser_reserved_connections", "reserved_connections"
 _GIB = 1024**3
@@ -51,22 +47,36 @@ class Capacity:
     others: int = 0
     """Sessions that are not ours."""
     limits: tuple[Limit, ...] = ()
+    own: int = 3
+    """Sessions of pgassay's beside a load, at most."""
 
 
-def capacity_of(session: Connection, settings: Known, host: Host | None) -> Capacity:
-    """Of the server of a session; the load's sessions are of the same role and database."""
-    memory = None if host is None else memory_of(host, session.info.backend_pid)
+def own_sessions(*, is_ours: bool, sees_host: bool) -> int:
+    """Two samplers, and one that looks on; on an existing server one that holds its lock, and one
+    that reads its host where nothing else does."""
+    return 3 + (not is_ours) + (not sees_host)
+
+
+def capacity_of(
+    session: Connection,
+    settings: Known,
+    memory: int | None,
+    own: int,
+    *,
+    in_own_database: bool = False,
+) -> Capacity:
+    """Of the server of a session; the load's sessions are of the same role, and of the same
+    database unless it runs in one of pgassay's own."""
     row = session.execute(statement("connection_room")).fetchone()
     if row is None:
-        return Capacity(settings, memory)
+        return Capacity(settings, memory, own=own)
     superuser, uses_reserved, others, of_role, by_role, of_database, in_database = row
-    bounds = (
-        (f"role {session.info.user}", of_role, by_role),
-        (f"database {session.info.dbname}", of_database, in_database),
-    )
+    bounds = [(f"role {session.info.user}", of_role, by_role)]
+    if not in_own_database:
+        bounds.append((f"database {session.info.dbname}", of_database, in_database))
     limits = [Limit(of, most, count) for of, most, count in bounds if most is not None]
     return Capacity(
-        settings, memory, superuser, uses_reserved, others, () if superuser else tuple(limits)
+        settings, memory, superuser, uses_reserved, others, () if superuser else tuple(limits), own
     )
 
 
@@ -92,36 +102,43 @@ def refuse_lacking(arms: Sequence[tuple[Demand, Capacity]], *, side_by_side: boo
 
 def lacking(arms: Sequence[tuple[Demand, Capacity]], *, side_by_side: bool) -> Iterator[str]:
     """What keeps arms from running as they are asked for; `side_by_side` is all at once."""
+    problems: dict[str, list[str]] = {}
     for demand, capacity in arms:
-        yield from _lacking_connections(demand, capacity)
-    caches = {demand.arm: _buffers(demand, capacity) for demand, capacity in arms}
+        for problem in (
+            *_lacking_connections(demand, capacity),
+            *_lacking_memory(demand, capacity),
+        ):
+            problems.setdefault(problem, []).append(demand.arm)
+    for problem, labels in problems.items():
+        named = "" if len(labels) == len(arms) else f"{', '.join(labels)}: "
+        yield f"{named}{problem}"
     known = [capacity.memory for _, capacity in arms if capacity.memory is not None]
-    if not known:
-        return
-    memory = min(known)
-    for arm, size in caches.items():
-        if size >= memory:
-            yield (
-                f"{_of(arm)}shared_buffers of {size / _GIB:.1f} GiB are more than the server's host"
-                f" lets it have, which is {memory / _GIB:.1f} GiB; make them smaller"
-            )
-    if side_by_side and max(caches.values()) < memory <= sum(caches.values()):
+    caches = {demand.arm: _buffers(demand, capacity) for demand, capacity in arms}
+    together = sum(caches.values())
+    if side_by_side and known and not problems and together >= min(known):
         told = ", ".join(f"{label}: {size / _GIB:.1f} GiB" for label, size in caches.items())
         yield (
             f"the servers of a duet run at the same time, and their shared_buffers ({told}) are"
-            f" {sum(caches.values()) / _GIB:.1f} GiB of the host's {memory / _GIB:.1f} GiB; make"
-            ' them smaller, or write design.mode = "blocks"'
+            f" {together / _GIB:.1f} GiB of the host's {min(known) / _GIB:.1f} GiB; make them"
+            ' smaller, or write design.mode = "blocks"'
+        )
+
+
+def _lacking_memory(demand: Demand, capacity: Capacity) -> Iterator[str]:
+    size = _buffers(demand, capacity)
+    if capacity.memory is not None and size >= capacity.memory:
+        yield (
+            f"shared_buffers of {size / _GIB:.1f} GiB are more than the server's host lets it have,"
+            f" which is {capacity.memory / _GIB:.1f} GiB; make them smaller"
         )
 
 
 def _lacking_connections(demand: Demand, capacity: Capacity) -> Iterator[str]:
     if demand.connections is None:
         return
-    needed = demand.connections + OWN_SESSIONS
-    told = (
-        f"{_of(demand.arm)}the load's {_counted(demand.connections)} and up to {OWN_SESSIONS} of"
-        " pgassay's own"
-    )
+    own = capacity.own + demand.reloads
+    needed = demand.connections + own
+    told = f"the load's {_counted(demand.connections)} and up to {own} of pgassay's own"
     most = _number(_MOST, demand, capacity)
     kept = 0
     if not capacity.superuser:
@@ -137,16 +154,12 @@ def _lacking_connections(demand: Demand, capacity: Capacity) -> Iterator[str]:
         )
     for limit in capacity.limits:
         if needed + limit.others > limit.most:
-            beside = [f", with {limit.others} open now,"] if limit.others else [""]
+            and_those = f", with {limit.others} open now," if limit.others else ""
             yield (
-                f"{told}{beside[0]} are more than the connection limit of {limit.of}, which is"
+                f"{told}{and_those} are more than the connection limit of {limit.of}, which is"
                 f" {limit.most}; raise it with ALTER {limit.of.partition(' ')[0].upper()}, or lower"
                 " load.clients"
             )
-
-
-def _of(arm: str) -> str:
-    return f"{arm}: " if arm else ""
 
 
 def _counted(connections: int) -> str:

@@ -177,33 +177,30 @@ class DataCopies:
         place.write(place.data / auto_conf.NAME, settings)
         self._service.start()
 
-    def give_back(self) -> frozenset[str]:
+    def give_back(self) -> tuple[frozenset[str], str]:
         """The user's own directory again; RestoreFailed where that fails.
 
-        Returns the changes, by their ids, that went with the copies.
+        Returns the changes, by their ids, that went with the copies, and what of the copies is left
+        for a person to look at.
         """
         if self._change is None or self._place is None:
-            return frozenset()
+            return frozenset(), ""
+        place, left = self._place, ""
         try:
-            give_back(self._place, self._change.boot)
+            give_back(place, self._change.boot)
         except LeftOver as error:
-            raise RestoreFailed(
-                f"the server is on its own data directory again, and {error}; look there, and"
-                f" remove {self._place.prefix}-* by hand"
-            ) from error
+            left = f"{error}; look there, and remove {place.prefix}-* by hand"
         except TargetError as error:
             raise RestoreFailed(
                 f"the server is not on its own data directory ({error}); by hand:"
                 f" {self._change.undo}"
             ) from error
         gone = self._journal.undone_since(self._change.id)
-        place, self._place, self._change = self._place, None, None
+        self._place = self._change = None
         if self._lock is not None:
             self._lock.release()
             self._lock = None
-        if note := kept_note(place):
-            raise RestoreFailed(f"the server is on its own data directory again; {note}")
-        return gone
+        return gone, left or kept_note(place)
 
     def _begun(self) -> DataPlace:
         if self._place is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
-from pgassay.errors import TargetError
+from pgassay.errors import RestoreFailed, TargetError
 from pgassay.spec.reset import EXISTING_RULE, ResetRule
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.changeable import refuse_pending
@@ -128,9 +128,13 @@ class CopiedTarget(ExistingTarget):
     def _restore_server(self) -> None:
         # First: a copy may be down for good, and what was changed in it goes with it. By SQL is put
         # back what came before, on the server's own directory.
+        left = ""
         if self._copies is not None:
-            self._forget(self._copies.give_back())
+            gone, left = self._copies.give_back()
+            self._forget(gone)
         super()._restore_server()
+        if left:
+            raise RestoreFailed(f"the server is on its own data directory again, and {left}")
 
     def _data_copies(self) -> DataCopies:
         if self._copies is None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.target import run_lock
 from pgassay.target.access import Access
-from pgassay.target.answering import is_up
+from pgassay.target.answering import POLL_S, is_up
 from pgassay.target.data_place import DataPlace
 from pgassay.target.host import Host
 from pgassay.target.located import locate
@@ -34,7 +34,7 @@ from pgassay.target.server_memory import (
     memory_file,
     remembered,
 )
-from pgassay.target.service import POLL_S, Service
+from pgassay.target.service import Service
 from pgassay.target.service_control import PgCtl
 from pgassay.target.session import (
     connect,

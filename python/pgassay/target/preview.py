@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from pgassay.errors import ConnectionRefused, TargetError
@@ -17,7 +17,7 @@ from pgassay.plan.demands import Demand
 from pgassay.spec.redaction import hides, redacted
 from pgassay.spec.reset import EXISTING_RULE, Caches, ResetRule
 from pgassay.target.access import SQL_ONLY, Access
-from pgassay.target.capacity import capacity_of, lacking
+from pgassay.target.capacity import capacity_of, lacking, own_sessions
 from pgassay.target.changeable import needs_restart, refuse_pending
 from pgassay.target.copy_room import COPIES, Room
 from pgassay.target.existing_copied import refuse_followed
@@ -99,10 +99,15 @@ def preview_existing(
         # What a dead run has left there takes room until it is given back.
         copies = COPIES + schema_variants if left is None else 0
         on_host = look_at_host(session, access, rule, copies=copies)
-        capacity = capacity_of(session, read_settings(session), None)
-        capacity = replace(capacity, memory=on_host.memory)
-        asked = [(demand, capacity) for demand in demands]
         data = on_host.data or data_here(session, access)
+        capacity = capacity_of(
+            session,
+            read_settings(session),
+            on_host.memory,
+            own_sessions(is_ours=False, sees_host=data is not None),
+            in_own_database=rule.level is ResetLevel.TEMPLATE,
+        )
+        asked = [(demand, capacity) for demand in demands]
         return Preview(
             server=parameters.label,
             version=session.info.parameter_status("server_version") or "?",

@@ -18,6 +18,7 @@ from typing import NoReturn
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
 from pgassay.target import auto_conf
 from pgassay.target.account import last_line
+from pgassay.target.answering import POLL_S
 from pgassay.target.host import Finished, Host
 from pgassay.target.located import Located, has_remains, running_in
 from pgassay.target.postmaster import StartError, failure
@@ -28,7 +29,6 @@ APPEAR_LIMIT_S = 5.0
 """Some units count as started before their server has written its pid file."""
 GONE_LIMIT_S = 5.0
 REMAINS_LIMIT_S = 30.0
-POLL_S = 0.1
 # What every stop makes sessions say; it tells nothing of a start.
 _STOPPING = re.compile(
     r"^.*FATAL:\s+(?:terminating |the database system is (?:starting up|shutting down)).*$",
@@ -108,7 +108,7 @@ class Service:
             ) from None
 
     def start_with(self, values: Mapping[str, str | None]) -> None:
-        """The same with these lines in postgresql.auto.conf; None is no line."""
+        """`start`, with these lines in postgresql.auto.conf; None is no line."""
         if self._comes_up():
             return
         now = self.auto_conf()
@@ -125,15 +125,18 @@ class Service:
     def _comes_up(self) -> bool:
         """Whether it is up, or has come up while we waited; not so where it is down."""
         began = time.monotonic()
-        while not self.is_down():
+        while True:
+            if self.is_down():
+                self._wait_for_remains()
+                # Its service may have brought it up meanwhile.
+                if self.is_down():
+                    return False
             with suppress(ConnectionRefused):
                 self._reach()
                 return True
             if time.monotonic() - began > READY_LIMIT_S:
                 raise TargetError(f"the server takes no connections; see its log, {self.by_hand}")
             time.sleep(POLL_S)
-        self._wait_for_remains()
-        return False
 
     def _wait_for_remains(self) -> None:
         """What a killed server has left is gone in a moment; else the start says so itself."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pgassay.errors import ConnectionRefused
@@ -16,11 +17,19 @@ from pgassay.plan.demands import demands_of
 from pgassay.plan.model import Plan
 from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.parse import Spec
-from pgassay.target.capacity import capacity_of, capacity_of_a_new_server, refuse_lacking
+from pgassay.spec.reset import ResetLevel
+from pgassay.target.access import access_of
+from pgassay.target.capacity import (
+    Capacity,
+    capacity_of,
+    capacity_of_a_new_server,
+    own_sessions,
+    refuse_lacking,
+)
 from pgassay.target.local_host import HERE
 from pgassay.target.memory import memory_of
 from pgassay.target.placement import Placement
-from pgassay.target.protocol import Connection, ServerFacts, Target
+from pgassay.target.protocol import Connection, Ground, ServerFacts, Target
 from pgassay.target.session import connect, told_as_target_error
 from pgassay.trials.client_side import as_the_client
 from pgassay.trials.contents import contents_of, unlike
@@ -34,14 +43,33 @@ def check_arms(spec: Spec, plan: Plan, target: Target, grounds: Grounds) -> None
     """Refuse, before anything is built, what a server or this host would not take in some arm."""
     held, held_host = spec.file.settings.postgres, spec.file.settings.host
     demands, asked = demands_of(spec, plan), []
+    capacities: dict[Ground, Capacity] = {}
     for arm in plan.arms:
+        # One server for each; the first look finds it up, where a later one may find it parked.
+        ground = replace(grounds.of_arm[arm.id], schema="")
         facts = target.choose(grounds.of_arm[arm.id])
+        if ground not in capacities:
+            capacities[ground] = _capacity(spec, target, facts)
         target.check_settings({**held, **arm.levels_of("postgres")})
         target.check_host({**held_host, **arm.levels_of("host")})
-        with told_as_target_error("looking at the server"), target.connect() as session:
-            capacity = capacity_of(session, facts.settings, target.host())
-        asked.append((demands[arm.id], capacity))
+        asked.append((demands[arm.id], capacities[ground]))
     refuse_lacking(asked, side_by_side=plan.side_by_side)
+
+
+def _capacity(spec: Spec, target: Target, facts: ServerFacts) -> Capacity:
+    """Of the chosen server, as its first start has left it."""
+    table, host = spec.file.target, target.host()
+    is_ours = table.dsn is None
+    # Whether a process of that number is the server's is known only of one that was located.
+    located = host if is_ours or access_of(table).control is not None else None
+    with told_as_target_error("looking at the server"), target.connect() as session:
+        return capacity_of(
+            session,
+            facts.settings,
+            None if located is None else memory_of(located, session.info.backend_pid),
+            own_sessions(is_ours=is_ours, sees_host=host is not None),
+            in_own_database=is_ours or spec.file.reset_rule().level is ResetLevel.TEMPLATE,
+        )
 
 
 def check_new_servers(spec: Spec, plan: Plan) -> None:
