@@ -114,14 +114,16 @@ def test_sql_of_a_variant_that_fails_names_its_level(several: Target) -> None:
     assert "Seq Scan" in plan_of(several)
 
 
-def test_arms_that_come_back_to_a_server_are_checked_while_it_is_parked(several: Target) -> None:
+@pytest.mark.parametrize(("clients", "problem"), [(8, None), (200, "^the load's 200 connections")])
+def test_arms_that_come_back_to_a_server_are_checked_while_it_is_parked(
+    clients: int, problem: str | None, several: Target
+) -> None:
     text = (
         "[factors.target]\nversion = [16, 18]\n[factors.postgres]\nwork_mem = ['4MB', '8MB']\n"
-        "[design]\ncombinations = 'one-at-a-time'\n[load]\nclients = {clients}\nstep = '10s'\n"
+        f"[design]\ncombinations = 'one-at-a-time'\n[load]\nclients = {clients}\nstep = '10s'\n"
     )
-    for clients, problem in ((8, None), (200, "the load's 200 connections")):
-        spec = parse_spec(text.format(clients=clients), source="lab.toml", beside=Path())
-        plan = make_plan(spec)
-        assert len(plan.arms) == 3
-        with nullcontext() if problem is None else pytest.raises(SetupError, match=problem):
-            check_arms(spec, plan, several, grounds_of(spec, plan))
+    spec = parse_spec(text, source="lab.toml", beside=Path())
+    plan = make_plan(spec)
+    assert len(plan.arms) == 3
+    with nullcontext() if problem is None else pytest.raises(SetupError, match=problem):
+        check_arms(spec, plan, several, grounds_of(spec, plan))
