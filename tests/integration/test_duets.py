@@ -52,7 +52,7 @@ def test_a_version_that_is_slower_is_found_with_both_servers_up(
     folder = shop_workload(tmp_path, SLOWER_ON_18)
     spec, run = tmp_path / "x.toml", tmp_path / "run"
     levels = "version = [16, 18]"
-    spec.write_text(DUET.format(use=folder, factor="", levels=levels, mode="auto", blocks=2))
+    spec.write_text(DUET.format(use=folder, factor="", levels=levels, mode="auto", blocks=3))
     done = pgassay("run", spec, "--out", run, "--json")
     assert done.returncode == 0, done.stderr
     (verdict,) = json.loads(done.stdout)["verdicts"]
@@ -60,7 +60,7 @@ def test_a_version_that_is_slower_is_found_with_both_servers_up(
     assert verdict["effect_pct"] < -20
     assert json.loads((run / "plan.json").read_text())["mode"] == "duet"
     trials = trial_files(run)
-    assert len(trials) == 2
+    assert len(trials) == 3
     for trial in trials:
         assert {one["variant"] for one in trial["load"]["slices"]} == {"a1", "a2"}
         assert trial["load"]["connections"]["count"] == 4  # two clients of each server
@@ -69,7 +69,7 @@ def test_a_version_that_is_slower_is_found_with_both_servers_up(
         assert trial["reset"]["sampled"] == "a1"
     analysis = json.loads((run / "analysis.json").read_text())
     (tps,) = (c for c in analysis["comparisons"] if c["metric"] == "tps")
-    assert (tps["blocks"], tps["rounds"]) == (2, None), "a trial is one value"
+    assert (tps["blocks"], tps["rounds"]) == (3, None), "a trial is one value"
     assert "duet: all arms take turns" in (run / "report.html").read_text()
     assert_nothing_open(run)
     assert_no_server_left(empty_base)

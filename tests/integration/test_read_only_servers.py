@@ -3,6 +3,7 @@ back once the disk is writable again."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,6 +72,7 @@ def test_an_existing_server_is_up_as_it_was_found_once_its_disk_is_writable_agai
         # What is on the disk when it fails is all that there is afterwards.
         settings.write_text(settings.read_text().replace("fsync = off", "fsync = on"))
         server.ctl("restart")
+        os.sync()  # what was written without fsync
         with as_found(kind, server, request, step="20s") as spec:
             kept = fails_in_the_second_trial(run, spec, disk)
             done = pgassay("recover", run)
