@@ -119,7 +119,7 @@ def test_a_setting_that_keeps_the_server_down_is_told_in_the_servers_own_words(
         ("30m", "initdb failed: "),
         ("60m", "building bank-write at scale 1: data.sql: "),
         ("100m", "could not be copied: "),
-        ("175m", "trial 1: 2 of 2 connections were lost"),
+        ("175m", "2 of 2 connections were lost"),
     ],
 )
 def test_a_full_disk_of_the_server_ends_the_run_and_frees_the_disk(
@@ -130,7 +130,10 @@ def test_a_full_disk_of_the_server_ends_the_run_and_frees_the_disk(
         monkeypatch.setenv("PGASSAY_DATA", str(disk))
         factor = 'max_wal_size = ["1GB", "2GB"]'
         done = pgassay("run", spec_file(tmp_path, factor=factor, step="50s"), "--out", run)
-        assert done.returncode == (2 if where.startswith("trial") else 1), done.stderr
+        # How much a machine writes in a trial is not known, so neither is which one fills the disk.
+        in_a_trial = last_line(done.stderr).startswith("pgassay: trial ")
+        assert in_a_trial == ("connections" in where)
+        assert done.returncode == (2 if in_a_trial else 1), done.stderr
         assert where in last_line(done.stderr)
         assert "No space left on device" in last_line(done.stderr)
         assert "an error of pgassay itself" not in done.stderr
