@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from pgassay.samples.journal import open_changes
@@ -15,7 +17,7 @@ from support.broken_runs import watched
 from support.command import pgassay
 from support.crash_disk import CrashDisk, crash_disk
 from support.data_copies import BESIDE, SPEC, own_rows
-from support.servers import wait_until
+from support.servers import WAIT_LIMIT_S
 from support.services import CONF_ROOT, DebianServer, debian_server
 
 LONGER = SPEC.replace('step = "0.6s"', 'step = "3s"')
@@ -46,12 +48,14 @@ def postmaster(server: DebianServer) -> int:
     return int((server.data / "postmaster.pid").read_text().split()[0])
 
 
-def is_gone(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return True
-    return False
+def kill_all_of(postmaster: int) -> None:
+    """At once, as without power: one that is left may wait for a lock of the dead for ever."""
+    os.kill(postmaster, signal.SIGSTOP)
+    processes = [*psutil.Process(postmaster).children(), psutil.Process(postmaster)]
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    assert psutil.wait_procs(processes, timeout=WAIT_LIMIT_S)[1] == []
 
 
 @pytest.mark.parametrize("text", [LONGER, IN_PLACE], ids=["on copies", "in place"])
@@ -70,9 +74,8 @@ def test_the_server_is_as_it_was_found_and_the_finished_trials_are_kept(
         kept = tool.finished()[:after]
         process = postmaster(server)
         disk.lose_power()
-        os.kill(process, signal.SIGKILL)
         tool.kill()
-    wait_until(lambda: is_gone(process), "the server gone")
+        kill_all_of(process)
     disk.start_again()
     assert open_changes(run / "journal.jsonl")
     # The host's own start of what lies at the server's path.

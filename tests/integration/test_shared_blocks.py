@@ -24,8 +24,11 @@ from support.services import CONF_ROOT, debian_server
 from support.targets import ACCESS, copied
 
 MIB = 2**20
-LARGE = "CREATE TABLE large AS SELECT i, repeat('x', 1000) AS pad FROM generate_series(1, 150000) i"
-"""Some 165 MiB."""
+PIECE = """
+INSERT INTO large SELECT i, repeat('x', 1000) FROM generate_series(%s + 1, %s + 15000) i
+"""
+PIECES = range(0, 150_000, 15_000)
+"""Some 165 MiB in all."""
 
 
 @pytest.fixture
@@ -45,10 +48,15 @@ def build(session: Connection) -> None:
 
 
 def build_large(session: Connection) -> None:
-    """Frozen at once, so that no VACUUM writes its pages, and WAL for all of them, again."""
-    session.execute(LARGE)
-    session.execute("VACUUM (FREEZE) large")
-    session.execute("CHECKPOINT")
+    """Frozen at once, so that no VACUUM writes its pages, and WAL for all of them, again.
+
+    In pieces, each with its checkpoint: a timed one may come too late for the WAL of all of it.
+    """
+    session.execute("CREATE TABLE large (i int, pad text)")
+    for first in PIECES:
+        session.execute(PIECE, (first, first))
+        session.execute("VACUUM (FREEZE) large")
+        session.execute("CHECKPOINT")
 
 
 def rows(session: Connection) -> int:

@@ -24,7 +24,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        _run("umount", "--lazy", folder)
+        _taken_away(folder)
 
 
 def remount(folder: Path, how: str) -> None:
@@ -77,7 +77,7 @@ def failing_disk(folder: Path, size: str) -> Iterator[FailingDisk]:
             folder.chmod(0o711)
             yield disk
         finally:
-            _run("umount", "--lazy", folder)
+            _taken_away(folder)
     finally:
         disk.image.unlink()
 
@@ -90,7 +90,14 @@ def _mounted(folder: Path, *words: str) -> None:
         ["mount", *words, str(folder)], capture_output=True, text=True, check=False
     )
     if mounted.returncode:
+        folder.rmdir()
         pytest.skip(f"mounting is not allowed here: {mounted.stderr.strip()}")
+
+
+def _taken_away(folder: Path) -> None:
+    """Lazily: who still has a file open there keeps it."""
+    _run("umount", "--lazy", folder)
+    folder.rmdir()
 
 
 def _run(*words: str | Path) -> str:
