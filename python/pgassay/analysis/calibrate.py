@@ -59,7 +59,7 @@ def with_noise(
         return _calibrated_turns(analysis, plan, summaries) if plan.calibrates else analysis
     noises = []
     for metric in PRIMARY:
-        table = block_table(METRICS[metric], analysis.trials, plan, None)
+        table = block_table(METRICS[metric], analysis.trials, plan, None).complete()
         noise = noise_of(metric, table, courses, plan.measured_s, alike=plan.calibrates)
         if noise is not None:
             noises.append(noise)

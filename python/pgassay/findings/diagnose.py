@@ -17,7 +17,7 @@ from pgassay.findings.calibration import calibration_findings
 from pgassay.findings.factorial_wording import factorial_findings
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.observe import observe
-from pgassay.findings.wording import quantity, signed_percent, verdict_sentence
+from pgassay.findings.wording import quantity, signed_percent, unanswered, verdict_sentence
 
 _RULES = tomllib.loads((files(__package__) / "rules.toml").read_text("utf-8"))
 _LIMITS = _RULES["thresholds"]
@@ -33,6 +33,9 @@ def find(analysis: Analysis) -> tuple[Finding, ...]:
             verdict,
         )
         for verdict in analysis.verdicts()
+    ]
+    found += [
+        Finding(FindingKind.VERDICT, Verdict.UNDECIDED.value, text) for text in unanswered(analysis)
     ]
     found += factorial_findings(analysis)
     if analysis.calibration is not None:
