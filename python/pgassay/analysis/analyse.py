@@ -30,6 +30,7 @@ from pgassay.analysis.model import (
 from pgassay.analysis.round_doubts import idle_rounds, round_doubts
 from pgassay.analysis.round_effects import round_effects
 from pgassay.analysis.run_doubts import of_invalid, run_doubts
+from pgassay.analysis.secondary import corrected
 from pgassay.analysis.standstills import standstill_doubts, standstills, taken
 from pgassay.analysis.turns_model import Withdrawn
 from pgassay.analysis.variants import summarise_variants
@@ -75,6 +76,8 @@ def analyse(
     if plan.calibrates:
         doubtful = {}  # there is no verdict to withdraw
     comparisons = without_verdicts(comparisons, doubtful)
+    if not plan.calibrates:
+        comparisons = corrected(comparisons, plan.metric)
     factorial = factorial_effects(plan, METRICS[plan.metric], steps[None], rule)
     factorial = without_effects(factorial, plan, doubtful.keys() | _still_as_a_whole(stood))
     return Analysis(

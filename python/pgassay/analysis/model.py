@@ -187,7 +187,7 @@ class Comparison:
     difference: float
     ci95: tuple[float, float] | None
     p_t: float | None
-    """Student's t on the same differences; for screening what else moved, not for verdicts."""
+    """Student's t on the same differences; screens what else moved, decides no primary verdict."""
     p_sign_flip: float | None
     p_blocks: int
     """How many blocks, fixed beforehand, the sign-flip p is over."""
@@ -204,6 +204,10 @@ class Comparison:
     """Where the verdict is undecided for this and not for its interval."""
     withdrawn_for_good: bool = False
     """No more trials of this run can bring the verdict back."""
+    p_by: float | None = None
+    """Of any metric but the primary one: `p_t` corrected for all of them (Benjamini-Yekutieli)."""
+    clear: bool | None = None
+    """The same: whether it differs by that p and by its interval, as its verdict then says."""
 
     @property
     def load(self) -> str:
