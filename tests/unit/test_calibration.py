@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from bench.courses import course_of, inert_noise
 
-from pgassay.analysis.calibration import advise, optimum_s
-from pgassay.analysis.calibration_model import Noise
+from pgassay.analysis.calibration import advise, optimum_s, trend_over
+from pgassay.analysis.calibration_model import Noise, RunTrend
 from pgassay.analysis.contrasts import BlockTable
 from pgassay.analysis.experience import expect, record_of
 from pgassay.analysis.host_steadiness import host_steadiness
@@ -265,3 +266,32 @@ def test_a_run_of_levels_has_its_noise_but_no_calibration(tmp_path: Path) -> Non
     assert context.analysis.noise is not None
     tps = next(n for n in context.analysis.noise.metrics if n.metric == "tps")
     assert 0.004 < tps.trial_sd < 0.03
+
+
+@pytest.mark.parametrize("trials", [6, 12, 24])
+def test_a_drift_that_is_only_scatter_is_told_as_such_in_nearly_all_runs(trials: int) -> None:
+    source = np.random.default_rng(8)
+    found = [trend_over(np.exp(0.05 * source.standard_normal(trials)).tolist()) for _ in range(400)]
+    trends = [trend for trend in found if trend is not None]
+    assert np.mean([abs(trend.pct) >= 5.0 for trend in trends]) > 0.1, "it looks like drift"
+    assert np.mean([trend.is_sure for trend in trends]) < 0.08
+
+
+def test_a_drift_that_is_there_is_found_with_its_size() -> None:
+    source = np.random.default_rng(8)
+    rising = np.linspace(0.0, math.log(1.2), 24)
+    trend = trend_over(np.exp(rising + 0.02 * source.standard_normal(24)).tolist())
+    assert trend is not None
+    assert trend.is_sure
+    assert trend.ci95_pct[0] < 20.0 < trend.ci95_pct[1]
+    assert trend_over([1.0, 2.0, 3.0, 4.0]) is None
+
+
+def test_only_a_sure_drift_makes_a_host_doubtful(tmp_path: Path) -> None:
+    calibration = calibrated(tmp_path / "run", 0.004).analysis.calibration
+    assert calibration is not None
+    states = [
+        fitness_of(replace(calibration, trend=RunTrend(6.0, interval)), 0.02)
+        for interval in ((-1.0, 13.0), (1.0, 11.0))
+    ]
+    assert states == [Fitness.FIT, Fitness.DOUBTFUL]

@@ -104,6 +104,28 @@ def test_the_jackknife_has_no_bounds_where_an_estimate_has_no_end() -> None:
     assert jackknifed(0.0, np.array([0.0, 1.0, 0.0]), ratio=False).low == 0.0
 
 
+def test_the_jackknife_has_no_bounds_where_leaving_out_changes_nothing() -> None:
+    for value, ratio in ((0.0, False), (0.3, False), (5.0, True)):
+        found = jackknifed(value, np.full(6, value), ratio=ratio)
+        assert (found.value, found.low, found.high) == (value, None, None)
+
+
+def test_a_parameter_at_its_bound_has_no_interval_and_identical_blocks_are_no_curve() -> None:
+    plan = plan_with(clients=CLIENTS, levels=("off",))
+    # Better than linear: no contention and no coherence fit it best, whichever block is left out.
+    tps = np.array(CLIENTS, dtype=float) ** 1.2 * np.exp(
+        noisy(np.random.default_rng(8), 6, 7, 0.01)
+    )
+    (curve,) = load_curves(plan, trials_with(plan, {"a1": tps}))
+    assert curve.fit is not None
+    assert (curve.fit.coherence.value, curve.fit.coherence.high) == (0.0, None)
+    assert curve.fit.rate.high is not None
+    law = scaling_law(np.array(CLIENTS, dtype=float), 1000, 0.05, 0.002)
+    (same,) = load_curves(plan, trials_with(plan, {"a1": np.tile(law, (6, 1))}))
+    assert same.fit is None
+    assert "do not vary at all" in (same.refused or "")
+
+
 def test_widened_percentiles_are_the_normal_ones_for_many_units_and_wider_for_few() -> None:
     values = np.random.default_rng(0).standard_normal(100_000)
     assert widened_percentiles(values, 10_000) == pytest.approx((-1.96, 1.96), abs=0.03)

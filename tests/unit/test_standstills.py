@@ -179,3 +179,27 @@ def test_a_calibration_has_no_verdict_to_lose() -> None:
     assert {c.verdict for c in analysis.verdicts()} == {Verdict.CALIBRATION}
     (doubt,) = told(analysis, "standstill")
     assert "no verdict" not in doubt
+
+
+@pytest.mark.parametrize(
+    ("margin", "failed", "is_told"),
+    [
+        (0.02, 0.9, False),
+        (0.02, 1.1, True),
+        (0.01, 0.6, True),
+        (0.01, 0.4, False),
+    ],
+)
+def test_arms_with_trials_of_their_own_that_fail_differently_are_told_as_those_in_turns_are(
+    margin: float, failed: float, is_told: bool
+) -> None:
+    plan = replace(plan_of(), smallest_effect=margin)
+    trials = [
+        replace(t, whole=replace(t.whole, values={**t.whole.values, "failed_share": share}))
+        for t in trials_of(plan, {}, ())
+        for share in [failed * (t.arm == "a2")]
+    ]
+    texts = told(analyse("?", plan, trials), "failures")
+    assert bool(texts) is is_told
+    if is_told:
+        assert f"{failed:.1f} % of max_wal_size = 2GB" in texts[0]

@@ -16,6 +16,7 @@ from pgassay.analysis.comparison import Question, compare
 from pgassay.analysis.contrasts import BlockTable, block_table, main_effect
 from pgassay.analysis.estimate import Rule
 from pgassay.analysis.factorial import factorial_effects, joint_p
+from pgassay.analysis.failures import failure_doubts
 from pgassay.analysis.metrics import METRICS, Metric
 from pgassay.analysis.model import (
     Analysis,
@@ -106,6 +107,7 @@ def analyse(
             *carry_over_doubts(carried),
             *round_doubts(plan, trials, idle),
             *standstill_doubts(plan, stood),
+            *failure_doubts(plan, trials),
             *run_doubts(plan, trials, comparisons, complete),
         ),
     )

@@ -132,6 +132,7 @@ def _with_calibration(
     experiment = plan.experiment()
     in_order = sorted(analysis.trials, key=lambda trial: trial.whole.start_ns)
     values = [t.whole.values[plan.metric] for t in in_order if plan.metric in t.whole.values]
+    trend = trend_over([v for v in values if v > 0.0])
     return replace(
         analysis,
         calibration=Calibration(
@@ -148,7 +149,8 @@ def _with_calibration(
             advice=advice,
             advised_within=advised_within(experiment),
             host=host_steadiness(summaries),
-            trend_pct=trend_over([v for v in values if v > 0.0]),
+            trend_pct=None if trend is None else trend.pct,
+            trend=trend,
             turns=turns,
             advice_in_turns=advice_in_turns,
         ),

@@ -19,7 +19,7 @@ from importlib.resources import files
 import numpy as np
 
 from pgassay.analysis.analyse import rule_of
-from pgassay.analysis.calibration_model import Advice, Noise, Outlook
+from pgassay.analysis.calibration_model import Advice, Noise, Outlook, RunTrend
 from pgassay.analysis.power import Spreading, blocks_for, difference_sd, outlook
 from pgassay.plan.model import Plan
 
@@ -28,6 +28,8 @@ _LENGTHS_S: list[float] = tomllib.loads(
 )["lengths_s"]
 _FEWEST_BLOCKS = 6
 """Fewer rest on a spread that is hardly known."""
+_FEWEST_IN_A_TREND = 5
+"""Trials: the most extreme order of four comes about by chance in more than 5 %."""
 _MOST_BLOCKS = 200
 """Beyond this a length of trial is not advised."""
 
@@ -69,14 +71,20 @@ def optimum_s(noise: Noise, overhead_s: float) -> float | None:
     return math.sqrt(overhead_s) * noise.second_sd / noise.start_sd
 
 
-def trend_over(values: Sequence[float]) -> float | None:
-    """Theil and Sen's line through all trials in their order, from the first to the last, in %."""
-    if len(values) < 4:
+def trend_over(values: Sequence[float]) -> RunTrend | None:
+    """Theil and Sen's line through all trials in their order, with Sen's interval.
+
+    The interval turns round Kendall's test: without drift any order of the trials is as likely.
+    """
+    if len(values) < _FEWEST_IN_A_TREND:
         return None
+    from scipy import stats  # a second to load, which most commands can do without
+
     logs = np.log(np.array(values))
-    early, late = np.triu_indices(len(logs), 1)
-    slope = float(np.median((logs[late] - logs[early]) / (late - early)))
-    return 100.0 * math.expm1(slope * (len(logs) - 1))
+    line = stats.theilslopes(logs, np.arange(len(logs)), alpha=0.95)
+    ends = (line.slope, line.low_slope, line.high_slope)
+    pct, low, high = (100.0 * math.expm1(float(end) * (len(logs) - 1)) for end in ends)
+    return RunTrend(pct, (low, high))
 
 
 def expected_of(noise: Noise, plan: Plan) -> Outlook:

@@ -141,6 +141,19 @@ class TurnNoise:
 
 
 @dataclass(frozen=True)
+class RunTrend:
+    """From the first trial to the last, of all trials in their order."""
+
+    pct: float
+    ci95_pct: tuple[float, float]
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is more than the trials' own scatter."""
+        return self.ci95_pct[0] > 0.0 or self.ci95_pct[1] < 0.0
+
+
+@dataclass(frozen=True)
 class Calibration:
     """The noise floor of a host, under one load."""
 
@@ -166,9 +179,11 @@ class Calibration:
     """Blocks: up to the last look of a group-sequential run, else 200."""
     host: HostSteadiness
     trend_pct: float | None
-    """From the first trial to the last, of all trials in their order."""
+    """From the first trial to the last, of all trials in their order; None of fewer than five."""
     turns: TurnNoise | None = None
     """Of an A/A switchback."""
+    trend: RunTrend | None = None
+    """The same with its interval."""
     advice_in_turns: Advice | None = None
     """Of trials in which all arms take turns, as long as they were; None where too many."""
 

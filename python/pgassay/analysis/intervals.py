@@ -18,8 +18,6 @@ from scipy import special
 
 from pgassay.analysis.curves_model import Estimate
 
-RESAMPLES = 2000
-
 
 def mean_with_interval(values: NDArray[np.float64], alpha: float = 0.05) -> Estimate:
     """Their mean and Student's t interval; without bounds where it cannot be known."""
@@ -33,7 +31,7 @@ def mean_with_interval(values: NDArray[np.float64], alpha: float = 0.05) -> Esti
     return Estimate(mean, mean - reach, mean + reach)
 
 
-def draws(n: int, count: int = RESAMPLES) -> NDArray[np.int64]:
+def draws(n: int, count: int) -> NDArray[np.int64]:
     """`count` samples of n out of n units, with replacement; the same every time."""
     return np.random.default_rng(0).integers(0, n, (count, n))
 
@@ -66,6 +64,9 @@ def jackknifed(
     if ratio and (value <= 0.0 or np.any(left_out <= 0.0)):
         return Estimate(value, None, None)
     scaled = np.log(left_out) if ratio else left_out
+    # Equal ones tell no spread: identical blocks, or a parameter that stays at its bound.
+    if float(np.ptp(scaled)) <= 1e-12 * max(1.0 if ratio else 0.0, float(np.max(np.abs(scaled)))):
+        return Estimate(value, None, None)
     error = math.sqrt((n - 1) / n * float(((scaled - scaled.mean()) ** 2).sum()))
     reach = float(special.stdtrit(n - 1, 1 - alpha / 2)) * error
     if ratio:

@@ -24,6 +24,8 @@ from pgassay.plan.model import Plan
 FEWEST_LOADS = 4
 """Three would be met exactly by any three parameters."""
 FEWEST_BLOCKS = 3
+_ALIKE = 1e-12
+"""Of logarithms of throughput: rounding, not a measurement's scatter."""
 _STEPS = 12
 _POINTS = 60
 _NO_KNEE = math.inf
@@ -72,6 +74,8 @@ def _refusal(
         )
     if len(rows) < FEWEST_BLOCKS:
         return f"intervals take {FEWEST_BLOCKS} blocks or more, there are {len(rows)}"
+    if not np.any(np.ptp(rows, axis=0) > _ALIKE):
+        return "the blocks do not vary at all, so nothing is known of how sure a curve is"
     return None
 
 

@@ -25,8 +25,6 @@ _MOST_LOST = 0.01
 """Share of rounds that may be lost; surely more, and no verdict is given."""
 _CHANCE = 0.05
 """p of such a share, and of the arms' lacking alike, below which none is given."""
-_FAILED = 0.01
-"""Arms whose failed shares differ by so much, or by half of the smallest effect, are told."""
 
 
 @dataclass(frozen=True)
@@ -82,13 +80,12 @@ def idle_rounds(plan: Plan, trials: Sequence[TrialMeasures]) -> IdleRounds:
 
 
 def round_doubts(plan: Plan, trials: Sequence[TrialMeasures], idle: IdleRounds) -> Iterator[Doubt]:
-    """What is left out and why, and arms that fail more than others."""
+    """What is left out and why."""
     if not plan.alternates:
         return
     if idle.lost:
         yield Doubt("idle-rounds", _idle_text(plan, idle))
     yield from _few_rounds(plan, trials)
-    yield from _failures(plan, trials)
 
 
 def _idle_text(plan: Plan, idle: IdleRounds) -> str:
@@ -129,23 +126,3 @@ def rounds_that_count(plan: Plan, trials: Sequence[TrialMeasures]) -> dict[int, 
     """Trial → its rounds in which every arm has a value of the primary metric."""
     metric = METRICS[plan.metric]
     return {t.number: len(round_table(metric, [t], plan).blocks) for t in trials}
-
-
-def _failures(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[Doubt]:
-    """Failed transactions are in no figure, so an arm that gives up early may look quick."""
-    shares = {}
-    for arm in plan.arms:
-        own = [turn for trial in trials for turn in trial.turns if turn.arm == arm.id]
-        failed, done = sum(t.failed for t in own), sum(t.transactions for t in own)
-        if failed + done:
-            shares[arm.label] = failed / (failed + done)
-    if len(shares) < 2:
-        return
-    if max(shares.values()) - min(shares.values()) < min(_FAILED, plan.smallest_effect / 2):
-        return
-    told = ", ".join(f"{100 * share:.1f} % of {label}" for label, share in shares.items())
-    yield Doubt(
-        "failures",
-        f"arms differ in the transactions that failed ({told}); these are in no figure, so the arm"
-        " that fails more may look better or worse than it is",
-    )

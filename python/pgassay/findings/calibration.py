@@ -9,7 +9,7 @@ import tomllib
 from enum import StrEnum
 from importlib.resources import files
 
-from pgassay.analysis.calibration_model import Calibration, Expected, Outlook
+from pgassay.analysis.calibration_model import Calibration, Expected, Outlook, RunTrend
 from pgassay.analysis.experience import Expectation
 from pgassay.analysis.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
@@ -206,7 +206,7 @@ def _checks(found: Calibration, smallest_effect: float) -> list[tuple[Fitness, s
         "spread": 100.0 * found.noise.trial_sd if found.turns is None else None,
         "detectable": None if detectable is None else detectable / smallest_effect,
         "interval": reach,
-        "trend": None if found.trend_pct is None else abs(found.trend_pct),
+        "trend": None if found.trend is None else abs(found.trend.pct),
         "steal": host.worst_steal_pct,
         "others": host.others_pct,
         "frequency": host.frequency_spread_pct,
@@ -217,8 +217,19 @@ def _checks(found: Calibration, smallest_effect: float) -> list[tuple[Fitness, s
         value, rule = values[name], _RULES["check"][name]
         if value is not None:
             text = str(rule["text"]).format(value=f"{value:.2g}" if value < 10 else f"{value:.0f}")
-            checks.append((_state(value, rule["doubt"], rule["unfit"]), rule["title"], text))
+            state = _state(value, rule["doubt"], rule["unfit"])
+            if name == "trend" and found.trend is not None:
+                # Drift that the scatter of trials explains is no reason to doubt the host.
+                state = state if found.trend.is_sure else Fitness.FIT
+                text += _trend_interval(found.trend)
+            checks.append((state, rule["title"], text))
     return checks
+
+
+def _trend_interval(trend: RunTrend) -> str:
+    low, high = (f"{end:.2g}".replace("-", "\u2212") for end in trend.ci95_pct)
+    texts = _RULES["check"]["trend"]
+    return str(texts["sure" if trend.is_sure else "chance"]).format(low=low, high=high)
 
 
 def _state(value: float, doubt: float, unfit: float) -> Fitness:

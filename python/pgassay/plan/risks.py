@@ -95,7 +95,7 @@ def _checkpoint_phase(spec: Spec) -> list[str]:
             what = f"{length:g} s of measurement" if whole else f"a step of {length:g} s"
             return [
                 f"checkpoint_timeout is varied, and {what} is not a whole number of"
-                f" {', '.join(f'{c:g} s' for c in partial)} cycles: the phase of the checkpoint will"
+                f" {', '.join(f'{c:g} s' for c in partial)} cycles: the checkpoint's phase will"
                 f" move the result; make load.step {_fitting(cycles)}"
             ]
     return []

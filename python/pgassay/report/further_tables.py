@@ -201,5 +201,7 @@ def _lost(estimate: Estimate | None) -> str:
 
 def _parameter(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
-        return f"{estimate.value:.2g}"
+        # No parameter is negative: one that would be is 0, whichever block is left out.
+        why = "at its bound, no interval" if estimate.value == 0.0 else "no interval"
+        return f"{estimate.value:.2g} ({why})"
     return f"{estimate.value:.2g} ({estimate.low:.2g} to {estimate.high:.2g})"
