@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import special
 
 from pgassay.analysis import group_sequential
@@ -153,3 +155,62 @@ def test_as_many_more_blocks_as_are_told_decide_where_mean_and_spread_stay(
         found = estimate(repeated, margins, rule)
         if rule.may_decide(blocks):
             assert (found.differs or found.inside) == (blocks == 6 + more)
+
+
+def linear_search(seen: np.ndarray[tuple[int], np.dtype[np.float64]], rule: Rule) -> int | None:
+    """The first block at which the rule decides if mean and spread stay, block by block."""
+    n, mean, spread = len(seen), float(seen.mean()), float(seen.std(ddof=1))
+    low, high = rule.margins(1.0, ratio=True)
+    for stop in rule.stops_after(n):
+        width = spread / math.sqrt(stop)
+        if rule.critical(stop, 0.05) * width < abs(mean):
+            return stop - n
+        if rule.critical(stop, 0.10) * width < min(high - mean, mean - low):
+            return stop - n
+    return None
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    rule=st.sampled_from(
+        [
+            *((kind, ()) for kind in (IntervalKind.T, IntervalKind.SEQUENCE)),
+            *((IntervalKind.GROUP, looks) for looks in (LOOKS, (4, 8), (5, 7, 11, 13))),
+        ]
+    ),
+    simultaneous=st.integers(1, 5),
+    blocks=st.integers(4, 30),
+    mean=st.floats(-0.06, 0.06),
+    spread=st.floats(0.001, 0.15),
+)
+def test_the_number_of_more_blocks_is_that_of_a_search_block_by_block(
+    rule: tuple[IntervalKind, tuple[int, ...]],
+    simultaneous: int,
+    blocks: int,
+    mean: float,
+    spread: float,
+) -> None:
+    # Bisection finds the first only if a rule that decides at one block decides at all later ones.
+    kind, looks = rule
+    judged = Rule(kind, 0.02, simultaneous, 6, looks)
+    pattern = np.resize([1.0, -1.0], blocks)
+    seen = mean + spread * (pattern - pattern.mean()) / pattern.std(ddof=1)
+    found = estimate(seen, judged.margins(1.0, ratio=True), judged)
+    expected = 0 if found.differs or found.inside else linear_search(seen, judged)
+    assert found.blocks_to_decide == expected
+
+
+def test_about_6_of_10_undecided_runs_are_decided_by_the_number_told() -> None:
+    source = np.random.default_rng(2)
+    rule = Rule(IntervalKind.T, 0.02, 1, 6)
+    margins = rule.margins(1.0, ratio=True)
+    decided = []
+    while len(decided) < 300:
+        truth, spread = source.uniform(-0.04, 0.04), source.uniform(0.01, 0.06)
+        seen = truth + spread * source.standard_normal(6)
+        more = estimate(seen, margins, rule).blocks_to_decide
+        if more:
+            longer = np.r_[seen, truth + spread * source.standard_normal(more)]
+            found = estimate(longer, margins, rule)
+            decided.append(found.differs or found.inside)
+    assert 0.5 < np.mean(decided) < 0.7
