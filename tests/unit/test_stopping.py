@@ -204,7 +204,7 @@ def test_about_6_of_10_undecided_runs_are_decided_by_the_number_told() -> None:
     source = np.random.default_rng(2)
     rule = Rule(IntervalKind.T, 0.02, 1, 6)
     margins = rule.margins(1.0, ratio=True)
-    decided = []
+    decided: list[bool] = []
     while len(decided) < 300:
         truth, spread = source.uniform(-0.04, 0.04), source.uniform(0.01, 0.06)
         seen = truth + spread * source.standard_normal(6)

@@ -194,8 +194,8 @@ class Comparison:
     e_value: float | None
     verdict: Verdict
     blocks_to_decide: int | None
-    """More blocks that decide if mean and spread stay, as they do in about 6 of 10 such runs; 0 when
-    decided, None when hopeless or unknown."""
+    """More blocks that decide if mean and spread stay, which about 6 of 10 such runs do by then; 0
+    when decided, None when hopeless or unknown."""
     block_effects_pct: tuple[float, ...]
     p_max_t: float | None = None
     """Of the primary metric: corrected for all verdicts together by flipping their signs as one."""

@@ -3,8 +3,8 @@
 Enters: levels, and a function that probes one. Leaves: a level shown to hold, a level shown to
 break, every probe. Never: runs a load; pure but for the function it is given.
 
-Two phases (docs/methods.md, "Search"): bisection with few probes finds where to look and claims
-nothing; then fresh probes confirm. A level is shown to hold when every one of `confirmations`
+Two phases (docs/methods-planning.md, "Search"): bisection with few probes finds where to look and
+claims nothing; then fresh probes confirm. A level is shown to hold when every one of `confirmations`
 fresh probes held, which chance allows with 2^-confirmations at most where a probe holds no more
 often than it breaks; Bonferroni's rule shares the error between all the tests that may be made.
 """
