@@ -18,8 +18,8 @@ def host_steadiness(summaries: Sequence[Mapping[str, Any]]) -> HostSteadiness:
     """From the looks around each trial (`fingerprint` in trial.json)."""
     prints = [summary.get("fingerprint") or {} for summary in summaries]
     splits = [p["processors"] for p in prints if p.get("processors")]
-    steal = [100.0 * s["steal_s"] / s["all_s"] for s in splits if s["all_s"] > 0.0]
-    others = [100.0 * s["foreign_user_s"] / s["all_s"] for s in splits if s["all_s"] > 0.0]
+    steal = _shares(splits, "steal_s")
+    others = _shares(splits, "foreign_user_s")
     looks = [
         look.get("host") or {}
         for one in prints
@@ -37,3 +37,10 @@ def host_steadiness(summaries: Sequence[Mapping[str, Any]]) -> HostSteadiness:
         else None,
         throttled=max(heat) - min(heat) if heat else None,
     )
+
+
+def _shares(splits: Sequence[Mapping[str, Any]], name: str) -> list[float]:
+    """Of all processors' time, in per cent, where both are known."""
+    return [
+        100.0 * s[name] / s["all_s"] for s in splits if s.get("all_s") and s.get(name) is not None
+    ]

@@ -4,9 +4,10 @@ Enters: levels, and a function that probes one. Leaves: a level shown to hold, a
 break, every probe. Never: runs a load; pure but for the function it is given.
 
 Two phases (docs/methods-planning.md, "Search"): bisection with few probes finds where to look and
-claims nothing; then fresh probes confirm. A level is shown to hold when every one of `confirmations`
-fresh probes held, which chance allows with 2^-confirmations at most where a probe holds no more
-often than it breaks; Bonferroni's rule shares the error between all the tests that may be made.
+claims nothing; then fresh probes confirm. A level is shown to hold when every one of
+`confirmations` fresh probes held, which chance allows with 2^-confirmations at most where a probe
+holds no more often than it breaks; Bonferroni's rule shares the error between all the tests that
+may be made.
 """
 
 from __future__ import annotations

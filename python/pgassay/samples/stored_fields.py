@@ -78,10 +78,10 @@ _TRIAL: Form = {
         "before?": _LOOK,
         "after?": _LOOK,
         "processors?": {
-            "all_s": _NUMBER,
             "server_s": _NUMBER,
-            "foreign_user_s": _NUMBER,
-            "steal_s": _NUMBER,
+            "all_s?": _NUMBER,
+            "foreign_user_s?": _NUMBER,
+            "steal_s?": _NUMBER,
         },
     },
 }
