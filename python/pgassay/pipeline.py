@@ -157,8 +157,10 @@ def _environment(run: RunDirectory, trials: Sequence[StoredTrial]) -> dict[str, 
     """environment.json, with what the resets have cost since it was written."""
     stored = run.read_json("environment.json") if run.has("environment.json") else {}
     if isinstance(stored.get("reset"), dict):
-        took = [trial.summary()["reset"]["duration_s"] for trial in trials]
-        stored["reset"]["seconds"] = round(statistics.median(took), 2)
+        resets = [trial.summary().get("reset") or {} for trial in trials]
+        took = [reset["duration_s"] for reset in resets if reset.get("duration_s") is not None]
+        if took:
+            stored["reset"]["seconds"] = round(statistics.median(took), 2)
     return stored
 
 

@@ -91,6 +91,10 @@ def test_arms_of_a_block_share_their_loads_seed_and_blocks_do_not() -> None:
     ("more", "risk"),
     [
         ("[load]\nstep = '2s'", "steps of 2 s are short"),
+        ("[load]\nclients = [2, 4]", 'write order = "shuffled"'),
+        ("[load]\nclients = [2, 4]\norder = 'shuffled'", ""),
+        ("[settings.postgres]\ncheckpoint_timeout = '5min'", "trials may hold no checkpoint"),
+        ("[settings.postgres]\ncheckpoint_timeout = '1min'", ""),
         ("", ""),
     ],
 )
@@ -106,4 +110,32 @@ def test_a_checkpoint_interval_that_does_not_fit_the_trial_is_a_risk() -> None:
         for step in ("10min", "15min")
     ]
     assert "900 s cycles" in risks[0][0]
+    assert "make load.step 900 s or a multiple" in risks[0][0]
     assert risks[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("levels", "step", "told"),
+    [
+        # The steps together are whole cycles; each of them is a third of one.
+        (("5min", "30min"), "10min", "a step of 600 s is not a whole number of 1800 s cycles"),
+        (("5min", "30min"), "30min", ""),
+        (("4min", "6min"), "6min", "make load.step 720 s or a multiple"),
+        (("7min", "11min"), "10min", "make load.step 1980 s or more, 3 of the longest cycles"),
+        (("7min", "11min"), "33min", ""),
+    ],
+)
+def test_each_step_that_is_compared_must_fit_the_checkpoint_interval(
+    levels: tuple[str, ...], step: str, told: str
+) -> None:
+    text = f"""
+        [factors.postgres]
+        checkpoint_timeout = {json.dumps(levels)}
+        [load]
+        clients = [5, 8, 12]
+        order = "shuffled"
+        step = "{step}"
+    """
+    risks = make_plan(parse_spec(text, source="lab.toml", beside=Path())).warnings
+    phase = [risk for risk in risks if "checkpoint_timeout is varied" in risk]
+    assert (told in phase[0]) if told else not phase

@@ -23,20 +23,27 @@ from pgassay.analysis.model import (
     Comparison,
     Doubt,
     IntervalKind,
+    Standstill,
     TrialMeasures,
     Verdict,
 )
-from pgassay.analysis.round_doubts import idle_rounds, round_doubts, rounds_that_count
+from pgassay.analysis.round_doubts import idle_rounds, round_doubts
 from pgassay.analysis.round_effects import round_effects
-from pgassay.analysis.rounds import FEWEST_ROUNDS
+from pgassay.analysis.run_doubts import of_invalid, run_doubts
+from pgassay.analysis.secondary import corrected
+from pgassay.analysis.standstills import standstill_doubts, standstills, taken
 from pgassay.analysis.turns_model import Withdrawn
-from pgassay.analysis.unmeasured import unmeasured
 from pgassay.analysis.variants import summarise_variants
-from pgassay.analysis.withdrawing import Withdrawal, without_effects, without_verdicts
+from pgassay.analysis.withdrawing import (
+    Level,
+    Withdrawal,
+    without_effects,
+    without_standing,
+    without_verdicts,
+)
 from pgassay.plan.model import Plan
 from pgassay.plan.turns import rounds_of
 
-_MANY_TRIALS = 6
 _INTERVALS = {
     "fixed": IntervalKind.T,
     "sequential": IntervalKind.SEQUENCE,
@@ -55,7 +62,10 @@ def analyse(
     trials = sorted((t for t in finished if not t.invalid), key=_place)
     invalid = sorted((t for t in finished if t.invalid), key=_place)
     steps = {step: block_table(METRICS[plan.metric], trials, plan, step) for step in _steps(plan)}
-    comparisons = _tested_together(plan, steps, tuple(_comparisons(plan, trials, rule)), rule)
+    complete = _complete_blocks(plan, trials)
+    stood = standstills(plan, trials, _steps(plan))
+    comparisons = without_standing(_comparisons(plan, trials, rule), taken(stood), complete)
+    comparisons = _tested_together(plan, steps, comparisons, rule)
     carried = carry_over(plan, trials, comparisons)
     idle = idle_rounds(plan, trials)
     found_to = Withdrawal(Withdrawn.CARRY_OVER, for_good=True)
@@ -66,9 +76,10 @@ def analyse(
     if plan.calibrates:
         doubtful = {}  # there is no verdict to withdraw
     comparisons = without_verdicts(comparisons, doubtful)
+    if not plan.calibrates:
+        comparisons = corrected(comparisons, plan.metric)
     factorial = factorial_effects(plan, METRICS[plan.metric], steps[None], rule)
-    factorial = without_effects(factorial, plan, doubtful)
-    complete = _complete_blocks(plan, trials)
+    factorial = without_effects(factorial, plan, doubtful.keys() | _still_as_a_whole(stood))
     return Analysis(
         question=question,
         metric=plan.metric,
@@ -80,6 +91,7 @@ def analyse(
         trials=tuple(trials),
         invalid_trials=tuple(invalid),
         comparisons=comparisons,
+        standstills=stood,
         variants=() if plan.alternates else summarise_variants(trials),
         carry_over=carried,
         carry_over_suspected=bool(suspected(carried) - doubtful.keys()),
@@ -89,13 +101,19 @@ def analyse(
         trends=factorial.trends,
         arm_effects=factorial.arm_effects,
         warnings=(
-            *_of_invalid(invalid, trials),
+            *of_invalid(invalid, trials),
             *drift,
             *carry_over_doubts(carried),
             *round_doubts(plan, trials, idle),
-            *_warnings(plan, trials, comparisons, complete),
+            *standstill_doubts(plan, stood),
+            *run_doubts(plan, trials, comparisons, complete),
         ),
     )
+
+
+def _still_as_a_whole(stood: Sequence[Standstill]) -> set[Level]:
+    """Levels whose verdict over whole trials is taken by an arm that stood still."""
+    return {level for one in stood if one.step is None for level in one.takes}
 
 
 def _every_level(plan: Plan) -> set[tuple[str, str]]:
@@ -161,9 +179,13 @@ def _tested_together(
     comparisons: tuple[Comparison, ...],
     rule: Rule,
 ) -> tuple[Comparison, ...]:
-    """The same, the verdicts with their max-T p."""
+    """The same, the verdicts with their max-T p; one not given has no say in the others'."""
     factors = {factor.name: factor for factor in plan.factors}
-    verdicts = [at for at, c in enumerate(comparisons) if c.metric == plan.metric]
+    verdicts = [
+        at
+        for at, c in enumerate(comparisons)
+        if c.metric == plan.metric and c.withdrawn is not Withdrawn.STANDSTILL
+    ]
     chosen = [comparisons[at] for at in verdicts]
     together = joint_p(
         [tables[c.step] for c in chosen],
@@ -189,7 +211,9 @@ def _arm_summary(plan: Plan, trials: Sequence[TrialMeasures]) -> list[ArmSummary
     by_arm: dict[str, list[Mapping[str, float]]] = {arm.id: [] for arm in plan.arms}
     for trial in trials:
         if trial.arm in by_arm:
-            by_arm[trial.arm].append(trial.whole.values)
+            # Where nothing was committed throughput is zero; latency has no value.
+            still = {} if trial.whole.transactions else {"tps": 0.0}
+            by_arm[trial.arm].append({**trial.whole.values, **still})
         else:
             for name, values in by_arm.items():
                 values += _of_turns(name, trial)
@@ -216,81 +240,3 @@ def _of_turns(arm: str, trial: TrialMeasures) -> list[Mapping[str, float]]:
     found = {n: [v[n] for v in turns if n in v] for n in sorted(names)}
     means = {n: sum(v) / len(turns if n == "tps" else v) for n, v in found.items()}
     return [means] if means else []
-
-
-def _of_trials(trials: Sequence[TrialMeasures]) -> list[Doubt]:
-    """The doubts of trials, each told once with the trials that have it."""
-    where: dict[Doubt, list[int]] = {}
-    for trial in trials:
-        for doubt in trial.warnings:
-            where.setdefault(doubt, []).append(trial.number)
-    return [
-        Doubt(doubt.kind, f"{_named(numbers, len(trials))}: {doubt.text}")
-        for doubt, numbers in where.items()
-    ]
-
-
-def _of_invalid(invalid: Sequence[TrialMeasures], trials: Sequence[TrialMeasures]) -> list[Doubt]:
-    """Each invalid trial with its reasons, and what became of its second run."""
-    instead = {t.repeats: t.number for t in trials if t.repeats is not None}
-    in_vain = {t.repeats: t.number for t in invalid if t.repeats is not None}
-    found = []
-    for trial in invalid:
-        text = f"trial {trial.number} does not count: {'; '.join(trial.invalid)}"
-        if trial.number in instead:
-            text += f"; trial {instead[trial.number]} repeats it"
-        elif trial.number in in_vain:
-            text += f"; it was run again as trial {in_vain[trial.number]}, also in vain"
-        elif trial.repeats is None:
-            text += "; no trial took its place"
-        found.append(Doubt("invalid-trial", text))
-    return found
-
-
-def _named(numbers: Sequence[int], of: int) -> str:
-    if len(numbers) == of > 1:
-        return f"all {of} trials"
-    if len(numbers) > _MANY_TRIALS:
-        return f"{len(numbers)} of {of} trials"
-    return f"trial{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
-
-
-def _warnings(
-    plan: Plan,
-    trials: Sequence[TrialMeasures],
-    comparisons: Sequence[Comparison],
-    complete: int,
-) -> list[Doubt]:
-    found = [Doubt("plan", text) for text in plan.warnings]
-    found += _of_trials(trials)
-    found += unmeasured(plan, trials)
-    left_over = len(trials) - complete * len(plan.block(1))
-    if plan.factors and left_over > 0:
-        trials_are = "trials are" if left_over > 1 else "trial is"
-        found.append(
-            Doubt("incomplete-block", f"{left_over} {trials_are} of an incomplete block: left out")
-        )
-    primary = [c for c in comparisons if c.metric == plan.metric]
-    short = plan.alternates and max(rounds_that_count(plan, trials).values(), default=0) < (
-        FEWEST_ROUNDS
-    )
-    if plan.factors and complete and not primary:
-        found.append(Doubt("no-estimate", f"no block has a value of {plan.metric} for every arm"))
-    for comparison in primary:
-        if comparison.blocks < complete and not plan.alternates:  # round_doubts.py tells those
-            found.append(
-                Doubt(
-                    "missing-values",
-                    f"{comparison.metric}, {comparison.level}: {complete - comparison.blocks}"
-                    " blocks without a value are left out",
-                )
-            )
-        if comparison.blocks > 1 and comparison.e_value is None and not short:
-            found.append(
-                Doubt(
-                    "constant",
-                    f"{comparison.metric}, {comparison.level}: the block differences do not vary;"
-                    " no interval can be given",
-                )
-            )
-    return found

@@ -21,6 +21,7 @@ from scipy import special
 
 from pgassay.analysis.course import RULES, TrialCourse
 from pgassay.analysis.course_model import Association, Associations
+from pgassay.analysis.false_discovery import yekutieli
 from pgassay.analysis.prewhitening import (
     MOST_LAGS,
     autocorrelations,
@@ -77,7 +78,7 @@ def _pooled(
     disagreement = np.maximum((weights * (z - mean) ** 2).sum(axis=0) / freedom, 1.0)
     error = np.sqrt(np.divide(disagreement, total, out=np.full_like(total, np.inf), where=known))
     p = 2.0 * special.ndtr(-np.abs(mean) / error)
-    adjusted = _yekutieli(p.ravel()).reshape(p.shape)
+    adjusted = yekutieli(p.ravel()).reshape(p.shape)
     found = []
     for row, name in enumerate(names):
         lag = int(np.argmin(np.where(known[row], p[row], np.inf)))
@@ -102,13 +103,6 @@ def _pooled(
     # One thing counted in two units is told once.
     alike = {(a.lag_s, round(a.correlation, 9)): a for a in reversed(found)}
     return tuple(sorted(alike.values(), key=lambda a: (-abs(a.correlation), a.series)))
-
-
-def _yekutieli(p: Array) -> Array:
-    from scipy import stats  # a second to load, which most commands can do without
-
-    adjusted: Array = stats.false_discovery_control(p, method="by")
-    return adjusted
 
 
 def _correlate(course: TrialCourse, lags: int) -> _Correlations | None:

@@ -59,7 +59,7 @@ def with_noise(
         return _calibrated_turns(analysis, plan, summaries) if plan.calibrates else analysis
     noises = []
     for metric in PRIMARY:
-        table = block_table(METRICS[metric], analysis.trials, plan, None)
+        table = block_table(METRICS[metric], analysis.trials, plan, None).complete()
         noise = noise_of(metric, table, courses, plan.measured_s, alike=plan.calibrates)
         if noise is not None:
             noises.append(noise)
@@ -157,5 +157,9 @@ def _with_calibration(
 
 def overhead_of(plan: Plan, summaries: Sequence[Mapping[str, Any]]) -> float:
     """Seconds of a trial that are not measured, the median of those that were run."""
-    lasted = [(s["ended_ns"] - s["started_ns"]) / 1e9 for s in summaries if "started_ns" in s]
+    lasted = [(s["ended_ns"] - s["started_ns"]) / 1e9 for s in summaries if _is_timed(s)]
     return max(0.0, float(np.median(lasted)) - plan.measured_s) if lasted else 0.0
+
+
+def _is_timed(summary: Mapping[str, Any]) -> bool:
+    return summary.get("started_ns") is not None and summary.get("ended_ns") is not None

@@ -37,17 +37,19 @@ class Question:
 
 
 def compare(question: Question, table: BlockTable, plan: Plan, rule: Rule) -> Comparison | None:
-    """The comparison over all complete blocks; None where no block is complete."""
+    """Over the blocks in which every arm of it has a value; None where there is none."""
+    factor, metric = question.factor, question.metric
+    contrast = main_effect(plan, factor, question.level)
+    table = table.known_for(contrast)
     if not table.blocks:
         return None
-    factor, metric = question.factor, question.metric
     ratio = metric.scale == "ratio"
     means = [
         float(table.of(mean_over(plan, {factor.name: level})).mean())
         for level in (factor.baseline, question.level)
     ]
     baseline_mean, level_mean = (math.exp(mean) for mean in means) if ratio else means
-    differences = table.of(main_effect(plan, factor, question.level))
+    differences = table.of(contrast)
     found = estimate(differences, rule.margins(baseline_mean, ratio=ratio), rule, table.trials)
     verdict = verdict_of(found, metric)
     to_pct = relative(ratio, baseline_mean)

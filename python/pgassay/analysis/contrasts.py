@@ -32,7 +32,7 @@ class BlockTable:
 
     blocks: tuple[int, ...]
     values: NDArray[np.float64]
-    """On the scale of comparison: logarithms where that is a ratio."""
+    """On the scale of comparison: logarithms where that is a ratio. NaN where a trial has none."""
     trials: NDArray[np.int64] | None = None
     """Where arms take turns: a row is a round of slices, and this is the block it is of."""
 
@@ -40,6 +40,23 @@ class BlockTable:
         """One number per block; every row is summed in the same order, so equal rows stay equal."""
         summed: Vector = (self.values * weights).sum(axis=1)
         return summed
+
+    def known_for(self, weights: Vector) -> BlockTable:
+        """The rows in which every arm of a contrast has a value; what others lack is of no account.
+
+        One arm that stands still would else take its blocks from all others too.
+        """
+        known = np.isfinite(self.values)
+        if known.all():
+            return self
+        kept = np.flatnonzero(known[:, weights != 0.0].all(axis=1))
+        trials = None if self.trials is None else self.trials[kept]
+        values = np.where(known, self.values, 0.0)[kept]
+        return BlockTable(tuple(self.blocks[at] for at in kept), values, trials)
+
+    def complete(self) -> BlockTable:
+        """The rows in which every arm has a value."""
+        return self.known_for(np.ones(self.values.shape[1]))
 
     def only(self, blocks: Sequence[int]) -> BlockTable:
         """The rows of some of its blocks."""
@@ -83,23 +100,19 @@ class BlockTable:
 def block_table(
     metric: Metric, trials: Sequence[TrialMeasures], plan: Plan, step: float | None
 ) -> BlockTable:
-    """Every block in which all arms have a value; where they take turns on one server, every such
-    round. Servers of their own are each as lucky as their start for a whole trial, so of a duet a
-    trial's rounds are one value, their mean."""
+    """Every block in which all arms ran; where they take turns on one server, every round in which
+    all have a value. Servers of their own are each as lucky as their start for a whole trial, so of
+    a duet a trial's rounds are one value, their mean."""
     if plan.alternates:
         rounds = round_table(metric, trials, plan)
         return rounds.by_trial() if plan.side_by_side else rounds
     blocks: dict[int, dict[str, float]] = {}
     for trial in trials:
         measures = trial.at(step)
-        value = measures.values.get(metric.name) if measures else None
-        if value is None or not math.isfinite(value):
-            continue
+        value = measures.values.get(metric.name, math.nan) if measures else math.nan
         if metric.scale == "ratio":
-            if value <= 0.0:
-                continue
-            value = math.log(value)
-        blocks.setdefault(trial.block, {})[trial.arm] = value
+            value = math.log(value) if value > 0.0 else math.nan
+        blocks.setdefault(trial.block, {})[trial.arm] = value if math.isfinite(value) else math.nan
     complete = {n: arms for n, arms in sorted(blocks.items()) if len(arms) == len(plan.arms)}
     rows = [[arms[arm.id] for arm in plan.arms] for arms in complete.values()]
     return BlockTable(tuple(complete), np.array(rows, dtype=np.float64).reshape(-1, len(plan.arms)))

@@ -66,7 +66,7 @@ def server_cpu(summary: Mapping[str, Any]) -> dict[str, float]:
 
     The guards read it before and after the load, warm-up included; so are the transactions.
     """
-    processors = summary.get("fingerprint", {}).get("processors")
+    processors = (summary.get("fingerprint") or {}).get("processors")
     transactions = sum(step["transactions"] for step in summary["load"]["steps"])
     if not processors or not transactions:
         return {}

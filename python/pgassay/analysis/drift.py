@@ -71,12 +71,12 @@ def _growth(trials: Sequence[StoredTrial]) -> list[Doubt]:
 
 def _constants(summary: Mapping[str, Any]) -> dict[str, str]:
     """As the trial found them; a run made before fingerprints were taken has none."""
-    before = summary.get("fingerprint", {}).get("before")
+    before = (summary.get("fingerprint") or {}).get("before")
     if before is None:
         return {}
     host = before.get("host") or {}
     return {
         "the server's version": before["version"],
         **{name: v for name, v in before["settings"].items() if not _WHERE.search(name)},
-        **host.get("knobs", {}),
+        **(host.get("knobs") or {}),
     }

@@ -74,6 +74,7 @@ def factorial_effects(
     plan: Plan, metric: Metric, table: BlockTable, rule: Rule
 ) -> FactorialEffects:
     """Everything that several factors or levels allow, over the complete blocks."""
+    table = table.complete()
     if not table.blocks:
         return FactorialEffects((), (), (), ())
     family = _Family(plan, metric, table, rule)
@@ -230,6 +231,7 @@ def joint_p(
     """max-T p values of contrasts that are of several tables, over the blocks all of them have."""
     if not tables:
         return None
+    tables = [table.known_for(c) for table, c in zip(tables, contrasts, strict=True)]
     shared = sorted(set.intersection(*(set(table.blocks) for table in tables)))[:declared]
     if len(shared) < 2:
         return None

@@ -187,7 +187,7 @@ class Comparison:
     difference: float
     ci95: tuple[float, float] | None
     p_t: float | None
-    """Student's t on the same differences; for screening what else moved, not for verdicts."""
+    """Student's t on the same differences; screens what else moved, decides no primary verdict."""
     p_sign_flip: float | None
     p_blocks: int
     """How many blocks, fixed beforehand, the sign-flip p is over."""
@@ -204,6 +204,10 @@ class Comparison:
     """Where the verdict is undecided for this and not for its interval."""
     withdrawn_for_good: bool = False
     """No more trials of this run can bring the verdict back."""
+    p_by: float | None = None
+    """Of any metric but the primary one: `p_t` corrected for all of them (Benjamini-Yekutieli)."""
+    clear: bool | None = None
+    """The same: whether it differs by that p and by its interval, as its verdict then says."""
 
     @property
     def load(self) -> str:
@@ -220,6 +224,21 @@ class ArmSummary:
     levels: Mapping[str, str]
     trials: int
     means: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Standstill:
+    """An arm of which whole trials, or all of one of their steps, committed nothing."""
+
+    arm: str
+    label: str
+    step: float | None
+    """None of whole trials."""
+    trials: int
+    of: int
+    """All that count of this arm."""
+    takes: tuple[tuple[str, str], ...]
+    """(factor, level) of the verdicts that are not given for it."""
 
 
 @dataclass(frozen=True)
@@ -319,6 +338,7 @@ class Analysis:
     invalid_trials: tuple[TrialMeasures, ...]
     comparisons: tuple[Comparison, ...]
     warnings: tuple[Doubt, ...]
+    standstills: tuple[Standstill, ...] = ()
     variants: tuple[VariantSummary, ...] = ()
     """Described, not compared: nothing is said of how sure a difference is."""
     interactions: tuple[Interaction, ...] = ()
@@ -353,6 +373,16 @@ class Analysis:
 
     def may_end(self) -> bool:
         """Whether more blocks would be of no use: every such verdict is reached, or cannot be."""
-        whole = [c for c in self.verdicts() if c.step is None]
-        settled = (c.verdict is not Verdict.UNDECIDED or c.withdrawn_for_good for c in whole)
-        return bool(whole) and all(settled) and not self.carry_over_suspected
+        settled = {
+            (c.factor, c.level)
+            for c in self.verdicts()
+            if c.step is None and (c.verdict is not Verdict.UNDECIDED or c.withdrawn_for_good)
+        }
+        never = {level for one in self.standstills if one.step is None for level in one.takes}
+        open_ = self._asked() - settled - never
+        return bool(settled | never) and not open_ and not self.carry_over_suspected
+
+    def _asked(self) -> set[tuple[str, str]]:
+        """(factor, level) of each that is held against its factor's baseline."""
+        levels = [set(arm.levels.items()) for arm in self.arms]
+        return set[tuple[str, str]]().union(*levels) - levels[0] if levels else set()

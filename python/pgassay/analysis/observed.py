@@ -129,7 +129,7 @@ def read_observed(segments: Sequence[StoredSegment]) -> Observed:
         gaps_ns=tuple(gathered.gaps),
         warnings=tuple({kind_of(text): text for s in summaries for text in s["warnings"]}.values()),
         cost=cost,
-        clock=summaries[-1].get("clock", {}),
+        clock=summaries[-1].get("clock") or {},
         bytes_on_disk=sum(segment.bytes() for segment in segments),
         sampled_waits=gathered.sampled_waits.sessions(),
         host=gathered.host.whole(),

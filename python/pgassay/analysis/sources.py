@@ -24,7 +24,7 @@ class TrialSources:
     @cached_property
     def tell_the_whole_server_side(self) -> bool:
         """Whether the load had no other server than the one that these samples are of."""
-        return "arms" not in self._trial.summary().get("reset", {})
+        return "arms" not in (self._trial.summary().get("reset") or {})
 
     @cached_property
     def load(self) -> pa.Table:

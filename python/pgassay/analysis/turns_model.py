@@ -1,4 +1,4 @@
-"""What an analysis says of arms that take turns, as values.
+"""What an analysis says of arms that take turns, and of verdicts not given, as values.
 
 Enters: nothing. Leaves: frozen dataclasses. Never: computes.
 """
@@ -14,6 +14,8 @@ class Withdrawn(StrEnum):
 
     CARRY_OVER = "carry-over"
     IDLE_ROUNDS = "idle-rounds"
+    STANDSTILL = "standstill"
+    """Of blocks: whole trials of an arm in which nothing was committed."""
 
 
 @dataclass(frozen=True)

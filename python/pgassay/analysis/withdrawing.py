@@ -17,6 +17,8 @@ from pgassay.plan.model import Plan
 
 Level = tuple[str, str]
 """A factor's name, and a level of it."""
+LevelAt = tuple[str, str, float | None]
+"""The same at one step, or over whole trials."""
 
 
 @dataclass(frozen=True)
@@ -32,16 +34,30 @@ def without_verdicts(
 ) -> tuple[Comparison, ...]:
     """Undecided for these levels, on every metric."""
     return tuple(
-        replace(
-            c,
-            verdict=Verdict.UNDECIDED,
-            blocks_to_decide=None,
-            withdrawn=why.reason,
-            withdrawn_for_good=why.for_good,
-        )
-        if (why := doubtful.get((c.factor, c.level))) is not None
-        else c
+        c if (why := doubtful.get((c.factor, c.level))) is None else _withdrawn(c, why)
         for c in comparisons
+    )
+
+
+def without_standing(
+    comparisons: Sequence[Comparison], still: Collection[LevelAt], blocks: int
+) -> tuple[Comparison, ...]:
+    """Undecided for these levels, on every metric that their standing still left without a value
+    in some of the blocks; that transactions failed has one in all."""
+    why = Withdrawal(Withdrawn.STANDSTILL, for_good=True)
+    return tuple(
+        _withdrawn(c, why) if (c.factor, c.level, c.step) in still and c.blocks < blocks else c
+        for c in comparisons
+    )
+
+
+def _withdrawn(comparison: Comparison, why: Withdrawal) -> Comparison:
+    return replace(
+        comparison,
+        verdict=Verdict.UNDECIDED,
+        blocks_to_decide=None,
+        withdrawn=why.reason,
+        withdrawn_for_good=why.for_good,
     )
 
 

@@ -49,8 +49,9 @@ def print_summary(context: ReportContext, report: Path | None) -> None:
 
 def _print_verdict(finding: Finding, analysis: Analysis) -> None:
     evidence = finding.evidence
-    colour = _COLOUR[evidence.verdict] if evidence else "cyan"
-    label = evidence.verdict.value.upper() if evidence else "MEASURED"
+    without = "yellow" if finding.title == Verdict.UNDECIDED else "cyan"
+    colour = _COLOUR[evidence.verdict] if evidence else without
+    label = evidence.verdict.value.upper() if evidence else finding.title.upper()
     out.print(f"[bold {colour}]{label:<10}[/] {plain(finding.text)}")
     if evidence:
         out.print(f"{'':<10} {_certainty(evidence, analysis)}")

@@ -18,7 +18,7 @@ from pgassay.findings.factorial_wording import factorial_findings
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.observe import observe
 from pgassay.findings.tail import with_tail
-from pgassay.findings.wording import quantity, signed_percent, verdict_sentence
+from pgassay.findings.wording import quantity, signed_percent, unanswered, verdict_sentence
 
 _RULES = tomllib.loads((files(__package__) / "rules.toml").read_text("utf-8"))
 _LIMITS = _RULES["thresholds"]
@@ -34,6 +34,9 @@ def find(analysis: Analysis) -> tuple[Finding, ...]:
             verdict,
         )
         for verdict in analysis.verdicts()
+    ]
+    found += [
+        Finding(FindingKind.VERDICT, Verdict.UNDECIDED.value, text) for text in unanswered(analysis)
     ]
     found += factorial_findings(analysis)
     if analysis.calibration is not None:
@@ -67,19 +70,10 @@ def _explanations(verdict: Comparison, analysis: Analysis) -> list[Finding]:
 
 
 def _moved(verdict: Comparison, analysis: Analysis) -> list[Comparison]:
-    """Secondary metrics that differ, Benjamini–Yekutieli over all of them.
-
-    A count that differs by exactly the same in every block has no t test, and needs none.
-    """
+    """Secondary metrics that differ clearly, and by enough to explain something."""
     others = [c for group in ("cost", "waits") for c in _of_group(verdict, analysis, group)]
-    from scipy import stats  # a second to load, which most commands can do without
-
-    constant = [c for c in others if c.p_t is None and c.blocks >= _LIMITS["constant_blocks"]]
-    tested = [c for c in others if c.p_t is not None]
-    adjusted = stats.false_discovery_control([c.p_t for c in tested], method="by") if tested else []
-    differ = [c for c, p in zip(tested, adjusted, strict=True) if p <= _LIMITS["discovery_rate"]]
     latency = _baseline_latency(verdict, analysis)
-    return [c for c in (*differ, *constant) if c.difference and _is_large(c, latency)]
+    return [c for c in others if c.clear and c.difference and _is_large(c, latency)]
 
 
 def _is_large(comparison: Comparison, latency_ms: float | None) -> bool:
@@ -133,7 +127,7 @@ def _differences(
     waits = sorted(_of_group(verdict, analysis, "waits"), key=_longest, reverse=True)
     told = costs[: _LIMITS["most_costs"]]
     told += [c for c in waits if _longest(c) > 0.0][: _LIMITS["most_waits"]]
-    return [_difference(c, is_clear=c in moved) for c in told]
+    return [_difference(c, is_large=c in moved) for c in told]
 
 
 def _longest(comparison: Comparison) -> float:
@@ -149,7 +143,7 @@ def _of_group(verdict: Comparison, analysis: Analysis, group: str) -> list[Compa
     ]
 
 
-def _difference(comparison: Comparison, *, is_clear: bool) -> Finding:
+def _difference(comparison: Comparison, *, is_large: bool) -> Finding:
     metric = METRICS[comparison.metric]
     before, after = (
         quantity(value, metric) for value in (comparison.baseline_mean, comparison.level_mean)
@@ -157,8 +151,10 @@ def _difference(comparison: Comparison, *, is_clear: bool) -> Finding:
     text = f"{before} → {after}"
     if comparison.effect_pct is not None:
         text += f" ({signed_percent(comparison.effect_pct)})"
-    if not is_clear:
+    if not comparison.clear:
         text += ", no clear difference"
+    elif not is_large:
+        text += ", too small a difference to explain much"
     return Finding(FindingKind.EXPLANATION, metric.title, text, comparison)
 
 

@@ -12,6 +12,7 @@ from typing import Protocol
 from pgassay.analysis.estimate import FEW_BLOCKS
 from pgassay.analysis.metrics import METRICS, Metric
 from pgassay.analysis.model import Analysis, Comparison, Verdict
+from pgassay.analysis.standstills import standing
 
 TEXTS = tomllib.loads((files(__package__) / "texts.toml").read_text("utf-8"))
 
@@ -43,10 +44,36 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
         interval=interval_text(comparison),
         margin=f"{100 * analysis.smallest_effect:g} %",
         more=more_blocks(comparison.blocks_to_decide),
+        standing=_standing(comparison, analysis),
     )
     if comparison.step is not None:
         return f"At {comparison.load}: {sentence}"
     return sentence
+
+
+def unanswered(analysis: Analysis) -> list[str]:
+    """A sentence for each level without a figure over whole trials, since an arm stood still."""
+    known = {(c.factor, c.level) for c in analysis.verdicts() if c.step is None}
+    stood = [one for one in analysis.standstills if one.step is None]
+    levels = dict.fromkeys(level for one in stood for level in one.takes if level not in known)
+    never: str = TEXTS["withdrawn"]["never"]
+    return [
+        never.format(
+            subject=f"{factor} = {level}",
+            standing=" and ".join(
+                standing(one, "") for one in stood if (factor, level) in one.takes
+            ),
+        )
+        for factor, level in levels
+    ]
+
+
+def _standing(comparison: Comparison, analysis: Analysis) -> str:
+    return " and ".join(
+        standing(one, comparison.step_unit)
+        for one in analysis.standstills
+        if one.step == comparison.step and (comparison.factor, comparison.level) in one.takes
+    )
 
 
 def interval_text(estimate: Estimated) -> str:

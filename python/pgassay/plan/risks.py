@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 
 from pgassay.plan.modes import DUET, LEAST_TRIALS, SWITCHBACK, blocks_of
 from pgassay.plan.steps import steps_of
@@ -30,6 +31,7 @@ def find_risks(spec: Spec, resolution: int | None = None, mode: str = "blocks") 
         + (_few_trials(spec) if mode == SWITCHBACK else _too_few_blocks(spec))
         + (_long_slices(spec) if mode in (SWITCHBACK, DUET) else [])
         + (_side_by_side(spec) if mode == DUET else [])
+        + _ramp(spec)
         + _short_trials(spec)
         + _secrets(spec)
     )
@@ -80,20 +82,68 @@ def _aliased(resolution: int | None) -> list[str]:
 
 
 def _checkpoint_phase(spec: Spec) -> list[str]:
+    """Of what is compared: the whole trial, and each step where there are several."""
     levels = spec.file.factors.postgres.get("checkpoint_timeout")
     if not levels:
-        return []
-    entry = catalogue(CATALOGUED[-1])["checkpoint_timeout"]
-    seconds = [float(to_base(level, entry["unit"], entry["vartype"])) for level in levels]
-    measured = sum(step.duration_s for step in steps_of(spec.file.load) if step.measured)
-    partial = [s for s in seconds if measured < CYCLE_MINIMUM * s and measured % s]
-    if not partial:
+        return _no_checkpoints(spec)
+    cycles = [_seconds(level) for level in levels]
+    measured = _measured(spec)
+    for length in (*sorted(set(measured)), sum(measured)):
+        partial = [c for c in cycles if length < CYCLE_MINIMUM * c and length % c]
+        if partial:
+            whole = length == sum(measured)
+            what = f"{length:g} s of measurement" if whole else f"a step of {length:g} s"
+            return [
+                f"checkpoint_timeout is varied, and {what} is not a whole number of"
+                f" {', '.join(f'{c:g} s' for c in partial)} cycles: the phase of the checkpoint will"
+                f" move the result; make load.step {_fitting(cycles)}"
+            ]
+    return []
+
+
+def _fitting(cycles: Sequence[float]) -> str:
+    """The shortest length of which no level's phase moves much."""
+    common = math.lcm(*(round(cycle) for cycle in cycles))
+    several = CYCLE_MINIMUM * max(cycles)
+    if common <= several:
+        return f"{common} s or a multiple, which is whole cycles of every level"
+    return f"{several:g} s or more, {CYCLE_MINIMUM:g} of the longest cycles"
+
+
+def _no_checkpoints(spec: Spec) -> list[str]:
+    """Of a checkpoint interval that is held and never comes round while a trial measures."""
+    held = spec.file.settings.postgres.get("checkpoint_timeout")
+    measured = sum(_measured(spec))
+    if held is None or _seconds(held) <= measured:
         return []
     return [
-        f"checkpoint_timeout is varied, and {measured:g} s of measurement is not a whole number"
-        f" of {', '.join(f'{s:g} s' for s in partial)} cycles: the phase of the checkpoint will"
-        " move the result; make load.step a common multiple of the levels"
+        f"checkpoint_timeout = {held} is longer than the {measured:g} s that a trial measures, so"
+        " trials may hold no checkpoint: the verdict speaks of the time between them; where"
+        " checkpoints matter measure longer, or shorten it for all arms"
     ]
+
+
+def _ramp(spec: Spec) -> list[str]:
+    """Steps that always come in one order."""
+    load = spec.file.load
+    levels = {(step.clients, step.rate) for step in steps_of(load) if step.measured}
+    if len(levels) < 2 or load.order == "shuffled":
+        return []
+    return [
+        "load steps come in the same order in every trial, so that what changes with time (caches,"
+        " tables that grow, checkpoints) looks like an effect of the load; arms are compared fairly"
+        ' at each step; to compare steps write order = "shuffled"'
+    ]
+
+
+def _seconds(level: str) -> float:
+    entry = catalogue(CATALOGUED[-1])["checkpoint_timeout"]
+    return float(to_base(level, entry["unit"], entry["vartype"]))
+
+
+def _measured(spec: Spec) -> list[float]:
+    """Lengths of the measured steps."""
+    return [step.duration_s for step in steps_of(spec.file.load) if step.measured]
 
 
 def _reset(spec: Spec) -> list[str]:
@@ -139,7 +189,7 @@ def _verdicts(spec: Spec) -> int:
 
 
 def _short_trials(spec: Spec) -> list[str]:
-    shortest = min(step.duration_s for step in steps_of(spec.file.load) if step.measured)
+    shortest = min(_measured(spec))
     if shortest >= 5.0:
         return []
     return [

@@ -90,7 +90,8 @@ def interval_words(context: ReportContext) -> str:
 def _headline(finding: Finding) -> Headline:
     comparison = finding.evidence
     if comparison is None:
-        return Headline(finding.title, "measured", finding.text, "", "")
+        tone = "undecided" if finding.title == Verdict.UNDECIDED else "measured"
+        return Headline(finding.title, tone, finding.text, "", "")
     lead, interval, rest = finding.text.partition(f"({interval_text(comparison)})")
     if rest == ".":
         interval, rest = f"{interval}.", ""

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from pgassay.analysis.metrics import METRICS, Metric
-from pgassay.analysis.model import Comparison, TrialMeasures
+from pgassay.analysis.model import Comparison, TrialMeasures, Verdict
 from pgassay.findings.model import FindingKind
 from pgassay.findings.wording import quantity, signed_percent
 from pgassay.report.context import ReportContext
@@ -35,6 +35,8 @@ class ComparisonRow:
     e: str
     verdict: str
     tone: str
+    p_together: str
+    """Corrected for all metrics; absent for the primary one."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +107,19 @@ def comparison_row(comparison: Comparison) -> ComparisonRow:
         blocks=str(comparison.blocks),
         p=probability(comparison.p_sign_flip),
         e=evidence(comparison.e_value),
-        verdict=comparison.verdict.value,
+        verdict=said_of(comparison),
         tone=TONES[comparison.verdict],
+        p_together=probability(comparison.p_by),
     )
+
+
+def said_of(comparison: Comparison) -> str:
+    """The verdict; of a metric beside the primary one whether it differs, where none is given."""
+    if comparison.clear is None or comparison.verdict is not Verdict.UNDECIDED:
+        return comparison.verdict.value
+    if comparison.withdrawn is not None:
+        return "withdrawn"
+    return "different" if comparison.clear else "no clear difference"
 
 
 def probability(value: float | None) -> str:

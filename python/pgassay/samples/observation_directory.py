@@ -27,8 +27,9 @@ import pyarrow.parquet as pq
 from pgassay.durable import make_directory, sync_directory
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.files import clear_errors, write_whole
-from pgassay.samples.run_directory import RunDirectory, StoredTrial, as_json, parsed_file
+from pgassay.samples.run_directory import RunDirectory, StoredTrial, as_json, checked_file
 from pgassay.samples.schemas import TABLES
+from pgassay.samples.stored_fields import SEGMENT_SCHEMA
 from pgassay.samples.tables import as_table
 from pgassay.spec.redaction import redacted_value
 from pgassay.trials.record import Columns
@@ -45,12 +46,7 @@ class StoredSegment(StoredTrial):
 
     def summary(self) -> dict[str, Any]:
         """segment.json."""
-        found = parsed_file(self.folder / "segment.json")
-        missing = {"number", "started_ns", "ended_ns", "warnings"} - found.keys()
-        if missing:
-            where = self.folder / "segment.json"
-            raise RunDirectoryError(f"{where}: is damaged: {min(missing)!r} is missing")
-        return found
+        return checked_file(self.folder / "segment.json", SEGMENT_SCHEMA)
 
     def bytes(self) -> int:
         """What it takes on disk."""
@@ -183,7 +179,7 @@ class SegmentWriter:
 
     def _summary(self, end: SegmentEnd) -> dict[str, Any]:
         return {
-            "schema": "pgassay.segment/1",
+            "schema": SEGMENT_SCHEMA,
             "number": self._number,
             "started_ns": end.started_ns,
             "ended_ns": end.ended_ns,

@@ -27,6 +27,7 @@ from pgassay.errors import RunDirectoryError
 from pgassay.samples.files import clear_errors, write_whole
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
 from pgassay.samples.schemas import TABLES
+from pgassay.samples.stored_fields import TRIAL_SCHEMA, misfit
 from pgassay.samples.stored_tables import ByColumn, read_table
 from pgassay.samples.tables import as_table, parquet
 from pgassay.spec.redaction import redacted_value
@@ -40,11 +41,6 @@ def default_run_path(name: str, now: datetime | None = None) -> Path:
     """`pgassay-runs/2026-01-31-142501-NAME`."""
     moment = (now or datetime.now(UTC).astimezone()).strftime("%Y-%m-%d-%H%M%S")
     return Path(RUNS_FOLDER) / f"{moment}-{name}"
-
-
-_SUMMARY_FIELDS = {
-    "number", "block", "position", "arm", "levels", "load", "checkpoints_from", "warnings",
-}  # fmt: skip
 
 
 class RunDirectory:
@@ -152,16 +148,11 @@ class StoredTrial:
 
     def summary(self) -> dict[str, Any]:
         """trial.json."""
-        path = self.folder / "trial.json"
-        found = parsed_file(path)
-        missing = _SUMMARY_FIELDS - found.keys()
-        if missing:
-            raise RunDirectoryError(f"{path}: is damaged: {min(missing)!r} is missing")
-        return found
+        return checked_file(self.folder / "trial.json", TRIAL_SCHEMA)
 
     def validity(self) -> Validity:
         """Whether it counts; a run of before validity was judged counts whole."""
-        return Validity(tuple(self.summary().get("validity", {}).get("reasons", ())))
+        return Validity(tuple((self.summary().get("validity") or {}).get("reasons") or ()))
 
     def table(self, name: str) -> pa.Table:
         """One of the Parquet files, by its name without the ending."""
@@ -174,7 +165,7 @@ class StoredTrial:
 
 def _summary(record: TrialRecord) -> dict[str, Any]:
     return {
-        "schema": "pgassay.trial/1",
+        "schema": TRIAL_SCHEMA,
         "number": record.number,
         "block": record.block,
         "position": record.position,
@@ -235,3 +226,12 @@ def parsed_file(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise RunDirectoryError(f"{path}: is damaged: not a JSON object")
     return value
+
+
+def checked_file(path: Path, schema: str) -> dict[str, Any]:
+    """The same, refused where it is not of this form."""
+    found = parsed_file(path)
+    wrong = misfit(found, schema)
+    if wrong is not None:
+        raise RunDirectoryError(f"{path}: {wrong}")
+    return found
