@@ -41,6 +41,7 @@ HINTS = (
         r"Connection refused|No such file",
         "is the server running there, and is host and port right?",
     ),
+    (r"local user with ID .* does not exist", "name a user with user= or PGUSER"),
     (r"could not translate|Name or service not known|resolve", "check the host name"),
     (r"timeout|timed out|No route|unreachable", "check the host, the port and any firewall"),
     (r"starting up|shutting down|recovery", "try again in a moment"),
