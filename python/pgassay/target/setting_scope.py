@@ -145,6 +145,14 @@ def scope_of(key: str) -> Scope:
 
 
 def _refuse_alter_system(session: Connection, name: str) -> None:
+    # From 17 on; without a value it is an older server, which always allows it.
+    row = session.execute("SELECT current_setting('allow_alter_system', true)").fetchone()
+    if row == ("off",):
+        raise SettingRejected(
+            name,
+            f"{name}: this server takes no ALTER SYSTEM (allow_alter_system = off: its files are"
+            ' managed by others); target.settings_at = "database" or "role", or have it turned on',
+        )
     newer = session.info.server_version >= 150000
     question = statement("may_change_15" if newer else "may_change_13")
     may_alter, may_reload = session.execute(question, (name,)).fetchone() or (False, False)
