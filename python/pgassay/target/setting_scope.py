@@ -16,6 +16,7 @@ from psycopg import sql
 
 from pgassay.errors import SettingRejected
 from pgassay.spec.access import SettingsAt
+from pgassay.target.auto_conf import NAME as AUTO_CONF
 from pgassay.target.own_role import own_role
 from pgassay.target.protocol import Connection, Context, Setting
 from pgassay.target.statements import statement
@@ -62,6 +63,16 @@ class Scope:
     def source(self) -> str:
         """What pg_settings calls it."""
         return {"server": "configuration file", "database": "database", "role": "user"}[self.at]
+
+    @property
+    def place(self) -> str:
+        """Where that is, for people."""
+        return AUTO_CONF if self.at == "server" else self.key
+
+    @property
+    def elsewhere(self) -> str:
+        """Where a value may be that is none of ours to keep."""
+        return " (postgresql.conf may hold it)" if self.at == "server" else ""
 
     @property
     def overriding(self) -> Mapping[str, str]:
