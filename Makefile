@@ -53,10 +53,11 @@ bench: build
 validate: build
 	$(BIN)/python -m bench.validate
 
-# Forty minutes of trials, alone on the machine.
+# An hour of trials, alone on the machine.
 validate-real: build
 	$(BIN)/python -m bench.real_aa
 	$(BIN)/python -m bench.real_turns
+	$(BIN)/python -m bench.real_effect
 
 format:
 	$(BIN)/ruff check --fix --quiet .

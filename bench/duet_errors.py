@@ -18,7 +18,16 @@ import numpy as np
 
 from bench.looks import conclude
 from bench.parallel import spread
-from bench.switchback_errors import HOST, ORDERS, OWN, Counts, World, each_trial
+from bench.switchback_errors import (
+    HOST,
+    ORDERS,
+    OWN,
+    WANTED,
+    Counts,
+    World,
+    each_trial,
+    wanted,
+)
 from bench.tables import page, rate, table
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
@@ -56,8 +65,14 @@ Task = tuple[tuple[int, int], float, float, int]
 def row_of(task: Task) -> list[str]:
     """One row."""
     (least, most), effect, luck, runs = task
-    n = count(World("", effect=effect, memory=0.9, between=luck), runs, least, most)
-    shares = (rate(hits, runs) for hits in (n.different, n.equivalent, n.missed, n.withdrawn))
+    world = World("", effect=effect, memory=0.9, between=luck)
+    n, aims = count(world, runs, least, most), wanted(world, fixed=least == most)
+    shares = (
+        rate(n.different, runs, aims.different),
+        rate(n.equivalent, runs),
+        rate(n.missed, runs, aims.missed),
+        rate(n.withdrawn, runs),
+    )
     return [
         str(least) if least == most else f"{least} to {most}", f"{100 * effect:g} %",
         f"{100 * luck:g} %", *shares, f"{n.blocks / runs:.1f}",
@@ -71,7 +86,7 @@ def main(runs: int = 400) -> None:
         " of 1 s and of 0.5 s by turns of trials; a host that remembers (0.9 from slice to slice,"
         f" with a standard deviation of {100 * HOST:g} %), and {100 * OWN:g} % of each second's"
         " own; starts that make the effect of a trial differ by a standard deviation of its own;"
-        " smallest effect 2 %. A trial is one value. Made by `make validate`."
+        f" smallest effect 2 %. A trial is one value. {WANTED} Made by `make validate`."
     )
     head = (
         "blocks", "effect", "starts differ by", "called different", "called equivalent",

@@ -248,6 +248,33 @@ def checkpoints(runs: int) -> Iterable[Row]:
         )
 
 
+def dip_times(runs: int) -> Iterable[Row]:
+    """How long dips last and until they are made good; trials differ in it by 30 %."""
+    plan, starts = _plan(), [20.0, 50.0, 80.0]
+    for trials in (5, 8, 12):
+        source = np.random.default_rng(100 + trials)
+        lasts: list[bool] = []
+        recovers: list[bool] = []
+        for _ in range(runs):
+            courses = [
+                course_of(
+                    BASE_TPS
+                    * np.exp(0.05 * inert_noise(source, 1, 120, 0.8)[0])
+                    * dip(120, starts, 0.5, 20.0 * np.exp(0.3 * source.standard_normal())),
+                    number=number + 1,
+                    checkpoints_s=starts,
+                )
+                for number in range(trials)
+            ]
+            (effect,), _ = checkpoint_effect.checkpoint_effects(plan, courses)
+            if effect.dip_at_s is not None:
+                lasts.append(holds(effect.duration_s, 10.0))
+                recovers.append(holds(effect.recovery_s, 18.5))
+        wanted, where = Aim(93.0, 100.0), f"{trials} trials"
+        yield "duration of a dip, interval holds", where, "93 % or more", share(lasts, wanted)
+        yield "recovery from it, interval holds", where, "93 % or more", share(recovers, wanted)
+
+
 def _plan() -> Plan:
     text = (
         "[load]\nclients = 8\nstep = '120s'\n[design]\nmin_blocks = 4\nmax_blocks = 4\nseed = 1\n"
@@ -256,7 +283,7 @@ def _plan() -> Plan:
 
 
 PARTS: tuple[Callable[[int], Iterable[Row]], ...] = (
-    unrelated, checkpoints, bands, crossings, knees,
+    unrelated, checkpoints, dip_times, bands, crossings, knees,
 )  # fmt: skip
 """What is simulated; what takes longest begins first."""
 

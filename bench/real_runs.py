@@ -45,16 +45,20 @@ class Told(SilentObserver):
 
 
 @contextmanager
-def trials_of(text: str) -> Iterator[list[StoredTrial]]:
-    """Of an experiment whose workload is `simple-update`: pgbench's, alone."""
+def trials_of(
+    text: str, scenario: str = "simple-update", scripts: Mapping[str, str] | None = None
+) -> Iterator[list[StoredTrial]]:
+    """Of an experiment whose workload is one scenario of pgbench's, perhaps with other scripts."""
     with tempfile.TemporaryDirectory() as folder:
-        workload = Path(folder) / "simple-update"
+        workload = Path(folder) / scenario
         shutil.copytree(str(files("pgassay") / "workloads" / "pgbench"), workload)
         (workload / "workload.toml").write_text(
-            'title = "pgbench\'s simple-update"\n'
-            "[scenarios]\nsimple-update = { file = 'simple-update.sql' }\n",
+            f'title = "pgbench\'s {scenario}"\n'
+            f"[scenarios]\n{scenario} = {{ file = '{scenario}.sql' }}\n",
             "utf-8",
         )
+        for name, script in (scripts or {}).items():
+            (workload / name).write_text(script, "utf-8")
         spec = parse_spec(text, source="real.toml", beside=Path(folder))
         run = RunDirectory.create(Path(folder) / "run")
         run_experiment(spec, run, Told())

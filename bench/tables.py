@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from scipy import stats
 
+CONFIDENCE = 0.95
+
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """A table; `rows` may be a generator that takes its time."""
@@ -38,10 +40,10 @@ class Aim:
 
 
 def rate(hits: int, runs: int, aim: Aim | None = None) -> str:
-    """A share with its 95 % interval (Wilson); missed is an aim that lies outside of it."""
+    """A share with its interval (Wilson); missed is an aim that lies outside of it."""
     if not runs:
         return "–"
-    found = stats.binomtest(hits, runs).proportion_ci(method="wilson")
+    found = stats.binomtest(hits, runs).proportion_ci(CONFIDENCE, method="wilson")
     low, high = 100 * found.low, 100 * found.high
     missed = aim is not None and (high < aim.least or low > aim.most)
     told = f"{100 * hits / runs:.1f} % ({low:.1f} to {high:.1f})"

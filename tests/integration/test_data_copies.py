@@ -19,6 +19,7 @@ from support.command import pgassay
 from support.data_copies import BESIDE, SPEC, build, die_after, left_untouched, on_copies
 from support.servers import RecordingJournal
 from support.services import DebianServer
+from support.small_disk import bound
 from support.targets import ACCESS, copied, existing
 
 
@@ -191,6 +192,30 @@ def test_a_link_in_the_data_directory_is_refused(
             target.open()
     finally:
         link.unlink()
+
+
+@pytest.mark.parametrize("kind", ["pg_ctlcluster", "ssh"])
+def test_a_disk_mounted_in_the_data_directory_is_refused(
+    kind: str, debian: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
+) -> None:
+    wal = debian.data / "pg_wal"
+    # Its own folder once more: the server goes on, and no file system is another one.
+    with bound(wal, wal), closing(copied(existing(kind, debian, journal, request))) as target:
+        with pytest.raises(TargetError, match=r"data/pg_wal of .* is a mount point: copies would"):
+            target.open()
+        assert journal.changes == []
+
+
+def test_a_data_directory_bound_from_its_own_disk_is_a_mount_point(
+    debian: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
+) -> None:
+    with bound(debian.data, debian.data):
+        target = copied(existing("pg_ctlcluster", debian, journal, request))
+        with (
+            closing(target),
+            pytest.raises(TargetError, match=r"data of .* is a mount point, which"),
+        ):
+            target.open()
 
 
 def test_a_run_on_copies_is_planned_and_ends_with_the_directory_as_it_was(

@@ -8,17 +8,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
 from pgassay import _core
+from pgassay.spec.parse import parse_spec
 from pgassay.target.account import Account
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.session import resolve
 from pgassay.target.workspace import make_workspace, new_name
 from pgassay.trials.foreign_sessions import BASE_BACKUP, foreign_maintenance
 from pgassay.trials.guards import Remark
+from pgassay.trials.record import Checkpoint
 from pgassay.trials.sameness import SamenessWatch
 from pgassay.trials.sampling import open_sampler
 from support.remarks import said
@@ -36,7 +39,7 @@ SLOWLY = "SET vacuum_cost_delay = 100; SET vacuum_cost_limit = 1; VACUUM slow"
 
 
 @contextmanager
-def watched(server: LabServer) -> Iterator[Callable[[], dict[str, Remark]]]:
+def watched(server: LabServer) -> Iterator[Callable[..., dict[str, Remark]]]:
     """A trial without a load: the first look is taken; what is called takes the second."""
     target = ExistingTarget(
         server.dsn(), RecordingJournal(), accept=["replicas", "backup", "sessions", "commits"]
@@ -44,9 +47,9 @@ def watched(server: LabServer) -> Iterator[Callable[[], dict[str, Remark]]]:
     with closing(target):
         watch = SamenessWatch(target, target.open(), {})
 
-        def remarks() -> dict[str, Remark]:
+        def remarks(*more: Any) -> dict[str, Remark]:
             # Tests of the host's knobs may run at the same time.
-            return {name: one for name, one in said(watch).items() if name != "host-knobs"}
+            return {name: one for name, one in said(watch, *more).items() if name != "host-knobs"}
 
         yield remarks
 
@@ -107,6 +110,27 @@ def room(account: Account, servers_base: Path) -> Iterator[Path]:
 def test_a_server_left_alone_gives_no_remark(lab_server: LabServer) -> None:
     with watched(lab_server) as remarks:
         assert remarks() == {}
+
+
+@pytest.mark.parametrize(
+    ("varied", "doubted"),
+    [("work_mem = ['4MB', '8MB']", True), ("max_wal_size = ['64MB', '128MB']", False)],
+)
+def test_checkpoints_by_volume_are_doubted_where_the_volume_is_held_and_not_where_it_is_varied(
+    lab_server: LabServer, varied: str, doubted: bool
+) -> None:
+    held = "" if "max_wal_size" in varied else "max_wal_size = '64MB'"
+    text = f"""
+    [settings.postgres]
+    {held}
+    [factors.postgres]
+    checkpoint_timeout = ['30s', '60s']
+    {varied}
+    """
+    spec = parse_spec(text, source="lab", beside=Path())
+    with watched(lab_server) as remarks:
+        found = remarks(spec, [Checkpoint(0, 1, "wal")])
+    assert ("wal-checkpoint" in found) == doubted
 
 
 def test_a_base_backup_that_overlaps_is_seen(

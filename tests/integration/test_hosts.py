@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from pgassay.errors import TargetError
+from pgassay.target import ssh_connection
 from pgassay.target.host import Host, HostUnreachable, is_there, text_of
 from pgassay.target.local_host import LocalHost
 from pgassay.target.ssh_connection import PREFIX
@@ -96,6 +98,61 @@ def test_facts_and_links(host: Host, tmp_path: Path) -> None:
     assert host.resolve(tmp_path / "link") == folder.resolve()
     with pytest.raises(FileNotFoundError):
         host.resolve(tmp_path / "nowhere")
+
+
+@pytest.fixture
+def account_with_a_blank(tmp_path: Path) -> Iterator[str]:
+    """As accounts of a domain may be called."""
+    if not is_root() or shutil.which("useradd") is None:
+        pytest.skip("only root can make an account")
+    name = f"pgassay t{os.getpid()}"
+    words = ["useradd", "--badname", "--no-create-home", name]
+    done = subprocess.run(words, check=False, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"no such account can be made here: {done.stderr.strip()}")
+    try:
+        yield name
+    finally:
+        subprocess.run(["userdel", "--force", name], check=True, capture_output=True)
+
+
+def test_an_account_with_a_blank_in_its_name_is_one_word(
+    host: Host, account_with_a_blank: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "its own"
+    path.touch()
+    shutil.chown(path, account_with_a_blank)
+    facts = host.facts(path)
+    assert (facts.account, facts.is_file, facts.size) == (account_with_a_blank, True, 0)
+    assert host.run(["id", "-un"], user=account_with_a_blank).stdout == f"{facts.account}\n"
+
+
+HANGING = """\
+#!/bin/sh
+case "$SSH_ORIGINAL_COMMAND" in
+*{at}*) exec cat >/dev/null ;;
+*) exec sh -c "$SSH_ORIGINAL_COMMAND" ;;
+esac
+"""
+
+
+@pytest.mark.parametrize("at", ["pgassay-connected", "flock"])
+def test_a_shell_that_hangs_is_told_after_a_while(
+    ssh_config: Sshd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, at: str
+) -> None:
+    """As where the home of the login is on a file system that is gone."""
+    program = tmp_path / "hanging"
+    program.write_text(HANGING.format(at=at))
+    program.chmod(0o755)
+    monkeypatch.setattr(ssh_connection, "ANSWER_LIMIT_S", 0.7)
+    host = SshHost(HOST)
+    try:
+        with ssh_config.logins_run(program), pytest.raises(HostUnreachable) as caught:
+            host.lock(tmp_path)
+        assert str(caught.value).startswith(f"ssh {HOST}: no shell there has answered within 0.7 s")
+    finally:
+        host.close()
+    wait_until(lambda: ssh_config.sessions() == 0, "nothing of it is left")
 
 
 def test_what_the_kernel_refuses_is_told_in_its_words(host: Host) -> None:

@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 
 from pgassay.spec.reset import Caches, ResetLevel, ResetRule
-from pgassay.target import page_cache
+from pgassay.target import page_cache, reset_levels
 from pgassay.target.installation import Installation
 from pgassay.target.local import LocalTarget
 from pgassay.target.protocol import Connection
+from pgassay.target.reset_levels import database_directories
 from support.servers import RecordingJournal, installation_named
 
 ROWS = 20_000
+DATABASE_OID = "SELECT oid::text FROM pg_database WHERE datname"
 
 
 def build(session: Connection) -> None:
@@ -151,6 +153,25 @@ def test_cold_caches_hold_nothing_of_the_data(
         assert share is not None
         assert share < warm_share / 2, "starting reads catalogues, not the table"
         assert ask(target, "SELECT count(*) FROM account") == ROWS
+    finally:
+        target.close()
+
+
+def test_a_server_that_names_another_folder_for_its_database_is_not_believed(
+    own_base: Path, server_installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = ready(server_installation, ResetRule(ResetLevel.NONE))
+    try:
+        data = Path(target.facts().data_directory or "")
+        with target.connect() as session:
+            (folder,) = database_directories(session, data)
+            assert folder == data / "base" / ask(target, f"{DATABASE_OID} = current_database()")
+            elsewhere = own_base / "elsewhere"
+            elsewhere.mkdir(exist_ok=True)
+            for word in (elsewhere, "../../elsewhere", "*", ""):
+                said = f"SELECT '{word}'::text".encode()
+                monkeypatch.setattr(reset_levels, "statement", lambda _, said=said: said)
+                assert database_directories(session, data) == []
     finally:
         target.close()
 

@@ -110,6 +110,54 @@ def test_sql_or_undo_that_fails_is_found_before_the_first_trial(
     assert seen(lab_server) == (False, False)
 
 
+@pytest.fixture
+def both(target: ExistingTarget) -> ExistingTarget:
+    """A variant of two factors in force, the undo of the last of which ends in a comment."""
+    parts = {**ROLE.parts, **BTREE.parts}
+    undo = {**ROLE.undo, "undo of the index": "DROP INDEX one -- for now"}
+    target.open()
+    target.prepare(build, {})
+    target.vary(SchemaVariant("both", parts, undo))
+    target.choose(Ground(schema="both"))
+    target.reset({})
+    return target
+
+
+def test_a_comment_at_the_end_of_an_undo_does_not_swallow_the_next(
+    both: ExistingTarget, lab_server: LabServer, journal: RecordingJournal
+) -> None:
+    assert seen(lab_server) == (True, True)
+    both.choose(Ground())
+    both.reset({})
+    assert seen(lab_server) == (False, False)
+    both.choose(Ground(schema="both"))
+    both.reset({})
+    by_hand = "; ".join(both._variants.left)
+    with lab_server.admin() as session, session.transaction(force_rollback=True):
+        session.execute(by_hand.encode())
+        there = "SELECT to_regclass('pgassay.one') IS NULL AND to_regrole('lab_ü') IS NULL"
+        assert session.execute(there.encode()).fetchone() == (True,)
+    both.close()
+    assert journal.open == []
+
+
+@pytest.mark.parametrize("by", ["the run", "recover"])
+def test_a_part_that_somebody_has_taken_back_does_not_keep_the_others(
+    both: ExistingTarget, lab_server: LabServer, journal: RecordingJournal, by: str
+) -> None:
+    with lab_server.admin() as session:
+        session.execute("DROP INDEX pgassay.one")
+    if by == "the run":
+        both.choose(Ground())
+        both.reset({})
+    else:
+        control = both._control
+        assert control is not None
+        control.close()
+        assert recover(lab_server.dsn(), journal.open, journal) == []
+    assert seen(lab_server) == (False, False)
+
+
 def test_without_leave_the_schema_does_not_vary(
     lab_server: LabServer, journal: RecordingJournal
 ) -> None:

@@ -17,8 +17,9 @@ import pytest
 
 from pgassay.errors import SettingRejected
 from pgassay.target.existing import ExistingTarget
+from pgassay.target.setting_statements import reload
 from support.command import pgassay
-from support.servers import SECRET, LabServer, RecordingJournal
+from support.servers import SECRET, LabServer, RecordingJournal, configure
 
 HELD = "canary-5e11"
 """A password that the server's own settings hold."""
@@ -196,29 +197,69 @@ def test_a_command_that_fails_with_a_password_on_its_lips_tells_nobody(
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
-def test_a_setting_that_holds_a_password_is_not_varied(server: LabServer) -> None:
+@pytest.mark.parametrize(
+    ("name", "value"), [("primary_conninfo", "host=/elsewhere"), ("archive_command", "true")]
+)
+def test_a_setting_that_may_hold_a_password_is_not_varied(
+    server: LabServer, name: str, value: str
+) -> None:
     """Its undo would have to stand in the journal."""
     journal = RecordingJournal()
     target = ExistingTarget(server.dsn(), journal, allow_changes=True, accept=["commits"])
     try:
         target.open()
-        with pytest.raises(SettingRejected, match="holds a password") as refused:
-            target.check_settings({"primary_conninfo": "host=/elsewhere"})
+        words = f"{name}: what postgresql.auto.conf has of it now may hold a password"
+        with pytest.raises(SettingRejected, match=words) as refused:
+            target.check_settings({name: value})
         assert HELD not in str(refused.value)
         assert journal.changes == []
     finally:
         target.close()
 
 
+def test_a_password_in_the_value_of_a_setting_that_is_held_reaches_no_file_of_ours(
+    tmp_path: Path, server: LabServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By ALTER SYSTEM the run is refused; in postgresql.conf it may stay while another is held."""
+    state = tmp_path / "state"
+    monkeypatch.setenv("XDG_STATE_HOME", str(state))
+    dsn, environment = told_by_variable(tmp_path, server)
+    spec = tmp_path / "lab.toml"
+    text = SPEC.format(dsn=dsn, load=ENGINE) + "[settings.postgres]\narchive_command = 'true'\n"
+    spec.write_text(text.replace("[workload]", "allow_changes = true\n[workload]"))
+    refused, run = tmp_path / "refused", tmp_path / "run"
+    done = pgassay("run", spec, "--out", refused, "--json", **environment)
+    assert done.returncode == 1
+    assert "archive_command: what postgresql.auto.conf has of it now may hold a pass" in done.stderr
+    configure(server.cluster, f"archive_command = 'curl -u me:{HELD} %p'\n")
+    with server.admin() as session:
+        session.execute("ALTER SYSTEM RESET archive_command")
+        reload(session)
+    status, said, seen = watched(spec, run, environment | {"XDG_STATE_HOME": str(state)})
+    assert status == 0, said
+    assert "archive_command" in (run / "journal.jsonl").read_text()
+    assert seen == []
+    for words in (done.stdout, done.stderr, said):
+        assert HELD not in words
+    for place in (refused, run, state):
+        assert secrets_in(place) == []
+    with server.admin() as session:
+        # SHOW says that it is disabled.
+        value = "SELECT reset_val FROM pg_settings WHERE name = 'archive_command'"
+        row = session.execute(value.encode()).fetchone()
+    configure(server.cluster, "archive_command = ''\n")
+    assert row == (f"curl -u me:{HELD} %p",)
+
+
 def test_plan_shows_no_value_that_may_hold_a_secret(tmp_path: Path, server: LabServer) -> None:
     dsn, environment = told_by_variable(tmp_path, server)
     spec = tmp_path / "lab.toml"
-    held = "[settings.postgres]\nprimary_conninfo = 'host=/elsewhere'\narchive_command = 'true'\n"
+    held = "[settings.postgres]\nprimary_conninfo = 'host=/elsewhere'\nrestore_command = 'true'\n"
     text = SPEC.format(dsn=dsn, load=ENGINE) + held
     spec.write_text(text.replace("[workload]", "allow_changes = true\n[workload]"))
     done = pgassay("plan", spec, **environment)
     assert done.returncode == 0, done.stderr
-    assert "archive_command: (set) now, true in the run; reload" in done.stdout
-    assert "stops: primary_conninfo: what is written of it now holds" in done.stdout
+    assert "restore_command: (set) now, true in the run; reload" in done.stdout
+    assert "stops: primary_conninfo: what postgresql.auto.conf has of it now may" in done.stdout
     assert HELD not in done.stdout
     assert HELD not in pgassay("plan", spec, "--json", **environment).stdout

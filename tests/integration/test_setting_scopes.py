@@ -16,9 +16,10 @@ from pgassay.target.access import Access
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.protocol import Connection
 from pgassay.target.recover import recover
+from pgassay.target.setting_statements import reload
 from support.broken_runs import spec_file
 from support.command import pgassay
-from support.servers import SECRET, LabServer, RecordingJournal
+from support.servers import SECRET, LabServer, RecordingJournal, configure
 
 # A name that has to be quoted wherever it is written.
 DATABASE, ROLE = 'o"ne; DROP', 'it\'s a "role"'
@@ -156,6 +157,48 @@ def test_what_a_killed_run_left_is_undone(server: LabServer, at: SettingsAt, way
         assert journal.open == []
     else:
         target(server, at, RecordingJournal()).close()
+
+
+def test_a_server_without_alter_system_is_told_before_anything_is_made(
+    lab_server: LabServer, tmp_path: Path
+) -> None:
+    """As an operator of Kubernetes, or Patroni, sets it."""
+    with lab_server.admin() as session:
+        if session.info.server_version < 170000:
+            pytest.skip("allow_alter_system came with 17")
+    edited(lab_server, "allow_alter_system = off\n")
+    journal = RecordingJournal()
+    words = r"work_mem: this server takes no ALTER SYSTEM .*settings_at = \"database\" or"
+    try:
+        found = ExistingTarget(lab_server.dsn(), journal, allow_changes=True, accept=["commits"])
+        with closing(found):
+            found.open()
+            with pytest.raises(SettingRejected, match=words):
+                found.check_settings({"work_mem": "8MB"})
+        assert journal.changes == []
+        where = "[target]\ndsn = ''\nallow_changes = true\naccept = ['commits']\n"
+        spec = spec_file(tmp_path, target=where)
+        shown = pgassay("plan", spec, **lab_server.variables(), COLUMNS="300")
+        assert "stops: work_mem: this server takes no ALTER SYSTEM" in shown.stdout
+        found = ExistingTarget(
+            lab_server.dsn(),
+            journal,
+            allow_changes=True,
+            accept=["commits"],
+            access=Access(settings_at="role"),
+        )
+        with closing(found):
+            found.open()
+            found.prepare(build, {"work_mem": "8MB"})
+    finally:
+        edited(lab_server, "allow_alter_system = on\n")
+
+
+def edited(server: LabServer, lines: str) -> None:
+    """Its files, by hand, and reloaded."""
+    configure(server.cluster, lines)
+    with server.admin() as session:
+        reload(session)
 
 
 def test_a_plan_says_where_it_would_write(server: LabServer, tmp_path: Path) -> None:

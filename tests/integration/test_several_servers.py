@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.errors import SettingRejected, SetupError, TargetError
+from pgassay.errors import RestoreFailed, SettingRejected, SetupError, TargetError
 from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.workload import load_workload
@@ -20,6 +20,7 @@ from pgassay.trials.grounds import grounds_of
 from pgassay.trials.preparing import check_arms
 from support.broken_runs import assert_no_server_left, postmaster_below
 from support.servers import DEBIAN, RecordingJournal, installation_named
+from support.small_disk import small_disk
 
 SERVERS: dict[str, int | Path | None] = {"16": 16, "18": 18, "the distribution's": DEBIAN}
 HOSTILE = "index = b-tree / 'größe' \"x\""
@@ -92,6 +93,22 @@ def test_one_server_runs_at_a_time_and_each_is_put_back_to_its_own(
         assert ("Index" in plan_of(several)) == bool(schema)
     with pytest.raises(TargetError, match="was not made"):
         several.choose(Ground("18", schema="hash"))
+
+
+def test_a_server_that_could_not_be_removed_is_there_for_another_attempt(
+    several: Target, empty_base: Path
+) -> None:
+    for server in ("16", "18"):
+        several.choose(Ground(server))
+    first = min(empty_base.glob("run-*/data/PG_VERSION"), key=lambda path: path.read_text())
+    with (
+        small_disk(first.parents[1] / "in-the-way", "100k"),
+        pytest.raises(RestoreFailed, match="the owned server is not gone"),
+    ):
+        several.close()
+    assert len([*empty_base.glob("run-*.owner")]) == 1, "the other one is gone"
+    several.close()
+    assert [*empty_base.glob("run-*")] == []
 
 
 def test_a_setting_one_version_lacks_is_refused_with_its_name(several: Target) -> None:

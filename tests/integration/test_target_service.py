@@ -16,12 +16,12 @@ import pytest
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.existing import ExistingTarget
-from pgassay.target.service_control import DebianCluster, SystemdUnit
+from pgassay.target.service_control import START_LOG, DebianCluster, SystemdUnit
 from support import forked
 from support.broken_runs import assert_nothing_open, in_the_second_trial, spec_file, watched
 from support.command import pgassay
 from support.servers import RecordingJournal, wait_until
-from support.services import UNIT, DebianServer
+from support.services import BIN, UNIT, DebianServer
 from support.sshd import HOST, Sshd
 from support.targets import ACCESS, existing, state_of
 
@@ -208,6 +208,42 @@ def test_recover_brings_back_a_server_that_a_killed_run_left_down(
     assert "settled: setting huge_pages" in done.stdout
     assert_nothing_open(run)
     assert pgassay("recover", run).stdout == "nothing to undo\n"
+
+
+# Dies as by SIGKILL where the server is up again, before the file of its start is removed.
+DYING_AT_ITS_LOG = """
+import os, signal
+from pgassay.target.local_host import LocalHost
+LocalHost.remove = lambda self, path: os.kill(os.getpid(), signal.SIGKILL)
+from pgassay.entry import main
+main()
+"""
+
+
+def test_recover_removes_the_log_of_a_start_that_a_killed_run_left_in_the_data(
+    tmp_path: Path, debian: DebianServer
+) -> None:
+    settings = debian.conf / "15" / "lab" / "postgresql.conf"
+    text = settings.read_text()
+    settings.write_text(f"{text}\nlogging_collector = on\n")
+    debian.ctl("restart")
+    try:
+        run, left = tmp_path / "run", debian.data / START_LOG
+        spec = spec_of(tmp_path, debian, over_ssh=False)
+        spec.write_text(spec.read_text().replace('cluster = "15/lab"', f'bin = "{BIN}"'))
+        died = forked.run(["-c", DYING_AT_ITS_LOG, "run", str(spec), "--out", str(run)])
+        assert died.returncode == -9, died.stderr
+        assert left.exists()
+        with debian.admin() as session:
+            session.execute("ALTER SYSTEM RESET shared_buffers")
+        debian.ctl("restart")
+        done = pgassay("recover", run)
+        assert done.returncode == 0, done.stderr
+        assert not left.exists()
+        assert_nothing_open(run)
+    finally:
+        settings.write_text(text)
+        debian.ctl("restart")
 
 
 @pytest.mark.usefixtures("no_ssh_left")

@@ -1,8 +1,8 @@
 """A disk of a known small size, for as long as a test lasts: one in memory, one that can fail.
 
 Enters: an empty folder. Leaves: a file system mounted there, which can be filled and made
-read-only; afterwards none. Never: mounts over anything; where mounting is not allowed the test is
-skipped with a word.
+read-only; afterwards none. Never: hides anything but what a test names; where mounting is not
+allowed the test is skipped with a word.
 """
 
 from __future__ import annotations
@@ -25,6 +25,21 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
         yield folder
     finally:
         _taken_away(folder)
+
+
+@contextmanager
+def bound(source: Path, folder: Path) -> Iterator[None]:
+    """A folder that is there, seen at another place too, or once more at its own."""
+    if not is_root():
+        pytest.skip("only root can mount")
+    words = ["mount", "--bind", str(source), str(folder)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"mounting is not allowed here: {done.stderr.strip()}")
+    try:
+        yield
+    finally:
+        _run("umount", "--lazy", folder)
 
 
 def remount(folder: Path, how: str) -> None:

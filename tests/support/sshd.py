@@ -95,6 +95,17 @@ class Sshd:
         log.close()
         wait_until(self._answers, "sshd answers")
 
+    @contextmanager
+    def logins_run(self, program: Path) -> Iterator[None]:
+        """Meanwhile every login runs that program, which is told what it was asked to run."""
+        keys = self._folder / "user_key.pub"
+        plain = keys.read_text()
+        keys.write_text(f'command="{program}" {plain}')
+        try:
+            yield
+        finally:
+            keys.write_text(plain)
+
     @property
     def running(self) -> bool:
         return self._process is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -126,6 +126,19 @@ def test_dips_of_every_checkpoint_are_no_unrest() -> None:
     assert with_cycle.phase_removed
 
 
+@pytest.mark.parametrize("cycles", [2, 3, 5])
+def test_a_drift_under_checkpoints_keeps_its_size_and_is_no_step_of_theirs(cycles: int) -> None:
+    starts = np.arange(cycles + 1) * 590 / cycles
+    shape = 1 - 0.3 * np.isin(np.arange(600), np.floor(starts[:, None] + np.arange(20)))
+    line = 1 - 0.15 * np.arange(600) / 600
+    tps = 1000 * shape * line * np.exp(0.005 * noise_of(source(), 600, 0.3))
+    found = judged(tps, checkpoints_s=starts.tolist())
+    assert found.phase_removed
+    assert found.course is Course.UNSTEADY
+    assert found.trend is not None
+    assert found.trend.over_step_pct == pytest.approx(-16, abs=1.5)
+
+
 @pytest.mark.parametrize("tps", [np.full(300, 1000.0), np.zeros(300), np.ones(12)])
 def test_where_nothing_can_be_said_the_course_is_unknown_and_why(tps: Array) -> None:
     found = judged(tps)
@@ -156,6 +169,30 @@ def test_unrest_becomes_a_doubt_only_where_it_is_more_than_chance() -> None:
     (cold,) = steadiness_doubts(plan, steps([Course.WARMING] * 6 + [Course.UNKNOWN] * 6))
     assert cold.kind == "warm-up"
     assert "load.warmup should be 32 s longer" in cold.text
+
+
+def test_an_arm_that_never_settles_is_named_among_arms_that_do() -> None:
+    plan = plan_with(levels=["off", "pglz", "on"])
+
+    def steps(unsteady: Mapping[str, int]) -> list[StepCourse]:
+        return [
+            StepCourse(
+                i + 1, arm.id, 8.0,
+                Course.UNSTEADY if i < unsteady.get(arm.id, 0) else Course.STEADY,
+                "its mean changed", 0.0, (), None, phase_removed=False,
+            )
+            for arm in plan.arms
+            for i in range(6)
+        ]  # fmt: skip
+
+    (told,) = steadiness_doubts(plan, steps({plan.arms[1].id: 6}))
+    assert told.text == (
+        "6 of 6 trials of wal_compression = pglz reached no steady state"
+        " (trial 1: its mean changed)"
+    )
+    assert steadiness_doubts(plan, steps({plan.arms[1].id: 1})) == []
+    (told,) = steadiness_doubts(plan, steps({arm.id: 6 for arm in plan.arms}))
+    assert told.text.startswith("18 of 18 trials reached")
 
 
 def test_a_known_dip_is_measured_with_its_cost() -> None:

@@ -57,7 +57,10 @@ QUIET = Evidence(
     checkpoints=[Checkpoint(1, 2, "time"), Checkpoint(3, 4, "wal")],
     scripts=["UPDATE t SET a = 1;"],
     settings={"work_mem"},
+    varied={"work_mem"},
 )
+TIMED = {"checkpoint_timeout"}
+BOTH = {*TIMED, "max_wal_size"}
 
 
 def grades(evidence: Evidence) -> dict[str, str]:
@@ -117,8 +120,12 @@ def test_a_quiet_trial_leaves_nothing_to_say_though_its_data_has_grown() -> None
         (forced(["SELECT 1;"]), {"forced-checkpoint": "invalid"}),
         (forced(["SELECT 1;", "CHECKPOINT;"]), {"forced-checkpoint-perhaps-own": "doubt"}),
         (forced(None), {"forced-checkpoint-perhaps-own": "doubt"}),
-        (replace(QUIET, settings={"checkpoint_timeout"}), {"wal-checkpoint": "doubt"}),
-        (replace(QUIET, settings={"checkpoint_timeout", "max_wal_size"}), {}),
+        (replace(QUIET, settings=TIMED, varied=TIMED), {"wal-checkpoint": "doubt"}),
+        # A max_wal_size that is held, and not large enough.
+        (replace(QUIET, settings=BOTH, varied=TIMED), {"wal-checkpoint": "doubt"}),
+        (replace(QUIET, settings=BOTH, varied={"work_mem"}), {"wal-checkpoint": "doubt"}),
+        (replace(QUIET, settings=BOTH, varied={"max_wal_size"}), {}),
+        (replace(QUIET, settings=BOTH, varied=BOTH), {}),
         (replace(QUIET, foreign_load=0.01), {}),
         (replace(QUIET, foreign_load=0.1), {"foreign-sessions": "doubt"}),
         (replace(QUIET, foreign_load=0.9), {"foreign-sessions": "invalid"}),

@@ -9,6 +9,7 @@ import pytest
 
 from pgassay.errors import TargetError
 from pgassay.target.host import Finished
+from pgassay.target.host_files import device_of
 from pgassay.target.local_host import HERE, LocalHost
 from pgassay.trials.host_look import HostLook, lines_of, look_at
 from pgassay.trials.host_state import host_state
@@ -27,6 +28,9 @@ SAID = """\
 1000 500 400
 ==> disk wal <==
 1000 100 100
+
+==> queue data scheduler <==
+[none] mq-deadline
 
 ==> /proc/stat <==
 cpu  1000 200 300 4000 50 6 7 80 0 0
@@ -57,7 +61,7 @@ def look(text: str = SAID, *, is_ours: bool = False) -> HostLook:
 
 def test_the_state_of_a_host_is_read_and_what_is_not_there_is_absent() -> None:
     state = host_state(look())
-    assert state.knobs == {"vm.swappiness": "60"}
+    assert state.knobs == {"vm.swappiness": "60", "queue data scheduler": "[none] mq-deadline"}
     assert state.throttled is None
     assert state.frequency_mhz == 2500.0
     assert state.disk_used == pytest.approx(0.9)
@@ -101,6 +105,17 @@ def test_a_look_at_this_host_finds_the_parent_of_a_process_and_its_children() ->
     assert state.knobs["vm.swappiness"] == Path("/proc/sys/vm/swappiness").read_text().strip()
     assert state.disk_used is not None
     assert 0.0 < state.disk_used < 1.0
+
+
+def test_the_queue_of_a_disk_is_that_of_the_partition_or_disk_below(tmp_path: Path) -> None:
+    try:
+        queue = device_of(tmp_path) / "queue"
+    except TargetError as error:
+        pytest.skip(str(error))
+    seen = host_state(look_at(HERE, tmp_path)).knobs
+    assert seen["queue data read_ahead_kb"] == (queue / "read_ahead_kb").read_text().strip()
+    assert seen["queue data scheduler"] == (queue / "scheduler").read_text().strip()
+    assert "queue wal scheduler" not in seen
 
 
 class Mute(LocalHost):

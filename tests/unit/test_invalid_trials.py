@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pgassay.analysis.model import Analysis
 from pgassay.pipeline import analyse_run, report_run
 from pgassay.plan.model import Plan
@@ -131,12 +133,24 @@ def test_a_run_made_before_validity_was_judged_counts_whole(tmp_path: Path) -> N
     assert len(analyse_run(run).analysis.trials) == 12
 
 
-def with_fingerprint(run: RunDirectory, number: int, settings: dict[str, str]) -> None:
+def with_fingerprint(
+    run: RunDirectory,
+    number: int,
+    settings: dict[str, str],
+    size: int = 10**8,
+    *,
+    knobs_differ: bool = True,
+) -> None:
     path = run.path / "trials" / f"{number:04d}" / "trial.json"
     trial = json.loads(path.read_text())
     knobs = {"vm.swappiness": "1" if number > 6 else "60"}
     trial["fingerprint"] = {
-        "before": {"version": "18.4", "settings": settings, "host": {"knobs": knobs}}
+        "before": {
+            "version": "18.4",
+            "settings": settings,
+            "database_bytes": size,
+            "host": {"knobs": knobs if knobs_differ else {}},
+        }
     }
     path.write_text(json.dumps(trial))
 
@@ -150,6 +164,21 @@ def test_what_differs_between_trials_of_one_arm_is_told_once(tmp_path: Path) -> 
     (text,) = texts
     assert text.startswith("vm.swappiness was not the same in all trials of an arm: 60 in trial ")
     assert ", 1 in trial " in text
+
+
+@pytest.mark.parametrize(("growth", "told_of"), [(0.004, 0), (0.02, 1)])
+def test_data_that_grow_from_trial_to_trial_are_told(
+    tmp_path: Path, growth: float, told_of: int
+) -> None:
+    run, _, plan = synthetic_run(tmp_path / "run")
+    for trial in plan.trials:
+        size = round(2e8 * (1 + growth * (trial.number - 1)))
+        with_fingerprint(run, trial.number, {}, size, knobs_differ=False)
+    texts = told(analyse_run(run).analysis, "drift")
+    assert len(texts) == told_of
+    if texts:
+        assert texts[0].startswith("trials of one arm did not begin with the same data: 20")
+        assert " MB in trial 12; a level" in texts[0] or " MB in trial 11; a level" in texts[0]
 
 
 def test_an_invalid_trial_is_not_searched_for_drift(tmp_path: Path) -> None:

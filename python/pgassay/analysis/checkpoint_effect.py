@@ -26,6 +26,8 @@ from pgassay.plan.model import Plan
 
 Array = NDArray[np.float64]
 FEWEST_TRIALS = 3
+FEWEST_RESAMPLED = 5
+"""Percentiles of fewer trials hold the truth too seldom (docs/validation-estimates.md)."""
 _LONGEST_BEFORE_S, _LONGEST_AFTER_S = 10.0, 120.0
 _LEAST_CYCLE_S = 10.0
 """Checkpoints that follow each other faster have no before and after."""
@@ -234,8 +236,10 @@ def _depths(profiles: Sequence[_Profile], window: _Window) -> Array:
 
 
 def _times(rows: Array, window: _Window) -> tuple[Estimate, Estimate]:
-    """(duration, recovery) of the mean profile, trials resampled."""
+    """(duration, recovery) of the mean profile, trials resampled where there are enough."""
     point = _dip_times(rows.mean(axis=0), window)
+    if len(rows) < FEWEST_RESAMPLED:
+        return Estimate(point[0], None, None), Estimate(point[1], None, None)
     resampled = np.array(
         [_dip_times(rows[chosen].mean(axis=0), window) for chosen in draws(len(rows), 1000)]
     )
@@ -269,16 +273,20 @@ def _dip_times(profile: Array, window: _Window) -> tuple[float, float]:
 
 
 def _contrasts(plan: Plan, values: dict[tuple[int, str], Array]) -> tuple[CheckpointContrast, ...]:
+    """Depth and loss of every level against its baseline; the intervals of all hold together."""
+    paired = [
+        (factor, level, pairs)
+        for factor in plan.factors
+        for level in factor.levels[1:]
+        if (pairs := pair_blocks(values, plan, factor, level, only_needed=True)) is not None
+        and len(pairs.level) >= FEWEST_TRIALS
+    ]
     found = []
-    for factor in plan.factors:
-        for level in factor.levels[1:]:
-            pairs = pair_blocks(values, plan, factor, level, only_needed=True)
-            if pairs is None or len(pairs.level) < FEWEST_TRIALS:
-                continue
-            depth, lost = (mean_with_interval(column) for column in pairs.differences.T)
-            found.append(
-                CheckpointContrast(
-                    factor.name, factor.baseline, level, len(pairs.level), depth, lost
-                )
-            )
+    for factor, level, pairs in paired:
+        depth, lost = (
+            mean_with_interval(column, 0.05 / (2 * len(paired))) for column in pairs.differences.T
+        )
+        found.append(
+            CheckpointContrast(factor.name, factor.baseline, level, len(pairs.level), depth, lost)
+        )
     return tuple(found)

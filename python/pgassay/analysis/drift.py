@@ -17,6 +17,8 @@ from pgassay.analysis.model import Doubt
 from pgassay.samples.run_directory import StoredTrial
 
 _MOST_TOLD = 5
+_LARGEST_GROWTH = 0.05
+"""Share by which a database may be larger in one trial than in another."""
 _WHERE = re.compile(r"(_directory|_directories|_file)$")
 """Settings that say where a server lies; an owned one lies elsewhere when a run goes on."""
 
@@ -40,7 +42,31 @@ def drift_between(trials: Sequence[StoredTrial]) -> list[Doubt]:
     doubts = [Doubt("drift", text) for text in list(found.values())[:_MOST_TOLD]]
     if len(found) > _MOST_TOLD:
         doubts.append(Doubt("drift", f"{len(found) - _MOST_TOLD} more were not the same"))
-    return doubts
+    return [*doubts, *_growth(trials)]
+
+
+def _growth(trials: Sequence[StoredTrial]) -> list[Doubt]:
+    """A database that trials of one arm did not begin with alike; where it differs most."""
+    sizes: dict[str, list[tuple[int, int]]] = {}
+    for trial in trials:
+        summary = trial.summary()
+        size = (summary.get("fingerprint", {}).get("before") or {}).get("database_bytes")
+        if size:
+            sizes.setdefault(summary["arm"], []).append((size, summary["number"]))
+    spans = [(max(own)[0] / min(own)[0], min(own), max(own)) for own in sizes.values()]
+    if not spans:
+        return []
+    ratio, (small, early), (large, late) = max(spans)
+    if ratio <= 1.0 + _LARGEST_GROWTH:
+        return []
+    return [
+        Doubt(
+            "drift",
+            f"trials of one arm did not begin with the same data: {small / 1e6:.0f} MB in trial"
+            f" {early}, {large / 1e6:.0f} MB in trial {late}; a level of reset that puts the data"
+            " back makes them alike",
+        )
+    ]
 
 
 def _constants(summary: Mapping[str, Any]) -> dict[str, str]:

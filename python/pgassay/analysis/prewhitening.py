@@ -48,6 +48,18 @@ def without_means(rows: Array, groups: NDArray[np.int64]) -> Array:
     return found
 
 
+def without_cycle(values: Array, at_s: Array, phase: NDArray[np.int64]) -> Array:
+    """One series without its mean course over a cycle, its mean and a line over all of it kept.
+
+    The line is fitted with the course: the means alone of two cycles would take half of a drift
+    away, and leave the rest as a step from one cycle to the next.
+    """
+    rows = without_means(np.vstack([values, at_s]), phase)
+    slope = float(rows[0] @ rows[1]) / max(float(rows[1] @ rows[1]), 1e-300)
+    kept: Array = rows[0] + slope * (at_s - rows[1] - at_s.mean()) + values.mean()
+    return kept
+
+
 def whitened(rows: Array, most_lags: int = MOST_LAGS) -> Array:
     """Residuals of each row's own autoregression; the first places, without a past, are cut."""
     n = rows.shape[1]

@@ -21,7 +21,7 @@ from pgassay.analysis.change_points import change_points
 from pgassay.analysis.course import StepSpan, TrialCourse
 from pgassay.analysis.course_model import Course, Shift, StepCourse, Trend
 from pgassay.analysis.model import Doubt
-from pgassay.analysis.prewhitening import cycle_phase, without_means
+from pgassay.analysis.prewhitening import cycle_phase, without_cycle
 from pgassay.analysis.trend import drift
 from pgassay.plan.model import Plan
 
@@ -58,34 +58,48 @@ def steadiness_doubts(plan: Plan, steps: Sequence[StepCourse]) -> list[Doubt]:
     for level in dict.fromkeys(step.step for step in steps):
         known = [s for s in steps if s.step == level and s.course is not Course.UNKNOWN]
         at = f"at {level:g} {plan.step_unit} " if len(plan.step_levels()) > 1 else ""
-        unsteady = [s for s in known if s.course is Course.UNSTEADY]
-        if _too_many(len(unsteady), len(known)):
+        for whose, unsteady, of in _more_than_chance(plan, known, Course.UNSTEADY):
             found.append(
                 Doubt(
                     "no-steady-state",
-                    f"{at}{_of(unsteady, known)} reached no steady state"
+                    f"{at}{len(unsteady)} of {of} trials{whose} reached no steady state"
                     f" (trial {unsteady[0].trial}: {unsteady[0].why})",
                 )
             )
-        warming = [s for s in known if s.course is Course.WARMING]
-        if _too_many(len(warming), len(known)):
+        for whose, warming, of in _more_than_chance(plan, known, Course.WARMING):
             longest = math.ceil(max(step.warmup_s for step in warming))
             found.append(
                 Doubt(
                     "warm-up",
-                    f"{at}{_of(warming, known)} had not settled when measuring began: load.warmup"
-                    f" should be {longest} s longer, in every arm alike",
+                    f"{at}{len(warming)} of {of} trials{whose} had not settled when measuring"
+                    f" began: load.warmup should be {longest} s longer, in every arm alike",
                 )
             )
     return found
 
 
-def _of(some: Sequence[StepCourse], known: Sequence[StepCourse]) -> str:
-    return f"{len(some)} of {len(known)} trials"
+def _more_than_chance(
+    plan: Plan, known: Sequence[StepCourse], kind: Course
+) -> list[tuple[str, list[StepCourse], int]]:
+    """Whose trials are so, which, and of how many: of single arms where it is only theirs.
+
+    Among many arms that are steady, one that never is would not be seen.
+    """
+    arms = list(dict.fromkeys(step.arm for step in known))
+    by_arm = []
+    for arm in arms:
+        own = [step for step in known if step.arm == arm]
+        such = [step for step in own if step.course is kind]
+        if _too_many(len(such), len(own), _RARE / len(arms)):
+            by_arm.append((f" of {plan.arm(arm).label}", such, len(own)))
+    if 0 < len(by_arm) < len(arms):
+        return by_arm
+    such = [step for step in known if step.course is kind]
+    return [("", such, len(known))] if by_arm or _too_many(len(such), len(known), _RARE) else []
 
 
-def _too_many(count: int, of: int) -> bool:
-    return count > 0 and float(special.bdtrc(count - 1, of, _CHANCE)) < _RARE
+def _too_many(count: int, of: int, rare: float) -> bool:
+    return count > 0 and float(special.bdtrc(count - 1, of, _CHANCE)) < rare
 
 
 def _judge(course: TrialCourse, span: StepSpan, smallest: float) -> StepCourse:
@@ -115,7 +129,7 @@ def _judge(course: TrialCourse, span: StepSpan, smallest: float) -> StepCourse:
     if not np.all(np.isfinite(values)) or usual <= 0.0 or np.ptp(values) <= 1e-12 * usual:
         return said(Course.UNKNOWN, "throughput does not vary", 0.0, nothing)
     if phase is not None:
-        values = without_means(values[None, :], phase[places])[0] + usual
+        values = without_cycle(values, at_s, phase[places])
     near = course.checkpoints_s - course.edges_s[span.begin]
     whole = _unrest(values, at_s, near, smallest)
     if not whole.any:

@@ -49,7 +49,7 @@ def load_object(
 
 def server_object(parameters: ConnectionParameters) -> dict[str, Any]:
     """Who was asked."""
-    with connect(parameters) as session:
+    with connect(parameters, through_pooler=True) as session:
         version = session.info.parameter_status("server_version")
     return {
         "version": version,

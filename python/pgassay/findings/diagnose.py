@@ -17,6 +17,7 @@ from pgassay.findings.calibration import calibration_findings
 from pgassay.findings.factorial_wording import factorial_findings
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.observe import observe
+from pgassay.findings.tail import with_tail
 from pgassay.findings.wording import quantity, signed_percent, unanswered, verdict_sentence
 
 _RULES = tomllib.loads((files(__package__) / "rules.toml").read_text("utf-8"))
@@ -29,7 +30,7 @@ def find(analysis: Analysis) -> tuple[Finding, ...]:
         Finding(
             FindingKind.VERDICT,
             verdict.verdict.value,
-            verdict_sentence(verdict, analysis),
+            with_tail(verdict_sentence(verdict, analysis), verdict, analysis),
             verdict,
         )
         for verdict in analysis.verdicts()

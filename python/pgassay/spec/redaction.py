@@ -12,6 +12,8 @@ from importlib.resources import files
 from typing import Any
 
 HIDDEN = "***"
+SET = "(set)"
+"""For the value of a setting that may hold a secret."""
 SHORTEST_KNOWN = 4
 """A password shorter than this is part of too many words to be taken out of text by value."""
 
@@ -34,6 +36,11 @@ def hides(setting: str) -> bool:
 def is_secret(setting: str) -> bool:
     """Whether a setting's value is a secret itself."""
     return _ARE_SECRETS.search(setting) is not None
+
+
+def shown_of(setting: str, value: str) -> str:
+    """A setting's value as it may be shown or stored."""
+    return SET if hides(setting) else redacted(value)
 
 
 def redacted(text: str, *known: str | None) -> str:

@@ -99,7 +99,7 @@ def server_account(environment: Mapping[str, str] = os.environ) -> Account:
     """Ourselves, unless we are root: PostgreSQL refuses to run as root."""
     uid = os.geteuid()
     if uid != 0:
-        return Account(_name_of(uid), uid, os.getegid(), switches=False)
+        return Account(name_of(uid), uid, os.getegid(), switches=False)
     asked = environment.get(USER_VARIABLE)
     for name in [asked] if asked else ["postgres", "nobody"]:
         with contextlib.suppress(KeyError):
@@ -173,7 +173,8 @@ def last_line(result: subprocess.CompletedProcess[str]) -> str:
     return f"exit status {result.returncode}, without a word"
 
 
-def _name_of(uid: int) -> str:
+def name_of(uid: int) -> str:
+    """What an account is called, or its number."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

@@ -16,6 +16,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import ConnectionRefused, SettingRejected, TargetError
+from pgassay.spec.redaction import shown_of
 from pgassay.target.answering import is_up, wait_while_on_its_way
 from pgassay.target.auto_conf import value_in
 from pgassay.target.changeable import Touched, as_found
@@ -258,10 +259,10 @@ class SystemSettings:
         # Somebody may have edited postgresql.conf meanwhile; then our line being gone must do.
         line_is_back = self._scope.written(session, touched.name) == (True, touched.written)
         if not value_is_back and not line_is_back:
-            shown = now.value if now else "nothing"
+            was = shown_of(touched.name, touched.in_force.value)
+            shown = shown_of(touched.name, now.value) if now else "nothing"
             raise TargetError(
-                f"{touched.name} was {touched.in_force.value} and is {shown} after "
-                f"{touched.undo.as_string(session)}"
+                f"{touched.name} was {was} and is {shown} after {touched.undo.as_string(session)}"
             )
         while touched.changes:
             self._journal.undone(touched.changes[-1].id)

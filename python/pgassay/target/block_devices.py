@@ -13,7 +13,6 @@ from pathlib import Path
 
 from pgassay.target.host import Host, is_there, text_of
 
-_MOUNTS = Path("/proc/self/mountinfo")
 _SYS = Path("/sys")
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 _DEEPEST = 16
@@ -84,9 +83,9 @@ def storage_of(path: Path, host: Host, mounts: Sequence[Mount], sys: Path = _SYS
     )
 
 
-def read_mounts(host: Host) -> tuple[Mount, ...]:
-    """The mount table of a host; empty where it cannot be read."""
-    return parse_mounts(text_of(host, _MOUNTS) or "")
+def read_mounts(host: Host, pid: int | str = "self") -> tuple[Mount, ...]:
+    """The mount table of a host, as one of its processes sees it; empty where it cannot be read."""
+    return parse_mounts(text_of(host, Path(f"/proc/{pid}/mountinfo")) or "")
 
 
 def parse_mounts(text: str) -> tuple[Mount, ...]:

@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import SettingRejected, TargetError
-from pgassay.spec.redaction import is_secret, redacted
+from pgassay.spec.redaction import shown_of
 from pgassay.spec.settings import CANNOT_VARY
 from pgassay.target.own_role import own_role
 from pgassay.target.protocol import Change, Connection, Setting
@@ -85,11 +85,11 @@ def as_found(
             f"{name}: its value comes from a file {session.info.user} may not see, so it could "
             f"not be put back; GRANT pg_read_all_settings TO {own_role(session)}",
         )
-    if written is not None and (is_secret(name) or redacted(written) != written):
+    if written and shown_of(name, written) != written:
         raise SettingRejected(
             name,
-            f"{name}: what is written of it now holds a password, which the journal would "
-            "have to keep; take it out there (passfile= instead), or leave this setting alone",
+            f"{name}: what {scope.place} has of it now may hold a password, which the journal "
+            f"would have to keep; take it out there{scope.elsewhere}, or leave this setting alone",
         )
     undo = reset(name, scope) if written is None else assignment(name, written, scope)
     return Touched(name, written, setting, undo)

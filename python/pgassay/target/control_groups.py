@@ -51,11 +51,17 @@ def memory_limit_files(host: Host, pid: int, mounts: Sequence[Mount]) -> Iterato
             yield from (one / _MEMORY_LIMIT[controller] for one in (directory, *above))
 
 
-def _groups(host: Host, pid: int, mounts: Sequence[Mount]) -> Iterator[tuple[str, Mount, Path]]:
-    """Controller (none in version 2), where its tree is mounted, the process's place in it."""
-    for line in (text_of(host, Path(f"/proc/{pid}/cgroup")) or "").splitlines():
+def parse_groups(text: str) -> Iterator[tuple[str, str]]:
+    """/proc/PID/cgroup: the controllers of each tree (none in version 2), the group in it."""
+    for line in text.splitlines():
         _, _, rest = line.partition(":")
         controllers, _, group = rest.partition(":")
+        yield controllers, group
+
+
+def _groups(host: Host, pid: int, mounts: Sequence[Mount]) -> Iterator[tuple[str, Mount, Path]]:
+    """Controller (none in version 2), where its tree is mounted, the process's place in it."""
+    for controllers, group in parse_groups(text_of(host, Path(f"/proc/{pid}/cgroup")) or ""):
         for controller in controllers.split(","):
             trees = [
                 m

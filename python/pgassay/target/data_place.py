@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pgassay.errors import RestoreFailed, TargetError
 from pgassay.target.account import last_line
+from pgassay.target.block_devices import read_mounts
 from pgassay.target.host import Finished, Host, HostLock, text_of
 from pgassay.target.located import running_in
 from pgassay.target.service import Service
@@ -215,12 +216,19 @@ def refuse_unmovable(place: DataPlace) -> None:
     """TargetError where the data directory cannot be copied whole and put back. Changes nothing."""
     host, data = place.host, place.data
     folder, where = data.parent, f"{data} of {host.label}"
-    if host.facts(data).device != host.facts(folder).device:
+    mounted = _mounted_in(place)
+    if data in mounted or host.facts(data).device != host.facts(folder).device:
         raise TargetError(f"{where} is a mount point, which cannot be renamed; mount its parent")
     if host.run(["test", "-w", folder], user=place.account).returncode:
         raise TargetError(
             f"{place.account} may not write to {folder} of {host.label}, where the copies go;"
             f" chown {place.account} {folder}"
+        )
+    if mounted:
+        raise TargetError(
+            f"{mounted[0]} of {host.label} is a mount point: copies would have what it holds"
+            " (pg_wal, a tablespace) on another disk than the server; reset.level = 'template'"
+            " copies databases"
         )
     link = place.run("find", data, "-type", "l", "-print", "-quit").stdout.strip()
     if link:
@@ -228,3 +236,11 @@ def refuse_unmovable(place: DataPlace) -> None:
             f"{link} of {host.label} is a link: a copy would share what it leads to (pg_wal, a"
             " tablespace); reset.level = 'template' copies databases"
         )
+
+
+def _mounted_in(place: DataPlace) -> list[Path]:
+    """The data directory and what lies below it, where something is mounted there, as we see it
+    and as the server does, whose unit may have mounts of its own."""
+    pids = ("self", place.service.server.postmaster)
+    mounts = [mount for pid in pids for mount in read_mounts(place.host, pid)]
+    return sorted({one.point for one in mounts if one.point.is_relative_to(place.data)})

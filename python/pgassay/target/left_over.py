@@ -12,7 +12,7 @@ from dataclasses import replace
 import psycopg
 
 from pgassay.errors import TargetError
-from pgassay.spec.redaction import redacted
+from pgassay.spec.redaction import shown_of
 from pgassay.target.access import Access
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import sweep_host
@@ -107,7 +107,7 @@ def undo_newest(session: Connection, left: Sequence[Change], settled: set[str]) 
     ours = [one.value for one in left if (one.setting, one.scope) == (change.setting, change.scope)]
     if visible and not any(is_line_of(change.setting, value, written) for value in ours):
         return (
-            f"{change.setting} is {redacted(written or 'not set')} now, which this run did not"
+            f"{change.setting} is {shown_of(change.setting, written or 'not set')} now, which this run did not"
             f" write: left as it is; before the run: {change.undo}"
         )
     session.execute(change.undo.encode(), prepare=False)

@@ -15,7 +15,7 @@ from pgassay.target.statements import statement
 
 def pgbench_scale(parameters: ConnectionParameters) -> int:
     """Rows of pgbench_branches; TargetError names `pgassay init` where there are none."""
-    with connect(parameters) as session:
+    with connect(parameters, through_pooler=True) as session:
         try:
             row = session.execute(statement("pgbench_scale")).fetchone()
         except psycopg.errors.UndefinedTable:

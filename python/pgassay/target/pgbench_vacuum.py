@@ -17,7 +17,7 @@ def vacuum_pgbench_tables(parameters: ConnectionParameters, *, everything: bool)
     """What the server would not do, one line each; like pgbench, the run goes on regardless."""
     names = ["pgbench_vacuum", *(["pgbench_vacuum_accounts"] if everything else [])]
     refused = []
-    with connect(parameters, statement_limit_s=0) as session:
+    with connect(parameters, statement_limit_s=0, through_pooler=True) as session:
         for name in names:
             for line in statement(name).decode().splitlines():
                 if line.startswith("--"):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.plan.demands import Demand
-from pgassay.spec.redaction import hides, redacted
+from pgassay.spec.redaction import shown_of
 from pgassay.spec.reset import EXISTING_RULE, Caches, ResetRule
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.capacity import capacity_of, lacking, own_sessions
@@ -203,7 +203,7 @@ def _setting_changes(
         setting = find(known, name)
         if setting is None:
             continue  # told as a refusal
-        now = "(set)" if hides(name) else redacted(show(session, [name])[name])
+        now = shown_of(name, show(session, [name])[name])
         yield PlannedChange(
             scope.key or "server",
             f"{name}: {now} now, {' / '.join(values)} in the run",

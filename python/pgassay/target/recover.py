@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -22,6 +23,7 @@ from pgassay.target.protocol import Change, Connection, Journal
 from pgassay.target.recover_copy import give_back_copied
 from pgassay.target.recover_service import Restart, bring_up
 from pgassay.target.server_memory import RememberedJournal
+from pgassay.target.service_control import START_LOG
 from pgassay.target.session import connect, identity, one_line, resolve, told_as_target_error
 from pgassay.target.setting_statements import RELOAD
 from pgassay.target.standing import not_restored
@@ -121,10 +123,18 @@ def recover_existing(
             notes += restart.carry_out(session, lambda: connect(parameters).close())
             while left:
                 remembering.undone(left.pop(0).id)
+            _remove_start_logs(changes, machine)
         except (TargetError, psycopg.Error) as error:
             sql = [*(change.undo for change in reversed(left)), RELOAD]
             todo = [restart.by_hand] if restart.by_hand else sql
             raise RestoreFailed(not_restored(parameters, [one_line(error)], todo)) from error
+
+
+def _remove_start_logs(changes: Sequence[Change], machine: Host) -> None:
+    """What a run that was killed at a restart has left beside the server's files."""
+    for data in {change.data for change in changes if change.data}:
+        with suppress(OSError):
+            machine.remove(Path(data) / START_LOG)
 
 
 def _refuse_other_server(session: Connection, changes: Sequence[Change]) -> None:

@@ -10,6 +10,7 @@ VACUUM (FREEZE, ANALYZE) inside: another ANALYZE would draw another sample, and 
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -129,9 +130,11 @@ def settle_existing(
 def database_directories(session: Connection, data: Path | None) -> list[Path]:
     """Where the files of the session's database are, if this user may read them."""
     row = session.execute(statement("database_oid")).fetchone()
-    if data is None or row is None:
+    # A number only: the server's word must not lead anywhere else on this host.
+    if data is None or row is None or not re.fullmatch("[0-9]+", row[0]):
         return []
-    found = [data / "base" / row[0], *data.glob(f"pg_tblspc/*/*/{row[0]}")]
+    number = row[0]
+    found = [data / "base" / number, *data.glob(f"pg_tblspc/*/*/{number}")]
     folders = [folder for folder in found if folder.is_dir()]
     return folders if readable(folders) else []
 

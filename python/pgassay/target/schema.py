@@ -23,10 +23,11 @@ MARK = "made by pgassay"
 DROP = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(SCHEMA))
 CREATE = sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(SCHEMA))
 _MADE_ON = f"{MARK} on "
-MARK_HERE = f"{_MADE_ON}{this_machine()}"
-COMMENT = sql.SQL("COMMENT ON SCHEMA {} IS {}").format(
-    sql.Identifier(SCHEMA), sql.Literal(MARK_HERE)
-)
+
+
+def mark_here() -> str:
+    """Of what we make from here: this user and machine, as `refuse_elsewhere` reads them."""
+    return f"{_MADE_ON}{this_machine()}"
 
 
 def refuse_foreign(session: Connection) -> bool:
@@ -73,7 +74,11 @@ def make_schema(session: Connection) -> None:
         with session.transaction():
             session.execute(DROP)
             session.execute(CREATE)
-            session.execute(COMMENT)
+            session.execute(
+                sql.SQL("COMMENT ON SCHEMA {} IS {}").format(
+                    sql.Identifier(SCHEMA), sql.Literal(mark_here())
+                )
+            )
     except psycopg.Error as error:
         raise target_failure(error, f"making the schema {SCHEMA}") from error
 

@@ -26,7 +26,7 @@ NOT_THERE = (
     psycopg.errors.UndefinedColumn,
     psycopg.errors.InvalidSchemaName,
 )
-"""What undoing SQL that was journalled and never run ends with: it is run whole or not at all."""
+"""What undoing SQL that was journalled and never run ends with: a part runs whole or not at all."""
 
 
 class SchemaVariants:
@@ -36,12 +36,13 @@ class SchemaVariants:
         self._journal = journal
         self._known: dict[str, SchemaVariant] = {}
         self._applied: SchemaVariant | None = None
-        self._change: Change | None = None
+        self._changes: list[Change] = []
+        """One for each part of what is in force, in the order they were made."""
 
     @property
     def left(self) -> list[str]:
         """The SQL that is still to run before the schema is as it was built."""
-        return [] if self._change is None else [self._change.undo]
+        return [change.undo for change in reversed(self._changes)]
 
     def add(self, session: Connection, variant: SchemaVariant) -> None:
         """Try a variant and its undo, leaving nothing of either."""
@@ -63,24 +64,30 @@ class SchemaVariants:
             self._apply(session, self._known[name])
 
     def undo(self, session: Connection) -> None:
-        """Take back what is in force."""
-        if self._change is not None:
-            with told_as_target_error(self._change.what):
-                take_back(session, self._change.undo)
-            self._journal.undone(self._change.id)
-        self._applied = self._change = None
+        """Take back what is in force, the last part first; what is taken back stays so where
+        another part cannot be."""
+        self._applied = None
+        while self._changes:
+            change = self._changes[-1]
+            with told_as_target_error(change.what):
+                take_back(session, change.undo)
+            self._journal.undone(change.id)
+            self._changes.pop()
 
     def _apply(self, session: Connection, variant: SchemaVariant) -> None:
-        undo = "; ".join(text.strip().rstrip(";") for text in _backwards(variant).values())
-        change = Change(
-            id=uuid.uuid4().hex,
-            what=f"schema, {variant.name}",
-            do="; ".join(variant.parts.values()),
-            undo=PATH.as_string(session) + undo,
-            server=identity(session, with_database=True),
-        )
-        self._change = change
-        self._journal.record(change)
+        server = identity(session, with_database=True)
+        undone_by = zip(variant.parts.values(), variant.undo.values(), strict=True)
+        for number, (statements, undo) in enumerate(undone_by, start=1):
+            which = f" ({number} of {len(variant.parts)})" if len(variant.parts) > 1 else ""
+            change = Change(
+                id=uuid.uuid4().hex,
+                what=f"schema, {variant.name}{which}",
+                do=statements,
+                undo=PATH.as_string(session) + _ended(undo),
+                server=server,
+            )
+            self._changes.append(change)
+            self._journal.record(change)
         with session.transaction():
             _run(session, variant.parts)
         self._applied = variant
@@ -92,12 +99,20 @@ def is_undo_of_a_variant(session: Connection, undo: str) -> bool:
 
 
 def take_back(session: Connection, undo: str) -> None:
-    """Run an undo; nothing to do where its SQL was never run."""
+    """Run the undo of one part, in a transaction of its own: a part that is gone, because its SQL
+    was never run or somebody has taken it back, must not keep the others."""
     try:
         with session.transaction():
             session.execute(undo.encode(), prepare=False)
     except NOT_THERE:
         return
+
+
+def _ended(statements: str) -> str:
+    """Without a last semicolon, and on lines of its own where it may end in a comment: people are
+    told several of these in a row."""
+    text = statements.strip().rstrip(";")
+    return f"{text}\n" if "--" in text else text
 
 
 def _backwards(variant: SchemaVariant) -> dict[str, str]:

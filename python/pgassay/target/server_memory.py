@@ -9,7 +9,6 @@ The journal of a run has the same, but the next run does not know that run's dir
 
 from __future__ import annotations
 
-import getpass
 import hashlib
 import json
 import os
@@ -23,6 +22,7 @@ import platformdirs
 
 from pgassay.durable import make_directory, write_whole
 from pgassay.errors import SetupError
+from pgassay.target.account import name_of
 from pgassay.target.protocol import Change, Journal
 
 _FIELDS = tuple(field.name for field in fields(Change))
@@ -134,7 +134,7 @@ def forget(server: str, change_id: str) -> None:
 
 def this_machine() -> str:
     """User and host, as others read them in the mark of a schema: a memory is one user's."""
-    return f"{getpass.getuser()}@{platform.node() or '?'}"
+    return f"{name_of(os.geteuid())}@{platform.node() or '?'}"
 
 
 def memory_file(server: str) -> Path:

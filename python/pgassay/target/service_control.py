@@ -14,6 +14,7 @@ from pgassay.errors import TargetError
 from pgassay.target.account import last_line
 from pgassay.target.host import Finished, Host
 from pgassay.target.located import Located
+from pgassay.target.system_unit import refuse_leaving_unit
 
 RESTART_LIMIT_S = 600.0
 """A shutdown checkpoint of a large server takes minutes."""
@@ -126,6 +127,9 @@ class DebianCluster:
                 f"target.cluster: {self.version}/{self.name} has its data in {data}, the server "
                 f"in {server.data}; name the cluster of this very server"
             )
+        # Only root's pg_ctlcluster goes through systemd.
+        own = f"postgresql@{self.version}-{self.name}.service" if host.uid == 0 else ""
+        refuse_leaving_unit(host, server, "cluster", own)
 
     def restart(self, host: Host, server: Located) -> Finished:
         return self._asked(host, "restart", server)
@@ -176,6 +180,7 @@ class PgCtl:
                 "target.bin: the server writes its log to a pipe, which pg_ctl could not give "
                 "back after a restart; name its service or its cluster instead"
             )
+        refuse_leaving_unit(host, server, "bin")
 
     def restart(self, host: Host, server: Located) -> Finished:
         words: list[str | Path] = [self.bin_directory / "pg_ctl", "restart", "-D", server.data]

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, LiteralString, NoReturn
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -41,6 +41,7 @@ HINTS = (
         r"Connection refused|No such file",
         "is the server running there, and is host and port right?",
     ),
+    (r"local user with ID .* does not exist", "name a user with user= or PGUSER"),
     (r"could not translate|Name or service not known|resolve", "check the host name"),
     (r"timeout|timed out|No route|unreachable", "check the host, the port and any firewall"),
     (r"starting up|shutting down|recovery", "try again in a moment"),
@@ -55,9 +56,13 @@ HINTS = (
 
 
 def connect(
-    parameters: ConnectionParameters, *, statement_limit_s: float = STATEMENT_LIMIT_S
+    parameters: ConnectionParameters,
+    *,
+    statement_limit_s: float = STATEMENT_LIMIT_S,
+    through_pooler: bool = False,
 ) -> Connection:
-    """A control session; `statement_limit_s` 0 is none."""
+    """A control session; `statement_limit_s` 0 is none. One through a pooler is refused, or where
+    that may be, left with the limits it has: what it sets would be left to others."""
     arguments = {
         "application_name": APPLICATION_NAME,
         **parameters.for_psycopg(),
@@ -66,7 +71,14 @@ def connect(
     }
     session = _connected(parameters.password, **arguments)
     try:
-        _lift_statement_timeout(session)
+        if _is_pooled(session):
+            if not through_pooler:
+                raise TargetError(
+                    f"{parameters.label} is a connection pooler: locks and settings of a session"
+                    " would be left to others; give the server's own address"
+                )
+            return session
+        _tried_often(session, "SET statement_timeout = 0")
         session.execute(
             statement("control_session"), (f"{round(statement_limit_s * 1000)}ms",), prepare=False
         )
@@ -76,19 +88,22 @@ def connect(
     return session
 
 
-def _lift_statement_timeout(session: Connection) -> None:
+def _is_pooled(session: Connection) -> bool:
+    """Whether what answers is another backend than the one whose key we were given to cancel."""
+    answer = _tried_often(session, "SELECT pg_catalog.pg_backend_pid()").fetchone()
+    return answer != (session.info.backend_pid,)
+
+
+def _tried_often(session: Connection, query: LiteralString) -> psycopg.Cursor[tuple[Any, ...]]:
     """So short a statement fits into any limit, unless the host is held up just then.
 
-    Not by a start-up option: pg_settings would then show that as the value to go back to.
+    The limit is not lifted by a start-up option: pg_settings would then show that as the value to
+    go back to.
     """
-    for attempt in range(1, LIFT_ATTEMPTS + 1):
-        try:
-            session.execute("SET statement_timeout = 0", prepare=False)
-        except psycopg.errors.QueryCanceled:
-            if attempt == LIFT_ATTEMPTS:
-                raise
-        else:
-            return
+    for _ in range(LIFT_ATTEMPTS - 1):
+        with suppress(psycopg.errors.QueryCanceled):
+            return session.execute(query, prepare=False)
+    return session.execute(query, prepare=False)
 
 
 def resolve(dsn: str) -> ConnectionParameters:

@@ -16,6 +16,7 @@ from psycopg import sql
 
 from pgassay.errors import SettingRejected
 from pgassay.spec.access import SettingsAt
+from pgassay.target.auto_conf import NAME as AUTO_CONF
 from pgassay.target.own_role import own_role
 from pgassay.target.protocol import Connection, Context, Setting
 from pgassay.target.statements import statement
@@ -62,6 +63,16 @@ class Scope:
     def source(self) -> str:
         """What pg_settings calls it."""
         return {"server": "configuration file", "database": "database", "role": "user"}[self.at]
+
+    @property
+    def place(self) -> str:
+        """Where that is, for people."""
+        return AUTO_CONF if self.at == "server" else self.key
+
+    @property
+    def elsewhere(self) -> str:
+        """Where a value may be that is none of ours to keep."""
+        return " (postgresql.conf may hold it)" if self.at == "server" else ""
 
     @property
     def overriding(self) -> Mapping[str, str]:
@@ -145,6 +156,14 @@ def scope_of(key: str) -> Scope:
 
 
 def _refuse_alter_system(session: Connection, name: str) -> None:
+    # From 17 on; without a value it is an older server, which always allows it.
+    row = session.execute("SELECT current_setting('allow_alter_system', true)").fetchone()
+    if row == ("off",):
+        raise SettingRejected(
+            name,
+            f"{name}: this server takes no ALTER SYSTEM (allow_alter_system = off: its files are"
+            ' managed by others); target.settings_at = "database" or "role", or have it turned on',
+        )
     newer = session.info.server_version >= 150000
     question = statement("may_change_15" if newer else "may_change_13")
     may_alter, may_reload = session.execute(question, (name,)).fetchone() or (False, False)

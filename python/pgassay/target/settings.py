@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from psycopg.rows import dict_row
 
 from pgassay.errors import SettingRejected
+from pgassay.spec.redaction import shown_of
 from pgassay.spec.suggest import did_you_mean
 from pgassay.spec.units import to_base
 from pgassay.target.protocol import Connection, Context, Setting
@@ -114,7 +115,7 @@ def confirm(wanted: str, setting: Setting | None, name: str, scope: Scope = SERV
         raise SettingRejected(name, f"{name}: the server needs a restart to take {wanted}")
     if same_value(wanted, setting):
         return None
-    shown = f"{setting.value}{f' × {setting.unit}' if setting.unit else ''}"
+    shown = shown_of(name, f"{setting.value}{f' × {setting.unit}' if setting.unit else ''}")
     by = scope.overriding.get(setting.source)
     if by is not None:
         raise SettingRejected(
@@ -124,7 +125,7 @@ def confirm(wanted: str, setting: Setting | None, name: str, scope: Scope = SERV
     if automatic:
         return f"{name} = {wanted} is automatic: the server chose {shown}"
     if setting.source == scope.source and setting.vartype in ("string", "enum"):
-        return f"{name} = {wanted} reads back as {setting.value}"
+        return f"{name} = {wanted} reads back as {shown_of(name, setting.value)}"
     raise SettingRejected(
         name, f"{name}: asked for {wanted}, the server has {shown} from {setting.source}"
     )

@@ -8,6 +8,7 @@ for servers that run side by side.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import LiteralString
 
 from pgassay.errors import SettingRejected, TargetError
@@ -120,10 +121,13 @@ class SeveralTargets:
         return self._chosen.facts()
 
     def close(self) -> None:
-        made = [*self._made.values()]
-        self._made.clear()
         self._running = None
-        undo_each(*(target.close for target in made))
+        undo_each(*(partial(self._close_one, key) for key in [*self._made]))
+
+    def _close_one(self, key: tuple[str, str, str]) -> None:
+        self._made[key].close()
+        # What could not be closed is there for another attempt.
+        del self._made[key]
 
     @property
     def _chosen(self) -> LocalTarget:

@@ -16,8 +16,9 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from pgassay.errors import SetupError
 from pgassay.target.host import HostUnreachable
@@ -25,6 +26,9 @@ from pgassay.target.host import HostUnreachable
 CONFIG_VARIABLE = "PGASSAY_SSH_CONFIG"
 PREFIX = "pgassay-ssh-"
 CONNECT_LIMIT_S = 15
+ANSWER_LIMIT_S = 60.0
+"""For a word that comes at once where a login works: a shell may hang on a file system over there,
+and a connection that lives tells nothing of that."""
 END_LIMIT_S = 3.0
 LOST = 255
 """ssh's own exit status where the connection is at fault."""
@@ -103,6 +107,31 @@ class SshConnection:
             master.wait(timeout=2.0)
         return master.poll() is not None
 
+    @contextlib.contextmanager
+    def answering(self, process: subprocess.Popen[Any]) -> Iterator[None]:
+        """Around the reading of a first word; HostUnreachable, with the program ended, where none
+        came in time."""
+        over = threading.Event()
+
+        def end() -> None:
+            over.set()
+            process.kill()
+
+        limit_s = ANSWER_LIMIT_S
+        timer = threading.Timer(limit_s, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+        if over.is_set():
+            raise HostUnreachable(
+                f"ssh {self.name}: no shell there has answered within {limit_s:g} s; does"
+                f" `ssh {self.name} true` end by hand? A home on a file system that is gone holds a"
+                " login up"
+            )
+
     def unreachable(self, words: str) -> HostUnreachable:
         """What to tell of a failed ssh, in one line with its fix."""
         lines = [line.strip() for line in words.splitlines() if line.strip(" @\r")]
@@ -146,9 +175,10 @@ class SshConnection:
     def _greeted(self, master: subprocess.Popen[str], errors: Path) -> int:
         """Wait for the first line; a login script may say something before it."""
         assert master.stdout is not None  # noqa: S101 (a pipe was asked for)
-        for line in master.stdout:
-            if line.startswith(_CONNECTED):
-                return int(line.split()[1])
+        with self.answering(master):
+            for line in master.stdout:
+                if line.startswith(_CONNECTED):
+                    return int(line.split()[1])
         raise self.unreachable(errors.read_text("utf-8", errors="replace"))
 
     def _words(self, options: dict[str, str]) -> list[str]:

@@ -121,8 +121,10 @@ class SshHost:
         self._require("rm", "-f", "--", path)
 
     def facts(self, path: Path) -> FileFacts:
-        said = self._require("stat", "-L", "-c", "%u %U %s %d %t %T %F", "--", path).decode()
-        uid, account, size, device, major, minor, kind = said.strip().split(" ", 6)
+        # The name comes last: it may have blanks in it ("domain user"), and all else has no colon.
+        words: list[str | Path] = ["stat", "-L", "-c", "%u:%s:%d:%t:%T:%F:%U", "--", path]
+        said = self._require(*words).decode("utf-8", "surrogateescape").removesuffix("\n")
+        uid, size, device, major, minor, kind, account = said.split(":", 6)
         is_device = kind.endswith("special file")
         return FileFacts(
             uid=int(uid),
@@ -151,7 +153,14 @@ class SshHost:
         self._see_sudo()
         holder = self._connection.start(self._command(words, None))
         assert holder.stdout is not None  # noqa: S101 (a pipe was asked for)
-        if holder.stdout.readline() == b"held\n":
+        try:
+            with self._connection.answering(holder):
+                said_first = holder.stdout.readline()
+        except BaseException:
+            holder.kill()
+            _close(holder)
+            raise
+        if said_first == b"held\n":
             return SshLock(holder)
         status, said = _close(holder)
         if status == _HELD_BY_ANOTHER:

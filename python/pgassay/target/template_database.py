@@ -19,7 +19,7 @@ from psycopg import sql
 
 from pgassay.errors import TargetError
 from pgassay.target.protocol import Change, Connection, Journal
-from pgassay.target.schema import MARK_HERE
+from pgassay.target.schema import mark_here
 from pgassay.target.session import identity, one_line, target_failure
 from pgassay.target.settings import LIST_OF_NAMES, split_names
 from pgassay.target.statements import statement
@@ -119,7 +119,7 @@ class TemplateDatabase:
         """Mark it as ours, and give it what ALTER DATABASE … SET gave the user's."""
         database = sql.Identifier(name)
         comment = sql.SQL("COMMENT ON DATABASE {} IS {}")
-        _execute(session, comment.format(database, sql.Literal(MARK_HERE)))
+        _execute(session, comment.format(database, sql.Literal(mark_here())))
         for role, setting, value in self._settings:
             whose = sql.SQL("DATABASE {}").format(database)
             if role is not None:

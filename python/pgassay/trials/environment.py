@@ -15,7 +15,7 @@ from typing import Any
 
 from pgassay import __version__
 from pgassay.spec.placement import cpus_in
-from pgassay.spec.redaction import hides, redacted
+from pgassay.spec.redaction import shown_of
 from pgassay.target.host import Host, text_of
 from pgassay.target.placement import NOWHERE, Placement
 from pgassay.target.protocol import NOTHING, ServerFacts
@@ -59,7 +59,7 @@ def describe_server(facts: ServerFacts) -> dict[str, Any]:
 
 def _changed_settings(facts: ServerFacts) -> dict[str, str]:
     return {
-        name: "(set)" if hides(name) else redacted(with_unit(setting.value, setting.unit))
+        name: shown_of(name, with_unit(setting.value, setting.unit))
         for name, setting in sorted(facts.settings.items())
         if setting.source not in ("default", "client", "override", "session")
         and setting.value != setting.boot_val

@@ -47,7 +47,9 @@ class Evidence:
     scripts: Sequence[str] | None
     """Of the load; None for a program of the user's, which may do anything."""
     settings: Collection[str]
-    """Names of those that the experiment sets."""
+    """Names of those that the experiment sets,"""
+    varied: Collection[str]
+    """and of those that are its factors."""
     awaits_outages: bool = False
     shares_clock: bool = True
     """Whether the server's host is this machine."""
@@ -136,8 +138,8 @@ def _forced_checkpoint(evidence: Evidence, limits: Limits) -> Remark | None:
 
 
 def _wal_checkpoint(evidence: Evidence, limits: Limits) -> Remark | None:
-    """Only where the experiment is about timed checkpoints."""
-    if "checkpoint_timeout" not in evidence.settings or "max_wal_size" in evidence.settings:
+    """Only where timed checkpoints are meant; those by volume are where their volume is varied."""
+    if "checkpoint_timeout" not in evidence.settings or "max_wal_size" in evidence.varied:
         return None
     causes = {checkpoint.cause for checkpoint in evidence.checkpoints}
     return _found("wal-checkpoint", limits) if causes & {"wal", "requested"} else None

@@ -20,16 +20,19 @@ from pgassay.target.local_host import HERE
 
 LIMIT_S = 20.0
 BOOT = "/proc/sys/kernel/random/boot_id"
-VM = (
-    "dirty_ratio", "dirty_bytes", "dirty_background_ratio", "dirty_background_bytes",
-    "dirty_expire_centisecs", "dirty_writeback_centisecs", "swappiness", "vfs_cache_pressure",
-    "overcommit_memory", "zone_reclaim_mode", "nr_hugepages",
+KERNEL = (
+    "vm/dirty_ratio", "vm/dirty_bytes", "vm/dirty_background_ratio", "vm/dirty_background_bytes",
+    "vm/dirty_expire_centisecs", "vm/dirty_writeback_centisecs", "vm/swappiness",
+    "vm/vfs_cache_pressure", "vm/overcommit_memory", "vm/zone_reclaim_mode", "vm/nr_hugepages",
+    "kernel/numa_balancing", "kernel/sched_autogroup_enabled",
+    "kernel/sched_cfs_bandwidth_slice_us",
 )  # fmt: skip
+"""Below /proc/sys."""
 _SHOWN = (
     "/proc/stat",
     BOOT,
     *(f"/proc/pressure/{name}" for name in ("cpu", "io", "memory")),
-    *(f"/proc/sys/vm/{name}" for name in VM),
+    *(f"/proc/sys/{name}" for name in KERNEL),
     *(f"/sys/kernel/mm/transparent_hugepage/{name}" for name in ("enabled", "defrag")),
 )
 _HEADER = re.compile(r"==> (.*) <==")

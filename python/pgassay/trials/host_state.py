@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pgassay.trials.host_look import VM, HostLook
+from pgassay.trials.host_look import KERNEL, HostLook
 
 _UPTIME_STEP_NS = 10_000_000
 """/proc/uptime is in hundredths of a second."""
@@ -51,10 +51,12 @@ def host_state(look: HostLook) -> HostState:
 
 
 def _knobs(look: HostLook) -> dict[str, str]:
-    names = {f"vm.{name}": f"/proc/sys/vm/{name}" for name in VM}
+    names = {name.replace("/", "."): f"/proc/sys/{name}" for name in KERNEL}
     for name in ("enabled", "defrag"):
         names[f"transparent_hugepage/{name}"] = f"/sys/kernel/mm/transparent_hugepage/{name}"
     found = {name: look.lines[file] for name, file in names.items() if file in look.lines}
+    # Of the disks that hold the data and the WAL, such as `queue data scheduler`.
+    found |= {name: line for name, line in look.lines.items() if name.startswith("queue ")}
     governors = set(look.named("/scaling_governor"))
     if governors:
         found["cpufreq governor"] = ", ".join(sorted(governors))

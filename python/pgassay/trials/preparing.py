@@ -7,6 +7,7 @@ the object of environment.json. Never: builds before every arm was found possibl
 from __future__ import annotations
 
 import os
+import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -101,7 +102,7 @@ def prepare(
         where = f" on {ground.server}" if ground.server else ""
         where += f" for {ground.arm}" if ground.arm else ""
         observer.preparing(f"building {dataset.name}{where}")
-        target.prepare(_builder(dataset), held, held_host)
+        target.prepare(builder(dataset, plan.seed), held, held_host)
         servers.setdefault(ground.server, target.facts())
         _check_clients(spec, plan, target)
         if are_several:
@@ -149,8 +150,14 @@ def _check_clients(spec: Spec, plan: Plan, target: Target) -> None:
             raise ConnectionRefused(f"{asked}: {error}", sqlstate=error.sqlstate) from None
 
 
-def _builder(dataset: Dataset) -> Callable[[Connection], None]:
+def builder(dataset: Dataset, seed: int) -> Callable[[Connection], None]:
+    """What builds a dataset; the server's random() draws the same in it wherever it is built."""
+    # setseed takes -1 to 1.
+    drawn = random.Random(seed).random()
+
     def build(connection: Connection) -> None:
+        with told_as_target_error(f"building {dataset.name}: the seed of random()"):
+            connection.execute("SELECT pg_catalog.setseed(%s)", (drawn,))
         for file in ("schema", "data"):
             statements = dataset.schema_sql if file == "schema" else dataset.data_sql
             with told_as_target_error(f"building {dataset.name}: {file}.sql"):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 
 from pgassay.errors import RestoreFailed
 from pgassay.target.protocol import Target
@@ -26,12 +26,19 @@ def restored(target: Target, observer: Observer, left_to_do: Callable[[], str]) 
         yield
     finally:
         with _signals_held_off(observer, left_to_do):
-            with suppress(OSError):
+            with _unheard():
                 observer.preparing("restoring the server")
             try:
                 target.close()
             except KeyboardInterrupt:
                 raise RestoreFailed(f"stopped while restoring; {left_to_do()}") from None
+
+
+def _unheard() -> AbstractContextManager[None]:
+    """Whatever it is that keeps words from the user does not keep the server from being restored:
+    the terminal may be gone, and a signal that comes while a line is being written finds the
+    stream in use (RuntimeError: reentrant call)."""
+    return suppress(Exception)
 
 
 @contextmanager
@@ -47,7 +54,7 @@ def _signals_held_off(observer: Observer, left_to_do: Callable[[], str]) -> Iter
         if told and number == signal.SIGINT:
             raise KeyboardInterrupt
         told = told or number == signal.SIGINT
-        with suppress(OSError):  # the terminal may be gone
+        with _unheard():
             observer.warned(
                 f"the server is being restored; {left_to_do()}; Ctrl-C once more leaves it so"
             )

@@ -84,6 +84,7 @@ class SamenessWatch:
             checkpoints=[c for c in checkpoints if window[0] <= c.started_ns < window[1]],
             scripts=[s.script for s in spec.workload.scenarios] if is_engine else None,
             settings={*spec.file.settings.postgres, *arm.levels_of("postgres")},
+            varied=spec.file.factors.postgres.keys(),
             awaits_outages=bool(result.get("outages")),
             shares_clock=host is None or not host.name,
             late_reloads=(
