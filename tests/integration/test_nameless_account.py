@@ -18,6 +18,7 @@ import pytest
 
 from pgassay.target.account import Account
 from support.broken_runs import assert_nothing_open, spec_file
+from support.command import last_line
 from support.servers import SECRET, LabServer, installation_named, is_root, running_lab_server
 
 NUMBER = 54321
@@ -45,7 +46,9 @@ def home(servers_base: Path) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def nameless(home: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def nameless(
+    home: Path, *arguments: str | Path, without: str = ""
+) -> subprocess.CompletedProcess[str]:
     """`pgassay ARGUMENTS` under the number, without USER or LOGNAME."""
     words = ["setpriv", f"--reuid={NUMBER}", f"--regid={NUMBER}", "--clear-groups"]
     words += [f"--inh-caps={READS}", f"--ambient-caps={READS}", "--", sys.executable]
@@ -57,6 +60,7 @@ def nameless(home: Path, *arguments: str | Path) -> subprocess.CompletedProcess[
         "PGPASSWORD": SECRET,
         "COLUMNS": "300",
     }
+    own.pop(without, None)
     return subprocess.run(
         [*words, "-m", "pgassay", *map(str, arguments)],
         env=own, cwd=home, capture_output=True, text=True, check=False, timeout=120,
@@ -71,6 +75,19 @@ def test_it_runs_an_experiment_on_an_existing_server(server: LabServer, home: Pa
     assert done.returncode == 0, done.stderr
     assert_nothing_open(home / "run")
     assert len(list((home / "run" / "trials").glob("*/trial.json"))) == 4
+
+
+def test_without_a_home_what_cannot_be_kept_is_told_with_its_folder(
+    server: LabServer, home: Path
+) -> None:
+    spec = spec_file(home, target=TARGET.format(port=server.port), step="0.4s")
+    planned = nameless(home, "plan", spec, without="HOME")
+    assert planned.returncode == 0, planned.stderr
+    done = nameless(home, "run", spec, "--out", home / "run", without="HOME")
+    assert done.returncode != 0
+    told = last_line(done.stderr)
+    assert "/.local/state/pgassay/servers/" in told
+    assert "or name another with XDG_STATE_HOME" in told
 
 
 def test_a_connection_that_takes_its_user_from_the_account_says_to_name_one(
