@@ -184,15 +184,30 @@ def test_recover_and_the_next_run_do_not_bring_it_into_force_either(
     assert started_at(server) > before
 
 
+def test_a_server_that_a_mistake_would_keep_down_is_not_restarted(
+    server: DebianServer, target: ExistingTarget, journal: RecordingJournal, settings_file: Path
+) -> None:
+    text = settings_file.read_text()
+    target.open()
+    target.prepare(nothing, {})
+    before = started_at(server)
+    settings_file.write_text(f"{text}nonsense = yes\n")
+    with pytest.raises(
+        OthersWait, match=r"a restart would fail: .*/postgresql.conf line \d+: nons"
+    ):
+        target.reset({"shared_buffers": "24MB"})
+    settings_file.write_text(text)
+    target.close()
+    assert started_at(server) == before
+    assert journal.open == []
+
+
 def test_a_package_that_was_upgraded_meanwhile_is_not_brought_into_force(
-    server: DebianServer, journal: RecordingJournal, tmp_path: Path
+    server: DebianServer, journal: RecordingJournal, servers_base: Path
 ) -> None:
     """pg_ctl starts the postgres beside it, whatever runs."""
-    programs = tmp_path / "bin"
-    tmp_path.chmod(0o711)
-    programs.mkdir()
-    for parent in programs.parents[:3]:
-        parent.chmod(parent.stat().st_mode | 0o011)
+    programs = servers_base / "programs"
+    programs.mkdir(mode=0o755)
     for name in ("pg_ctl", "postgres"):
         (programs / name).symlink_to(BIN / name)
     target = ExistingTarget(
