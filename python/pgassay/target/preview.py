@@ -123,7 +123,13 @@ def preview_existing(
                 *([] if reason is None else [reason]),
                 *_left_refusals(left, access),
                 *_refusals(session, settings, access, rule, allow_changes=allow_changes),
-                *_waiting(session, reloads=bool(settings), restarts=restarts, access=access),
+                *_waiting(
+                    session,
+                    access,
+                    parameters.label,
+                    reloads=bool(settings),
+                    restarts=restarts,
+                ),
                 *on_host.refusals,
                 *lacking(asked, side_by_side=False),
             ),
@@ -197,13 +203,19 @@ def _refusals(
 
 
 def _waiting(
-    session: Connection, access: Access, *, reloads: bool, restarts: bool
+    session: Connection, access: Access, label: str, *, reloads: bool, restarts: bool
 ) -> Iterator[str]:
     """What somebody has edited, and a run would bring into force."""
-    checks = [refuse_reload] if reloads and access.scope(session).reloads else []
-    for check in (*checks, *([refuse_restart] if restarts else [])):
+    # What a killed run has left is undone before all else.
+    left = dict.fromkeys(one.setting for one in remembered(identity(session) or label))
+    if reloads and access.scope(session).reloads:
         try:
-            check(session)
+            refuse_reload(session, left)
+        except OthersWait as error:
+            yield str(error)
+    if restarts:
+        try:
+            refuse_restart(session, left)
         except OthersWait as error:
             yield str(error)
 

@@ -10,7 +10,7 @@ as they were loaded); pg_settings.pending_restart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,13 +72,14 @@ def refuse_restart(session: Connection, ours: Mapping[str, Setting | None] | Non
         )
 
 
-def refuse_reload(session: Connection) -> None:
-    """OthersWait where a reload would bring somebody's edits into force, or cannot."""
+def refuse_reload(session: Connection, ours: Collection[str] = ()) -> None:
+    """OthersWait where a reload would bring somebody's edits into force, or cannot; `ours` are
+    settings that are seen to otherwise."""
     files = _read(session)
     if files is None:
         return
     _refuse_broken(session, files, _pending(session), "the server cannot load its files")
-    told = list(_unloaded(session, files))
+    told = list(_unloaded(session, files, {name.lower() for name in ours}))
     if told:
         raise OthersWait(
             "a reload would bring others' edits into force, which nobody has loaded yet:"
@@ -155,7 +156,7 @@ def _told(session: Connection, name: str, line: _Written | None, *, known: bool)
     return f"{name} ({now} in force, {shown_of(name, line.value)} in {line.file} line {line.line})"
 
 
-def _unloaded(session: Connection, files: _Files) -> Iterator[str]:
+def _unloaded(session: Connection, files: _Files, ours: set[str]) -> Iterator[str]:
     """What a reload would change."""
     try:
         paths = sorted({line.file for line in files.lines.values()})
@@ -171,13 +172,13 @@ def _unloaded(session: Connection, files: _Files) -> Iterator[str]:
     known = read_settings(session)
     for name, line in files.lines.items():
         setting = find(known, name)
-        if setting is None or not _loads(setting) or line.file not in edited:
+        if setting is None or not _loads(setting) or line.file not in edited or name in ours:
             continue
         if not _reads_back(line.value, setting):
             yield _told(session, name, line, known=True)
     for name, setting in known.items():
         from_file = setting.source == _FROM_FILES and _loads(setting)
-        if from_file and name.lower() not in files.lines:
+        if from_file and name.lower() not in files.lines.keys() | ours:
             yield _told(session, name, None, known=True)
 
 
