@@ -141,6 +141,38 @@ def test_settings_of_others_that_wait_for_a_restart_stop_it(
     assert journal.open == []
 
 
+def test_a_change_of_somebody_else_during_the_trials_is_not_brought_into_force_by_the_next(
+    debian: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
+) -> None:
+    """ALTER SYSTEM on a copy goes with it, but not before the trials are over."""
+    with closing(on_copies(debian, journal, request)) as target:
+        with debian.admin() as session:
+            session.execute("ALTER SYSTEM SET max_connections = 77")
+        with pytest.raises(TargetError, match=r"max_connections \(100 in force, 77 in "):
+            target.reset({"work_mem": "7MB"})
+    with debian.admin() as session:
+        assert session.execute("SHOW max_connections").fetchone() == ("100",)
+    assert journal.open == []
+
+
+def test_a_server_that_could_not_be_started_is_not_stopped_to_give_its_directory_back(
+    debian: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
+) -> None:
+    target = on_copies(debian, journal, request)
+    file = debian.conf / "15" / "lab" / "postgresql.conf"
+    text = file.read_text()
+    file.write_text(f"{text}nonsense here\n")
+    try:
+        words = r"still on a copy of its data directory \(a start would fail: .*conf line \d+: nons"
+        with pytest.raises(RestoreFailed, match=words):
+            target.close()
+        assert debian.is_up()
+    finally:
+        file.write_text(text)
+    target.close()
+    assert journal.open == []
+
+
 def test_a_server_that_takes_changes_from_another_is_refused(
     debian: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
 ) -> None:

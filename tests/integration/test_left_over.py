@@ -124,6 +124,7 @@ def test_recover_forgets_it_and_plan_tells_of_it(server: LabServer, tmp_path: Pa
     shown = pgassay("plan", spec_file(tmp_path, target=where + "allow_changes = true"),
                     PGPASSWORD=SECRET).stdout  # fmt: skip
     assert "undo what a killed run left: setting work_mem" in " ".join(shown.split())
+    assert "reload would bring" not in shown
     recover(server.dsn(), journal.open, journal)
     assert journal.open == []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.protocol import Connection, ResetLevel
 from pgassay.target.recover import recover
+from pgassay.target.setting_statements import reload
+from support.broken_runs import assert_nothing_open, in_the_second_trial, spec_file, watched
 from support.servers import SECRET, LabServer, RecordingJournal
 
 
@@ -310,6 +313,69 @@ def test_recover_leaves_what_somebody_changed_since(
             session.execute("DROP SCHEMA IF EXISTS pgassay CASCADE")
             session.execute("ALTER SYSTEM RESET work_mem")
             session.execute("SELECT pg_reload_conf()")
+
+
+def alter(server: LabServer, words: str) -> None:
+    """As a person would, who does not know of the run."""
+    with server.admin() as session:
+        session.execute(f"ALTER SYSTEM {words}".encode())
+        reload(session)
+
+
+@pytest.mark.parametrize("words", ["SET work_mem = '123MB'", "RESET work_mem"])
+def test_a_run_ends_where_somebody_changes_its_setting_and_keeps_theirs(
+    target: ExistingTarget, server: LabServer, journal: RecordingJournal, words: str
+) -> None:
+    target.open()
+    target.prepare(build, {"work_mem": "8MB", "maintenance_work_mem": "65MB"})
+    alter(server, words)
+    now = "123MB" if "SET " in words and "RESET" not in words else "not set"
+    told = (
+        f"somebody else changes what this run varies or holds, so it ends here: work_mem is {now}"
+        ' now, which this run did not write: left as it is; before the run: ALTER SYSTEM RESET "wor'
+    )
+    with pytest.raises(TargetError, match=told):
+        target.reset({"work_mem": "16MB"})
+    with pytest.raises(TargetError, match=told):
+        target.reset({})
+    target.close()
+    assert auto_conf(server) == ({"work_mem": "123MB"} if now == "123MB" else {})
+    assert journal.open == []
+    alter(server, "RESET ALL")
+
+
+def test_a_change_of_somebody_else_after_the_last_trial_is_told_and_kept(
+    target: ExistingTarget, server: LabServer, journal: RecordingJournal
+) -> None:
+    alter(server, "SET work_mem = '6MB'")
+    target.open()
+    target.prepare(build, {"maintenance_work_mem": "65MB"})
+    target.reset({"work_mem": "16MB"})
+    alter(server, "SET work_mem = '123MB'")
+    told = "work_mem is 123MB now, which this run did not write: left as it is; before the run: A"
+    with pytest.raises(RestoreFailed, match=told):
+        target.close()
+    assert auto_conf(server) == {"work_mem": "123MB"}
+    assert journal.open == []
+    target.close()
+    alter(server, "RESET ALL")
+
+
+def test_a_real_run_ends_with_one_line_where_somebody_changes_its_setting(
+    server: LabServer, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    where = "[target]\ndsn = ''\nallow_changes = true\naccept = ['commits', 'sessions']\n"
+    spec = spec_file(tmp_path, target=where, step="2s")
+    with watched(run, spec, **server.variables()) as tool:
+        in_the_second_trial(tool)
+        alter(server, "SET work_mem = '123MB'")
+        assert tool.end() == 2, tool.text
+    assert "so it ends here: work_mem is 123MB now, which this run did not write" in tool.text
+    assert len(tool.finished()) == 2
+    assert_nothing_open(run)
+    assert auto_conf(server) == {"work_mem": "123MB"}
+    alter(server, "RESET ALL")
 
 
 def test_recover_refuses_another_server(server: LabServer, journal: RecordingJournal) -> None:

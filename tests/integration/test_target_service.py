@@ -156,9 +156,12 @@ def test_a_server_that_cannot_come_back_is_told_with_what_is_left_to_do(
     target.prepare(lambda _: None, {})
     settings = debian.conf / "15" / "lab" / "postgresql.conf"
     text = settings.read_text()
-    settings.write_text(f"{text}\nnonsense = yes\n")
+    # No look at the files shows this mistake; one that it shows keeps the run from the restart.
+    settings.write_text(f"{text}\nssl = on\nssl_cert_file = '/nonexistent/certificate'\n")
     try:
-        with pytest.raises(RestoreFailed, match=r'unrecognized configuration parameter "nonsense"'):
+        with pytest.raises(
+            RestoreFailed, match=r"server certificate file .*/nonexistent/certificate"
+        ):
             target.reset({"shared_buffers": "24MB"})
         with pytest.raises(RestoreFailed, match=r"pg_ctlcluster 15 lab restart"):
             target.close()

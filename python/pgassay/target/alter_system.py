@@ -20,6 +20,7 @@ from pgassay.spec.redaction import shown_of
 from pgassay.target.answering import is_up, wait_while_on_its_way
 from pgassay.target.auto_conf import value_in
 from pgassay.target.changeable import Touched, as_found
+from pgassay.target.own_lines import Whose, found_before, line_now, refuse_taken_over
 from pgassay.target.postmaster import StartError, blamed
 from pgassay.target.protocol import (
     Change,
@@ -33,6 +34,7 @@ from pgassay.target.session import connect, identity, told_as_target_error
 from pgassay.target.setting_scope import SERVER, Scope
 from pgassay.target.setting_statements import RELOAD, assignment, execute, reload
 from pgassay.target.settings import confirm, find, read_settings, same_value
+from pgassay.target.waiting import OthersWait, refuse_restart
 
 
 class SystemSettings:
@@ -58,6 +60,10 @@ class SystemSettings:
         """
         before = {name: t.ours for name, t in self._touched.items() if t.ours is not None}
         file = self._service.auto_conf() if self._service is not None else ""
+        touched = [one for one in self._touched.values() if one.changes]
+        if touched:
+            with connect(self._parameters) as session:
+                refuse_taken_over(session, self._scope, touched)
         try:
             return self._move_to(wanted, restart=restart)
         except StartError as error:
@@ -82,7 +88,7 @@ class SystemSettings:
     def left(self) -> list[str]:
         """What is still to run before the server is as it was: SQL, and perhaps a command."""
         touched = [t for t in reversed(self._touched.values()) if t.changes]
-        undo = [t.undo.as_string(None) for t in touched]
+        undo = [t.undo_text for t in touched]
         service = self._service
         if service is not None and any(t.in_force.context.needs_restart for t in touched):
             return [*undo, service.by_hand]
@@ -107,32 +113,74 @@ class SystemSettings:
             if is_up(self._parameters):
                 connect(self._parameters).close()  # it is up since, or refuses us for good
                 return
-            touched = [one for one in self._touched.values() if one.changes]
-            self._service.start_with({one.name: one.written for one in touched})
+            made = [change for one in self._touched.values() for change in one.changes]
+            self._service.start_with(found_before(made, self._service.auto_conf()))
 
-    def restore(self) -> None:
-        """Put everything back, newest first, and see that it is; one failure stops no other."""
+    def restore(self) -> list[str]:
+        """Put everything back, newest first, and see that it is; one failure stops no other.
+
+        A sentence for each line that is somebody's by now, and stays.
+        """
         touched = [t for t in reversed(self._touched.values()) if t.changes]
         if not touched:
-            return
+            return []
         problems: list[str] = []
+        theirs: list[str] = []
         with connect(self._parameters) as session:
-            for one in touched:
+            for one in list(touched):
                 try:
-                    one.ours = None
+                    line = line_now(session, self._scope, one)
+                    if line.whose is Whose.THEIRS:
+                        touched.remove(one)
+                        self._settled(one)
+                        if not one.told and line.written != one.written:
+                            theirs.append(line.told(one.name, one.undo_text))
+                        continue
+                    one.ours = one.line = None
                     execute(session, one.undo, one.name)
                 except TargetError as error:
                     problems.append(str(error))
-            self._bring_into_force(session, touched)
+            held_up = self._try_to_bring(session, touched)
         with connect(self._parameters) as session:
             found = read_settings(session)
             for one in touched:
                 try:
-                    self._see_restored(session, one, found)
+                    self._see_restored(session, one, found, held_up)
                 except TargetError as error:
                     problems.append(str(error))
         if problems:
-            raise TargetError("; ".join(problems))
+            raise TargetError("; ".join([*problems, *theirs]))
+        return theirs
+
+    def refuse_restart(self, session: Connection) -> None:
+        """OthersWait where a restart would bring more into force than what this run has set, or
+        has put back."""
+        if self._service is None:
+            return
+        open_ = [one for one in self._touched.values() if one.changes]
+        ours = {one.name: one.in_force if one.ours is None else None for one in open_}
+        refuse_restart(session, ours)
+        self._service.refuse_other_program(session)
+
+    def _try_to_bring(self, session: Connection, touched: Sequence[Touched]) -> str:
+        """What was put back comes into force; else when it does, and why not now."""
+        try:
+            self._bring_into_force(session, touched)
+        except StartError:
+            raise
+        except OthersWait as error:
+            # What takes no restart.
+            with contextlib.suppress(TargetError):
+                reload(session)
+            return f"with the next restart, which is not made here: {error}"
+        except TargetError as error:
+            return f"with the next reload: {error}"
+        return ""
+
+    def _settled(self, touched: Touched) -> None:
+        while touched.changes:
+            self._journal.undone(touched.changes[-1].id)
+            touched.changes.pop()
 
     def _move_to(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[str]:
         with connect(self._parameters) as session:
@@ -142,7 +190,7 @@ class SystemSettings:
                 if touched.changes and touched.name not in wanted
             ]
             for touched in given_back:
-                touched.ours = None
+                touched.ours = touched.line = None
                 execute(session, touched.undo, touched.name)
             set_now = [name for name, value in wanted.items() if self._set(session, name, value)]
             moved = [*given_back, *(self._touched[name] for name in set_now)]
@@ -152,6 +200,8 @@ class SystemSettings:
             found = read_settings(session)
             for touched in given_back:
                 self._see_restored(session, touched, found)
+            for name in wanted:
+                self._touched[name].line = self._scope.written(session, name)
         notes = [
             confirm(value, find(found, name), name, self._scope) for name, value in wanted.items()
         ]
@@ -189,7 +239,7 @@ class SystemSettings:
         )
         # Known to us before it is in the journal, in the journal before it is made: whatever
         # interrupts, `restore` has it on its list.
-        touched.ours = None
+        touched.ours = touched.line = None
         touched.changes.append(change)
         self._journal.record(change)
         return touched, command
@@ -203,6 +253,7 @@ class SystemSettings:
         if self._service is None or not (restart or self._wants_restart(session, moved)):
             reload(session)
             return
+        self.refuse_restart(session)
         # Ours is the first of the sessions that a restart would end.
         session.close()
         self._service.restart()
@@ -235,7 +286,7 @@ class SystemSettings:
         touched = [one for one in self._touched.values() if one.changes]
         put_back_stopped(self._service, {one.name: value_in(file, one.name) for one in touched})
         for one in touched:
-            one.ours = before.get(one.name)
+            one.ours, one.line = before.get(one.name), None
         moved = {name: value for name, value in wanted.items() if before.get(name) != value}
         culprits = blamed(error.words, moved)
         values = ", ".join(f"{name} = {wanted[name]}" for name in culprits)
@@ -252,18 +303,20 @@ class SystemSettings:
         return {"host": self._service.host, "data": str(server.data), "log": output}
 
     def _see_restored(
-        self, session: Connection, touched: Touched, found: Mapping[str, Setting]
+        self,
+        session: Connection,
+        touched: Touched,
+        found: Mapping[str, Setting],
+        held_up: str = "",
     ) -> None:
         now = find(found, touched.name)
         value_is_back = now is not None and same_value(touched.in_force.value, now)
+        if held_up and not value_is_back:
+            raise TargetError(f"{touched.name} is back in the file and comes into force {held_up}")
         # Somebody may have edited postgresql.conf meanwhile; then our line being gone must do.
         line_is_back = self._scope.written(session, touched.name) == (True, touched.written)
         if not value_is_back and not line_is_back:
             was = shown_of(touched.name, touched.in_force.value)
             shown = shown_of(touched.name, now.value) if now else "nothing"
-            raise TargetError(
-                f"{touched.name} was {was} and is {shown} after {touched.undo.as_string(session)}"
-            )
-        while touched.changes:
-            self._journal.undone(touched.changes[-1].id)
-            touched.changes.pop()
+            raise TargetError(f"{touched.name} was {was} and is {shown} after {touched.undo_text}")
+        self._settled(touched)

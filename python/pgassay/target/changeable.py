@@ -6,14 +6,12 @@ setting as it was found. Never: changes anything.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import psycopg
 from psycopg import sql
 
-from pgassay.errors import SettingRejected, TargetError
+from pgassay.errors import SettingRejected
 from pgassay.spec.redaction import shown_of
 from pgassay.spec.settings import CANNOT_VARY
 from pgassay.target.own_role import own_role
@@ -21,7 +19,6 @@ from pgassay.target.protocol import Change, Connection, Setting
 from pgassay.target.setting_scope import SERVER, Scope
 from pgassay.target.setting_statements import assignment, reset
 from pgassay.target.settings import check_value, find, read_settings
-from pgassay.target.statements import statement
 
 NO_RESTART = (
     "and the spec does not say how to restart this server: name its service, its cluster or its"
@@ -42,6 +39,14 @@ class Touched:
     changes: list[Change] = field(default_factory=list)
     ours: str | None = None
     """What we have seen the server accept, and not taken back."""
+    line: tuple[bool, str | None] | None = None
+    """What was written of it once that was in force; None while it is on its way."""
+    told: bool = False
+    """Whether the run has ended with the word that somebody else has changed it."""
+
+    @property
+    def undo_text(self) -> str:
+        return self.undo.as_string(None)
 
 
 def refuse_unchangeable(
@@ -99,21 +104,3 @@ def needs_restart(session: Connection, name: str) -> bool:
     """Whether a setting is taken at the server's start only."""
     setting = find(read_settings(session), name)
     return setting is not None and setting.context.needs_restart
-
-
-def refuse_pending(session: Connection, ours: Collection[str]) -> None:
-    """Stop where a restart would bring more into force than this run's own settings."""
-    waiting = [row[0] for row in session.execute(statement("pending_restart")).fetchall()]
-    others = sorted(set(waiting) - {name.lower() for name in ours})
-    if others:
-        raise TargetError(
-            f"a restart would bring others' changes into force, which wait for one: "
-            f"{', '.join(others)}; restart the server first, or take them back"
-        )
-    row = None
-    with suppress(psycopg.errors.InsufficientPrivilege):
-        row = session.execute(statement("file_errors")).fetchone()
-    if row is not None:
-        raise TargetError(
-            f"a restart could fail: {row[0]} line {row[1]}: {row[2]} {row[3]}; mend that first"
-        )

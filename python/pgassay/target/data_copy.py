@@ -14,6 +14,7 @@ by renames.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -99,10 +100,17 @@ class DataCopies:
     """The copies of one run."""
 
     def __init__(
-        self, host: Host, service: Service, journal: RememberedJournal, variants: int = 0
+        self,
+        host: Host,
+        service: Service,
+        journal: RememberedJournal,
+        variants: int = 0,
+        refuse_restart: Callable[[], None] = lambda: None,
     ) -> None:
-        """`variants` are the frozen copies to come beside that of the data as they were built."""
+        """`variants` are the frozen copies to come beside that of the data as they were built;
+        `refuse_restart` looks whether a start would bring somebody's changes into force."""
         self._host, self._service, self._journal = host, service, journal
+        self._refuse_restart = refuse_restart
         self._copies = COPIES + variants
         self._place: DataPlace | None = None
         self._change: Change | None = None
@@ -158,6 +166,7 @@ class DataCopies:
         # By number, for names of variants are the user's and no file names.
         frozen = place.beside(f"frozen{len(self._frozen) if name else ''}")
         refuse_without_room(place, copies=1)
+        self._refuse_restart()
         self._service.stop()
         place.remove(frozen)
         place.copy(place.data)
@@ -168,6 +177,7 @@ class DataCopies:
     def thaw(self, name: str = AS_BUILT) -> None:
         """The data as they were frozen under that name, and the settings that are in force now."""
         place = self._begun()
+        self._refuse_restart()
         settings = self._service.auto_conf()
         self._service.stop()
         place.set_aside()

@@ -21,7 +21,7 @@ from pgassay.spec.reset import EXISTING_RULE, Caches, ResetRule
 from pgassay.target import run_lock
 from pgassay.target.access import SQL_ONLY, Access, refuse_late_knobs
 from pgassay.target.alter_system import SystemSettings
-from pgassay.target.changeable import needs_restart, refuse_pending
+from pgassay.target.changeable import needs_restart
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import HostKnobs
 from pgassay.target.left_on_copy import reach
@@ -61,6 +61,7 @@ from pgassay.target.signs import look_for_signs, refuse_signs
 from pgassay.target.standing import facts_of, not_restored, refuse_unfit
 from pgassay.target.template_database import TemplateDatabase
 from pgassay.target.undoing import undo_each
+from pgassay.target.waiting import refuse_reload
 
 SEARCH_PATH = f"-c search_path={SCHEMA},public"
 
@@ -195,9 +196,11 @@ class ExistingTarget:
             raise TargetError(f"settings change only with target.allow_changes = true {asked}")
         with told_as_target_error("checking settings"), self.connect() as session:
             self._access.refuse_unchangeable(session, settings)
+            if self._access.scope(session).reloads and not self._opened()[1].left:
+                refuse_reload(session)
             wanting = {name for name in settings if needs_restart(session, name)}
             if wanting - self._needing_restart:
-                refuse_pending(session, ours=wanting)
+                self._opened()[1].refuse_restart(session)
             self._needing_restart |= wanting
 
     def check_host(self, knobs: Mapping[str, str]) -> None:
@@ -302,11 +305,12 @@ class ExistingTarget:
 
     def _restore_server(self) -> None:
         problems: list[str] = []
+        theirs: list[str] = []
         settings, schema, database = self._settings, self._schema, self._database
         if settings is not None and self._left:
             try:
                 settings.bring_up()
-                settings.restore()
+                theirs += settings.restore()
             except (TargetError, psycopg.Error) as error:
                 problems.append(one_line(error))
         if database.left and self._parameters is not None:
@@ -328,9 +332,11 @@ class ExistingTarget:
             self._control = None
         if self._left:
             # Everything needed for another attempt is kept.
-            raise RestoreFailed(not_restored(self._parameters, problems, self._left))
+            raise RestoreFailed(not_restored(self._parameters, [*problems, *theirs], self._left))
         self._settings = None
         self._parameters = None
+        if theirs:
+            raise RestoreFailed("; ".join(theirs))
 
     @property
     def _left(self) -> list[str]:

@@ -8,12 +8,14 @@ would see the copies for the server: a standby, a slot's reader, an archive.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
-from pgassay.errors import RestoreFailed, TargetError
+import psycopg
+
+from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
 from pgassay.spec.reset import EXISTING_RULE, ResetRule
 from pgassay.target.access import SQL_ONLY, Access
-from pgassay.target.changeable import refuse_pending
 from pgassay.target.data_copy import DataCopies
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.protocol import (
@@ -31,6 +33,7 @@ from pgassay.target.service import Service
 from pgassay.target.session import connect, identity, told_as_target_error
 from pgassay.target.snapshots import AS_BUILT
 from pgassay.target.statements import statement
+from pgassay.target.waiting import OthersWait, refuse_start
 
 
 class CopiedTarget(ExistingTarget):
@@ -71,7 +74,7 @@ class CopiedTarget(ExistingTarget):
         self.check_settings(held)
         self.check_host(host)
         with told_as_target_error("looking what a restart would bring"):
-            refuse_pending(self._alive(), ours=self._needing_restart)
+            self._opened()[1].refuse_restart(self._alive())
         copies = self._data_copies()
         copies.begin(identity(self._alive()), self.parameters().address)
         super().prepare(build, held, host)
@@ -121,7 +124,9 @@ class CopiedTarget(ExistingTarget):
         service = super()._find_service(session)
         if service is None:
             raise TargetError("reset.level = 'snapshot' takes target.allow_restart = true")
-        self._copies = DataCopies(self._machine, service, self._journal, self._schema_variants)
+        self._copies = DataCopies(
+            self._machine, service, self._journal, self._schema_variants, self._refuse_restart
+        )
         self._copies.refuse()
         return service
 
@@ -130,11 +135,30 @@ class CopiedTarget(ExistingTarget):
         # back what came before, on the server's own directory.
         left = ""
         if self._copies is not None:
+            self._refuse_start(self._copies)
             gone, left = self._copies.give_back()
             self._forget(gone)
         super()._restore_server()
         if left:
             raise RestoreFailed(f"the server is on its own data directory again, and {left}")
+
+    def _refuse_restart(self) -> None:
+        with told_as_target_error("looking what a restart would bring"), self.connect() as session:
+            self._opened()[1].refuse_restart(session)
+
+    def _refuse_start(self, copies: DataCopies) -> None:
+        """RestoreFailed where a server that is up on a copy would stay down on its own directory,
+        for what somebody has written into files that lie elsewhere."""
+        if not copies.left or self._located is None:
+            return
+        try:
+            with suppress(ConnectionRefused, psycopg.Error), self.connect() as session:
+                refuse_start(session, self._located.data)
+        except OthersWait as error:
+            raise RestoreFailed(
+                f"the server is still on a copy of its data directory ({error}); by hand, else:"
+                f" {copies.left[0]}"
+            ) from error
 
     def _data_copies(self) -> DataCopies:
         if self._copies is None:

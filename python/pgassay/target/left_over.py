@@ -12,10 +12,10 @@ from dataclasses import replace
 import psycopg
 
 from pgassay.errors import TargetError
-from pgassay.spec.redaction import shown_of
 from pgassay.target.access import Access
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import sweep_host
+from pgassay.target.own_lines import Whose, line_of
 from pgassay.target.protocol import Change, Connection, ConnectionParameters
 from pgassay.target.recover_service import Restart
 from pgassay.target.schema import DROP, refuse_foreign
@@ -23,8 +23,9 @@ from pgassay.target.schema_variants import is_undo_of_a_variant, take_back
 from pgassay.target.server_memory import RememberedJournal, memory_file, remembered
 from pgassay.target.session import connect, one_line
 from pgassay.target.setting_scope import scope_of
-from pgassay.target.setting_statements import RELOAD, is_line_of, reload
+from pgassay.target.setting_statements import RELOAD, reload
 from pgassay.target.statements import statement
+from pgassay.target.waiting import OthersWait
 
 
 def undo_dead_run(
@@ -74,7 +75,11 @@ def restart_for_dead_run(
     for change in owed:
         restart.wait_for(change)
     with connect(parameters) as session:
-        notes = restart.carry_out(session, lambda: connect(parameters).close())
+        try:
+            notes = restart.carry_out(session, lambda: connect(parameters).close())
+        except OthersWait as error:
+            names = ", ".join(sorted({change.setting for change in restart.waiting}))
+            notes = [f"{names}: put back, and in force after the next restart: {error}"]
     for change in owed:
         if change not in restart.waiting:
             journal.settled(server, change)
@@ -101,15 +106,12 @@ def undo_newest(session: Connection, left: Sequence[Change], settled: set[str]) 
     if place in settled:
         return None  # a later change of ours to the same setting has been undone already
     settled.add(place)
-    visible, written = scope.written(session, change.setting)
-    if visible and written == change.found:
-        return None
     ours = [one.value for one in left if (one.setting, one.scope) == (change.setting, change.scope)]
-    if visible and not any(is_line_of(change.setting, value, written) for value in ours):
-        return (
-            f"{change.setting} is {shown_of(change.setting, written or 'not set')} now, which this run did not"
-            f" write: left as it is; before the run: {change.undo}"
-        )
+    line = line_of(session, scope, change.setting, change.found, ours)
+    if line.whose is Whose.AS_FOUND:
+        return None
+    if line.whose is Whose.THEIRS:
+        return line.told(change.setting, change.undo)
     session.execute(change.undo.encode(), prepare=False)
     if scope.reloads:
         reload(session)

@@ -18,7 +18,7 @@ from pgassay.spec.redaction import shown_of
 from pgassay.spec.reset import EXISTING_RULE, Caches, ResetRule
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.capacity import capacity_of, lacking, own_sessions
-from pgassay.target.changeable import needs_restart, refuse_pending
+from pgassay.target.changeable import needs_restart
 from pgassay.target.copy_room import COPIES, Room
 from pgassay.target.existing_copied import refuse_followed
 from pgassay.target.left_on_copy import LeftCopy, left_up, refuse_left, told_of_copies
@@ -37,6 +37,7 @@ from pgassay.target.signs import Sign, look_for_signs
 from pgassay.target.standing import is_local, unfit
 from pgassay.target.statements import statement
 from pgassay.target.template_database import refuse_uncopied
+from pgassay.target.waiting import OthersWait, refuse_reload, refuse_restart
 
 _CREATES = re.compile(
     r"\bCREATE\s+(?:OR\s+REPLACE\s+)?((?:[A-Z]+\s+){0,3}?)"
@@ -98,7 +99,12 @@ def preview_existing(
         left = left_up(session, parameters.label)
         # What a dead run has left there takes room until it is given back.
         copies = COPIES + schema_variants if left is None else 0
-        on_host = look_at_host(session, access, rule, copies=copies)
+        restarts = not access.why_no_restart and (
+            restarts_for_knobs
+            or rule.level is ResetLevel.SNAPSHOT
+            or any(needs_restart(session, name) for name in settings)
+        )
+        on_host = look_at_host(session, access, rule, copies=copies, restarts=restarts)
         data = on_host.data or data_here(session, access)
         capacity = capacity_of(
             session,
@@ -117,6 +123,13 @@ def preview_existing(
                 *([] if reason is None else [reason]),
                 *_left_refusals(left, access),
                 *_refusals(session, settings, access, rule, allow_changes=allow_changes),
+                *_waiting(
+                    session,
+                    access,
+                    parameters.label,
+                    reloads=bool(settings),
+                    restarts=restarts,
+                ),
                 *on_host.refusals,
                 *lacking(asked, side_by_side=False),
             ),
@@ -187,11 +200,23 @@ def _refusals(
             except TargetError as error:
                 yield str(error)
                 break
-    restarting = {name for name in settings if needs_restart(session, name)}
-    if not access.why_no_restart and (restarting or rule.level is ResetLevel.SNAPSHOT):
+
+
+def _waiting(
+    session: Connection, access: Access, label: str, *, reloads: bool, restarts: bool
+) -> Iterator[str]:
+    """What somebody has edited, and a run would bring into force."""
+    # What a killed run has left is undone before all else.
+    left = dict.fromkeys(one.setting for one in remembered(identity(session) or label))
+    if reloads and access.scope(session).reloads:
         try:
-            refuse_pending(session, ours=restarting)
-        except TargetError as error:
+            refuse_reload(session, left)
+        except OthersWait as error:
+            yield str(error)
+    if restarts:
+        try:
+            refuse_restart(session, left)
+        except OthersWait as error:
             yield str(error)
 
 

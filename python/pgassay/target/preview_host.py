@@ -18,6 +18,7 @@ from pgassay.target.host import Host
 from pgassay.target.located import locate
 from pgassay.target.memory import memory_of
 from pgassay.target.protocol import Connection
+from pgassay.target.server_program import refuse_other_program
 from pgassay.target.service import Service
 
 
@@ -40,24 +41,36 @@ def look_at_host(
     rule: ResetRule = EXISTING_RULE,
     *,
     copies: int = 0,
+    restarts: bool = False,
 ) -> OnHost:
-    """Look at it, and for as many copies of the data directory as trials are to take."""
+    """Look at it, for as many copies of the data directory as trials are to take, and what the
+    server would be restarted from."""
     if not access.reaches_host:
         return OnHost()
     host = access.host()
     try:
-        return _seen(session, access, rule, host, copies)
+        return _seen(session, access, rule, host, copies, restarts=restarts)
     except TargetError as error:
         return OnHost((str(error),))
     finally:
         host.close()
 
 
-def _seen(session: Connection, access: Access, rule: ResetRule, host: Host, copies: int) -> OnHost:
+def _seen(
+    session: Connection,
+    access: Access,
+    rule: ResetRule,
+    host: Host,
+    copies: int,
+    *,
+    restarts: bool,
+) -> OnHost:
     server = locate(session, host)
     if access.control is None:
         return OnHost(data=server.data)
     access.control.refuse_other(host, server)
+    if restarts:
+        refuse_other_program(session, host, server.account, server.postmaster, access.control)
     memory = memory_of(host, session.info.backend_pid)
     if rule.level is not ResetLevel.SNAPSHOT:
         return OnHost(data=server.data, memory=memory)

@@ -11,14 +11,15 @@ from pathlib import Path
 
 from pgassay.errors import ConnectionRefused, RestoreFailed
 from pgassay.target.access import Access
-from pgassay.target.auto_conf import value_in
 from pgassay.target.host import Host
 from pgassay.target.located import Located, locate
+from pgassay.target.own_lines import found_before
 from pgassay.target.protocol import Change, Connection
 from pgassay.target.service import Service, put_back_stopped
 from pgassay.target.session import resolve
-from pgassay.target.setting_statements import is_line_of, reload
+from pgassay.target.setting_statements import reload
 from pgassay.target.statements import statement
+from pgassay.target.waiting import refuse_restart
 
 
 def bring_up(
@@ -45,12 +46,7 @@ def bring_up(
     service = Service(lambda: resolve(dsn), host, access.control, server)
     if not service.is_down():
         raise refused
-    file = service.auto_conf()
-    values: dict[str, str | None] = {}
-    for change in lying:
-        if is_line_of(change.setting, change.value, value_in(file, change.setting)):
-            values[change.setting] = change.found
-    put_back_stopped(service, values)
+    put_back_stopped(service, found_before(lying, service.auto_conf()))
 
 
 class Restart:
@@ -70,7 +66,8 @@ class Restart:
     def carry_out(self, session: Connection, reach: Callable[[], object]) -> list[str]:
         """Restart where a setting of ours is in force otherwise; a note where that may not be.
 
-        What is still in force afterwards is left waiting.
+        What is still in force afterwards is left waiting. OthersWait where a restart would bring
+        somebody's changes into force as well.
         """
         if not self.waiting:
             return []
@@ -86,8 +83,10 @@ class Restart:
         server = locate(session, self._host)
         control.refuse_other(self._host, server)
         service = Service(reach, self._host, control, server)
-        session.close()
         self.by_hand = service.by_hand
+        refuse_restart(session, dict.fromkeys(ours))
+        service.refuse_other_program(session)
+        session.close()
         service.restart()
         self.waiting = []
         return []

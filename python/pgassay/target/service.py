@@ -22,6 +22,8 @@ from pgassay.target.answering import POLL_S
 from pgassay.target.host import Finished, Host
 from pgassay.target.located import Located, has_remains, running_in
 from pgassay.target.postmaster import StartError, failure
+from pgassay.target.protocol import Connection
+from pgassay.target.server_program import refuse_other_program
 from pgassay.target.service_control import START_LOG, Control, by_hand
 
 READY_LIMIT_S = 300.0
@@ -92,6 +94,14 @@ class Service:
     def is_down(self) -> bool:
         """Whether no postmaster runs on its data directory."""
         return running_in(self._host, self.server.data) is None
+
+    def refuse_other_program(self, session: Connection) -> None:
+        """OthersWait where the next start would run another version than the session's server."""
+        postmaster = running_in(self._host, self.server.data)
+        if postmaster is not None:
+            refuse_other_program(
+                session, self._host, self.server.account, postmaster, self._control
+            )
 
     def auto_conf(self) -> str:
         """postgresql.auto.conf as it is now."""

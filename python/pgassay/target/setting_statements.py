@@ -81,5 +81,5 @@ def reload(session: Connection) -> None:
 
 
 def _load_time(session: Connection) -> object:
-    row = session.execute("SELECT pg_conf_load_time()").fetchone()
+    row = session.execute("SELECT pg_conf_load_time()::text").fetchone()
     return row[0] if row else None

@@ -1,2 +1,2 @@
 -- When this session last read the configuration files, and what it then has of these settings.
-SELECT pg_conf_load_time(), ARRAY(SELECT current_setting(name) FROM unnest(%s::text[]) AS name)
+SELECT pg_conf_load_time()::text, ARRAY(SELECT current_setting(name) FROM unnest(%s::text[]) AS name)

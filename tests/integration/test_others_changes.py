@@ -1,0 +1,415 @@
+"""What somebody else has changed and not brought into force is not brought there by a run."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from pgassay.errors import RestoreFailed, TargetError
+from pgassay.target.access import Access
+from pgassay.target.account import Account
+from pgassay.target.existing import ExistingTarget
+from pgassay.target.installation import installation_at
+from pgassay.target.local_host import HERE
+from pgassay.target.recover import recover
+from pgassay.target.server_program import refuse_other_program
+from pgassay.target.service_control import DebianCluster, PgCtl
+from pgassay.target.setting_statements import reload
+from pgassay.target.waiting import OthersWait
+from support.broken_runs import postmaster_below, spec_file
+from support.command import pgassay
+from support.servers import LabServer, RecordingJournal, installation_named, running_lab_server
+from support.services import BIN, DebianServer
+from support.targets import ACCESS, existing, state_of
+
+TARGET = """[target]
+dsn = "{dsn}"
+allow_changes = true
+allow_restart = true
+cluster = "15/lab"
+accept = ["commits", "sessions"]
+"""
+
+
+def nothing(_: object) -> None:
+    """No data: what is asked is about settings."""
+
+
+def alter(server: DebianServer, words: str, *, loaded: bool = True) -> None:
+    with server.admin() as session:
+        session.execute(f"ALTER SYSTEM {words}".encode())
+        if loaded:
+            reload(session)
+
+
+def started_at(server: DebianServer) -> datetime:
+    with server.admin() as session:
+        row = session.execute("SELECT pg_postmaster_start_time()").fetchone()
+    assert row is not None
+    return cast(datetime, row[0])
+
+
+@pytest.fixture
+def server(debian: DebianServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[DebianServer]:
+    """Every test leaves it as it was, also its files."""
+    monkeypatch.setenv("PG_CLUSTER_CONF_ROOT", str(debian.conf))
+    files = [debian.conf / "15" / "lab" / name for name in ("postgresql.conf", "pg_hba.conf")]
+    texts = [file.read_text() for file in files]
+    before = state_of(debian)
+    yield debian
+    assert state_of(debian) == before
+    assert [file.read_text() for file in files] == texts
+
+
+@pytest.fixture
+def target(
+    server: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
+) -> ExistingTarget:
+    return existing("pg_ctlcluster", server, journal, request)
+
+
+@pytest.fixture
+def settings_file(server: DebianServer) -> Iterator[Path]:
+    """postgresql.conf, for a person's editor."""
+    file = server.conf / "15" / "lab" / "postgresql.conf"
+    text = file.read_text()
+    yield file
+    file.write_text(text)
+    with server.admin() as session:
+        reload(session)
+
+
+@pytest.mark.parametrize("loaded", [True, False])
+def test_a_value_that_waits_for_a_restart_is_told_also_of_the_setting_under_test(
+    server: DebianServer, target: ExistingTarget, tmp_path: Path, loaded: bool
+) -> None:
+    alter(server, "SET shared_buffers = '64MB'", loaded=loaded)
+    words = (
+        r"others' changes into force, which wait for one: shared_buffers \(128MB in force, 64MB in"
+        rf" {server.file} line \d+\); restart the server first, or take them back"
+    )
+    try:
+        with closing(target):
+            target.open()
+            with pytest.raises(OthersWait, match=words):
+                target.check_settings({"shared_buffers": "24MB"})
+        factor = 'shared_buffers = ["16MB", "24MB"]'
+        spec = spec_file(tmp_path, target=TARGET.format(dsn=server.dsn()), factor=factor)
+        shown = " ".join(pgassay("plan", spec, COLUMNS="500").stdout.split())
+        assert "stops: a restart would bring others' changes into force" in shown
+        assert "shared_buffers (128MB in force, 64MB in" in shown
+    finally:
+        alter(server, "RESET shared_buffers")
+
+
+@pytest.mark.parametrize("loaded", [True, False])
+def test_a_change_of_somebody_else_during_a_run_keeps_it_from_restarting_the_server(
+    server: DebianServer, target: ExistingTarget, journal: RecordingJournal, loaded: bool
+) -> None:
+    target.open()
+    target.prepare(nothing, {"shared_buffers": "24MB"})
+    before = started_at(server)
+    alter(server, "SET max_connections = 90", loaded=loaded)
+    try:
+        with pytest.raises(OthersWait, match=r"max_connections \(100 in force, 90 in "):
+            target.reset({"shared_buffers": "16MB"})
+        told = (
+            "shared_buffers is back in the file and comes into force with the next restart, which"
+            r" is not made here: a restart would bring .*max_connections \(100 in force, 90 in .*"
+            "pg_ctlcluster 15 lab restart"
+        )
+        with pytest.raises(RestoreFailed, match=told):
+            target.close()
+        assert started_at(server) == before
+        assert "shared_buffers" not in server.file.read_text()
+        assert [change.setting for change in journal.open] == ["shared_buffers"] * len(journal.open)
+        assert target._left
+    finally:
+        alter(server, "RESET max_connections")
+    target.close()
+    assert started_at(server) > before
+    assert journal.open == []
+
+
+def test_an_edit_of_the_setting_under_test_during_a_run_does_not_come_into_force_at_its_end(
+    server: DebianServer, target: ExistingTarget, journal: RecordingJournal, settings_file: Path
+) -> None:
+    """ALTER SYSTEM wins over postgresql.conf, so the run itself goes on; its undo would not."""
+    text = settings_file.read_text()
+    target.open()
+    target.prepare(nothing, {"shared_buffers": "24MB"})
+    settings_file.write_text(f"{text}shared_buffers = 32MB\n")
+    target.reset({"shared_buffers": "16MB"})
+    before = started_at(server)
+    with pytest.raises(RestoreFailed, match=r"shared_buffers \(16MB in force, 32MB in .*lab/postg"):
+        target.close()
+    assert started_at(server) == before
+    settings_file.write_text(text)
+    target.close()
+    assert journal.open == []
+
+
+def test_recover_and_the_next_run_do_not_bring_it_into_force_either(
+    server: DebianServer, target: ExistingTarget, journal: RecordingJournal
+) -> None:
+    target.open()
+    target.prepare(nothing, {"shared_buffers": "24MB"})
+    assert target._control is not None
+    target._control.close()
+    before = started_at(server)
+    alter(server, "SET max_connections = 90")
+    access = ACCESS["pg_ctlcluster"]
+    try:
+        with pytest.raises(RestoreFailed, match=r"max_connections \(100 in force, 90 in"):
+            recover(server.dsn(), journal.open, journal, access)
+        assert journal.open
+        following = ExistingTarget(
+            server.dsn(), RecordingJournal(), accept=["commits", "sessions"], access=access
+        )
+        with closing(following):
+            following.open()
+            (note,) = following._left_alone
+        assert "shared_buffers: put back, and in force after the next restart: a restart" in note
+        assert started_at(server) == before
+    finally:
+        alter(server, "RESET max_connections")
+    assert recover(server.dsn(), journal.open, journal, access) == []
+    assert journal.open == []
+    assert started_at(server) > before
+
+
+def test_a_server_that_a_mistake_would_keep_down_is_not_restarted(
+    server: DebianServer, target: ExistingTarget, journal: RecordingJournal, settings_file: Path
+) -> None:
+    text = settings_file.read_text()
+    target.open()
+    target.prepare(nothing, {})
+    before = started_at(server)
+    settings_file.write_text(f"{text}nonsense = yes\n")
+    with pytest.raises(
+        OthersWait, match=r"a restart would fail: .*/postgresql.conf line \d+: nons"
+    ):
+        target.reset({"shared_buffers": "24MB"})
+    settings_file.write_text(text)
+    target.close()
+    assert started_at(server) == before
+    assert journal.open == []
+
+
+def test_a_package_that_was_upgraded_meanwhile_is_not_brought_into_force(
+    server: DebianServer, journal: RecordingJournal, servers_base: Path
+) -> None:
+    """pg_ctl starts the postgres beside it, whatever runs."""
+    programs = servers_base / "programs"
+    programs.mkdir(mode=0o755)
+    for name in ("pg_ctl", "postgres"):
+        (programs / name).symlink_to(BIN / name)
+    target = ExistingTarget(
+        server.dsn(),
+        journal,
+        allow_changes=True,
+        accept=["commits", "sessions"],
+        access=Access(control=PgCtl(programs), allow_restart=True),
+    )
+    before = started_at(server)
+    with closing(target):
+        target.open()
+        target.check_settings({"shared_buffers": "24MB"})
+        (programs / "postgres").unlink()
+        (programs / "postgres").write_text("#!/bin/sh\necho 'postgres (PostgreSQL) 15.99'\n")
+        (programs / "postgres").chmod(0o755)
+        with pytest.raises(OthersWait, match=r"would be an upgrade: the server is 15\..*is 15\.99"):
+            target.prepare(nothing, {"shared_buffers": "24MB"})
+        (programs / "postgres").unlink()
+        with pytest.raises(OthersWait, match="is there no more; install it again"):
+            target.prepare(nothing, {"shared_buffers": "24MB"})
+    assert started_at(server) == before
+    assert journal.open == []
+
+
+def test_a_program_that_was_replaced_under_a_running_server_is_seen(
+    account: Account, servers_base: Path
+) -> None:
+    """As dpkg does it: the new file under the old name, the old one still running."""
+    installed = installation_named("embedded-18").bin_directory.parent
+    copy = servers_base / "upgraded"
+    tree = copy / installed.parent.name / installed.name
+    libraries = f"{installed.parent.name}.libs"
+    shutil.copytree(installed, tree, symlinks=True)
+    shutil.copytree(installed.parent.with_name(libraries), copy / libraries)
+    with running_lab_server(installation_at(tree / "bin"), account, servers_base) as server:
+        postmaster = postmaster_below(server.cluster.workspace.data)
+
+        def look() -> None:
+            with server.admin() as session:
+                control = DebianCluster("18", "main")
+                refuse_other_program(session, HERE, account.name, postmaster, control)
+
+        look()
+        program = tree / "bin" / "postgres"
+        new = program.with_name("postgres.dpkg-new")
+        new.write_text("#!/bin/sh\necho 'postgres (PostgreSQL) 18.99'\n")
+        new.chmod(0o755)
+        kept = program.with_name("kept")
+        kept.hardlink_to(program)
+        new.rename(program)
+        with pytest.raises(
+            OthersWait, match=r"the server is 18\.\d+, and .*/postgres of this host"
+        ):
+            look()
+        kept.rename(program)
+        look()
+    shutil.rmtree(copy)
+
+
+EDITS: dict[str, tuple[str, str, str]] = {
+    "a setting": (
+        "postgresql.conf",
+        "work_mem = 7MB\n",
+        r"nobody has loaded yet: work_mem \(4MB in force, 7MB in .*/postgresql.conf line \d+\);"
+        r" SELECT pg_reload_conf\(\) first",
+    ),
+    "who is let in": (
+        "pg_hba.conf",
+        "# host all all 10.0.0.0/8 trust\n",
+        r"nobody has loaded yet: .*/pg_hba.conf was edited; SELECT",
+    ),
+    "a mistake": (
+        "postgresql.conf",
+        "work_mem = 7MB extra\n",
+        r"the server cannot load its files: .*/postgresql.conf line \d+: syntax error; mend that",
+    ),
+    "a wrong value": (
+        "postgresql.conf",
+        "work_mem = 7parsecs\n",
+        r"cannot load its files: .*/postgresql.conf line \d+: work_mem: setting could not be app",
+    ),
+    "a mistake in who is let in": (
+        "pg_hba.conf",
+        "host all all 10.0.0.0 nonsense\n",
+        r"the server cannot load its files: .*/pg_hba.conf line \d+: ",
+    ),
+}
+
+
+SET = "work_mem = 7MB\n"
+
+
+@pytest.fixture
+def edited(lab_server: LabServer) -> Iterator[Callable[[str, str], None]]:
+    """Appends lines to a file of the server, in a later second than that of its last load."""
+    data = lab_server.cluster.workspace.data
+    texts: dict[Path, str] = {}
+
+    def edit(name: str, lines: str) -> None:
+        file = data / name
+        texts.setdefault(file, file.read_text())
+        with lab_server.admin() as session:
+            # The clock that files are stamped with is a few milliseconds behind.
+            later = "date_trunc('second', pg_conf_load_time()) + '1.1 s'"
+            query = f"SELECT clock_timestamp() >= {later}"
+            while session.execute(query.encode()).fetchone() != (True,):
+                pass
+        with file.open("a") as out:
+            out.write(lines)
+
+    yield edit
+    for file, text in texts.items():
+        with file.open("w") as out:
+            out.write(text)
+    with lab_server.admin() as session:
+        reload(session)
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_edits_that_nobody_has_loaded_are_told_before_a_run_changes_a_setting(
+    lab_server: LabServer,
+    journal: RecordingJournal,
+    tmp_path: Path,
+    edited: Callable[[str, str], None],
+    what: str,
+) -> None:
+    name, lines, words = EDITS[what]
+    edited(name, lines)
+    target = ExistingTarget(lab_server.dsn(), journal, allow_changes=True, accept=["commits"])
+    with closing(target):
+        target.open()
+        with pytest.raises(OthersWait, match=words):
+            target.check_settings({"maintenance_work_mem": "65MB"})
+        assert journal.changes == []
+        where = "[target]\ndsn = ''\nallow_changes = true\naccept = ['commits', 'sessions']\n"
+        spec = spec_file(tmp_path, target=where)
+        shown = pgassay("plan", spec, **lab_server.variables(), COLUMNS="500").stdout
+        assert "stops: " in shown
+        # A run that changes none may reload nothing.
+        target.prepare(nothing, {})
+
+
+def test_edits_that_were_loaded_and_comments_are_no_matter(
+    lab_server: LabServer, journal: RecordingJournal, edited: Callable[[str, str], None]
+) -> None:
+    for file, lines in (
+        ("pgassay.conf", "DateStyle = 'sql, european'\n"),
+        ("postgresql.conf", SET),
+    ):
+        edited(file, lines)
+        with lab_server.admin() as session:
+            reload(session)
+    edited("postgresql.conf", "# nothing\n")
+    target = ExistingTarget(lab_server.dsn(), journal, allow_changes=True, accept=["commits"])
+    with closing(target):
+        target.open()
+        target.prepare(nothing, {"maintenance_work_mem": "65MB"})
+        target.reset({"work_mem": "8MB"})
+
+
+def test_a_mistake_made_during_a_run_is_told_at_its_end_and_nothing_is_called_restored(
+    lab_server: LabServer, journal: RecordingJournal, edited: Callable[[str, str], None]
+) -> None:
+    target = ExistingTarget(lab_server.dsn(), journal, allow_changes=True, accept=["commits"])
+    target.open()
+    target.prepare(nothing, {"work_mem": "8MB"})
+    file = lab_server.cluster.workspace.data / "postgresql.conf"
+    text = file.read_text()
+    edited("postgresql.conf", "nonsense here\n")
+    with pytest.raises(
+        RestoreFailed, match="work_mem is back in the file and comes into force"
+    ) as it:
+        target.close()
+    assert "the server did not reload its files" in str(it.value)
+    assert "postgresql.conf line" in str(it.value)
+    assert [change.setting for change in journal.open] == ["work_mem"]
+    with file.open("w") as out:
+        out.write(text)
+    target.close()
+    assert journal.open == []
+    with lab_server.admin() as session:
+        assert session.execute("SHOW work_mem").fetchone() == ("4MB",)
+
+
+def test_who_may_not_see_the_files_is_not_kept_from_running(
+    lab_server: LabServer, journal: RecordingJournal, edited: Callable[[str, str], None]
+) -> None:
+    edited("postgresql.conf", "work_mem = 7MB\n")
+    with lab_server.admin() as session:
+        session.execute("ALTER ROLE lab NOSUPERUSER")
+    access = Access(settings_at="role")
+    try:
+        for user in ("plain", "lab"):
+            target = ExistingTarget(
+                lab_server.dsn(user=user), journal, allow_changes=True, accept=["commits"],
+                access=access,
+            )  # fmt: skip
+            with closing(target):
+                target.open()
+                target.check_settings({"maintenance_work_mem": "65MB"})
+    finally:
+        with lab_server.admin() as session:
+            session.execute("ALTER ROLE lab SUPERUSER")
+    assert issubclass(OthersWait, TargetError)
