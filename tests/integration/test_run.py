@@ -15,6 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
+from support.broken_runs import assert_no_server_left, servers_below
 from support.command import pgassay, shop_workload
 from support.servers import LabServer, wait_until
 from support.small_disk import small_disk
@@ -52,20 +53,7 @@ def spec_file(folder: Path, **changes: Any) -> Path:
 def no_server_left(own_base: Path) -> Iterator[Path]:
     """Whatever the test does, no server and no directory of a run stays behind."""
     yield own_base
-    assert servers_below(own_base) == []
-    assert [path.name for path in own_base.iterdir() if path.is_dir()] == []
-
-
-def servers_below(base: Path) -> list[int]:
-    found = []
-    for process in psutil.process_iter(["name"]):
-        if process.info["name"] == "postgres":
-            try:
-                if str(process.cwd()).startswith(str(base)):
-                    found.append(process.pid)
-            except psutil.Error:
-                continue
-    return found
+    assert_no_server_left(own_base)
 
 
 def clients_below(base: Path) -> int:
