@@ -43,6 +43,12 @@ def told(
         (Verdict.UNDECIDED, 1.0, (-2.0, 4.9), "equivalent within 5 %"),
         (Verdict.NEGLIGIBLE, 1.0, (0.5, 1.6), "equivalent within 5 %"),
         (Verdict.UNDECIDED, 1.0, (-3.0, 5.1), "undecided (95 % CI −3.0 to 5.1 %)"),
+        (
+            Verdict.UNDECIDED,
+            -8.0,
+            (-15.9, -0.8),
+            "undecided (95 % CI −15.9 to −0.8 %, which among so many metrics may be chance)",
+        ),
     ],
 )
 def test_the_tail_is_told_with_its_interval_or_its_margin(

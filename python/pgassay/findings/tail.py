@@ -31,7 +31,7 @@ def with_tail(sentence: str, verdict: Comparison, analysis: Analysis) -> str:
     elif -margin_pct < low and high < margin_pct:
         form = "equivalent"
     else:
-        form = "undecided"
+        form = "undecided" if low <= 0.0 <= high else "perhaps_chance"
     text: str = TEXTS["tail"][form].format(
         size=f"{abs(tail.effect_pct or 0.0):.1f} %",
         interval=interval_text(tail).split(",", 1)[0],
