@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from bench import real_effect
 from bench.real_aa import Trial, rows_of, store, stored, write_page
 from bench.real_runs import in_order
-from bench.real_turns import Task, as_row, count, design, relabelled
+from bench.real_turns import Task, as_row, count, design, relabelled, turn_of
 from bench.real_turns import stored as stored_turns
 from bench.switchback_errors import World, make_trials
 
@@ -104,3 +105,12 @@ def test_relabelled_arms_in_turn_are_called_different_as_often_as_is_stated(
         )
     }
     assert len(labels) == 2, "slices are relabelled one by one, servers trial by trial"
+
+
+def test_the_stored_figures_of_a_real_difference_make_its_page(tmp_path: Path) -> None:
+    found = json.loads(real_effect.FIGURES.read_text("utf-8"))
+    series = [[turn_of(*turn) for turn in turns] for turns in found["trials"]]
+    real_effect.write_page(series, found["seconds"], tmp_path / "page.md")
+    assert (tmp_path / "page.md").read_text("utf-8").splitlines()[4:] == (
+        real_effect.OUTPUT.read_text("utf-8").splitlines()[4:]
+    )
