@@ -42,7 +42,12 @@ print(json.dumps({
 atexit.register(print, "the end")
 sys.exit(3)
 """
-LONG = "import time; print('up', flush=True); time.sleep(600)"
+LONG = """
+import time
+print("up", flush=True)
+while True:  # a signal that comes just before a sleep begins is seen after it
+    time.sleep(0.05)
+"""
 
 
 def test_it_finds_what_a_started_one_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,12 +86,15 @@ def test_signals_end_it_as_they_end_a_started_one() -> None:
             streams = [nothing.fileno(), theirs, nothing.fileno()]
             process = forked.start(["-c", LONG], streams, os.environ, session=True)
             os.close(theirs)
-            assert said.readline() == b"up\n"
-            assert os.getsid(process.pid) == process.pid
-            assert process.poll() is None
-            os.killpg(process.pid, number)
-            assert process.wait(20) == -number
-        process.kill()
+            try:
+                assert said.readline() == b"up\n"
+                assert os.getsid(process.pid) == process.pid
+                assert process.poll() is None
+                os.killpg(process.pid, number)
+                assert process.wait(20) == -number
+            finally:
+                process.kill()
+                process.wait(20)
 
 
 def test_it_ends_where_it_takes_too_long() -> None:
