@@ -9,6 +9,7 @@ A name is on disk when its directory is synced, not when its file is (fsync(2)).
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,7 +19,7 @@ OWNER_ONLY = 0o600
 def write_whole(path: Path, content: bytes) -> None:
     """Written aside, synced, renamed, and the name synced; its owner's alone, whatever the umask.
 
-    Raises OSError, and leaves nothing aside then.
+    Raises OSError, and leaves nothing aside then; nor what a write of it that was killed has left.
     """
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -34,6 +35,28 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
+    clear_aside(path)
+
+
+def clear_aside(path: Path) -> None:
+    """Remove what writes of a file that were killed have left beside it; that of a process that
+    lives stays, and so does what cannot be removed."""
+    ours = re.compile(rf"\.{re.escape(path.name)}\.(\d+)\.part")
+    with suppress(OSError):
+        for entry in path.parent.iterdir():
+            half = ours.fullmatch(entry.name)
+            if half is not None and not _lives(int(half[1])):
+                entry.unlink(missing_ok=True)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass
+    return True
 
 
 def make_directory(path: Path, *, parents: bool = False, exist_ok: bool = False) -> None:

@@ -21,9 +21,34 @@ def parsed(text: str) -> Spec:
     return parse_spec(text, source="lab.toml", beside=Path())
 
 
+BY_DATA = "[target]\ndata = '/srv/pg/data'\nbin = '/opt/pg/bin'\n"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("[target]\ndata = '/srv/pg/data'", "data takes bin, the bin directory of that server's"),
+        (
+            "[target]\ndata = 'data'\nbin = '/opt/pg/bin'",
+            "is not the whole path of a data directory",
+        ),
+        ("[target]\ndata = '/srv/my data'\nbin = '/opt/pg/bin'", "without blanks and quotes"),
+        ('[target]\ndata = "/srv/it\'s"\nbin = "/opt/pg/bin"', "without blanks and quotes"),
+        ("[target]\ndata = '/srv/größe'\nbin = '/opt/pg/bin'", "in ASCII without blanks"),
+        ("[target]\ndata = '/srv/$(id)'\nbin = '/opt/pg/bin'", "is not the whole path"),
+        ("[target]\ndata = '/'\nbin = '/opt/pg/bin'", "is not the whole path"),
+        (
+            "[target]\ndata = '/srv/data'\nbin = 'pg/bin'",
+            "bin beside data is a path of the server's",
+        ),
+        (BY_DATA + "version = 18", "data names an existing server; leave out version"),
+        (BY_DATA + "service = 'pg'", "service and bin exclude each other"),
+        (BY_DATA + "ssh = 'db1'", "say in dsn how it gets there, such as 'host=db1'"),
+        (BY_DATA + "ssh = 'db1'\ndsn = 'user=lab'", "say in dsn how it gets there"),
+        (
+            BY_DATA + "allow_restart = true\nallow_data_copy = true",
+            "allow_restart serves changes of settings; allow_changes = true too",
+        ),
         ("[target]\nssh = 'db1'", "ssh belongs to an existing server; give dsn too"),
         ("[target]\ncluster = '15/main'", "cluster belongs to an existing server; give dsn too"),
         (DSN + "ssh = '-oProxyCommand=id'", "is not a host as ssh knows it"),
@@ -118,3 +143,15 @@ def test_a_knob_that_a_start_takes_up_needs_leave_to_restart() -> None:
         refuse_late_knobs(knobs, Access())
     refuse_late_knobs(knobs[:1], Access())
     refuse_late_knobs(knobs, Access(control=DebianCluster("15", "main"), allow_restart=True))
+
+
+def test_data_and_bin_name_a_server_by_themselves() -> None:
+    table = parsed(BY_DATA + "allow_restart = true").file.target
+    access = access_of(table)
+    assert table.is_existing
+    assert table.way == ""
+    assert access.data == Path("/srv/pg/data")
+    assert access.control == PgCtl(Path("/opt/pg/bin"))
+    assert access.why_no_restart == ""
+    beside = parsed(BY_DATA + "dsn = 'user=lab'\nssh = 'db1'\n".replace("user", "host"))
+    assert access_of(beside.file.target).ssh == "db1"

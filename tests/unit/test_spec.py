@@ -137,6 +137,11 @@ def test_names_of_settings_are_taken_in_any_case_and_kept_as_the_server_spells_t
         ("[load]\ninterval = '10ms'", "lab.toml: load.interval: '10ms' given; it should be"),
         ("[load]\npools = 'own'", "load.pools: 'own' is not one of 'shared' or 'per_scenario'"),
         ("[load]\nprotocol = 'fast'", "load.protocol: 'fast' is not one of 'prepared', "),
+        (
+            "[sampling]\nwaits = '10ms'",
+            "sampling.waits: '10ms' given; it should be greater",
+        ),
+        ("[sampling]\nwaits = 2", "sampling.waits: 2 given; it should be less than"),
         ("[load]\nmax_tries = -1", "load.max_tries: -1 given; it should be greater than or"),
         ("[load]\nthroughput = { json = 'a' }", "load: throughput belongs to a command"),
         ("[load]\ncommand = []", "lab.toml: load.command: [] given; it should"),

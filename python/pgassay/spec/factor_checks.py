@@ -52,7 +52,8 @@ def _target(spec: Spec) -> None:
     for key, levels in (("version", servers.version), ("bin", servers.bin)):
         if levels is None:
             continue
-        given = [n for n in ("version", "bin", "dsn") if getattr(file.target, n) is not None]
+        known = ("data", "version", "bin", "dsn")
+        given = [n for n in known if getattr(file.target, n) is not None]
         if given:
             raise SpecError(
                 f"its levels are the servers under test; drop target.{given[0]}",
@@ -65,9 +66,9 @@ def _target(spec: Spec) -> None:
                 f"is also given as workload.{name}; keep one of the two",
                 key=f"factors.workload.{name}",
             )
-    if file.target.dsn is not None:
+    if file.target.is_existing:
         _one_data(spec)
-    if file.target.dsn is None and ("sslmode" in _client_keys(spec) or file.load.sslmode):
+    if not file.target.is_existing and ("sslmode" in _client_keys(spec) or file.load.sslmode):
         key = "load.sslmode" if file.load.sslmode else "factors.client.sslmode"
         raise SpecError(
             "a server of pgassay's own is reached by a Unix socket, which has no TLS; name one"
@@ -99,7 +100,7 @@ def _schema(spec: Spec) -> None:
             if level.sql in seen:
                 raise SpecError(f"{seen[level.sql]!r} and {label!r} are the same level", key=key)
             seen[level.sql] = label
-        if spec.file.target.dsn is not None:
+        if spec.file.target.is_existing:
             _can_be_undone(spec, key, levels)
 
 
@@ -110,7 +111,7 @@ def _reset(spec: Spec) -> None:
     varied = [key for key, _ in spec.file.factors.in_the_file() if key.startswith(keys)]
     if not varied:
         return
-    if spec.file.target.dsn is None and level is not ResetLevel.SNAPSHOT:
+    if not spec.file.target.is_existing and level is not ResetLevel.SNAPSHOT:
         raise SpecError(
             f"{level.value!r} keeps the data of the trial before, which {varied[0]} varies; take"
             " snapshot",

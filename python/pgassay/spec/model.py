@@ -18,6 +18,7 @@ from pgassay.spec.load_table import LoadTable
 from pgassay.spec.passwords import refuse_password
 from pgassay.spec.placement import PlacementTable
 from pgassay.spec.reset import ResetLevel, ResetRule, ResetTable, rule_for
+from pgassay.spec.sampling import SamplingTable
 from pgassay.spec.setting_names import SettingNames
 from pgassay.spec.signs import SIGNS, refuse_unknown_signs
 from pgassay.spec.slices import Length
@@ -63,11 +64,21 @@ class TargetTable(HostAccess):
         given = [n for n in ("version", "bin", "dsn") if getattr(self, n) is not None]
         if len(given) > 1 and given != ["bin", "dsn"]:
             raise ValueError(f"{' and '.join(given)} exclude each other; keep one")
-        if self.allow_changes and self.dsn is None:
+        if self.allow_changes and not self.is_existing:
             raise ValueError("allow_changes belongs to an existing server; give dsn too")
-        if self.accept and self.dsn is None:
+        if self.accept and not self.is_existing:
             raise ValueError("accept belongs to an existing server; give dsn too")
         return self
+
+    @property
+    def is_existing(self) -> bool:
+        """Whether it is a server that pgassay did not make."""
+        return self.dsn is not None or self.data is not None
+
+    @property
+    def way(self) -> str | None:
+        """The connection string of an existing server, or what is given of it beside `data`."""
+        return self.dsn or "" if self.is_existing else None
 
 
 class WorkloadTable(Table):
@@ -143,19 +154,20 @@ class ExperimentFile(Table):
     settings: SettingsTable = Field(default_factory=SettingsTable)
     load: LoadTable = Field(default_factory=LoadTable)
     placement: PlacementTable = Field(default_factory=PlacementTable)
+    sampling: SamplingTable = Field(default_factory=SamplingTable)
     reset: ResetTable = Field(default_factory=ResetTable)
     design: DesignTable = Field(default_factory=DesignTable)
 
     @model_validator(mode="after")
     def _may_change(self) -> ExperimentFile:
         changes = [*self.factors.postgres, *self.settings.postgres]
-        if self.target.dsn is not None and changes and not self.target.allow_changes:
+        if self.target.is_existing and changes and not self.target.allow_changes:
             raise ValueError(
                 f"{changes[0]} would change an existing server, whose settings change only with"
                 " target.allow_changes = true"
             )
         place = self.placement
-        if self.target.dsn is not None and (place.server or place.server_nice is not None):
+        if self.target.is_existing and (place.server or place.server_nice is not None):
             raise ValueError(
                 "placement.server places a server that pgassay starts, not an existing one; leave"
                 " it out and pin that server by its service (CPUAffinity=, Nice=)"
@@ -185,10 +197,10 @@ class ExperimentFile(Table):
         """What is done before every trial."""
         return rule_for(
             self.reset,
-            existing=self.target.dsn is not None,
+            existing=self.target.is_existing,
             may_change=self.target.allow_changes,
             may_copy=self.target.allow_data_copy,
         )
 
     def _server_may_change(self) -> bool:
-        return self.target.dsn is None or self.target.allow_changes
+        return not self.target.is_existing or self.target.allow_changes

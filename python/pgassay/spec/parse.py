@@ -201,6 +201,6 @@ def _known_majors(file: ExperimentFile) -> tuple[int | None, ...]:
     if levels.version is not None or levels.bin is not None:
         servers = [*(levels.version or {}).values(), *(levels.bin or {}).values()]
         return tuple(dict.fromkeys(s if isinstance(s, int) else None for s in servers))
-    if file.target.dsn is not None or file.target.bin is not None:
+    if file.target.is_existing or file.target.bin is not None:
         return (None,)
     return (file.target.version or DEFAULT_VERSION,)

@@ -11,6 +11,17 @@ from psycopg.conninfo import conninfo_to_dict
 
 _SECRETS = ("password", "sslpassword", "oauth_client_secret", "scram_client_key")
 
+_REACHES = ("host", "hostaddr", "service")
+
+
+def is_reached_by(dsn: str) -> bool:
+    """Whether a connection string says where the server is; one that is unreadable does not."""
+    try:
+        given = conninfo_to_dict(dsn)
+    except psycopg.Error:
+        return False
+    return any(given.get(name) for name in _REACHES)
+
 
 def refuse_password(dsn: str) -> None:
     """Raise ValueError where a connection string is unreadable or holds a secret."""
