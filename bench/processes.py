@@ -94,18 +94,26 @@ def run_engine(server: Server, shape: Shape, transport: str) -> Sample:
     return _engine_sample(said, costs)
 
 
-def run_sampled(server: Server, shape: Shape, *, sampled: bool) -> Sample:
-    """The engine with an experiment's samplers in its process, or without."""
-    asked = {
-        "load": configuration(server, shape, "auto"),
-        "connection": asdict(server.parameters),
-        "version_num": server.facts.version_num,
-        "host": asdict(server.sources()) if sampled else None,
-    }
+def run_sampled(server: Server, shape: Shape, *, sampled: bool, stored: bool = False) -> Sample:
+    """The engine with an experiment's samplers in its process, or without; `stored` adds to what
+    they took the bytes of each file."""
+    asked = {"load": configuration(server, shape, "auto"), **for_samplers(server)}
+    asked["stored"] = stored
+    if not sampled:
+        asked["host"] = None
     command = [sys.executable, "-m", "bench.sampled_process", json.dumps(asked)]
     output, costs = _run(server, command, shape)
     said = json.loads(output)
     return replace(_engine_sample(said, costs), sampler=said["sampler"])
+
+
+def for_samplers(server: Server) -> dict[str, Any]:
+    """What `bench.samplers` takes."""
+    return {
+        "connection": asdict(server.parameters),
+        "version_num": server.facts.version_num,
+        "host": asdict(server.sources()),
+    }
 
 
 def configuration(server: Server, shape: Shape, transport: str) -> dict[str, Any]:

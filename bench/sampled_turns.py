@@ -1,33 +1,40 @@
-"""One long load beside which an experiment's samplers come and go by turns.
+"""One long load beside which an experiment's samplers work by turns.
 
 Enters: a server and a shape of load. Leaves: throughput with them against without, round by round,
 and the processor time of the samplers and of the sessions that answer them. Never: counts the time
-in which they open or close their sessions.
+in which they take up work again.
 
-Runs of seconds one after another differ by far more than one per cent; turns of a second inside
-one load have the same neighbours.
+Runs of seconds one after another differ by far more than one per cent; turns of two seconds inside
+one load have the same neighbours. The samplers keep their sessions: in a run of minutes opening
+them and planning their queries is no cost, in a turn it would be most of it.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import random
+import signal
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import stats
 
 from bench import machine
-from bench.processes import Shape, configuration
+from bench.processes import Shape, configuration, for_samplers
 from bench.server import Server
 from pgassay import _core
 from pgassay.target.session import connect
-from pgassay.trials.host_sources import HostSources
-from pgassay.trials.sampling import APPLICATION_NAME, open_sampler
+from pgassay.trials.sampling import APPLICATION_NAME
 
-_TURN_S, _CUT_S, _WARMUP_S, _INTERVAL_S = 1.5, 0.3, 3.0, 0.1
+_TURN_S, _CUT_S, _WARMUP_S, _INTERVAL_S = 2.25, 0.25, 3.0, 0.05
+"""A turn holds two readings of what is read each second, and the late one that is cut."""
 _SESSIONS = "SELECT pid FROM pg_stat_activity WHERE application_name = %s"
 
 
@@ -56,26 +63,28 @@ class _Turn:
 
 
 def take_turns(server: Server, scenario: str, clients: int, rounds: int) -> Turns:
-    """Run the load and let samplers come and go beside it; raises RuntimeError if it ends early."""
-    length_s = rounds * 2 * (_TURN_S + 0.25) + 2 * _WARMUP_S
+    """Run the load and let samplers work beside it by turns; raises RuntimeError if it ends
+    early."""
+    length_s = rounds * 2 * (_TURN_S + 0.05) + 2 * _WARMUP_S
     shape = replace(Shape(scenario, clients, length_s), interval_s=_INTERVAL_S)
-    sources, order = server.sources(), random.Random(1)
+    order = random.Random(1)
     load = _core.Load(json.dumps(configuration(server, shape, "auto")))
     machine.wait_for_quiet()
     load.connect()
-    load.start()
-    time.sleep(_WARMUP_S)
-    turns: list[_Turn] = []
-    own_s = session_s = 0.0
-    for number in range(rounds):
-        for sampled in order.sample((True, False), 2):
-            used = _sampled_turn(server, sources, load) if sampled else (0.0, 0.0)
-            if not sampled:
+    with _samplers(server) as samplers:
+        load.start()
+        time.sleep(_WARMUP_S)  # the load's, and that of the samplers' queries
+        sessions = _sessions(server)
+        before = [machine.process_s(pid) for pid in (samplers, *sessions)]
+        turns: list[_Turn] = []
+        for number in range(rounds):
+            for sampled in order.sample((True, False), 2):
+                os.kill(samplers, signal.SIGCONT if sampled else signal.SIGSTOP)
+                begun = _core.now_ns()
                 time.sleep(_TURN_S)
-            own_s, session_s = own_s + used[0], session_s + used[1]
-            now = _core.now_ns()
-            begun = now - int(_TURN_S * 1e9)
-            turns.append(_Turn(number, sampled, begun + int(_CUT_S * 1e9), now))
+                turns.append(_Turn(number, sampled, begun + int(_CUT_S * 1e9), _core.now_ns()))
+        os.kill(samplers, signal.SIGCONT)
+        used = [machine.process_s(pid) for pid in (samplers, *sessions)]
     if load.wait(0.0):
         raise RuntimeError("the load ended before the last turn")
     load.stop()
@@ -84,6 +93,8 @@ def take_turns(server: Server, scenario: str, clients: int, rounds: int) -> Turn
     logs = _logs_of_ratios(load, turns)
     mean, error = float(np.mean(logs)), float(stats.sem(logs))
     reach = float(stats.t.ppf(0.975, len(logs) - 1)) * error
+    # Those who are stopped, and the sessions nobody asks, use nothing.
+    own_s, *sessions_s = (now - then for now, then in zip(used, before, strict=True))
     seconds = rounds * _TURN_S
     return Turns(
         shape,
@@ -92,25 +103,30 @@ def take_turns(server: Server, scenario: str, clients: int, rounds: int) -> Turn
         math.exp(mean - reach),
         math.exp(mean + reach),
         own_s / seconds,
-        session_s / seconds,
+        sum(sessions_s) / seconds,
     )
 
 
-def _sampled_turn(server: Server, sources: HostSources, load: _core.Load) -> tuple[float, float]:
-    """One turn with samplers: what their threads and what their sessions used of processors, in
-    seconds."""
-    sampler, _ = open_sampler(server.parameters, server.facts.version_num, load=load, host=sources)
-    try:
-        with connect(server.parameters) as session:
-            rows = session.execute(_SESSIONS, (APPLICATION_NAME,)).fetchall()
-        pids = [int(row[0]) for row in rows]
-        before = sum(machine.process_s(pid) for pid in pids)
-        own = float(json.loads(sampler.cost())["cpu_s"])
-        time.sleep(_TURN_S)
-        served = sum(machine.process_s(pid) for pid in pids) - before
-        return float(json.loads(sampler.cost())["cpu_s"]) - own, served
-    finally:
-        sampler.stop()
+@contextmanager
+def _samplers(server: Server) -> Iterator[int]:
+    """Their process, which is at work."""
+    command = [sys.executable, "-m", "bench.samplers", json.dumps(for_samplers(server))]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            if process.stdout is None or process.stdout.readline() != "at work\n":
+                raise RuntimeError("the samplers did not begin")
+            yield process.pid
+        finally:
+            process.send_signal(signal.SIGCONT)
+            process.communicate()
+
+
+def _sessions(server: Server) -> list[int]:
+    """The processes that answer the samplers."""
+    with connect(server.parameters) as session:
+        return [int(row[0]) for row in session.execute(_SESSIONS, (APPLICATION_NAME,)).fetchall()]
 
 
 def _logs_of_ratios(load: _core.Load, turns: list[_Turn]) -> list[float]:

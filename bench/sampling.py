@@ -1,6 +1,7 @@
 """What an experiment's samplers cost: throughput with them and without, CPU and memory.
 
-Enters: how many rounds. Leaves: docs/sampling-costs.md. Never: asserts anything.
+Enters: how many rounds. Leaves: docs/sampling-costs.md, or one table of it on stdout.
+Never: asserts anything.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from bench.server import SCALE, SETTINGS, Server, running_server
 
 OUTPUT = Path(__file__).parent.parent / "docs" / "sampling-costs.md"
 LOADS = (("select-only", 64), ("simple-update", 64))
+STORED = ("load", "waits", "postgres", "host")
+DAY_S = 86_400
 BACKENDS = {100: "1 %", 1000: "5 %"}
 """Sessions to the most of a core that was promised."""
 
@@ -40,18 +43,32 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=80, help="turns with and without [80]")
     parser.add_argument("--pairs", type=int, default=3, help="pairs of runs for memory [3]")
     parser.add_argument("--seconds", type=float, default=8.0, help="of each such run [8]")
+    parser.add_argument("--stored-seconds", type=float, default=60.0, help="what is stored [60]")
+    parser.add_argument("--alone", action="store_true", help="print processor and memory alone")
     parser.add_argument("--out", type=Path, default=OUTPUT)
     options = parser.parse_args()
+
+    def alone_on(server: Server) -> list[Pair]:
+        shapes = (Shape("select-only", clients, options.seconds) for clients in BACKENDS)
+        return [paired(server, shape, options.pairs) for shape in shapes]
+
     with running_server() as server:
+        if options.alone:
+            print("\n".join(cost_row(pair, options.seconds) for pair in alone_on(server)))
+            return
         turns = []
         for name, clients in LOADS:
             print(f"sampling: {name}, {clients} clients", file=sys.stderr, flush=True)
             turns.append(take_turns(server, name, clients, options.rounds))
-        alone = [
-            paired(server, Shape("select-only", clients, options.seconds), options.pairs)
-            for clients in BACKENDS
+        alone = alone_on(server)
+        stored = [
+            run_sampled(
+                server, Shape(name, clients, options.stored_seconds), sampled=True, stored=True
+            )
+            for name, clients in LOADS
         ]
         text = page(server, turns, alone, options.pairs, options.seconds)
+        text += "\n".join(disk(stored, options.stored_seconds)) + "\n"
     options.out.write_text(text, "utf-8")
     print(f"written: {options.out}", file=sys.stderr)
 
@@ -83,11 +100,11 @@ def page(
         "",
         "## Throughput",
         "",
-        "Beside one long load the samplers come and go by turns of 1.5 s in random order, of which"
-        " the first 0.3 s is cut; the ratio is a geometric mean over rounds, with its 95 %"
-        " interval. *Samplers* and *their sessions* are shares of one processor, as the kernel"
-        " booked them: what they take is taken from the load, also where the ratio's interval is"
-        " too wide to tell 1 %.",
+        "Beside one long load the samplers, a process of their own here, work and are stopped"
+        " (SIGSTOP) by turns of 2.25 s in random order, of which the first 0.25 s is cut; the ratio"
+        " is a geometric mean over rounds, with its 95 % interval. *Samplers* and *their sessions*"
+        " are shares of one processor, as the kernel booked them: what they take is taken from the"
+        " load, also where the ratio's interval is too wide to tell 1 %.",
         "",
         "| script | clients | rounds | throughput on against off | wanted | samplers |"
         " their sessions | of all processors |",
@@ -104,6 +121,26 @@ def page(
         *(cost_row(pair, seconds) for pair in alone),
     ]
     return "\n".join(lines) + "\n"
+
+
+def disk(stored: Sequence[Sample], seconds: float) -> list[str]:
+    """What a day of each load would take, from what some seconds of it did."""
+    rows = []
+    for (name, clients), sample in zip(LOADS, stored, strict=True):
+        cost = sample.sampler or {}
+        megabytes = [cost[f"{table}_bytes"] / seconds * DAY_S / 1e6 for table in STORED]
+        cells = " | ".join(f"{one:.0f}" for one in (*megabytes, sum(megabytes)))
+        rows.append(f"| {name} | {clients} | {sample.tps:.0f} | {cells} | 300 |")
+    return [
+        "",
+        "## Disk",
+        "",
+        f"Megabytes that a day would take, from {seconds:g} s written as a trial's files.",
+        "",
+        f"| script | clients | tps | {' | '.join(STORED)} | all | wanted |",
+        "|---|---|---|---|---|---|---|---|---|",
+        *rows,
+    ]
 
 
 def turns_row(found: Turns) -> str:

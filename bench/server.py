@@ -32,6 +32,7 @@ class NoJournal:
     """Nothing is changed but the server of our own, which goes as a whole."""
 
     place = ""
+    run = ""
 
     def record(self, change: Change) -> None: ...
     def undone(self, change_id: str) -> None: ...

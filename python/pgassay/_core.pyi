@@ -245,9 +245,9 @@ class Sampler:
 
     The waits query returns, in this order and with these types:
     pid int4, leader_pid int4, backend_type text, state text, wait_event_type text,
-    wait_event text, query_id int8, xact_age_us int8; every one but pid may be NULL. A counters
-    query returns text columns, joined with `/` into the row's `object`, and int8 or float8
-    columns, each a value under its column's name.
+    wait_event text, query_id int8, xact_start_us int8, clock_us int8 (both by the server's clock);
+    every one but pid and clock_us may be NULL. A counters query returns text columns, joined with
+    `/` into the row's `object`, and int8 or float8 columns, each a value under its column's name.
     """
 
     def __init__(self, configuration: str, load: Load | None = None) -> None:

@@ -21,16 +21,21 @@ from pgassay.report.observation_tables import ObservationContext
 from pgassay.samples.files import lost_storage_is_a_trial_error
 from pgassay.samples.observation_directory import OBSERVATION, ObservationDirectory
 from pgassay.target.observed import ObservedServer
+from pgassay.target.session import told_as_target_error
 from pgassay.trials.environment import describe_environment
 from pgassay.trials.glance import Seen
 from pgassay.trials.observing import Recorder
 from pgassay.trials.segment import kind_of
+from pgassay.trials.sizes import sizes_of
+from pgassay.trials.unseen import described, not_seen
 
 SCHEMA = "pgassay.observation/1"
 _LOOK_EVERY_S = 0.2
 _TAKE_EVERY_S = 5.0
 _SEGMENTS_AT_LEAST = 10
 """In what is kept, so that dropping the oldest drops little at a time."""
+_MOST_WARNINGS = 200
+"""Kinds that are kept when the segment they came with is dropped."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +113,11 @@ def _record(
     facts, standby = server.facts()
     environment = describe_environment(facts, server.kind, host=server.host(facts))
     environment["standby"] = standby
+    with told_as_target_error("looking at what can be seen"), server.connect() as session:
+        environment["not_seen"] = described({"": not_seen(session)})
+        environment["sizes"] = {session.info.dbname: sizes_of(session)}
     directory.write_json("environment.json", environment)
-    described: dict[str, Any] = {
+    about: dict[str, Any] = {
         "schema": SCHEMA,
         "pgassay": __version__,
         "server": server.parameters.label,
@@ -119,23 +127,28 @@ def _record(
         "keep_s": request.keep_s,
         "max_disk_bytes": request.max_disk_bytes,
         "dropped_segments": 0,
+        "warnings": [],
         "ended_by": None,
     }
     with Recorder(server, facts, request.every_s) as recorder, lost_storage_is_a_trial_error():
-        directory.write_json(OBSERVATION, described)
+        directory.write_json(OBSERVATION, about)
         observer.began(server.parameters.label, request)
         number, over = 0, False
-        told: set[str] = set()
+        told: dict[str, str] = {}
         while not over:
             number += 1
             over = _record_segment(number, recorder, request, directory, observer, is_stopped, told)
-            described["dropped_segments"] += directory.drop_oldest(
+            if about["warnings"] != list(told.values()):
+                # Before the segment that has them may be dropped.
+                about["warnings"] = list(told.values())
+                directory.write_json(OBSERVATION, about)
+            about["dropped_segments"] += directory.drop_oldest(
                 ended_before_ns=recorder.now_ns() - round(request.keep_s * 1e9),
                 # Room for the one that comes next.
                 most_bytes=request.max_disk_bytes - request.segment_bytes,
             )
-            described["ended_by"] = _ended_by(over, is_stopped)
-            directory.write_json(OBSERVATION, described)
+            about["ended_by"] = _ended_by(over, is_stopped)
+            directory.write_json(OBSERVATION, about)
 
 
 def report_observation(directory: ObservationDirectory) -> Outcome:
@@ -152,7 +165,7 @@ def read_context(directory: ObservationDirectory) -> ObservationContext:
     if not segments:
         raise RunDirectoryError(f"{directory.path}: holds no finished segment; nothing to report")
     described = directory.read_json(OBSERVATION)
-    observed: Observed = read_observed(segments)
+    observed: Observed = read_observed(segments, described.get("warnings", ()))
     environment = (
         directory.read_json("environment.json") if directory.has("environment.json") else {}
     )
@@ -172,9 +185,9 @@ def _record_segment(
     directory: ObservationDirectory,
     observer: ObservationObserver,
     is_stopped: Callable[[], bool],
-    told: set[str],
+    told: dict[str, str],
 ) -> bool:
-    """One segment; whether it is the last."""
+    """One segment; whether it is the last. `told`: kind of warning → what was told of it last."""
 
     def over() -> bool:
         late = request.duration_s is not None and recorder.age_s >= request.duration_s
@@ -197,9 +210,13 @@ def _record_segment(
         end = recorder.end_segment(last=last)
         segment.finish(end)
     for warning in end.warnings:
-        if kind_of(warning) not in told:
-            told.add(kind_of(warning))
+        kind = kind_of(warning)
+        if kind not in told:
             observer.warned(warning)
+            if len(told) >= _MOST_WARNINGS:
+                told.setdefault("", "of further kinds of warnings only those of late are told")
+                continue
+        told[kind] = warning
     return last
 
 

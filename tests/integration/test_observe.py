@@ -70,14 +70,21 @@ def test_what_goes_on_is_recorded_and_told_in_every_format(
     assert max(told["events"], key=told["events"].get) == "Timeout:PgSleep"
     assert told["checkpoints"] == 1
     assert len(list((run / "segments").iterdir())) >= 3
+    missed = {one["name"]: one["fix"] for one in told["not_seen"]}
+    assert missed["I/O timing"] == "ALTER SYSTEM SET track_io_timing = on; SELECT pg_reload_conf();"
     text = (run / "report.html").read_text()
+    assert missed["I/O timing"] in text
     assert "Timeout:PgSleep" in text
     assert "no verdict" in text
-    assert "Timeout:PgSleep" in pgassay("show", run).stdout
+    shown = pgassay("show", run).stdout
+    assert "Timeout:PgSleep" in shown
+    assert "not seen: " in shown
+    assert "I/O timing" in " ".join(shown.split())
     assert "Timeout:PgSleep" in pgassay("report", run, "--format", "md").stdout
     whole = json.loads(pgassay("report", run, "--format", "json").stdout)
     assert whole["checkpoints"][0]["cause"].strip()
     assert whole["environment"]["server"]["version_num"] >= 150000
+    assert whole["environment"]["sizes"]["lab"]["total_bytes"] > 1_000_000
     listed = json.loads(pgassay("list", tmp_path, "--json").stdout)["runs"]
     assert [one["verdict"] for one in listed] == ["observation"]
 
@@ -169,6 +176,19 @@ def test_the_oldest_segments_make_room(lab_server: LabServer, tmp_path: Path) ->
     assert sum(f.stat().st_size for f in (run / "segments").glob("*/*")) < 100 * 1024
 
 
+def test_a_warning_outlives_the_segment_that_it_came_with(
+    lab_server: LabServer, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    options = ("--segment", "1s", "--keep", "10s", "--duration", "14s")
+    with observing(lab_server, run, *options, user="plain") as process:
+        told = ended(process)
+    assert not (run / "segments" / "000001").exists()
+    assert any("pg_monitor" in warning for warning in told["warnings"])
+    assert "pg_monitor" in (run / "report.html").read_text()
+    assert "pg_monitor" in pgassay("report", run, "--format", "md").stdout
+
+
 def test_a_standby_can_be_observed(
     lab_server: LabServer, account: Account, servers_base: Path, tmp_path: Path
 ) -> None:
@@ -181,6 +201,54 @@ def test_a_standby_can_be_observed(
     assert told["events"]["Timeout:PgSleep"] > 0.5
     assert "wal" in told["averages"]
     assert not [text for text in told["warnings"] if "recovery" in text], told["warnings"]
+
+
+def test_a_standby_tells_how_far_it_is_behind(
+    lab_server: LabServer, account: Account, servers_base: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    with (
+        running_standby(lab_server, account, servers_base) as standby,
+        lab_server.admin() as primary,
+        standby.admin() as watcher,
+    ):
+        primary.execute("CREATE TABLE replayed ()")
+
+        def is_replayed() -> bool:
+            row = watcher.execute("SELECT to_regclass('replayed') IS NOT NULL").fetchone()
+            return row == (True,)
+
+        wait_until(is_replayed, "the table on the standby")
+        watcher.execute("SELECT pg_wal_replay_pause()")
+        primary.execute("CREATE TABLE behind AS SELECT generate_series(1, 20000) AS x")
+
+        def is_received() -> bool:
+            sql = "SELECT pg_last_wal_receive_lsn() - pg_last_wal_replay_lsn() > 500000"
+            return watcher.execute(sql).fetchone() == (True,)
+
+        wait_until(is_received, "WAL that waits to be replayed")
+        with observing(standby, run, "--duration", "4s") as process:
+            told = ended(process)
+        primary.execute("DROP TABLE replayed, behind")
+    assert told["averages"]["replay_behind_bytes"] > 500_000
+    assert told["averages"]["receive_behind_bytes"] < 500_000
+    # The last commit replayed was older than the observation at its end.
+    assert told["largest"]["replay_lag_ms"] > 2000
+    assert 0 < told["averages"]["replay_lag_ms"] < told["largest"]["replay_lag_ms"]
+    assert "Replay behind the primary" in (run / "report.html").read_text()
+    assert "Replay behind the primary" in pgassay("show", run).stdout
+
+
+def test_a_standby_that_keeps_up_is_not_behind_and_a_primary_tells_nothing(
+    lab_server: LabServer, account: Account, servers_base: Path, tmp_path: Path
+) -> None:
+    with (
+        running_standby(lab_server, account, servers_base) as standby,
+        observing(standby, tmp_path / "standby", "--duration", "3s") as process,
+    ):
+        assert ended(process)["averages"]["replay_behind_bytes"] < 100_000
+    with observing(lab_server, tmp_path / "primary", "--duration", "2s") as process:
+        assert not [name for name in ended(process)["averages"] if "behind" in name]
 
 
 def test_a_server_that_is_not_there_leaves_no_directory(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -128,6 +129,46 @@ def test_events_are_read_across_a_rotation(logging_server: LabServer, form: str,
     errors = [event for event in events if event.kind == "error"]
     assert {e.sqlstate for e in errors} == ({None} if form == "stderr" else {"22012"})
     assert "topsecret" not in repr(reading)
+
+
+def test_a_log_that_something_truncates_is_told(logging_server: LabServer) -> None:
+    write_to(logging_server, "jsonlog")
+    log = ServerLog(logging_server.admin, "127.0.0.1")
+    make_events(logging_server)
+    read_until(log, {"checkpoint_end": 1, "error": 1, "temp_file": 1})
+    name = current_file(logging_server, "jsonlog")
+    assert name is not None
+    # As logrotate's copytruncate does; the server goes on at the end of what is there.
+    os.truncate(logging_server.cluster.workspace.data / name, 0)
+    reading = log.read(goes_on=True)
+    (note,) = reading.notes
+    assert "was truncated or removed by something else" in note
+    assert reading.described["cut_short"] == 1
+    assert reading.has_gaps
+    make_events(logging_server)
+    assert read_until(log, {"checkpoint_end": 1, "error": 1}).notes == ()
+
+
+def test_what_was_read_before_a_file_that_cannot_be_counts(logging_server: LabServer) -> None:
+    write_to(logging_server, "jsonlog")
+    log = ServerLog(logging_server.admin, "127.0.0.1")
+    data, first = logging_server.cluster.workspace.data, current_file(logging_server, "jsonlog")
+    make_events(logging_server)
+    wait_until(lambda: "22012" in (data / str(first)).read_text(), "the error in the log")
+    rotate(logging_server, "jsonlog")
+    present = data / str(current_file(logging_server, "jsonlog"))
+    aside = present.rename(present.with_suffix(".aside"))
+    broken = log.read(goes_on=True)
+    aside.rename(present)
+    assert "could not be read to its end" in broken.notes[0]
+    assert kinds([broken])["error"] == 1
+    assert broken.has_checkpoints
+    assert broken.has_gaps
+    make_events(logging_server)
+    whole = read_until(log, {"error": 1, "checkpoint_end": 1})
+    assert kinds([whole])["error"] == 1
+    assert whole.has_checkpoints
+    assert not whole.has_gaps
 
 
 def plain(server: LabServer) -> Connection:

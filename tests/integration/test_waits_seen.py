@@ -27,7 +27,11 @@ COMMIT = "INSERT INTO committed VALUES (1)"
 UPDATE = "UPDATE held SET x = x + 1"
 READ = "SELECT count(*) FROM large WHERE pad > 'y'"
 COMPUTE = "SELECT count(*) FROM generate_series(1, 300000)"
-CLASSES = {"lock", "wal", "data_io", "cpu", "client", "throttle"}
+SNAPSHOT = (
+    "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE; SELECT count(*) FROM held; COMMIT"
+)
+"""Waits for serializable transactions that write: for other processes, not for a lock."""
+CLASSES = {"lock", "wal", "data_io", "cpu", "client", "throttle", "ipc"}
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +55,11 @@ def disk_server(server_installation: Installation, account: Account) -> Iterator
 
 @contextmanager
 def sessions(server: LabServer, user: str) -> Iterator[None]:
-    """Writers that commit, readers of cold pages, one that computes, one in a lock's way."""
-    works = (*[COMMIT] * 4, READ, COMPUTE, "SELECT pg_sleep(0.05)", UPDATE)
+    """Writers that commit, readers of cold pages, one that computes, one in a lock's way, one
+    that waits for a safe snapshot."""
+    works = (*[COMMIT] * 4, READ, COMPUTE, "SELECT pg_sleep(0.05)", UPDATE, SNAPSHOT)
     with psycopg.connect(server.dsn(user)) as holder:
+        holder.isolation_level = psycopg.IsolationLevel.SERIALIZABLE
         holder.execute(UPDATE)
         with busy_sessions(server.dsn(user), *works):
             try:
@@ -97,6 +103,7 @@ def test_every_class_of_waits_is_seen(disk_server: LabServer, sampled_by: str) -
         session.execute("GRANT pg_monitor TO plain")
     found: set[str] = set()
     wanted = {*CLASSES, "io:walsync", "lock:transactionid", "client:clientread", "timeout:pgsleep"}
+    wanted.add("ipc:safesnapshot")
 
     def all_seen() -> bool:
         found.update(seen_by(sampler))
@@ -175,7 +182,27 @@ def test_the_waits_of_a_commit_belong_to_their_transaction_and_scenario(
             load.wait(10)
     for work, commit in pairs(rows):
         assert commit["scenario"] == work["scenario"] == "payment"
-        assert abs(commit["xact_start_ns"] - work["xact_start_ns"]) < 20_000_000
+        assert commit["xact_start_ns"] == work["xact_start_ns"]
+
+
+def test_a_transaction_has_one_start_however_often_it_is_seen(disk_server: LabServer) -> None:
+    with (
+        psycopg.connect(disk_server.dsn()) as own,
+        busy_sessions(disk_server.dsn(), COMPUTE, COMPUTE, READ),
+        sampling(disk_server, "lab") as sampler,
+    ):
+        row = own.execute("SELECT (extract(epoch FROM now()) * 1000000)::int8").fetchone()
+        assert row is not None
+        found: list[int] = []
+
+        def seen_often() -> bool:
+            rows = rows_of(sampler.take_waits())
+            found.extend(one["xact_start_ns"] for one in rows if one["pid"] == own.info.backend_pid)
+            return len(found) >= 100
+
+        wait_until(seen_often, "a transaction seen in many ticks")
+    # One machine has one clock.
+    assert set(found) == {row[0] * 1000 & ~((1 << 20) - 1)}
 
 
 def pairs(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pgassay.trials.checkpoints import (
+    CheckpointThread,
     checkpoints_in_counters,
     checkpoints_in_log,
     other_events,
 )
+from pgassay.trials.record import Checkpoint
 from pgassay.trials.server_log.entry import Entry
 from pgassay.trials.server_log.events import EventTally, LogEvent
+from pgassay.trials.server_log.reader import LogReading
 from support.server_logs import contents, entries_in, form_for
 
 START = LogEvent(10, "checkpoint_start", "time")
 END = LogEvent(20, "checkpoint_end", figures={"buffers": 7.0, "write_s": 1.5, "redo_lsn": 99.0})
 SECOND = 10**9
+NO_LOG = LogReading(None, has_checkpoints=False)
+
+
+def told(thread: CheckpointThread, *events: LogEvent, last: bool = False) -> tuple[Checkpoint, ...]:
+    return thread.tell(LogReading(events, has_checkpoints=True), last=last).checkpoints
 
 
 def test_an_end_completes_the_start_before_it() -> None:
@@ -28,7 +37,20 @@ def test_an_end_completes_the_start_before_it() -> None:
     assert found.restartpoint is False
 
 
-def test_an_end_without_its_beginning_is_left_out() -> None:
+def test_a_checkpoint_that_was_under_way_at_first_began_before_by_what_it_took() -> None:
+    long = replace(END, time_ns=20 * SECOND, figures={**END.figures, "total_s": 12.5})
+    (found,) = checkpoints_in_log([long])
+    assert (found.started_ns, found.ended_ns) == (7_500_000_000, 20 * SECOND)
+    assert (found.cause, found.buffers, found.restartpoint) == ("unknown", 7, False)
+    first, second = checkpoints_in_log([long, replace(START, time_ns=30 * SECOND)])
+    assert (first.ended_ns, second.cause, second.ended_ns) == (20 * SECOND, "time", None)
+    thread = CheckpointThread()
+    (standby,) = told(thread, replace(long, kind="restartpoint_end"))
+    assert standby.restartpoint
+    assert told(thread, last=True) == ()
+
+
+def test_an_end_without_its_beginning_or_length_is_left_out() -> None:
     assert checkpoints_in_log([END]) == ()
     (found,) = checkpoints_in_log([replace(START, kind="restartpoint_start"), END])
     assert found.restartpoint
@@ -81,3 +103,89 @@ def test_without_a_log_the_counters_tell_of_checkpoints() -> None:
     }
     found = checkpoints_in_counters(columns)
     assert [(c.started_ns, c.cause) for c in found] == [(2, "requested"), (3, "time")]
+
+
+def readings(*values: Mapping[str, float]) -> dict[str, list[Any]]:
+    """One reading a second; WAL is read after the checkpointer's counters."""
+    rows = [
+        (at * SECOND + (name == "insert_bytes"), name, float(value))
+        for at, reading in enumerate(values)
+        for name, value in sorted(reading.items(), key=lambda item: item[0] == "insert_bytes")
+    ]
+    return {
+        "time_ns": [row[0] for row in rows],
+        "source": ["wal_position" if row[1] == "insert_bytes" else "checkpointer" for row in rows],
+        "object": [""] * len(rows),
+        "name": [row[1] for row in rows],
+        "value": [row[2] for row in rows],
+    }
+
+
+def counted(*values: Mapping[str, float]) -> list[tuple[int, str, bool]]:
+    """Start in seconds, cause, whether it is a restartpoint; alike however it is cut."""
+    columns, thread = readings(*values), CheckpointThread()
+    whole = checkpoints_in_counters(columns)
+    pieces: list[Checkpoint] = []
+    for at in range(len(values)):
+        rows = [n for n, time_ns in enumerate(columns["time_ns"]) if time_ns // SECOND == at]
+        piece = {name: [column[n] for n in rows] for name, column in columns.items()}
+        thread.count(piece)
+        pieces += thread.tell(NO_LOG, last=at == len(values) - 1).checkpoints
+    assert tuple(pieces) == whole
+    return [(one.started_ns // SECOND, one.cause, one.restartpoint) for one in whole]
+
+
+def test_a_timed_checkpoint_that_was_skipped_is_none_where_those_made_are_counted() -> None:
+    def at(timed: int, requested: int, done: int, buffers: int) -> dict[str, float]:
+        return {
+            "checkpoints_timed": timed,
+            "checkpoints_requested": requested,
+            "checkpoints_done": done,
+            "buffers_written": buffers,
+        }
+
+    skipped = [at(1, 0, 0, 5), at(2, 0, 0, 5), at(2, 0, 0, 5)]
+    assert counted(*skipped) == []
+    assert counted(*skipped, at(2, 1, 1, 9)) == [(3, "requested", False)]
+    assert counted(*skipped, at(3, 0, 0, 7), at(3, 0, 1, 9)) == [(3, "time", False)]
+    # The next begins in the second in which the long one ends.
+    long = [at(1, 0, 0, 5), at(2, 0, 0, 7), at(2, 0, 0, 9), at(2, 1, 1, 9), at(2, 1, 2, 9)]
+    assert counted(*long) == [(1, "time", False), (3, "requested", False)]
+    assert counted(*long[:3]) == [(1, "time", False)]
+
+
+def test_before_those_made_were_counted_a_timed_one_must_have_written_something() -> None:
+    def at(timed: int, requested: int, buffers: int, wal: int) -> dict[str, float]:
+        return {
+            "checkpoints_timed": timed,
+            "checkpoints_requested": requested,
+            "buffers_written": buffers,
+            "insert_bytes": wal,
+        }
+
+    idle = [at(1, 0, 5, 80), at(2, 0, 5, 80), at(2, 0, 5, 80)]
+    assert counted(*idle) == []
+    assert counted(*idle, at(2, 1, 5, 80)) == [(3, "requested", False)]
+    # A record of running transactions, and a checkpoint's.
+    assert counted(*idle[:2], at(2, 0, 5, 136)) == []
+    assert counted(*idle[:2], at(2, 0, 5, 256)) == [(1, "time", False)]
+    later = [*idle, *[idle[-1]] * 3, at(2, 0, 5, 256)]
+    assert counted(*later) == []
+    assert counted(*later, at(2, 0, 7, 256), at(2, 0, 9, 256)) == [(1, "time", False)]
+
+
+def test_a_standby_counts_its_restartpoints_apart() -> None:
+    def at(timed: int, requested: int, done: int) -> dict[str, float]:
+        return {
+            "checkpoints_timed": 0,
+            "checkpoints_requested": 0,
+            "restartpoints_timed": timed,
+            "restartpoints_requested": requested,
+            "restartpoints_done": done,
+        }
+
+    assert counted(at(0, 0, 0), at(1, 0, 0), at(2, 0, 0), at(3, 0, 1)) == [(3, "time", True)]
+    assert counted(at(0, 0, 0), at(0, 1, 1), at(0, 0, 0), at(0, 1, 1)) == [
+        (1, "requested", True),
+        (3, "requested", True),
+    ]

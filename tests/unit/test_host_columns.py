@@ -66,6 +66,8 @@ def the_host() -> dict[tuple[str, str, str], list[float]]:
         ("meminfo", "", "SReclaimable"): [1000.0] * 5,
         ("vmstat", "", "pgpgout"): growing(640),
         ("vmstat", "", "pswpin"): growing(2),
+        ("vmstat", "", "nr_dirty"): growing(3, 1000),
+        ("meminfo", "", "Dirty"): growing(12, 4000),
     }
 
 
@@ -141,3 +143,21 @@ def test_show_tells_of_trials_that_are_not_there(tmp_path: Path) -> None:
     failed = pgassay("show", run.path, "--trial", "1")
     assert failed.returncode == 1
     assert "--trial goes with --host" in failed.stderr
+
+
+@pytest.mark.parametrize(("page_kib", "size"), [(4, 4), (16, 16), (64, 64), (4.8, 4), (36, None)])
+def test_swapping_is_told_by_the_machines_own_pages(page_kib: float, size: int | None) -> None:
+    host = the_host()
+    host["meminfo", "", "Dirty"] = [page_kib * pages for pages in host["vmstat", "", "nr_dirty"]]
+    found = columns(host)
+    assert found.page_kib == size
+    swapped = found.window(START, START + 4 * SECOND).vmstat["si"]
+    assert swapped == (None if size is None else pytest.approx(2 * size))
+
+
+def test_without_dirty_memory_only_a_host_that_does_not_swap_has_a_figure() -> None:
+    host = the_host()
+    host["vmstat", "", "nr_dirty"] = host["meminfo", "", "Dirty"] = [0.0] * 5
+    assert columns(host).window(START, START + 4 * SECOND).vmstat["si"] is None
+    host["vmstat", "", "pswpin"] = [7.0] * 5
+    assert columns(host).window(START, START + 4 * SECOND).vmstat["si"] == 0.0

@@ -52,6 +52,21 @@ def test_what_was_there_is_passed_over(folder: Folder) -> None:
     assert read(follower) == [b"more\n"]
 
 
+def test_a_file_that_is_gone_before_its_end_was_read_is_counted(folder: Folder) -> None:
+    follower = folder.follow()
+    folder.write("postgresql-Mon.log", "end of mon")
+    assert read(follower) == [b"end of mon"]
+    folder.write("postgresql-Mon.log", "day\n")
+    folder.write("postgresql-Tue.log", "tuesday\n")
+    (folder.path / "postgresql-Mon.log").unlink()
+    folder.current = "postgresql-Tue.log"
+    # Half a line of the one is not joined to the other.
+    assert read(follower) == [None, b"tuesday\n"]
+    assert follower.cut_short == 1
+    assert read(follower) == []
+    assert follower.cut_short == 1
+
+
 def test_rotation_is_followed_through_every_file_in_order(folder: Folder) -> None:
     follower = folder.follow()
     folder.write("postgresql-Mon.log", "end of monday\n")
@@ -75,10 +90,17 @@ def test_a_name_that_comes_round_again_is_read_from_where_it_was_begun(
     assert read(follower) == [None, b"this week, longer\n"]
 
 
-def test_a_file_that_was_begun_anew_is_read_from_its_start(folder: Folder) -> None:
+def test_a_file_that_was_cut_short_is_read_from_its_start_and_told(folder: Folder) -> None:
+    """As logrotate's copytruncate does."""
     follower = folder.follow()
+    assert follower.cut_short == 0
     folder.write("postgresql-Mon.log", "new\n", "w")
-    assert read(follower) == [b"new\n"]
+    # What was held back of the old file does not go on in the new one.
+    assert read(follower) == [None, b"new\n"]
+    assert follower.cut_short == 1
+    folder.write("postgresql-Mon.log", "more\n")
+    assert read(follower) == [b"more\n"]
+    assert follower.cut_short == 1
 
 
 def test_a_file_that_is_gone_is_said_to_be(folder: Folder) -> None:
@@ -86,6 +108,24 @@ def test_a_file_that_is_gone_is_said_to_be(folder: Folder) -> None:
     (folder.path / "postgresql-Mon.log").unlink()
     with pytest.raises(LogUnreadable, match=r"Mon\.log: No such file"):
         read(follower)
+
+
+@pytest.mark.parametrize("truncates", [True, False])
+def test_after_a_file_that_could_not_be_read_nothing_is_read_twice(
+    folder: Folder, truncates: bool
+) -> None:
+    follower = folder.follow(truncates=truncates)
+    folder.write("postgresql-Mon.log", "end of monday\n")
+    folder.write("postgresql-Tue.log", "tuesday\n")
+    folder.write("postgresql-Wed.log", "wednesday\n")
+    folder.current = "postgresql-Wed.log"
+    aside = (folder.path / "postgresql-Wed.log").rename(folder.path / "aside")
+    pieces = follower.pieces()
+    assert [next(pieces) for _ in range(4)] == [b"end of monday\n", None, b"tuesday\n", None]
+    with pytest.raises(LogUnreadable):
+        next(pieces)
+    aside.rename(folder.path / "postgresql-Wed.log")
+    assert read(follower) == [b"wednesday\n"]
 
 
 def test_a_link_to_somebody_elses_file_is_not_followed(folder: Folder) -> None:

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pgassay.analysis.binned import MOST_BINS, CounterTrack, bin_edges
+from pgassay.analysis.binned import MOST_BINS, CounterTrack, LevelTrack, bin_edges
 from pgassay.analysis.observed import read_observed
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.trials.checkpoints import CheckpointThread
+from pgassay.trials.record import Checkpoint
 from pgassay.trials.segment import Piece
 from pgassay.trials.server_log.events import LogEvent
+from pgassay.trials.server_log.reader import LogReading
 from support.segments import NOTHING, S, end_of, waits, write
 
 
@@ -50,6 +52,25 @@ def test_a_counter_that_goes_backwards_is_a_gap() -> None:
     assert rates[0] == pytest.approx(10)
     assert np.isnan(rates[1])
     assert rates[2] == pytest.approx(10)
+
+
+def level(times_s: list[float], values: list[float]) -> LevelTrack:
+    found = LevelTrack()
+    found.add(np.array([round(at * S) for at in times_s], np.int64), np.array(values))
+    return found
+
+
+def test_a_size_is_averaged_over_the_time_that_was_seen() -> None:
+    # Equal readings between the first and the last are not stored.
+    one = level([0, 1, 2, 3, 63, 64], [0, 10, 20, 4, 4, 0])
+    assert one.mean() == pytest.approx((5 + 15 + 12 + 240 + 2) / 64)
+    assert one.largest() == 20
+    assert one.rates(np.array([0, 2, 4]) * S) == pytest.approx([10, 8])
+    outage = level([0, 1, 2, 602, 603], [5, 5, 5, 5, 5])
+    assert outage.growth([(2 * S, 602 * S)]) == pytest.approx((15, 3))
+    changed = level([0, 1, 2, 602, 603], [5, 5, 5, 900, 900])
+    assert changed.growth([(2 * S, 602 * S)]) == pytest.approx((910, 3))
+    assert level([3], [7]).mean() is None
 
 
 def test_readings_by_a_slow_server_still_belong_together() -> None:
@@ -151,10 +172,14 @@ def test_a_segment_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
 def test_a_checkpoint_across_segments_is_told_once_with_its_end() -> None:
     begun, ended = LogEvent(1, "checkpoint_start", "time"), LogEvent(9, "checkpoint_end")
     thread = CheckpointThread()
-    assert thread.in_log([begun], last=False) == ()
-    (found,) = thread.in_log([ended], last=False)
+
+    def told(event: LogEvent, *, last: bool = False) -> tuple[Checkpoint, ...]:
+        return thread.tell(LogReading((event,), has_checkpoints=True), last=last).checkpoints
+
+    assert told(begun) == ()
+    (found,) = told(ended)
     assert (found.started_ns, found.ended_ns) == (1, 9)
-    assert thread.in_log([begun], last=True)[0].ended_ns is None
+    assert told(begun, last=True)[0].ended_ns is None
 
 
 def test_a_checkpoint_counted_between_two_pieces_is_not_lost() -> None:
@@ -167,7 +192,7 @@ def test_a_checkpoint_counted_between_two_pieces_is_not_lost() -> None:
             "value": [value],
         }
 
-    thread = CheckpointThread()
-    assert thread.in_counters(counted(1, 4.0)) == ()
-    assert len(thread.in_counters(counted(2, 5.0))) == 1
-    assert thread.in_counters(counted(3, 5.0)) == ()
+    thread, no_log = CheckpointThread(), LogReading(None, has_checkpoints=False)
+    for at, value, new in ((1, 4.0, 0), (2, 5.0, 1), (3, 5.0, 0)):
+        thread.count(counted(at, value))
+        assert len(thread.tell(no_log, last=False).checkpoints) == new

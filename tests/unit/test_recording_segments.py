@@ -58,7 +58,7 @@ class Told:
 
 def record(directory: ObservationDirectory, request: Request, segments: int) -> tuple[int, Told]:
     recording, told = Recording(), Told()
-    kinds: set[str] = set()
+    kinds: dict[str, str] = {}
     for number in range(1, segments + 1):
         recorder = cast(Recorder, recording)
         assert not observation._record_segment(

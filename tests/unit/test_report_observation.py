@@ -60,6 +60,22 @@ def test_everything_seen_is_told(form: Any) -> None:
     assert "lab@<db>" not in text
 
 
+def test_a_standby_tells_how_far_it_was_behind() -> None:
+    behind = {"replay_lag_ms": 1500.0, "replay_behind_bytes": 3 << 20, "receive_behind_bytes": 0.0}
+    observed = replace(
+        SEEN,
+        courses={**SEEN.courses, "replay_lag_ms": (0.0, None, 3000.0, 1500.0)},
+        averages={**SEEN.averages, **behind},
+        largest={**behind, "replay_lag_ms": 3000.0},
+    )
+    page = render_observation(context(observed), "html")
+    assert "1,500 ms, at most 3,000 ms" in page
+    assert "3.0 MB, at most 3.0 MB" in page
+    assert 'id="data-standby">' in page
+    assert summary_object("run", context(observed))["largest"]["replay_lag_ms"] == 3000.0
+    assert "behind the primary" not in render_observation(context(), "html")
+
+
 def test_a_gap_is_no_point_of_a_line() -> None:
     page = render_observation(context(), "html")
     data = page.split('id="data-throughput">')[1].split("</script>")[0]
@@ -101,3 +117,29 @@ def test_machines_get_one_object() -> None:
     assert short["schema"] == "pgassay.observed/1"
     assert short["gaps_s"] == [1.0]
     assert "courses" not in short
+
+
+UNSEEN = {
+    "not_seen": [
+        {"name": "query ids", "found": "compute_query_id is off", "fix": "SET it <b>;"},
+        {"name": "pg_stat_io", "found": "read from PostgreSQL 16 on", "fix": "", "servers": ["15"]},
+    ]
+}
+
+
+@pytest.mark.parametrize("form", ["html", "md"])
+def test_what_the_server_keeps_to_itself_is_listed_with_its_remedy(form: Any) -> None:
+    text = render_observation(replace(context(), environment=UNSEEN), form)
+    assert "Not seen, and what enables it" in text
+    name = "compute_query_id is off; SET it &lt;b&gt;;"
+    assert name in text
+    assert "read from PostgreSQL 16 on" in text
+    assert "Not seen, and what" not in render_observation(context(), form)
+
+
+def test_machines_get_what_was_not_seen() -> None:
+    assert (
+        summary_object("RUN", replace(context(), environment=UNSEEN))["not_seen"]
+        == (UNSEEN["not_seen"])
+    )
+    assert summary_object("RUN", context())["not_seen"] == []

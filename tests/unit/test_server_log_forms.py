@@ -198,3 +198,17 @@ def test_words_of_other_programs_are_counted_as_unread() -> None:
     )
     assert [entry.message for entry in found] == ["checkpoint starting: time"]
     assert form.unread == 3
+
+
+def test_a_record_with_a_long_statement_is_read() -> None:
+    """As log_statement or log_min_error_statement write a statement of many values."""
+    lines = contents("english-18.csv").splitlines(keepends=True)
+    line = next(one for one in lines if b"division by zero" in one and one.count(b'"') % 2 == 0)
+    (short,) = entries_in(form_for("english-18.csv"), line)
+    for long in (b"x" * 1_000_000, b"\n".join([b"y" * 300_000] * 5)):
+        grown = line.replace(b"division by zero", b"division by zero" + long)
+        form = form_for("english-18.csv")
+        (found,) = entries_in(form, grown)
+        assert found.sqlstate == short.sqlstate
+        assert len(found.message) > len(long)
+        assert form.unread == 0

@@ -6,7 +6,7 @@
 use std::mem;
 use std::sync::Arc;
 
-use crate::names::NameId;
+use crate::names::{Moved, NameId, Names};
 
 /// What was busy at each tick. A tick at which nothing was has one row, with nothing but its time.
 #[derive(Debug, Default)]
@@ -51,11 +51,50 @@ impl Waits {
         self.xact_start_ns.push(wait.xact_start_ns);
         self.scenario.push(wait.scenario);
     }
+}
 
-    pub(crate) fn take(&mut self, names: Vec<Arc<str>>) -> Waits {
+impl Wait {
+    fn moved(self, by: &Moved) -> Wait {
+        let name = |id: Option<NameId>| id.and_then(|id| by.of(id));
+        Wait {
+            backend_type: name(self.backend_type),
+            state: name(self.state),
+            wait_event_type: name(self.wait_event_type),
+            wait_event: name(self.wait_event),
+            scenario: name(self.scenario),
+            ..self
+        }
+    }
+}
+
+/// Waits that were not taken yet, and their names.
+#[derive(Debug, Default)]
+pub(crate) struct Ticks {
+    names: Names,
+    rows: Waits,
+}
+
+impl Ticks {
+    /// All rows of one tick, whose texts are in `names`.
+    pub(crate) fn append(
+        &mut self,
+        tick_ns: i64,
+        waits: impl ExactSizeIterator<Item = Wait>,
+        names: &Names,
+    ) {
+        if waits.len() == 0 {
+            self.rows.push(tick_ns, Wait::default());
+        }
+        let moved = names.moved_to(&self.names);
+        for wait in waits {
+            self.rows.push(tick_ns, wait.moved(&moved));
+        }
+    }
+
+    pub(crate) fn take(&mut self) -> Waits {
         Waits {
-            names,
-            ..mem::take(self)
+            names: self.names.take(),
+            ..mem::take(&mut self.rows)
         }
     }
 }
@@ -99,6 +138,30 @@ impl Values {
         Values {
             names,
             ..mem::take(self)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_last_no_longer_than_the_rows_they_came_with() {
+        let mut ticks = Ticks::default();
+        for text in ["first", "second"] {
+            let names = Names::default();
+            names.intern("state");
+            let wait = Wait {
+                wait_event: Some(names.intern(text)),
+                ..Wait::default()
+            };
+            ticks.append(1, [wait].into_iter(), &names);
+            ticks.append(2, [].into_iter(), &Names::default());
+            let taken = ticks.take();
+            let event = taken.wait_event[0].unwrap();
+            assert_eq!(&*taken.names[event.index()], text);
+            assert_eq!((taken.names.len(), taken.tick_ns.len()), (2, 2));
         }
     }
 }

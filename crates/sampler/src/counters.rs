@@ -4,16 +4,17 @@
 //! Never: differences or resets; a NULL is no value and gives no row.
 
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pgassay_session::client::{Client, Column, Row, Statement};
 use pgassay_session::{SessionError, clock};
 
+use crate::backoff::Backoff;
 use crate::columns::Values;
 use crate::configuration::CounterQuery;
 use crate::cost::CpuMeter;
 use crate::link::{Link, may_pass};
-use crate::names::{NameId, Names};
+use crate::names::Names;
 use crate::schedule::{Schedule, rest_after};
 use crate::shared::Shared;
 
@@ -24,16 +25,18 @@ const FLOAT8: u32 = 701;
 /// A query and when it runs; dropped for good once it proves to be of no use.
 struct Task<'a> {
     query: &'a CounterQuery,
-    source: NameId,
     schedule: Schedule,
+    /// Made ready in the present session.
+    ready: Option<Prepared>,
+    backoff: Backoff,
     useless: bool,
 }
 
 /// What a column of a counters query is.
 enum Part {
     Label,
-    Integer(NameId),
-    Float(NameId),
+    Integer(String),
+    Float(String),
 }
 
 struct Prepared {
@@ -47,9 +50,10 @@ pub(crate) fn run(link: Link, first: Client, queries: &[CounterQuery], shared: &
         .iter()
         .map(|query| Task {
             query,
-            source: shared.names.intern(&query.source),
             // Readings at equal times are easier to set side by side than jittered ones.
             schedule: Schedule::new(start, query.every, 0.0, 0),
+            ready: None,
+            backoff: Backoff::default(),
             useless: false,
         })
         .collect();
@@ -66,62 +70,76 @@ fn serve(
     shared: &Shared,
     meter: &mut CpuMeter<'_>,
 ) -> Result<(), SessionError> {
-    let mut ready = Vec::with_capacity(tasks.len());
-    for task in tasks.iter_mut().filter(|task| !task.useless) {
-        match prepare(client, task.query, shared)? {
-            Some(prepared) => {
-                task.schedule.resume(Instant::now());
-                ready.push((task, prepared));
-            }
-            None => task.useless = true,
-        }
+    for task in tasks.iter_mut() {
+        task.ready = None;
+        task.schedule.resume(Instant::now());
     }
-    let mut values = Values::default();
-    while let Some(due) = ready.iter().map(|(task, _)| task.schedule.due()).min() {
+    let (mut values, names) = (Values::default(), Names::default());
+    while let Some(due) = next_due(tasks) {
         if shared.stop.wait_until(due) {
             break;
         }
         let now = Instant::now();
-        for (task, prepared) in &mut ready {
+        for task in tasks.iter_mut().filter(|task| !task.useless) {
             if task.schedule.due() > now {
                 continue;
             }
             let began = Instant::now();
             let late = task.schedule.is_late(now);
-            match read(client, task.source, prepared, &mut values, shared) {
-                Ok(()) => {}
+            let mut pause = Duration::ZERO;
+            match look(client, task, &mut values, &names, shared) {
+                Ok(()) => task.backoff.succeeded(),
                 Err(error) if error.is_fatal() => return Err(error),
                 Err(error) => {
                     warn(shared, task.query, &error.to_string());
                     task.useless = !may_pass(&error);
+                    pause = task.backoff.after(&error, Instant::now());
                 }
             }
             let ended = Instant::now();
-            let rest = rest_after(ended - began, shared.busy_share);
+            let rest = rest_after(ended - began, shared.busy_share).max(pause);
             let left_out = task.schedule.advance_after_rest(ended, ended + rest);
             shared.costs.book_ticks(late, left_out);
         }
-        ready.retain(|(task, _)| !task.useless);
         meter.book();
     }
     Ok(())
 }
 
-/// The query made ready, or `None` with a warning where it is of no use on this server.
+/// When the next query is due; `None` once all are of no use.
+fn next_due(tasks: &[Task<'_>]) -> Option<Instant> {
+    let useful = tasks.iter().filter(|task| !task.useless);
+    useful.map(|task| task.schedule.due()).min()
+}
+
+/// A reading, once the query is made ready: that may fail for the moment just as a reading may.
+fn look(
+    client: &mut Client,
+    task: &mut Task<'_>,
+    values: &mut Values,
+    names: &Names,
+    shared: &Shared,
+) -> Result<(), SessionError> {
+    if task.ready.is_none() {
+        task.ready = prepare(client, task.query, shared)?;
+    }
+    match &task.ready {
+        Some(prepared) => read(client, &task.query.source, prepared, values, names, shared),
+        None => {
+            task.useless = true;
+            Ok(())
+        }
+    }
+}
+
+/// The query made ready, or `None` with a warning where its columns are of no use.
 fn prepare(
     client: &mut Client,
     query: &CounterQuery,
     shared: &Shared,
 ) -> Result<Option<Prepared>, SessionError> {
-    let statement = match client.prepare(&query.sql) {
-        Ok(statement) => statement,
-        Err(error) if error.is_fatal() => return Err(error),
-        Err(error) => {
-            warn(shared, query, &error.to_string());
-            return Ok(None);
-        }
-    };
-    match parts(&statement.columns, &shared.names) {
+    let statement = client.prepare(&query.sql)?;
+    match parts(&statement.columns) {
         Ok(parts) => Ok(Some(Prepared { statement, parts })),
         Err(problem) => {
             warn(shared, query, &problem);
@@ -130,13 +148,13 @@ fn prepare(
     }
 }
 
-fn parts(columns: &[Column], names: &Names) -> Result<Vec<Part>, String> {
+fn parts(columns: &[Column]) -> Result<Vec<Part>, String> {
     columns
         .iter()
         .map(|column| match column.type_oid {
             TEXT => Ok(Part::Label),
-            INT8 => Ok(Part::Integer(names.intern(&column.name))),
-            FLOAT8 => Ok(Part::Float(names.intern(&column.name))),
+            INT8 => Ok(Part::Integer(column.name.clone())),
+            FLOAT8 => Ok(Part::Float(column.name.clone())),
             _ => Err(format!(
                 "column \"{}\" is not text, int8 or float8; cast it",
                 column.name
@@ -147,18 +165,21 @@ fn parts(columns: &[Column], names: &Names) -> Result<Vec<Part>, String> {
 
 fn read(
     client: &mut Client,
-    source: NameId,
+    source: &str,
     prepared: &Prepared,
     values: &mut Values,
+    names: &Names,
     shared: &Shared,
 ) -> Result<(), SessionError> {
     // Rows of a reading that broke off half-way are no reading.
     values.clear();
+    names.take();
+    let source = names.intern(source);
     let asked_ns = clock::now_ns();
     let mut object = String::new();
     client.query(&prepared.statement, |row| {
         join_labels(row, &prepared.parts, &mut object);
-        let object = shared.names.intern(&object);
+        let object = names.intern(&object);
         for (column, part) in prepared.parts.iter().enumerate() {
             let (name, value) = match part {
                 Part::Label => continue,
@@ -166,14 +187,14 @@ fn read(
                 Part::Float(name) => (name, row.float8(column)),
             };
             if let Some(value) = value {
-                values.push(0, source, object, *name, value);
+                values.push(0, source, object, names.intern(name), value);
             }
         }
     })?;
     let time_ns = asked_ns + (clock::now_ns() - asked_ns) / 2;
     values.time_ns.fill(time_ns);
-    shared.recent.note_values(values);
-    shared.counters().append(values);
+    shared.recent.note_values(values, names);
+    shared.counters().append(values, names);
     shared.costs.counter_reads.fetch_add(1, Ordering::Relaxed);
     Ok(())
 }
@@ -213,9 +234,8 @@ mod tests {
 
     #[test]
     fn text_is_a_label_and_numbers_are_values() {
-        let names = Names::default();
         let columns = [column("o", TEXT), column("n", INT8), column("t", FLOAT8)];
-        let parts = parts(&columns, &names).unwrap();
+        let parts = parts(&columns).unwrap();
         assert!(matches!(
             parts[..],
             [Part::Label, Part::Integer(_), Part::Float(_)]
@@ -224,9 +244,7 @@ mod tests {
 
     #[test]
     fn a_column_of_another_type_is_named() {
-        let problem = parts(&[column("wal_bytes", 1700)], &Names::default())
-            .err()
-            .unwrap();
+        let problem = parts(&[column("wal_bytes", 1700)]).err().unwrap();
         assert!(problem.contains("wal_bytes"));
     }
 }

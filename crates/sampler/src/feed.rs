@@ -3,14 +3,16 @@
 //! Enters: which files are wanted, of the host and of each process of the server. Leaves: their
 //! texts, each with the time it was read, on our own clock. Never: understands a text.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io;
+use std::mem;
 use std::os::unix::fs::FileExt;
 
 use pgassay_session::clock;
 
 use crate::configuration::{Format, HostFile};
-use crate::processes::LEAVES;
+use crate::processes::{LEAVES, RAN};
 use crate::shared::Shared;
 
 /// Receives one text: its path, what it says, when it was read.
@@ -34,6 +36,8 @@ pub(crate) struct Local {
     file_systems: Vec<String>,
     postmaster: Option<i32>,
     leaves: Vec<&'static str>,
+    /// What [`RAN`] said of each process at the last look.
+    ran: HashMap<i32, String>,
     buffer: Vec<u8>,
 }
 
@@ -57,6 +61,7 @@ impl Local {
             file_systems: file_systems.into_iter().map(|(path, _)| path).collect(),
             postmaster,
             leaves: LEAVES.to_vec(),
+            ran: HashMap::new(),
             buffer: vec![0; FIRST_BUFFER_BYTES],
         }
     }
@@ -64,19 +69,11 @@ impl Local {
     fn processes(&mut self, pm: i32, untitled: &[i32], sink: Sink<'_>) -> io::Result<()> {
         let children = fs::read_to_string(format!("/proc/{pm}/task/{pm}/children"))?;
         let pids = children.split_ascii_whitespace();
+        let mut before = mem::take(&mut self.ran);
         for pid in pids.filter_map(|word| word.parse::<i32>().ok()) {
-            self.leaves.retain(|leaf| {
-                let path = format!("/proc/{pid}/{leaf}");
-                match File::open(&path).and_then(|file| {
-                    let text = read(&file, &mut self.buffer)?;
-                    sink(&path, text, clock::now_ns());
-                    Ok(())
-                }) {
-                    Ok(()) => true,
-                    // A process that has ended says nothing of the others.
-                    Err(error) => error.kind() != io::ErrorKind::PermissionDenied,
-                }
-            });
+            let last = before.remove(&pid).unwrap_or_default();
+            let ran = self.process(pid, last, sink);
+            self.ran.insert(pid, ran);
         }
         for pid in untitled {
             let path = format!("/proc/{pid}/cmdline");
@@ -85,6 +82,42 @@ impl Local {
             }
         }
         Ok(())
+    }
+
+    /// The files of one process; of a thousand sessions most are idle, and nothing else is read of
+    /// those that have not run since.
+    fn process(&mut self, pid: i32, last: String, sink: Sink<'_>) -> String {
+        let path = |leaf: &str| format!("/proc/{pid}/{leaf}");
+        let ran = match record(&path(RAN), &mut self.buffer) {
+            Ok(text) if text == last => {
+                sink(&path(RAN), text, clock::now_ns());
+                return last;
+            }
+            Ok(text) => text.to_owned(),
+            Err(_) => String::new(),
+        };
+        let mut there = true;
+        self.leaves.retain(|leaf| {
+            let path = path(leaf);
+            if *leaf == RAN {
+                if there && !ran.is_empty() {
+                    sink(&path, &ran, clock::now_ns());
+                }
+                return true;
+            }
+            match record(&path, &mut self.buffer) {
+                Ok(text) => {
+                    sink(&path, text, clock::now_ns());
+                    true
+                }
+                Err(error) => {
+                    there = false;
+                    // A process that has ended says nothing of the others.
+                    error.kind() != io::ErrorKind::PermissionDenied
+                }
+            }
+        });
+        ran
     }
 }
 
@@ -134,6 +167,12 @@ impl Feed for Local {
     }
 }
 
+/// A file of `/proc/PID`, which is one record and comes whole: that nothing follows is not asked.
+fn record<'a>(path: &str, buffer: &'a mut [u8]) -> io::Result<&'a str> {
+    let length = File::open(path)?.read_at(buffer, 0)?;
+    text(buffer, length)
+}
+
 /// The whole file from its start; the buffer grows to fit and stays grown.
 fn read<'a>(file: &File, buffer: &'a mut Vec<u8>) -> io::Result<&'a str> {
     let mut length = 0;
@@ -152,6 +191,10 @@ fn read<'a>(file: &File, buffer: &'a mut Vec<u8>) -> io::Result<&'a str> {
             Err(error) => return Err(error),
         }
     }
+    text(buffer, length)
+}
+
+fn text(buffer: &[u8], length: usize) -> io::Result<&str> {
     let bytes = buffer.get(..length).unwrap_or_default();
     std::str::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
@@ -167,6 +210,13 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+
+    fn asleep() -> (std::process::Child, i32) {
+        let child = std::process::Command::new("sleep").arg("60").spawn();
+        let child = child.unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        (child, pid)
+    }
 
     #[test]
     fn a_file_longer_than_the_buffer_is_read_whole_and_again() {
@@ -200,11 +250,7 @@ mod tests {
 
     #[test]
     fn children_of_a_process_are_read_with_their_titles() {
-        let mut child = std::process::Command::new("sleep")
-            .arg("60")
-            .spawn()
-            .unwrap();
-        let pid = i32::try_from(child.id()).unwrap();
+        let (mut child, pid) = asleep();
         let shared = Shared::default();
         let me = i32::try_from(std::process::id()).unwrap();
         let mut feed = Local::open(&[], Some(me), &shared);
@@ -219,5 +265,29 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(seen.contains(&format!("/proc/{pid}/cmdline")));
+    }
+
+    #[test]
+    fn of_a_process_that_has_not_run_since_only_that_is_read() {
+        let (mut child, pid) = asleep();
+        let shared = Shared::default();
+        let mut feed = Local::open(&[], None, &shared);
+        let mut last = String::new();
+        let mut look = |last: &mut String| {
+            let mut seen = Vec::new();
+            let before = mem::take(last);
+            *last = feed.process(pid, before, &mut |path, _, _| seen.push(path.to_owned()));
+            seen
+        };
+        let all = LEAVES.map(|leaf| format!("/proc/{pid}/{leaf}"));
+        assert_eq!(look(&mut last), all);
+        let only = [format!("/proc/{pid}/{RAN}")];
+        // It may still be on its way to sleep.
+        while look(&mut last) != only {
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(look(&mut last).is_empty());
     }
 }

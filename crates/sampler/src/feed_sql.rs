@@ -3,17 +3,23 @@
 //! Enters: a query that returns path and text of each file. Leaves: its rows as texts. Never: asks
 //! again what the server refuses.
 
+use std::time::Instant;
+
 use pgassay_session::client::{Client, Statement};
 use pgassay_session::{SessionError, clock};
 
+use crate::backoff::Backoff;
 use crate::feed::{Feed, Sink};
-use crate::link::Link;
+use crate::link::{Link, may_pass};
 use crate::shared::Shared;
 
 pub(crate) struct Sql<'a> {
     link: Link,
     query: &'a str,
     open: Option<(Client, Statement)>,
+    backoff: Backoff,
+    /// Not to be connected to before.
+    closed_until: Option<Instant>,
 }
 
 impl Sql<'_> {
@@ -22,6 +28,8 @@ impl Sql<'_> {
             link,
             query,
             open: None,
+            backoff: Backoff::default(),
+            closed_until: None,
         }
     }
 
@@ -52,7 +60,15 @@ impl Sql<'_> {
 
 impl Feed for Sql<'_> {
     fn read(&mut self, _: &[i32], shared: &Shared, sink: Sink<'_>) -> bool {
+        if self.open.is_none()
+            && self
+                .closed_until
+                .is_some_and(|until| Instant::now() < until)
+        {
+            return true;
+        }
         let Err(error) = self.ask(sink) else {
+            self.backoff.succeeded();
             return true;
         };
         shared.warnings.add("host over sql", || {
@@ -62,10 +78,12 @@ impl Feed for Sql<'_> {
         if lost {
             self.open = None;
         }
+        if self.open.is_none() {
+            let now = Instant::now();
+            self.closed_until = Some(now + self.backoff.after(&error, now));
+        }
         // What is not allowed stays so; a process that ended while it was read does not matter.
-        lost || error
-            .sqlstate()
-            .is_none_or(|state| !state.starts_with("42"))
+        lost || may_pass(&error)
     }
 }
 

@@ -7,8 +7,6 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use pgassay_session::clock;
-
 use crate::columns::Values;
 use crate::configuration::{HostFile, HostFiles};
 use crate::cost::CpuMeter;
@@ -16,7 +14,7 @@ use crate::feed::{Feed, Local};
 use crate::feed_pipe::Pipe;
 use crate::feed_sql::Sql;
 use crate::link::Link;
-use crate::names::NameId;
+use crate::names::Names;
 use crate::processes::Processes;
 use crate::schedule::{Schedule, rest_after};
 use crate::shared::Shared;
@@ -78,12 +76,13 @@ fn sample(
 /// Turns texts into values.
 struct Reader<'a> {
     shared: &'a Shared,
-    files: HashMap<&'a str, (&'a HostFile, NameId)>,
+    files: HashMap<&'a str, &'a HostFile>,
     devices: Option<&'a [String]>,
     processes: &'a mut Processes,
-    processes_name: NameId,
-    /// When a process was looked at in this tick; `None` where none was.
+    /// When a process was looked at last in this tick; `None` where none was.
     processes_ns: Option<i64>,
+    /// Of this tick's values.
+    names: Names,
     values: Values,
 }
 
@@ -92,25 +91,19 @@ impl<'a> Reader<'a> {
         let wanted = files.files.iter();
         Reader {
             shared,
-            files: wanted
-                .map(|file| {
-                    (
-                        file.path.as_str(),
-                        (file, shared.names.intern(&file.source)),
-                    )
-                })
-                .collect(),
+            files: wanted.map(|file| (file.path.as_str(), file)).collect(),
             devices: files.devices.as_deref(),
             processes,
-            processes_name: shared.names.intern("processes"),
             processes_ns: None,
+            names: Names::default(),
             values: Values::default(),
         }
     }
 
     fn take_in(&mut self, path: &str, text: &str, time_ns: i64) {
-        if let Some((file, source)) = self.files.get(path) {
-            let (names, values, devices) = (&self.shared.names, &mut self.values, self.devices);
+        if let Some(file) = self.files.get(path) {
+            let (names, values, devices) = (&self.names, &mut self.values, self.devices);
+            let source = names.intern(&file.source);
             file.format.parse(text, &mut |object, name, value| {
                 let is_disk = file.format.tells_of_devices();
                 if is_disk && !devices.is_none_or(|known| known.iter().any(|d| d == object)) {
@@ -123,7 +116,7 @@ impl<'a> Reader<'a> {
                 };
                 values.push(
                     time_ns,
-                    *source,
+                    source,
                     names.intern(object),
                     names.intern(name),
                     value,
@@ -136,16 +129,17 @@ impl<'a> Reader<'a> {
     }
 
     fn end_tick(&mut self) {
-        if self.processes_ns.take().is_some() {
-            let (names, values) = (&self.shared.names, &mut self.values);
-            let (time_ns, source) = (clock::now_ns(), self.processes_name);
+        if let Some(time_ns) = self.processes_ns.take() {
+            let (names, values) = (&self.names, &mut self.values);
+            let source = names.intern("processes");
             self.processes.book(&mut |kind, name, value| {
                 let (kind, name) = (names.intern(kind), names.intern(name));
                 values.push(time_ns, source, kind, name, value);
             });
         }
-        self.shared.recent.note_values(&self.values);
-        self.shared.host().append(&mut self.values);
+        self.shared.recent.note_values(&self.values, &self.names);
+        self.shared.host().append(&mut self.values, &self.names);
+        self.names.take();
     }
 }
 
@@ -158,7 +152,7 @@ fn process_file(path: &str) -> Option<(i32, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Configuration;
+    use crate::{Configuration, NameId};
 
     struct Scripted(Vec<Vec<(&'static str, &'static str)>>);
 
@@ -196,7 +190,9 @@ mod tests {
             &shared,
             None,
         );
-        let values = shared.host().take(shared.names.texts());
+        let values = shared.host().take();
+        // The feed's times, also of what is put together from several texts.
+        assert!(values.time_ns.iter().all(|time_ns| *time_ns == 1));
         let text = |id: &NameId| values.names[id.index()].to_string();
         let objects: std::collections::BTreeSet<_> = values.object.iter().map(text).collect();
         assert_eq!(

@@ -4,6 +4,7 @@
 //! Leaves: columns of samples, warnings, and what the sampling itself cost. Never: interprets
 //! a sample, writes to the server, or touches Python.
 
+mod backoff;
 mod cgroup;
 mod columns;
 mod configuration;
@@ -23,6 +24,7 @@ mod processes;
 mod recent;
 mod sampler;
 mod schedule;
+mod server_clock;
 mod shared;
 mod thinning;
 mod waits;

@@ -3,11 +3,12 @@
 //! Enters: an endpoint. Leaves: a client set up for harmless reading, and a new one whenever
 //! the old is lost. Never: gives up before it is told to stop.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pgassay_session::client::Client;
 use pgassay_session::{Endpoint, Session, SessionError};
 
+use crate::backoff::Backoff;
 use crate::shared::Shared;
 
 /// A sampler must never be what the server waits for, nor change anything.
@@ -16,7 +17,8 @@ const SETTINGS: &str = "SET statement_timeout = '5s'; SET lock_timeout = '1s'; \
 
 /// Longer than `statement_timeout`, so that the server's own word comes first.
 const READ_TIMEOUT: Duration = Duration::from_secs(6);
-const RETRY_AFTER: Duration = Duration::from_millis(500);
+/// A session that lasted less is no success: something may end each at once.
+const WORKED_AFTER: Duration = Duration::from_secs(30);
 /// Bounds how long a stop may have to wait for a server that does not answer.
 const RECONNECT_TIMEOUT_S: f64 = 2.0;
 
@@ -44,26 +46,33 @@ impl Link {
         F: FnMut(&mut Client) -> Result<(), SessionError>,
     {
         let mut client = first;
+        let mut backoff = Backoff::default();
+        let mut opened = Instant::now();
         while let Err(error) = serve(&mut client) {
+            if opened.elapsed() > WORKED_AFTER {
+                backoff.succeeded();
+            }
             shared.warnings.add("connection", || {
                 format!("{error}; samples are missing until the server is back")
             });
-            match self.reopen(shared) {
-                Some(again) => client = again,
+            match self.reopen(error, &mut backoff, shared) {
+                Some(again) => (client, opened) = (again, Instant::now()),
                 None => return,
             }
         }
         client.close();
     }
 
-    fn reopen(&self, shared: &Shared) -> Option<Client> {
+    fn reopen(&self, lost: SessionError, backoff: &mut Backoff, shared: &Shared) -> Option<Client> {
         let endpoint = Endpoint {
             connect_timeout_s: self.endpoint.connect_timeout_s.min(RECONNECT_TIMEOUT_S),
             ..self.endpoint.clone()
         };
-        while !shared.stop.wait_for(RETRY_AFTER) {
-            if let Ok(client) = open(&endpoint, &self.application_name) {
-                return Some(client);
+        let mut error = lost;
+        while !shared.stop.wait_for(backoff.after(&error, Instant::now())) {
+            match open(&endpoint, &self.application_name) {
+                Ok(client) => return Some(client),
+                Err(again) => error = again,
             }
         }
         None
@@ -77,14 +86,12 @@ fn open(endpoint: &Endpoint, application_name: &str) -> Result<Client, SessionEr
     Ok(client)
 }
 
-/// Whether a query that failed this way may succeed at its next turn.
+/// Whether a query that failed this way may succeed at its next turn, be it made ready or asked.
 ///
-/// Classes: 40 transaction rollback, 53 insufficient resources, 55 object not in the right
-/// state, 57 operator intervention (a statement timeout among them). A server under stress
-/// answers with these, and its samples are the ones that matter most.
+/// A server under stress answers with many an error, and its samples are the ones that matter
+/// most. For good is only what the query itself is refused for, classes 42 (access, syntax, names)
+/// and 0A (not supported), and 55000: an extension that is not preloaded.
 pub(crate) fn may_pass(error: &SessionError) -> bool {
-    error
-        .sqlstate()
-        .and_then(|sqlstate| sqlstate.get(..2))
-        .is_some_and(|class| matches!(class, "40" | "53" | "55" | "57"))
+    let sqlstate = error.sqlstate().unwrap_or_default();
+    !(sqlstate.starts_with("42") || sqlstate.starts_with("0A") || sqlstate == "55000")
 }

@@ -1,11 +1,15 @@
 //! Each text once.
 //!
-//! Enters: texts that repeat from row to row. Leaves: numbers that stand for them. Never:
-//! forgets a text, so a number stays good as long as the sampler lives.
+//! Enters: texts that repeat from row to row. Leaves: numbers that stand for them. Never: outlives
+//! the rows that it came with, for some texts are seen once (tables, clients, operations under way).
+//!
+//! A thread numbers the texts of one reading in a table of its own; with the rows they move into
+//! the table of the rows that wait to be taken, which begins anew once they are.
 
 use std::collections::HashMap;
+use std::mem;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A text's number; it indexes the `names` of the columns it came with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,6 +26,15 @@ impl NameId {
 #[derive(Debug, Default)]
 pub(crate) struct Names(Mutex<Table>);
 
+/// What numbers of one table are in another.
+pub(crate) struct Moved(Vec<NameId>);
+
+impl Moved {
+    pub(crate) fn of(&self, id: NameId) -> Option<NameId> {
+        self.0.get(id.index()).copied()
+    }
+}
+
 #[derive(Debug, Default)]
 struct Table {
     numbers: HashMap<Arc<str>, NameId>,
@@ -30,7 +43,7 @@ struct Table {
 
 impl Names {
     pub(crate) fn intern(&self, text: &str) -> NameId {
-        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.table();
         if let Some(number) = table.numbers.get(text) {
             return *number;
         }
@@ -44,11 +57,27 @@ impl Names {
 
     /// All texts so far, each at the index of its number.
     pub(crate) fn texts(&self) -> Vec<Arc<str>> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .texts
-            .clone()
+        self.table().texts.clone()
+    }
+
+    /// All texts so far, none of which is known any more.
+    pub(crate) fn take(&self) -> Vec<Arc<str>> {
+        mem::take(&mut *self.table()).texts
+    }
+
+    /// All texts so far as numbers of another table, each at the index of its number here.
+    pub(crate) fn moved_to(&self, other: &Names) -> Moved {
+        Moved(
+            self.table()
+                .texts
+                .iter()
+                .map(|text| other.intern(text))
+                .collect(),
+        )
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -69,5 +98,17 @@ mod tests {
         assert_eq!(&*texts[numbers[1].index()], "");
         assert_eq!(&*texts[numbers[2].index()], "IO");
         assert_eq!(texts.len(), 3);
+    }
+
+    #[test]
+    fn texts_keep_their_meaning_in_another_table_and_are_forgotten_once_taken() {
+        let (from, to) = (Names::default(), Names::default());
+        to.intern("other");
+        let number = from.intern("vacuum of t");
+        let moved = from.moved_to(&to).of(number).unwrap();
+        assert_eq!(&*to.texts()[moved.index()], "vacuum of t");
+        assert_eq!(to.take().len(), 2);
+        assert!(to.texts().is_empty());
+        assert_eq!(to.intern("new").index(), 0);
     }
 }

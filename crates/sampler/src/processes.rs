@@ -17,10 +17,12 @@ const MEASURES: [&str; 6] = [
     "write_bytes",
 ];
 /// The files of a process that [`Processes::text`] understands; `cmdline` only where asked for.
-pub(crate) const LEAVES: [&str; 3] = ["stat", "schedstat", "io"];
+pub(crate) const LEAVES: [&str; 3] = ["stat", RAN, "io"];
 const USER: usize = 11;
 const SYSTEM: usize = 12;
 const STARTED: usize = 19;
+/// The leaf that tells whether a process has run.
+pub(crate) const RAN: &str = "schedstat";
 /// Where a process ended before it said what it is.
 const UNKNOWN: &str = "other";
 
@@ -47,11 +49,16 @@ pub(crate) struct Processes {
 }
 
 impl Processes {
-    /// Takes in one file of a process; what is not as it should be is passed over.
+    /// Takes in one file of a process; what is not as it should be is passed over. Where `schedstat`
+    /// is all there is, the process has not run since the last tick.
     pub(crate) fn text(&mut self, pid: i32, leaf: &str, text: &str) {
         match leaf {
             "stat" => self.stat(pid, text),
-            "schedstat" => {
+            RAN => {
+                if let Some(process) = self.known.get_mut(&pid).filter(|p| !p.present) {
+                    process.present = true;
+                    process.now = process.last.unwrap_or_default();
+                }
                 let mut words = text.split_ascii_whitespace().map(|w| w.parse().ok());
                 self.set(pid, 2, words.next().flatten());
                 self.set(pid, 3, words.next().flatten());
@@ -271,6 +278,28 @@ mod tests {
             found[&("walwriter".to_owned(), "processes".to_owned())],
             0.0
         );
+    }
+
+    #[test]
+    fn a_process_that_has_not_run_keeps_its_sums() {
+        let mut processes = Processes::default();
+        for used in [100, 130] {
+            processes.text(7, "stat", &stat(used, 5));
+            processes.text(7, RAN, &format!("{used} 50 3\n"));
+            processes.text(7, "io", "read_bytes: 512\n");
+            processes.text(7, "cmdline", "postgres: walwriter ");
+            booked(&mut processes);
+        }
+        for _ in 0..2 {
+            processes.text(7, RAN, "130 50 3\n");
+            let found = booked(&mut processes);
+            assert_eq!(user(&found, "walwriter"), 30.0);
+            for (name, value) in [("run_ns", 30.0), ("read_bytes", 0.0), ("processes", 1.0)] {
+                assert_eq!(found[&("walwriter".to_owned(), name.to_owned())], value);
+            }
+        }
+        processes.text(7, "stat", &stat(140, 5));
+        assert_eq!(user(&booked(&mut processes), "walwriter"), 40.0);
     }
 
     #[test]

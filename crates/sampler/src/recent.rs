@@ -4,7 +4,7 @@
 //! last readings as JSON. Never: keeps more than one reading of a source, or takes a row away.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,8 @@ use crate::names::{NameId, Names};
 const OF_CLIENTS: [&str; 2] = ["client backend", "parallel worker"];
 const CHECKPOINTER: &str = "checkpointer";
 
-type Event = (Option<NameId>, Option<NameId>);
+/// Texts, for they outlive the table of the tick that they came with.
+type Event = (Option<Arc<str>>, Option<Arc<str>>);
 
 #[derive(Debug, Default)]
 pub(crate) struct Recent(Mutex<Sums>);
@@ -27,19 +28,21 @@ struct Sums {
     checkpointing: u64,
     /// How often a client backend was seen in each event, since the beginning.
     busy: HashMap<Event, u64>,
-    readings: HashMap<NameId, Reading>,
+    readings: HashMap<Arc<str>, Reading>,
 }
 
 #[derive(Debug, Default)]
 struct Reading {
     time_ns: i64,
-    values: Vec<(NameId, NameId, f64)>,
+    values: Vec<(Arc<str>, Arc<str>, f64)>,
 }
 
 impl Recent {
     pub(crate) fn note_tick<'a>(&self, names: &Names, waits: impl Iterator<Item = &'a Wait>) {
         let clients = OF_CLIENTS.map(|kind| names.intern(kind));
         let checkpointer = names.intern(CHECKPOINTER);
+        let texts = names.texts();
+        let text = |id: Option<NameId>| id.and_then(|id| texts.get(id.index()).cloned());
         let mut sums = self.sums();
         sums.ticks += 1;
         let mut checkpointing = false;
@@ -48,7 +51,7 @@ impl Recent {
                 Some(kind) if clients.contains(&kind) => {
                     *sums
                         .busy
-                        .entry((wait.wait_event_type, wait.wait_event))
+                        .entry((text(wait.wait_event_type), text(wait.wait_event)))
                         .or_default() += 1;
                 }
                 Some(kind) => checkpointing |= kind == checkpointer,
@@ -58,55 +61,56 @@ impl Recent {
         sums.checkpointing += u64::from(checkpointing);
     }
 
-    /// Values of one reading; those of one source stand together.
-    pub(crate) fn note_values(&self, values: &Values) {
+    /// Values of one reading, whose texts are in `names`; those of one source stand together.
+    pub(crate) fn note_values(&self, values: &Values, names: &Names) {
+        let texts = names.texts();
+        let text = |id: Option<&NameId>| id.and_then(|id| texts.get(id.index()).cloned());
         let mut sums = self.sums();
         let mut before = None;
         for (row, source) in values.source.iter().enumerate() {
-            let reading = sums.readings.entry(*source).or_default();
+            let Some(name) = text(Some(source)) else {
+                continue;
+            };
+            let reading = sums.readings.entry(name).or_default();
             if before != Some(*source) {
                 reading.values.clear();
                 before = Some(*source);
             }
             let (Some(time_ns), Some(object), Some(name), Some(value)) = (
                 values.time_ns.get(row),
-                values.object.get(row),
-                values.name.get(row),
+                text(values.object.get(row)),
+                text(values.name.get(row)),
                 values.value.get(row),
             ) else {
                 continue;
             };
             reading.time_ns = *time_ns;
-            reading.values.push((*object, *name, *value));
+            reading.values.push((object, name, *value));
         }
     }
 
-    pub(crate) fn to_json(&self, names: &Names, sources: &[String]) -> String {
+    pub(crate) fn to_json(&self, sources: &[String]) -> String {
         let sums = self.sums();
-        // After the lock: every text that the sums refer to is known by now.
-        let texts = names.texts();
-        let text = |id: NameId| texts.get(id.index()).map_or("", |text| &**text);
         let mut busy = BTreeMap::new();
-        for (&(kind, event), count) in &sums.busy {
-            let name = kind.map_or_else(
+        for ((kind, event), count) in &sums.busy {
+            let name = kind.as_ref().map_or_else(
                 || "CPU".to_owned(),
-                |kind| format!("{}:{}", text(kind), event.map_or("", text)),
+                |kind| format!("{kind}:{}", event.as_deref().unwrap_or_default()),
             );
             *busy.entry(name).or_insert(0) += count;
         }
         let mut readings = Map::new();
         for (source, reading) in &sums.readings {
-            let source = text(*source);
-            if !sources.iter().any(|wanted| wanted == source) {
+            if !sources.iter().any(|wanted| **wanted == **source) {
                 continue;
             }
             let mut objects: BTreeMap<&str, BTreeMap<&str, f64>> = BTreeMap::new();
             for (object, name, value) in &reading.values {
-                let values = objects.entry(text(*object)).or_default();
-                values.insert(text(*name), *value);
+                let values = objects.entry(object).or_default();
+                values.insert(name, *value);
             }
             let told = json!({"time_ns": reading.time_ns, "objects": objects});
-            readings.insert(source.to_owned(), told);
+            readings.insert(source.to_string(), told);
         }
         Value::Object(Map::from_iter([
             ("ticks".to_owned(), sums.ticks.into()),
@@ -148,7 +152,7 @@ mod tests {
         recent.note_tick(&names, rows.iter());
         recent.note_tick(&names, rows[..1].iter());
         recent.note_tick(&names, [].iter());
-        let seen: Value = serde_json::from_str(&recent.to_json(&names, &[])).unwrap();
+        let seen: Value = serde_json::from_str(&recent.to_json(&[])).unwrap();
         let told = json!({"ticks": 3, "checkpointing": 1, "readings": {},
                           "busy": {"CPU": 1, "IO:WALSync": 2}});
         assert_eq!(seen, told);
@@ -163,10 +167,10 @@ mod tests {
             values.clear();
             values.push(time_ns, id("stat"), id("cpu"), id("user"), time_ns as f64);
             values.push(time_ns, id("loadavg"), id(""), id("one"), 0.5);
-            recent.note_values(&values);
+            recent.note_values(&values, &names);
         }
         let asked = ["stat".to_owned(), "absent".to_owned()];
-        let seen: Value = serde_json::from_str(&recent.to_json(&names, &asked)).unwrap();
+        let seen: Value = serde_json::from_str(&recent.to_json(&asked)).unwrap();
         let told = json!({"stat": {"time_ns": 2, "objects": {"cpu": {"user": 2.0}}}});
         assert_eq!(seen["readings"], told);
     }

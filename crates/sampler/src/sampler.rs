@@ -108,29 +108,25 @@ impl Sampler {
     /// The rows read since the last call.
     #[must_use]
     pub fn take_waits(&self) -> Waits {
-        let mut rows = self.shared.waits();
-        // After the lock: every text that the rows refer to is known by now.
-        rows.take(self.shared.names.texts())
+        self.shared.waits().take()
     }
 
     /// The values read since the last call.
     #[must_use]
     pub fn take_counters(&self) -> Values {
-        let mut rows = self.shared.counters();
-        rows.take(self.shared.names.texts())
+        self.shared.counters().take()
     }
 
     /// The host's values read since the last call.
     #[must_use]
     pub fn take_host(&self) -> Values {
-        let mut rows = self.shared.host();
-        rows.take(self.shared.names.texts())
+        self.shared.host().take()
     }
 
     /// JSON of what was seen lately, without taking any row: see `_core.pyi`.
     #[must_use]
     pub fn glance(&self, sources: &[String]) -> String {
-        self.shared.recent.to_json(&self.shared.names, sources)
+        self.shared.recent.to_json(sources)
     }
 
     /// What could not be read so far, one line each, each cause once.

@@ -9,23 +9,21 @@ use std::time::{Duration, Instant};
 
 use pgassay_session::board::Board;
 
-use crate::columns::Waits;
+use crate::columns::Ticks;
 use crate::configuration::HostFiles;
 use crate::cost::Costs;
-use crate::names::Names;
 use crate::recent::Recent;
 use crate::thinning::Thinned;
 
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
-    pub(crate) names: Names,
     pub(crate) board: Option<Arc<Board>>,
     pub(crate) stop: Stop,
     pub(crate) warnings: Warnings,
     pub(crate) costs: Costs,
     pub(crate) recent: Recent,
     pub(crate) busy_share: Option<f64>,
-    waits: Mutex<Waits>,
+    waits: Mutex<Ticks>,
     counters: Mutex<Thinned>,
     host: Mutex<Thinned>,
     /// What the host thread is to read instead, from its next reading on.
@@ -41,7 +39,7 @@ impl Shared {
         })
     }
 
-    pub(crate) fn waits(&self) -> MutexGuard<'_, Waits> {
+    pub(crate) fn waits(&self) -> MutexGuard<'_, Ticks> {
         locked(&self.waits)
     }
 

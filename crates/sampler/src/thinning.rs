@@ -5,10 +5,9 @@
 //! the time of one.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use crate::columns::Values;
-use crate::names::NameId;
+use crate::names::{NameId, Names};
 
 /// What was read last of one counter, and whether that row was held back.
 #[derive(Debug)]
@@ -22,19 +21,21 @@ type Key = (NameId, NameId, NameId);
 
 #[derive(Debug, Default)]
 pub(crate) struct Thinned {
+    names: Names,
     kept: Values,
     last: HashMap<Key, Last>,
 }
 
 impl Thinned {
-    /// Takes all rows of `values`, which is empty afterwards.
-    pub(crate) fn append(&mut self, values: &mut Values) {
+    /// Takes all rows of `values`, whose texts are in `names`; it is empty afterwards.
+    pub(crate) fn append(&mut self, values: &mut Values, names: &Names) {
+        let moved = names.moved_to(&self.names);
         for row in 0..values.time_ns.len() {
-            let (Some(&time_ns), Some(&source), Some(&object), Some(&name), Some(&value)) = (
+            let (Some(&time_ns), Some(source), Some(object), Some(name), Some(&value)) = (
                 values.time_ns.get(row),
-                values.source.get(row),
-                values.object.get(row),
-                values.name.get(row),
+                values.source.get(row).and_then(|id| moved.of(*id)),
+                values.object.get(row).and_then(|id| moved.of(*id)),
+                values.name.get(row).and_then(|id| moved.of(*id)),
                 values.value.get(row),
             ) else {
                 break;
@@ -68,7 +69,7 @@ impl Thinned {
 
     /// All rows, each counter's last reading among them. What comes later begins anew, so every
     /// piece that is taken can be read on its own.
-    pub(crate) fn take(&mut self, names: Vec<Arc<str>>) -> Values {
+    pub(crate) fn take(&mut self) -> Values {
         let mut held: Vec<_> = self.last.drain().filter(|(_, l)| l.held_back).collect();
         held.sort_by_key(|((source, object, name), last)| {
             (last.time_ns, source.index(), object.index(), name.index())
@@ -77,7 +78,7 @@ impl Thinned {
             self.kept
                 .push(last.time_ns, source, object, name, last.value);
         }
-        self.kept.take(names)
+        self.kept.take(self.names.take())
     }
 }
 
@@ -86,7 +87,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::names::Names;
 
     fn thinned(readings: &[f64]) -> Vec<(i64, f64)> {
         let names = Names::default();
@@ -95,9 +95,9 @@ mod tests {
         let mut kept = Thinned::default();
         for (at, value) in (0..).zip(readings) {
             values.push(at, name, name, name, *value);
-            kept.append(&mut values);
+            kept.append(&mut values, &names);
         }
-        let taken = kept.take(names.texts());
+        let taken = kept.take();
         taken.time_ns.into_iter().zip(taken.value).collect()
     }
 
@@ -117,8 +117,23 @@ mod tests {
             for second in 0..2 {
                 values.push(2 * piece + second, name, name, name, 7.0);
             }
-            kept.append(&mut values);
-            assert_eq!(kept.take(names.texts()).value, [7.0, 7.0]);
+            kept.append(&mut values, &names);
+            assert_eq!(kept.take().value, [7.0, 7.0]);
+        }
+    }
+
+    #[test]
+    fn what_is_seen_once_is_forgotten_with_the_piece_it_came_in() {
+        let mut kept = Thinned::default();
+        for operation in ["vacuum of a", "vacuum of b", "vacuum of c"] {
+            let names = Names::default();
+            let (source, name) = (names.intern("progress"), names.intern("blocks"));
+            let mut values = Values::default();
+            values.push(1, source, names.intern(operation), name, 7.0);
+            kept.append(&mut values, &names);
+            let taken = kept.take();
+            assert_eq!(&*taken.names[taken.object[0].index()], operation);
+            assert_eq!(taken.names.len(), 3);
         }
     }
 

@@ -4,25 +4,31 @@
 //! itself, which the query leaves out.
 
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pgassay_session::client::{Client, Column, Row, Statement};
 use pgassay_session::{SessionError, clock};
 
+use crate::backoff::Backoff;
 use crate::columns::Wait;
 use crate::configuration::WaitsQuery;
 use crate::cost::CpuMeter;
 use crate::link::{Link, may_pass};
 use crate::names::Names;
 use crate::schedule::{Schedule, rest_after};
+use crate::server_clock::ServerClock;
 use crate::shared::Shared;
+
+/// Bits of a transaction's start that are not kept, a millisecond: the server's clock is hardly known
+/// better, and they would be most of what is stored.
+const XACT_START_NOISE: i64 = (1 << 20) - 1;
 
 const INT4: u32 = 23;
 const INT8: u32 = 20;
 const TEXT: u32 = 25;
 
 /// The columns of the waits query, in their order.
-const COLUMNS: [(&str, u32); 8] = [
+const COLUMNS: [(&str, u32); 9] = [
     ("pid", INT4),
     ("leader_pid", INT4),
     ("backend_type", TEXT),
@@ -30,16 +36,26 @@ const COLUMNS: [(&str, u32); 8] = [
     ("wait_event_type", TEXT),
     ("wait_event", TEXT),
     ("query_id", INT8),
-    ("xact_age_us", INT8),
+    ("xact_start_us", INT8),
+    ("clock_us", INT8),
 ];
 
 pub(crate) fn run(link: Link, first: Client, query: &WaitsQuery, shared: &Shared) {
     let seed = clock::now_ns().cast_unsigned();
     let mut schedule = Schedule::new(Instant::now(), query.every, query.jitter, seed);
     let mut meter = CpuMeter::new(&shared.costs);
+    let mut clock = ServerClock::default();
     link.keep_serving(first, shared, |client| {
-        serve(client, query, shared, &mut schedule, &mut meter)
+        serve(client, query, shared, &mut schedule, &mut meter, &mut clock)
     });
+}
+
+/// A look's rows, each with the start of its transaction by the server's clock, and that clock.
+#[derive(Default)]
+struct Look {
+    names: Names,
+    rows: Vec<(Wait, Option<i64>)>,
+    clock_us: Option<i64>,
 }
 
 /// Reads until told to stop, or until the query proves to be of no use.
@@ -49,36 +65,30 @@ fn serve(
     shared: &Shared,
     schedule: &mut Schedule,
     meter: &mut CpuMeter<'_>,
+    clock: &mut ServerClock,
 ) -> Result<(), SessionError> {
-    let statement = match client.prepare(&query.sql) {
-        Ok(statement) => statement,
-        Err(error) if error.is_fatal() => return Err(error),
-        Err(error) => {
-            warn(shared, &error.to_string());
-            return Ok(());
-        }
-    };
-    if let Some(problem) = mismatch(&statement.columns) {
-        warn(shared, &problem);
-        return Ok(());
-    }
+    let mut ready = None;
+    let mut backoff = Backoff::default();
     schedule.resume(Instant::now());
-    let mut rows = Vec::new();
+    let mut look = Look::default();
     while !shared.stop.wait_until(schedule.due()) {
         let began = Instant::now();
         let late = schedule.is_late(began);
-        match tick(client, &statement, shared, &mut rows) {
-            Ok(()) => {}
+        let mut pause = Duration::ZERO;
+        match read(client, query, &mut ready, shared, &mut look, clock) {
+            Ok(true) => backoff.succeeded(),
+            Ok(false) => return Ok(()),
             Err(error) if error.is_fatal() => return Err(error),
             Err(error) => {
                 warn(shared, &error.to_string());
                 if !may_pass(&error) {
                     return Ok(());
                 }
+                pause = backoff.after(&error, Instant::now());
             }
         }
         let now = Instant::now();
-        let rest = rest_after(now - began, shared.busy_share);
+        let rest = rest_after(now - began, shared.busy_share).max(pause);
         let left_out = schedule.advance_after_rest(now, now + rest);
         shared.costs.book_ticks(late, left_out);
         meter.book();
@@ -86,26 +96,57 @@ fn serve(
     Ok(())
 }
 
+/// A tick, once the query is made ready; false where its columns are of no use.
+///
+/// Making it ready may fail for the moment just as asking it may.
+fn read(
+    client: &mut Client,
+    query: &WaitsQuery,
+    ready: &mut Option<Statement>,
+    shared: &Shared,
+    look: &mut Look,
+    clock: &mut ServerClock,
+) -> Result<bool, SessionError> {
+    let statement = match ready {
+        Some(statement) => statement,
+        None => ready.insert(client.prepare(&query.sql)?),
+    };
+    if let Some(problem) = mismatch(&statement.columns) {
+        warn(shared, &problem);
+        return Ok(false);
+    }
+    tick(client, statement, shared, look, clock)?;
+    Ok(true)
+}
+
 fn tick(
     client: &mut Client,
     statement: &Statement,
     shared: &Shared,
-    rows: &mut Vec<(Wait, Option<i64>)>,
+    look: &mut Look,
+    server_clock: &mut ServerClock,
 ) -> Result<(), SessionError> {
-    rows.clear();
+    look.rows.clear();
+    look.names.take();
+    look.clock_us = None;
     let asked_ns = clock::now_ns();
     let mut hidden = false;
     client.query(statement, |row| {
         if is_hidden(row) {
             hidden = true;
         } else {
-            rows.push(decode(row, &shared.names));
+            look.rows.push(decode(row, &look.names));
+            look.clock_us = look.clock_us.or_else(|| row.int8(8));
         }
     })?;
     // A scenario is over within milliseconds: look first, and book after that.
     let running = shared.board.as_ref().map(|board| board.running());
     // The server looked around at some moment between question and answer.
-    let tick_ns = asked_ns + (clock::now_ns() - asked_ns) / 2;
+    let answered_ns = clock::now_ns();
+    let tick_ns = asked_ns + (answered_ns - asked_ns) / 2;
+    if let Some(clock_us) = look.clock_us {
+        server_clock.compare(asked_ns, answered_ns, clock_us);
+    }
 
     if hidden {
         shared.warnings.add("privileges", || {
@@ -116,26 +157,17 @@ fn tick(
     }
     shared
         .recent
-        .note_tick(&shared.names, rows.iter().map(|(wait, _)| wait));
-    let mut waits = shared.waits();
-    if rows.is_empty() {
-        waits.push(tick_ns, Wait::default());
-    }
-    for (wait, xact_age_us) in rows.drain(..) {
-        let scenario = running
+        .note_tick(&look.names, look.rows.iter().map(|(wait, _)| wait));
+    for (wait, xact_start_us) in &mut look.rows {
+        wait.scenario = running
             .as_ref()
             .and_then(|running| running.scenario(wait.pid?))
-            .map(|scenario| shared.names.intern(scenario));
-        let xact_start_ns = xact_age_us.map(|age| tick_ns.saturating_sub(age.saturating_mul(1000)));
-        waits.push(
-            tick_ns,
-            Wait {
-                scenario,
-                xact_start_ns,
-                ..wait
-            },
-        );
+            .map(|scenario| look.names.intern(scenario));
+        wait.xact_start_ns =
+            xact_start_us.map(|start| server_clock.as_ours_ns(start) & !XACT_START_NOISE);
     }
+    let waits = look.rows.iter().map(|(wait, _)| *wait);
+    shared.waits().append(tick_ns, waits, &look.names);
     shared.costs.wait_ticks.fetch_add(1, Ordering::Relaxed);
     Ok(())
 }
@@ -145,7 +177,7 @@ fn is_hidden(row: Row<'_>) -> bool {
     (2..6).all(|column| row.bytes(column).is_none())
 }
 
-/// A row, and the age of its transaction in microseconds.
+/// A row, and when its transaction began by the server's clock, in microseconds.
 fn decode(row: Row<'_>, names: &Names) -> (Wait, Option<i64>) {
     let name = |column| row.text(column).map(|text| names.intern(text));
     let wait = Wait {
@@ -171,7 +203,7 @@ fn mismatch(columns: &[Column]) -> Option<String> {
             .all(|(column, (name, type_oid))| column.name == name && column.type_oid == type_oid);
     (!fits).then(|| {
         let expected = COLUMNS.map(|(name, _)| name).join(", ");
-        format!("its columns are not {expected} of types int4, int4, 4 × text, int8, int8")
+        format!("its columns are not {expected} of types int4, int4, 4 × text, 3 × int8")
     })
 }
 

@@ -8,9 +8,9 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use pgassay_sampler::{Configuration, NameId, Sampler, SamplerError};
 use pgassay_session::board::Board;
@@ -26,7 +26,8 @@ const WAITS: &[(&str, u32)] = &[
     ("wait_event_type", 25),
     ("wait_event", 25),
     ("query_id", 20),
-    ("xact_age_us", 20),
+    ("xact_start_us", 20),
+    ("clock_us", 20),
 ];
 const IO: &[(&str, u32)] = &[
     ("backend_type", 25),
@@ -34,6 +35,15 @@ const IO: &[(&str, u32)] = &[
     ("object", 25),
     ("read_time_ms", 701),
 ];
+
+/// When the busy backend's transaction began.
+const BEGUN_US: i64 = 1_700_000_000_123_456;
+const DAY: Duration = Duration::from_secs(86_400);
+
+fn clock_us(behind: Duration) -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    i64::try_from((now - behind).as_micros()).unwrap()
+}
 
 fn message(tag: u8, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len() + 4).unwrap();
@@ -67,7 +77,7 @@ fn row(values: &[Option<&[u8]>]) -> Vec<u8> {
 
 fn answer(sql: &str) -> Vec<u8> {
     match sql {
-        "busy" => row(&[
+        "busy" | "stressed busy" | "a day behind" => row(&[
             Some(&4711_i32.to_be_bytes()),
             None,
             Some(b"client backend"),
@@ -75,7 +85,15 @@ fn answer(sql: &str) -> Vec<u8> {
             Some(b"IO"),
             Some(b"WalSync"),
             Some(&(-7_i64).to_be_bytes()),
-            Some(&2_000_000_i64.to_be_bytes()),
+            Some(&BEGUN_US.to_be_bytes()),
+            Some(
+                &clock_us(if sql == "a day behind" {
+                    DAY
+                } else {
+                    Duration::ZERO
+                })
+                .to_be_bytes(),
+            ),
         ]),
         "hidden" => row(&[
             Some(&1_i32.to_be_bytes()),
@@ -86,8 +104,9 @@ fn answer(sql: &str) -> Vec<u8> {
             None,
             None,
             None,
+            None,
         ]),
-        "io" => [
+        "io" | "stressed io" => [
             row(&[
                 Some(b"checkpointer"),
                 Some(&41_i64.to_be_bytes()),
@@ -103,18 +122,31 @@ fn answer(sql: &str) -> Vec<u8> {
     }
 }
 
-/// Serves one connection until the client leaves or `cut` is set.
-fn serve(mut stream: TcpStream, cut: &AtomicBool) -> std::io::Result<()> {
+/// What the server does to everybody.
+#[derive(Default)]
+struct Mood {
+    hangs_up: AtomicBool,
+    /// Turns every login away; the logins that were.
+    refuses: AtomicBool,
+    refused: AtomicU32,
+}
+
+/// Serves one connection until the client leaves or the server hangs up.
+fn serve(mut stream: TcpStream, mood: &Mood) -> std::io::Result<()> {
     let mut head = [0; 4];
     stream.read_exact(&mut head)?;
     stream.read_exact(&mut vec![0; u32::from_be_bytes(head) as usize - 4])?;
+    if mood.refuses.load(Ordering::SeqCst) {
+        mood.refused.fetch_add(1, Ordering::SeqCst);
+        return stream.write_all(&message(b'E', b"VFATAL\0C28P01\0Mno\0\0"));
+    }
     stream.write_all(GREETING)?;
     let mut statements: Vec<String> = Vec::new();
     let mut reply = Vec::new();
     loop {
         let mut head = [0; 5];
         stream.read_exact(&mut head)?;
-        if cut.load(Ordering::SeqCst) {
+        if mood.hangs_up.load(Ordering::SeqCst) {
             return Ok(());
         }
         let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
@@ -126,13 +158,26 @@ fn serve(mut stream: TcpStream, cut: &AtomicBool) -> std::io::Result<()> {
             b'Q' => reply.extend([message(b'C', b"SET\0"), READY.to_vec()].concat()),
             b'P' => {
                 statements.push(text(1));
-                let columns = if ["busy", "idle", "hidden", "late"].contains(&text(1).as_str()) {
+                let waits = [
+                    "busy",
+                    "idle",
+                    "hidden",
+                    "late",
+                    "stressed busy",
+                    "a day behind",
+                ];
+                let columns = if waits.contains(&text(1).as_str()) {
                     WAITS
                 } else {
                     IO
                 };
+                let asked = statements.iter().filter(|sql| **sql == text(1)).count();
                 if text(1) == "nonsense" {
                     reply.extend(message(b'E', b"VERROR\0C42601\0Msyntax error\0\0"));
+                } else if text(1) == "absent" {
+                    reply.extend(message(b'E', b"VERROR\0C55000\0Mnot preloaded\0\0"));
+                } else if text(1).starts_with("stressed") && asked <= 2 {
+                    reply.extend(message(b'E', b"VERROR\0C53200\0Mout of memory\0\0"));
                 } else {
                     let parsed = [message(b'1', b""), message(b't', b"\0\0")].concat();
                     reply.extend([parsed, described(columns)].concat());
@@ -158,19 +203,18 @@ fn serve(mut stream: TcpStream, cut: &AtomicBool) -> std::io::Result<()> {
     }
 }
 
-/// A server, and the switch that makes it hang up on everybody.
-fn server() -> (u16, Arc<AtomicBool>) {
+fn server() -> (u16, Arc<Mood>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let cut = Arc::new(AtomicBool::new(false));
-    let switch = Arc::clone(&cut);
+    let mood = Arc::new(Mood::default());
+    let given = Arc::clone(&mood);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let cut = Arc::clone(&cut);
-            thread::spawn(move || serve(stream, &cut));
+            let mood = Arc::clone(&given);
+            thread::spawn(move || serve(stream, &mood));
         }
     });
-    (port, switch)
+    (port, mood)
 }
 
 fn sampler(port: u16, waits: &str, counters: &[&str], board: Option<Arc<Board>>) -> Sampler {
@@ -214,11 +258,25 @@ fn a_busy_backend_is_told_with_its_scenario_and_the_start_of_its_transaction() {
     assert_eq!(name(waits.wait_event[0]), Some("WalSync"));
     assert_eq!(name(waits.scenario[0]), Some("payment"));
     assert_eq!(waits.query_id[0], Some(-7));
-    let age_ns = waits.tick_ns[0] - waits.xact_start_ns[0].unwrap();
-    assert_eq!(age_ns, 2_000_000_000);
+    let start_ns = Some((BEGUN_US * 1000) & !((1 << 20) - 1));
+    assert!(waits.xact_start_ns.iter().all(|found| *found == start_ns));
     assert!(sampler.take_waits().tick_ns.is_empty(), "taken once");
     assert!(sampler.warnings().is_empty());
     assert!(sampler.cost().cpu_s > 0.0);
+}
+
+#[test]
+fn starts_of_transactions_are_on_our_axis_however_wrong_the_servers_clock_is() {
+    let (port, _) = server();
+    let sampler = sampler(port, "a day behind", &[], None);
+    sampler.start().unwrap();
+    until("ticks", || sampler.cost().wait_ticks >= 3);
+    sampler.stop();
+    let begun_ns = BEGUN_US * 1000 + i64::try_from(DAY.as_nanos()).unwrap();
+    for start_ns in sampler.take_waits().xact_start_ns {
+        // Half a round trip at most, and that the machine may be busy.
+        assert!((start_ns.unwrap() - begun_ns).abs() < 1_000_000_000);
+    }
 }
 
 #[test]
@@ -328,27 +386,74 @@ fn a_query_that_fails_is_dropped_with_one_warning_and_the_others_go_on() {
     assert!(warnings[0].starts_with("s divide ") && warnings[0].contains("22012"));
     assert!(warnings[1].starts_with("s nonsense ") && warnings[1].contains("42601"));
     assert!(warnings[2].starts_with("s slow ") && warnings[2].contains("57014"));
-    assert!(warnings[3].starts_with("waits ") && warnings[3].contains("xact_age_us"));
+    assert!(warnings[3].starts_with("waits ") && warnings[3].contains("xact_start_us"));
     assert_eq!(sampler.cost().wait_ticks, 0);
 }
 
 #[test]
+fn a_query_that_cannot_be_made_ready_for_the_moment_is_tried_again() {
+    let (port, _) = server();
+    let sampler = sampler(port, "stressed busy", &["stressed io", "absent"], None);
+    sampler.start().unwrap();
+    until("both", || {
+        let cost = sampler.cost();
+        cost.wait_ticks >= 3 && cost.counter_reads >= 3
+    });
+    sampler.stop();
+    let told = |code: &str| {
+        sampler
+            .warnings()
+            .iter()
+            .filter(|w| w.contains(code))
+            .count()
+    };
+    assert_eq!(
+        (told("53200"), told("55000")),
+        (2, 1),
+        "{:?}",
+        sampler.warnings()
+    );
+    let values = sampler.take_counters();
+    assert!(values.value.contains(&41.0));
+}
+
+#[test]
 fn sampling_goes_on_after_the_server_was_away_with_one_warning() {
-    let (port, cut) = server();
+    let (port, mood) = server();
     let sampler = sampler(port, "busy", &["io"], None);
     sampler.start().unwrap();
     until("ticks", || sampler.cost().wait_ticks >= 3);
-    cut.store(true, Ordering::SeqCst);
+    mood.hangs_up.store(true, Ordering::SeqCst);
     until("the loss", || !sampler.warnings().is_empty());
     thread::sleep(Duration::from_millis(100));
     let (ticks, reads) = (sampler.cost().wait_ticks, sampler.cost().counter_reads);
-    cut.store(false, Ordering::SeqCst);
+    mood.hangs_up.store(false, Ordering::SeqCst);
     until("both back", || {
         let cost = sampler.cost();
         cost.wait_ticks > ticks + 3 && cost.counter_reads > reads + 3
     });
     sampler.stop();
     assert_eq!(sampler.warnings().len(), 1, "{:?}", sampler.warnings());
+}
+
+#[test]
+fn a_login_that_is_refused_is_not_tried_over_and_over() {
+    let ((port, mood), (other, _)) = (server(), server());
+    let (refused, clock) = (
+        sampler(port, "busy", &["io"], None),
+        sampler(other, "busy", &[], None),
+    );
+    refused.start().unwrap();
+    until("ticks", || refused.cost().wait_ticks >= 3);
+    mood.refuses.store(true, Ordering::SeqCst);
+    mood.hangs_up.store(true, Ordering::SeqCst);
+    until("both refused", || mood.refused.load(Ordering::SeqCst) == 2);
+    clock.start().unwrap();
+    // Two seconds, in which there were four tries of each once.
+    until("a while", || clock.cost().wait_ticks >= 200);
+    assert_eq!(mood.refused.load(Ordering::SeqCst), 2);
+    refused.stop();
+    clock.stop();
 }
 
 #[test]

@@ -53,16 +53,25 @@ class CounterTrack:
         times, values = np.concatenate(self._times), np.concatenate(self._values)
         if len(times) < 2:
             return times, np.zeros(len(times)), np.zeros(len(times))
-        lengths, grown = np.diff(times) / 1e9, np.diff(values)
+        lengths, steps = np.diff(times) / 1e9, np.diff(values)
         # The shorter ones tell the period: after an outage few readings may be left.
         period = float(np.quantile(lengths, 0.25, method="lower"))
         # Of a stretch of equal values only the first and the last are stored: no gap by itself.
         near = lengths <= _LONGEST_STEP * max(period, 1e-9)
         unseen = _within(times, gaps)
-        counts = (grown == 0) | ((grown > 0) & near & (unseen == 0))
-        total = np.r_[0.0, np.cumsum(np.where(counts, grown, 0.0))]
-        seen = np.r_[0.0, np.cumsum(np.where(counts, lengths - unseen, 0.0))]
-        return times, total, seen
+        counts = (steps == 0) | (self._is_whole(steps) & near & (unseen == 0))
+        seconds = np.where(counts, lengths - unseen, 0.0)
+        total = np.r_[0.0, np.cumsum(np.where(counts, self._adds(values, seconds), 0.0))]
+        return times, total, np.r_[0.0, np.cumsum(seconds)]
+
+    def _is_whole(self, steps: Floats) -> NDArray[np.bool_]:
+        """Steps that tell what went on between two readings."""
+        whole: NDArray[np.bool_] = steps > 0
+        return whole
+
+    def _adds(self, values: Floats, seconds: Floats) -> Floats:
+        """What each step adds to the total."""
+        return np.diff(values)
 
     def growth(self, gaps: Gaps = ()) -> tuple[float, float]:
         """How much it grew in all, and in how many seconds that was seen; not in `gaps`."""
@@ -78,6 +87,26 @@ class CounterTrack:
         seconds = np.diff(np.interp(edges_ns, times, seen))
         enough = seconds >= _SEEN_AT_LEAST * np.diff(edges_ns) / 1e9
         return np.where(enough, grown / np.maximum(seconds, 1e-9), np.nan)
+
+
+class LevelTrack(CounterTrack):
+    """A size over the whole time: its growth is size times seconds, its rate the mean size."""
+
+    def mean(self, gaps: Gaps = ()) -> float | None:
+        """Over the time that was seen; None where none was."""
+        total, seconds = self.growth(gaps)
+        return total / seconds if seconds else None
+
+    def largest(self) -> float:
+        """Of all readings."""
+        return float(max(values.max() for values in self._values))
+
+    def _is_whole(self, steps: Floats) -> NDArray[np.bool_]:
+        return np.ones(len(steps), bool)
+
+    def _adds(self, values: Floats, seconds: Floats) -> Floats:
+        between: Floats = (values[:-1] + values[1:]) / 2 * seconds
+        return between
 
 
 def summed_rates(tracks: list[CounterTrack], edges_ns: Times, gaps: Gaps = ()) -> Floats | None:

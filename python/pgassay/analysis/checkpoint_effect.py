@@ -27,11 +27,12 @@ from pgassay.plan.model import Plan
 Array = NDArray[np.float64]
 FEWEST_TRIALS = 3
 FEWEST_RESAMPLED = 5
-"""Percentiles of fewer trials hold the truth too seldom (docs/validation-estimates.md)."""
+"""Percentiles of four trials held a recovery in 88 % of simulated runs, those of five in 94 %."""
 _LONGEST_BEFORE_S, _LONGEST_AFTER_S = 10.0, 120.0
 _LEAST_CYCLE_S = 10.0
 """Checkpoints that follow each other faster have no before and after."""
-_SMOOTHING = 3
+_IMAGES = "wal wal_fpi"
+"""The series of full-page images, by its name in a course."""
 _RECOVERED = 0.1
 """Share of the depth that may be left when a dip counts as made good."""
 
@@ -45,6 +46,8 @@ class _Profile:
     pct: Array
     """By place in the window, per cent of the level before."""
     lost: float
+    images: float | None
+    """Full-page images more than before, from the start on; None where they were not seen."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,8 @@ def _profiles(courses: Sequence[TrialCourse], window: _Window) -> list[_Profile]
     found = []
     for course in courses:
         done = np.r_[0.0, np.cumsum(course.transactions)]
-        rows, lost = [], []
+        written = _written(course)
+        rows, lost, images = [], [], []
         for at in course.checkpoints_s:
             edges = at + np.arange(-window.before, window.after + 1) * window.step_s
             others = course.checkpoints_s[course.checkpoints_s != at]
@@ -134,9 +138,22 @@ def _profiles(courses: Sequence[TrialCourse], window: _Window) -> list[_Profile]
                 continue
             rows.append(100.0 * (counts / usual - 1.0))
             lost.append(float((usual - counts[window.before :]).sum()))
+            if written is not None:
+                pages = np.diff(np.interp(edges, course.edges_s, written))
+                images.append((pages[window.before :] - pages[: window.before].mean()).sum())
         if rows:
             profile = np.mean(rows, axis=0)
-            found.append(_Profile(course, len(rows), profile, float(np.mean(lost))))
+            more = float(np.mean(images)) if images else None
+            found.append(_Profile(course, len(rows), profile, float(np.mean(lost)), more))
+    return found
+
+
+def _written(course: TrialCourse) -> Array | None:
+    """Full-page images since the first edge, at each edge."""
+    if _IMAGES not in course.names:
+        return None
+    rates = course.series[course.names.index(_IMAGES)]
+    found: Array = np.r_[0.0, np.cumsum(rates * np.diff(course.edges_s))]
     return found
 
 
@@ -154,8 +171,9 @@ def _effect(
     seen = sum(profile.checkpoints for profile in profiles)
     if refused is not None or window is None:
         return CheckpointEffect(
-            arm, len(profiles), seen, 0.0, 0.0, (), (), (), None, None, None, None, None, refused
-        )
+            arm, len(profiles), seen, 0.0, 0.0, (), (), (), None, None, None, None, None, None,
+            refused,
+        )  # fmt: skip
     rows = np.array([profile.pct for profile in profiles])
     mean = rows.mean(axis=0)
     band = max_t_band(rows)
@@ -169,6 +187,7 @@ def _effect(
     )
     lowest = _lowest(mean, window)
     times = _times(rows, window) if dips else None
+    images = [profile.images for profile in profiles if profile.images is not None]
     return CheckpointEffect(
         arm=arm,
         trials=len(rows),
@@ -185,6 +204,9 @@ def _effect(
         duration_s=None if times is None else times[0],
         recovery_s=None if times is None else times[1],
         lost_transactions=mean_with_interval(np.array([profile.lost for profile in profiles])),
+        full_page_images=mean_with_interval(np.array(images))
+        if len(images) == len(profiles)
+        else None,
         refused=None,
     )
 
@@ -211,11 +233,12 @@ def _bounds(low: float, high: float) -> Interval | None:
     return (float(low), float(high)) if math.isfinite(low) and math.isfinite(high) else None
 
 
-def _smooth(profile: Array, window: _Window) -> Array:
-    """The mean of three neighbours after the start; what came before is not mixed in."""
-    after = profile[window.before :]
-    padded = np.r_[after[:1], after, after[-1:]]
-    smooth: Array = np.convolve(padded, np.full(_SMOOTHING, 1.0 / _SMOOTHING), mode="valid")
+def _smooth(profiles: Array, window: _Window) -> Array:
+    """The mean of three neighbours after the start, along the last axis; what came before is not
+    mixed in."""
+    after = profiles[..., window.before :]
+    padded = np.concatenate([after[..., :1], after, after[..., -1:]], axis=-1)
+    smooth: Array = (padded[..., :-2] + padded[..., 1:-1] + padded[..., 2:]) / 3.0
     return smooth
 
 
@@ -237,14 +260,14 @@ def _depths(profiles: Sequence[_Profile], window: _Window) -> Array:
 
 def _times(rows: Array, window: _Window) -> tuple[Estimate, Estimate]:
     """(duration, recovery) of the mean profile, trials resampled where there are enough."""
-    point = _dip_times(rows.mean(axis=0), window)
+    (point,) = _dip_times(rows.mean(axis=0)[None], window)
     if len(rows) < FEWEST_RESAMPLED:
-        return Estimate(point[0], None, None), Estimate(point[1], None, None)
-    resampled = np.array(
-        [_dip_times(rows[chosen].mean(axis=0), window) for chosen in draws(len(rows), 1000)]
-    )
+        return Estimate(float(point[0]), None, None), Estimate(float(point[1]), None, None)
+    n = len(rows)
+    times_drawn = np.array([np.bincount(chosen, minlength=n) for chosen in draws(n, 1000)])
+    resampled = _dip_times(times_drawn @ rows / n, window)
     duration, recovery = (
-        _estimate(point[k], *widened_percentiles(resampled[:, k], len(rows))) for k in range(2)
+        _estimate(float(point[k]), *widened_percentiles(resampled[:, k], n)) for k in range(2)
     )
     return duration, recovery
 
@@ -255,21 +278,26 @@ def _estimate(value: float, low: float, high: float) -> Estimate:
     )
 
 
-def _dip_times(profile: Array, window: _Window) -> tuple[float, float]:
-    """How long the dip around the lowest place is half as deep, and when it is made good.
+def _dip_times(profiles: Array, window: _Window) -> Array:
+    """Of each profile, how long the dip around its lowest place is half as deep, and when it is
+    made good.
 
     Infinite where the window ends before that.
     """
-    smooth = _smooth(profile, window)
-    lowest = int(np.argmin(smooth))
-    half = smooth > 0.5 * smooth[lowest]
-    left = np.flatnonzero(half[:lowest])
-    right = np.flatnonzero(half[lowest:])
-    good = np.flatnonzero(smooth[lowest:] >= _RECOVERED * smooth[lowest])
-    begin = int(left[-1]) + 1 if len(left) else 0
-    duration = (lowest + right[0] - begin) * window.step_s if len(right) else math.inf
-    recovery = (lowest + good[0] + 0.5) * window.step_s if len(good) else math.inf
-    return float(duration), float(recovery)
+    smooth = _smooth(profiles, window)
+    places = np.arange(smooth.shape[1])
+    lowest = smooth.argmin(axis=1)[:, None]
+    depth = np.take_along_axis(smooth, lowest, axis=1)
+    half, after = smooth > 0.5 * depth, places >= lowest
+    begin = np.where(half & ~after, places, -1).max(axis=1) + 1
+    duration = (_first(half & after) - begin) * window.step_s
+    recovery = (_first((smooth >= _RECOVERED * depth) & after) + 0.5) * window.step_s
+    return np.column_stack([duration, recovery])
+
+
+def _first(places: NDArray[np.bool_]) -> Array:
+    """Of each row the first that is so; infinite where none is."""
+    return np.where(places.any(axis=1), places.argmax(axis=1), math.inf)
 
 
 def _contrasts(plan: Plan, values: dict[tuple[int, str], Array]) -> tuple[CheckpointContrast, ...]:

@@ -50,6 +50,7 @@ def host_costs(
         everything = busy + idle + steal
         found["host_cpu_busy"] = 100.0 * busy / everything
         found["host_steal"] = 100.0 * steal / everything
+    if busy:  # the kernel's idle and iowait may go backwards; this needs neither
         found["host_cpu_ms_per_tx"] = busy * _TICK_MS / transactions
     disks = set(whole_disks({o for source, o, _ in host.keys() if source == "diskstats"}))  # noqa: SIM118 (not a mapping)
     for kind in ("written", "read"):

@@ -6,7 +6,8 @@ Never: bridges a reset; a counter that goes backwards inside a window has no dif
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 Key = tuple[str, str, str]
 """(source, object, name)."""
+_WORDS = ("source", "object", "name")
 _ONE_READING_NS = 5_000_000
 Small = NDArray[np.uint16] | NDArray[np.int64]
 
@@ -38,14 +40,17 @@ class CounterSeries:
     def __init__(self, table: Rows) -> None:
         self._series: dict[Key, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
         self._period: dict[str, int] = {}
+        self.damaged = 0
+        """Values that were no finite numbers, and are left out."""
         if table.num_rows == 0:
             return
         # A column at a time, and none longer than it is needed: they are the largest of a run.
-        times = table["time_ns"].to_numpy()
+        columns = _one_ahead(table, ("time_ns", *_WORDS, "value"))
+        times = next(columns).to_numpy()
         words: list[list[str]] = []
         code = np.zeros(table.num_rows, dtype=np.int64)
-        for column in ("source", "object", "name"):
-            indices, found = _encoded(table[column])
+        for column in _WORDS:
+            indices, found = _encoded(next(columns))
             words.append(found)
             code *= len(found)
             code += indices
@@ -60,13 +65,20 @@ class CounterSeries:
         codes = used[small[edges[:-1]]]
         del small
         times = times[order]
-        values = table["value"].to_numpy()[order]
+        values = next(columns).to_numpy()[order]
         del order
+        finite = np.isfinite(values)
+        self.damaged = len(values) - int(np.count_nonzero(finite))
         for code_of_it, start, end in zip(codes.tolist(), edges, edges[1:], strict=False):
             rest, name = divmod(code_of_it, len(words[2]))
             source, thing = divmod(rest, len(words[1]))
             key = (words[0][source], words[1][thing], words[2][name])
-            self._series[key] = (times[start:end], values[start:end])
+            series = times[start:end], values[start:end]
+            if self.damaged:
+                kept = finite[start:end]
+                series = series[0][kept], series[1][kept]
+            if len(series[0]):
+                self._series[key] = series
 
     def keys(self) -> Iterable[Key]:
         """Every counter that was read."""
@@ -92,8 +104,7 @@ class CounterSeries:
         slack = 2 * self._period[key[0]]
         if times[0] > start_ns + slack or times[-1] < end_ns - slack:
             return None
-        inside = values[(times >= start_ns - slack) & (times <= end_ns + slack)]
-        if np.any(np.diff(inside) < 0):
+        if self._went_back(key, start_ns, end_ns):
             return None
         # Nanoseconds of Unix time are beyond what a float holds to the last digit.
         edges = np.array([start_ns, end_ns]) - times[0]
@@ -123,18 +134,36 @@ class CounterSeries:
         *,
         counts: Callable[[str], bool] = lambda _: True,
     ) -> float | None:
-        """The sum of some counters of a source over its objects; None where none was read.
+        """The sum of some counters of a source over its objects; None where none was read, or
+        where one of them went backwards: the others' growth is not the whole.
 
         `counts` tells by its name whether an object is part of the sum.
         """
         wanted = set(names)
-        found = [
-            grown
-            for key in self._series
-            if key[0] == source and key[2] in wanted and counts(key[1])
-            if (grown := self.increase(key, start_ns, end_ns)) is not None
-        ]
+        keys = [k for k in self._series if k[0] == source and k[2] in wanted and counts(k[1])]
+        if any(self._went_back(key, start_ns, end_ns) for key in keys):
+            return None
+        grown = [self.increase(key, start_ns, end_ns) for key in keys]
+        found = [one for one in grown if one is not None]
         return sum(found) if found else None
+
+    def _went_back(self, key: Key, start_ns: int, end_ns: int) -> bool:
+        times, values = self._series[key]
+        slack = 2 * self._period[key[0]]
+        inside = values[(times >= start_ns - slack) & (times <= end_ns + slack)]
+        return bool(np.any(np.diff(inside) < 0))
+
+
+def _one_ahead(table: Rows, names: Sequence[str]) -> Iterator[pa.ChunkedArray]:
+    """Columns in turn; while one is worked on, the next is read from its file."""
+    with ThreadPoolExecutor(1) as reader:
+        following = reader.submit(table.__getitem__, names[0])
+        for name in names[1:]:
+            column = following.result()
+            following = reader.submit(table.__getitem__, name)
+            yield column
+            del column
+        yield following.result()
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[str]]:

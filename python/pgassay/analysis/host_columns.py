@@ -13,6 +13,7 @@ import itertools
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 
 import numpy as np
@@ -54,8 +55,10 @@ _KINDS = {
     "w": ("writes_completed", "writes_merged", "sectors_written", "write_ms"),
     "d": ("discards_completed", "discards_merged", "sectors_discarded", "discard_ms"),
 }
-_PAGE_KIB = 4
-"""Of x86 and most others; swapping is counted in pages."""
+_PAGES_KIB = (4, 8, 16, 64)
+"""What Linux machines have; swapping is counted in pages."""
+_PAGES_OFF = 0.3
+"""Two files are read one after the other: by so much their figures may differ."""
 _SECTORS_PER_KB = 2
 
 
@@ -101,9 +104,9 @@ class HostColumns:
         found["free"] = self._sum_of_levels(("MemFree",), start, end)
         found["buff"] = self._sum_of_levels(("Buffers",), start, end)
         found["cache"] = self._sum_of_levels(("Cached", "SReclaimable"), start, end)
+        for column, name in (("si", "pswpin"), ("so", "pswpout")):
+            found[column] = self._swapped(name, start, end)
         for column, source, name, factor in (
-            ("si", "vmstat", "pswpin", _PAGE_KIB),
-            ("so", "vmstat", "pswpout", _PAGE_KIB),
             ("bi", "vmstat", "pgpgin", 1),
             ("bo", "vmstat", "pgpgout", 1),
             ("in", "stat", "intr", 1),
@@ -117,6 +120,28 @@ class HostColumns:
         for column, ticks in spent.items():
             found[column] = None if not everything or ticks is None else 100 * ticks / everything
         return found
+
+    def _swapped(self, name: str, start: int, end: int) -> float | None:
+        """KiB a second; no page was swapped whatever its size."""
+        pages = self._counters.increase(("vmstat", "", name), start, end)
+        if not pages:
+            return pages
+        page_kib = self.page_kib
+        return None if page_kib is None else pages * page_kib / ((end - start) / 1e9)
+
+    @cached_property
+    def page_kib(self) -> int | None:
+        """The size of a page: the kernel tells dirty memory in kB and in pages; None where there
+        was too little of it, or it fits no size."""
+        at = self._readings["vmstat"]
+        kib, pages = (
+            self._counters.levels((source, "", name), at)
+            for source, name in (("meminfo", "Dirty"), ("vmstat", "nr_dirty"))
+        )
+        if not len(kib) or not pages.sum():
+            return None
+        page = kib.mean() / pages.mean()
+        return next((size for size in _PAGES_KIB if abs(page / size - 1) < _PAGES_OFF), None)
 
     def _iostat(self, device: str, start: int, end: int) -> dict[str, float | None]:
         seconds = (end - start) / 1e9

@@ -15,21 +15,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pgassay.analysis.binned import CounterTrack, Floats, Times, bin_edges, summed_rates
+from pgassay.analysis.binned import CounterTrack, Floats, LevelTrack, Times, bin_edges, summed_rates
 from pgassay.analysis.counters import CounterSeries, Key
 from pgassay.analysis.host_windows import HostCourse
 from pgassay.analysis.logged import logged_in
+from pgassay.analysis.look_weights import usual_ns
 from pgassay.analysis.metrics import WAIT_CLASSES
 from pgassay.analysis.model import HostWindow
 from pgassay.analysis.observed_statements import Statement, StatementSums
 from pgassay.analysis.sampled_waits import SampledWaits
-from pgassay.analysis.wait_profile import WaitProfile
+from pgassay.analysis.wait_profile import WaitProfile, looks_in
 from pgassay.samples.observation_directory import StoredSegment
 from pgassay.trials.disk_names import whole_disks
 from pgassay.trials.segment import kind_of
 from pgassay.trials.statement_statistics import WAITS
 
 _SERVER = frozenset({"cluster", "wal_position"})
+_STANDBY = "standby"
+_LEVELS = ("replay_lag_ms", "replay_behind_bytes", "receive_behind_bytes")
+"""How far a standby is behind, as it says."""
 _HOST = frozenset({"stat", "diskstats"})
 _PROCESSOR = ("user", "nice", "system", "irq", "softirq", "idle", "iowait", "steal")
 _SECTORS = {"read": "sectors_read", "written": "sectors_written"}
@@ -50,7 +54,8 @@ class Observed:
     edges_ns: tuple[int, ...]
     courses: Mapping[str, Course]
     """By name, a value for each bin: tps, rollbacks (1/s), wal (bytes/s), read, written (bytes/s),
-    busy, iowait, steal (percent of the host's processors). What was not read is absent."""
+    busy, iowait, steal (percent of the host's processors); of a standby replay_lag_ms,
+    replay_behind_bytes, receive_behind_bytes. What was not read is absent."""
     sessions: Mapping[str, Course]
     """Wait class → average active sessions in each bin."""
     averages: Mapping[str, float]
@@ -64,6 +69,7 @@ class Observed:
     checkpoints: tuple[Mapping[str, Any], ...]
     """Rows of checkpoints.parquet."""
     checkpoints_from: str
+    """`log`, `counters`, or `both`: where the log has gaps or came and went."""
     logged: Mapping[str, int]
     """What the server's log tells, by kind."""
     log_read: bool
@@ -78,6 +84,8 @@ class Observed:
     bytes_on_disk: int
     sampled_waits: Mapping[str, float] = field(default_factory=dict)
     """Wait event → average waiting sessions by pg_wait_sampling; empty where it is not there."""
+    largest: Mapping[str, float] = field(default_factory=dict)
+    """Of the courses that are sizes and not rates, the largest reading."""
     host: HostWindow | None = None
     """Over the time in which the host was read."""
     host_windows: tuple[HostWindow, ...] = ()
@@ -98,9 +106,10 @@ class Observed:
         return 1e3 * sessions / tps if tps else None
 
 
-def read_observed(segments: Sequence[StoredSegment]) -> Observed:
-    """Everything that the segments hold."""
+def read_observed(segments: Sequence[StoredSegment], warned: Sequence[str] = ()) -> Observed:
+    """Everything that the segments hold; `warned` by those that are there no more."""
     summaries = [segment.summary() for segment in segments]
+    warnings = [*warned, *(text for summary in summaries for text in summary["warnings"])]
     start_ns, end_ns = summaries[0]["started_ns"], summaries[-1]["ended_ns"]
     edges = bin_edges(start_ns, end_ns)
     gathered = _Gathered(edges, end_ns)
@@ -110,7 +119,8 @@ def read_observed(segments: Sequence[StoredSegment]) -> Observed:
     cost = _summed([summary["sampler_cost"] for summary in summaries])
     own = cost.get("transactions", 0.0) / max((end_ns - start_ns) / 1e9, 1e-9)
     courses, averages, commits = gathered.courses(own)
-    ticks = max(gathered.ticks.sum(), 1)
+    looked_ns = max(gathered.events_over_ns, 1.0)
+    sources = {summary["checkpoints_from"] for summary in summaries}
     return Observed(
         start_ns=start_ns,
         end_ns=end_ns,
@@ -120,18 +130,19 @@ def read_observed(segments: Sequence[StoredSegment]) -> Observed:
         averages=averages,
         commits=commits,
         classes=gathered.classes(),
-        events={event: count / ticks for event, count in gathered.events.most_common()},
+        events={event: busy / looked_ns for event, busy in gathered.events.most_common()},
         checkpoints=tuple(gathered.checkpoints),
-        checkpoints_from=summaries[-1]["checkpoints_from"],
+        checkpoints_from=sources.pop() if len(sources) == 1 else "both",
         logged=gathered.logged,
         log_read=any(summary.get("log") for summary in summaries),
         statements=gathered.statements.ranked(),
         gaps_ns=tuple(gathered.gaps),
-        warnings=tuple({kind_of(text): text for s in summaries for text in s["warnings"]}.values()),
+        warnings=tuple({kind_of(text): text for text in warnings}.values()),
         cost=cost,
         clock=summaries[-1].get("clock") or {},
         bytes_on_disk=sum(segment.bytes() for segment in segments),
         sampled_waits=gathered.sampled_waits.sessions(),
+        largest={name: track.largest() for name, track in gathered.levels.items()},
         host=gathered.host.whole(),
         host_windows=gathered.host.windows(),
     )
@@ -144,31 +155,39 @@ class _Gathered:
         self._edges = edges
         self.host = HostCourse(int(edges[0]), end_ns)
         self._tracks: dict[Key, CounterTrack] = {}
+        self.levels: dict[str, LevelTrack] = {}
         bins = len(edges) - 1
-        self.ticks = np.zeros(bins)
+        self.looked_ns = np.zeros(bins)
         self.busy: Floats = np.zeros((bins, len(WAIT_CLASSES)))
         self.events: Counter[str] = Counter()
+        """Busy nanoseconds."""
+        self.events_over_ns = 0.0
         self.checkpoints: list[dict[str, Any]] = []
         self.logged: Counter[str] = Counter()
         self.statements = StatementSums()
         self.sampled_waits = SampledWaits()
         self.gaps: list[tuple[int, int]] = []
-        self._last_tick = int(edges[0])
+        self._last_tick = self._last_answer = int(edges[0])
         self._splits_cpu = False
 
     def add(self, segment: StoredSegment, summary: Mapping[str, Any]) -> None:
         postgres = segment.table("postgres")
         self.statements.add(postgres)
         host = CounterSeries(segment.table("host"))
-        wanted = pa.array([*sorted(_SERVER), WAITS.source])
+        wanted = pa.array([*sorted(_SERVER), WAITS.source, _STANDBY])
         server = CounterSeries(
             postgres.filter(pc.is_in(postgres["source"].cast(pa.string()), wanted))
         )
         self.sampled_waits.add(server)
         self._add_counters(server, _SERVER)
+        self._add_levels(server)
         self._add_counters(host, _HOST)
         self.host.add(host)
-        self._add_waits(WaitProfile(segment.table("waits"), host))
+        waits = segment.table("waits")
+        self._add_gaps(looks_in(waits), postgres["time_ns"].to_numpy())
+        since = self._last_tick
+        gaps = [gap for gap in self.gaps if gap[1] > since]
+        self._add_waits(WaitProfile(waits, host, since_ns=since, gaps=gaps))
         self.checkpoints += segment.table("checkpoints").to_pylist()
         self.logged.update(logged_in(segment, 0, summary["ended_ns"] + 10**12))
 
@@ -178,44 +197,52 @@ class _Gathered:
                 continue
             self._tracks.setdefault(key, CounterTrack()).add(*found.points(key))
 
+    def _add_levels(self, found: CounterSeries) -> None:
+        for name in _LEVELS:
+            key = (_STANDBY, "", name)
+            if key in found.keys():  # noqa: SIM118 (not a mapping)
+                self.levels.setdefault(name, LevelTrack()).add(*found.points(key))
+
     def _add_waits(self, profile: WaitProfile) -> None:
         self._splits_cpu |= profile.splits_cpu
-        ticks = np.diff(np.searchsorted(profile.ticks_ns, self._edges)).astype(float)
-        self.ticks += ticks
-        self.busy += np.nan_to_num(profile.by_window(self._edges)) * ticks[:, None]
+        looked_ns = profile.looked_ns(self._edges)
+        self.looked_ns += looked_ns
+        self.busy += np.nan_to_num(profile.by_window(self._edges)) * looked_ns[:, None]
         if len(profile.ticks_ns):
-            # All ticks of the segment: one may have been on its way when it ended.
-            first, last = profile.ticks_ns[0], profile.ticks_ns[-1] + 1
-            for event, average in profile.event_sessions(int(first), int(last)).items():
-                self.events[event] += round(average * len(profile.ticks_ns))
-            self._add_gaps(profile.ticks_ns)
+            # All looks of the segment: one may have been on its way when it ended.
+            first, self._last_tick = int(profile.ticks_ns[0]), int(profile.ticks_ns[-1])
+            last = self._last_tick + 1
+            (over_ns,) = profile.looked_ns(np.array([first, last]))
+            self.events_over_ns += float(over_ns)
+            for event, average in profile.event_sessions(first, last).items():
+                self.events[event] += average * over_ns
 
-    def _add_gaps(self, ticks: Times) -> None:
-        seen = np.r_[self._last_tick, ticks]
-        usual = float(np.median(np.diff(ticks))) if len(ticks) > 2 else 0.0
+    def _add_gaps(self, ticks: Times, answered: Times) -> None:
+        """The server gave no answer, to neither sampler; a sampler at rest is no gap."""
+        usual = usual_ns(ticks)
+        every = np.unique(np.r_[ticks, answered])
+        seen = np.r_[self._last_answer, every[every > self._last_answer]]
         long = np.flatnonzero(np.diff(seen) > max(_GAP_S * 1e9, _GAP_TICKS * usual))
         for at in long.tolist():
             self.gaps.append((int(seen[at]), int(seen[at + 1])))
-        self._last_tick = int(seen[-1])
+        self._last_answer = int(seen[-1])
 
     def close(self, end_ns: int) -> None:
         """The observation is over: what was not seen until then is a gap too."""
-        if end_ns - self._last_tick > _GAP_S * 1e9:
-            self.gaps.append((self._last_tick, end_ns))
+        if end_ns - self._last_answer > _GAP_S * 1e9:
+            self.gaps.append((self._last_answer, end_ns))
 
     def classes(self) -> dict[str, float]:
         """Without the queue for a processor where no segment could tell it."""
-        ticks = max(self.ticks.sum(), 1)
+        looked_ns = max(self.looked_ns.sum(), 1.0)
         return {
-            wait_class.name: float(busy / ticks)
+            wait_class.name: float(busy / looked_ns)
             for wait_class, busy in zip(WAIT_CLASSES, self.busy.sum(axis=0), strict=True)
             if wait_class.name != "cpu_queue" or self._splits_cpu
         }
 
     def sessions(self) -> dict[str, Course]:
-        average = np.where(
-            self.ticks[:, None] > 0, self.busy / np.maximum(self.ticks, 1)[:, None], np.nan
-        )
+        average = self.busy / np.where(self.looked_ns > 0, self.looked_ns, np.nan)[:, None]
         return {
             wait_class.name: _course(average[:, at])
             for at, wait_class in enumerate(WAIT_CLASSES)
@@ -250,6 +277,10 @@ class _Gathered:
             found[name], averages[name] = rates * factor, average
         for name, rates, average in self._processors():
             found[name], averages[name] = rates, average
+        for name, level in self.levels.items():
+            mean = level.mean(self.gaps)
+            if mean is not None:
+                found[name], averages[name] = level.rates(self._edges, self.gaps), mean
         return {name: _course(rates) for name, rates in found.items()}, averages, commits
 
     def _processors(self) -> list[tuple[str, Floats, float]]:

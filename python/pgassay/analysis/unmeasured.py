@@ -17,14 +17,14 @@ _MOST_ARMS = 3
 
 def unmeasured(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[Doubt]:
     """Metrics that not one trial of some arm has: another version may lack the counter."""
-    have: dict[str, set[str]] = {name: set() for name in METRICS}
+    have: dict[str, set[str]] = {}
     for trial in trials:
         for name in trial.whole.values:
-            if name in have:
-                have[name].add(trial.arm)
+            have.setdefault(name, set()).add(trial.arm)
     seen = {trial.arm for trial in trials if trial.whole.transactions}
-    for name, arms in have.items():
-        without = [arm.label for arm in plan.arms if arm.id in seen - arms] if arms else []
+    lacked = {name: seen - arms for name, arms in have.items() if not seen <= arms}
+    for name in METRICS if lacked else ():
+        without = [arm.label for arm in plan.arms if arm.id in lacked.get(name, ())]
         if without:
             more = f" and {len(without) - _MOST_ARMS} more" if len(without) > _MOST_ARMS else ""
             told = "; ".join(without[:_MOST_ARMS]) + more

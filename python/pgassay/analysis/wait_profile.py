@@ -4,13 +4,14 @@ Enters: the rows of waits.parquet, and where they were read the host's counters.
 over any window; with the host's, sessions on CPU are split from those in the queue for one.
 Never: counts background processes or the samplers as work of the load.
 
-Average active sessions (AAS) of a class is busy sessions per tick; times the window, divided by
+Average active sessions (AAS) of a class is busy sessions per look, each look weighted by the time
+that it stands for (`look_weights.py`); times the window, divided by
 its transactions, it is the time one transaction spends so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from pgassay.analysis.counters import CounterSeries
 from pgassay.analysis.cpu_queue import OF_THE_LOAD, CpuQueue
+from pgassay.analysis.look_weights import times_of_looks
 from pgassay.analysis.metrics import WAIT_CLASSES, class_of
 
 _CLASS_CODE = {wait_class.name: code for code, wait_class in enumerate(WAIT_CLASSES)}
@@ -28,12 +30,27 @@ _SPLIT_OVER_NS = 10_000_000_000
 Event = tuple[str | None, str | None]
 
 
+def looks_in(table: pa.Table) -> NDArray[np.int64]:
+    """When was looked, in order: a look that found nobody is a row too."""
+    found: NDArray[np.int64] = np.sort(pc.unique(table["tick_ns"]).to_numpy())
+    return found
+
+
 class WaitProfile:
     """The sampled sessions of one trial."""
 
-    def __init__(self, table: pa.Table, host: CounterSeries | None = None) -> None:
+    def __init__(
+        self,
+        table: pa.Table,
+        host: CounterSeries | None = None,
+        *,
+        since_ns: int | None = None,
+        gaps: Sequence[tuple[int, int]] = (),
+    ) -> None:
+        """`since_ns`: when was looked last before; `gaps`: when nothing was seen."""
         self._queue = CpuQueue(host)
-        self.ticks_ns: NDArray[np.int64] = np.unique(table["tick_ns"].to_numpy())
+        self.ticks_ns = looks_in(table)
+        self._times_ns = times_of_looks(self.ticks_ns, since_ns, gaps)
         foreground = pc.fill_null(
             pc.is_in(table["backend_type"].cast(pa.string()), pa.array(OF_THE_LOAD)), False
         )
@@ -41,9 +58,10 @@ class WaitProfile:
         self.busy_ns: NDArray[np.int64] = busy["tick_ns"].to_numpy()
         kinds, kind_codes = _encoded(busy["wait_event_type"])
         names, name_codes = _encoded(busy["wait_event"])
-        pairs, self.event_codes = np.unique(
-            kind_codes * len(names) + name_codes, return_inverse=True
-        )
+        codes = kind_codes * len(names) + name_codes
+        seen = np.bincount(codes, minlength=1) > 0
+        pairs = np.flatnonzero(seen)
+        self.event_codes: NDArray[np.int64] = (np.cumsum(seen) - 1)[codes]
         self.events: list[Event] = [
             (kinds[code // len(names)], names[code % len(names)]) for code in pairs.tolist()
         ]
@@ -51,7 +69,14 @@ class WaitProfile:
         self.classes: NDArray[np.int64] = (
             classes[self.event_codes] if len(classes) else np.empty(0, np.int64)
         )
-        self._cpu_ns: NDArray[np.int64] = np.sort(self.busy_ns[self.classes == _CPU])
+        self._busy_for_ns = self._times_ns[np.searchsorted(self.ticks_ns, self.busy_ns)]
+        on_cpu = self.classes == _CPU
+        per_tick = np.bincount(
+            np.searchsorted(self.ticks_ns, self.busy_ns[on_cpu]), minlength=len(self.ticks_ns)
+        )
+        self._looked_ns = np.r_[0.0, np.cumsum(self._times_ns)]
+        self._on_cpu_ns = np.r_[0.0, np.cumsum(self._times_ns * per_tick)]
+        """Up to each tick: the time that looks stand for, and that of sessions on CPU."""
 
     @property
     def splits_cpu(self) -> bool:
@@ -59,7 +84,7 @@ class WaitProfile:
         return self._queue.is_known
 
     def average_sessions(self, start_ns: int, end_ns: int) -> Mapping[str, float] | None:
-        """Busy sessions by wait class, averaged over a window's ticks; None without a tick."""
+        """Busy sessions by wait class, averaged over a window's time; None without a tick."""
         (sessions,) = self.by_window(np.array([start_ns, end_ns]))
         if np.isnan(sessions[0]):
             return None
@@ -72,17 +97,26 @@ class WaitProfile:
     def by_window(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
         """The same for windows side by side, windows × classes; NaN without a tick."""
         windows, classes = len(edges_ns) - 1, len(WAIT_CLASSES)
-        ticks = np.diff(np.searchsorted(self.ticks_ns, edges_ns))
+        looked_ns = self.looked_ns(edges_ns)
         within = np.searchsorted(edges_ns, self.busy_ns, side="right") - 1
         counts = (within >= 0) & (within < windows)
         found = np.bincount(
-            within[counts] * classes + self.classes[counts], minlength=windows * classes
+            within[counts] * classes + self.classes[counts],
+            weights=self._busy_for_ns[counts],
+            minlength=windows * classes,
         ).reshape(windows, classes)
-        sessions = np.where(ticks[:, None] > 0, found / np.maximum(ticks, 1)[:, None], np.nan)
+        sessions = found / np.where(looked_ns > 0, looked_ns, np.nan)[:, None]
         in_queue = sessions[:, _CPU] * self._queued_share(edges_ns)
         sessions[:, _CPU] -= in_queue
         sessions[:, _CPU_QUEUE] += in_queue
         return sessions
+
+    def looked_ns(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How long the looks in each window stand for; 0 without a look."""
+        found: NDArray[np.float64] = np.diff(
+            self._looked_ns[np.searchsorted(self.ticks_ns, edges_ns)]
+        )
+        return found
 
     def _queued_share(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
         """Of each window's sessions on CPU, the share in its queue; seen over 10 s at least."""
@@ -92,21 +126,24 @@ class WaitProfile:
         missing = np.maximum(_SPLIT_OVER_NS - (ends - starts), 0) // 2
         starts = np.maximum(starts - missing, min(starts[0], self.ticks_ns[0]))
         ends = np.minimum(ends + missing, max(ends[-1], self.ticks_ns[-1] + 1))
-        ticks = np.searchsorted(self.ticks_ns, ends) - np.searchsorted(self.ticks_ns, starts)
-        samples = np.searchsorted(self._cpu_ns, ends) - np.searchsorted(self._cpu_ns, starts)
-        on_cpu = samples / np.maximum(ticks, 1)
+        first, last = (np.searchsorted(self.ticks_ns, at) for at in (starts, ends))
+        looked_ns = self._looked_ns[last] - self._looked_ns[first]
+        on_cpu_ns = self._on_cpu_ns[last] - self._on_cpu_ns[first]
+        on_cpu = on_cpu_ns / np.where(looked_ns > 0, looked_ns, np.inf)
         waiting = self._queue.waiting(starts, ends, on_cpu)
         return np.asarray(waiting / np.where(on_cpu > 0.0, on_cpu, 1.0))
 
     def event_sessions(self, start_ns: int, end_ns: int) -> Mapping[str, float]:
         """The same by single event, such as `LWLock:WALWrite`; no event is `CPU` or `CPU queue`."""
-        ticks = np.count_nonzero((self.ticks_ns >= start_ns) & (self.ticks_ns < end_ns))
+        (looked_ns,) = self.looked_ns(np.array([start_ns, end_ns]))
         inside = (self.busy_ns >= start_ns) & (self.busy_ns < end_ns)
-        counts = np.bincount(self.event_codes[inside], minlength=len(self.events))
+        busy_for_ns = np.bincount(
+            self.event_codes[inside], weights=self._busy_for_ns[inside], minlength=len(self.events)
+        )
         found = {
-            f"{kind}:{name}" if kind else "CPU": float(count) / max(int(ticks), 1)
-            for (kind, name), count in zip(self.events, counts, strict=True)
-            if count
+            f"{kind}:{name}" if kind else "CPU": float(spent_ns / looked_ns)
+            for (kind, name), spent_ns in zip(self.events, busy_for_ns, strict=True)
+            if spent_ns
         }
         (share,) = self._queued_share(np.array([start_ns, end_ns]))
         if share > 0.0 and "CPU" in found:

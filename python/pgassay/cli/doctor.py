@@ -16,7 +16,7 @@ from pgassay.cli.connection import Database, Host, Port, Ssh, Sudo, User, connec
 from pgassay.cli.console import out, plain
 from pgassay.errors import ExitCode
 from pgassay.target.access import access_of
-from pgassay.trials.access_checks import check_access, target_table
+from pgassay.trials.access_checks import check_access, check_data, target_table
 from pgassay.trials.check import Check
 from pgassay.trials.checks import check_host, check_server
 
@@ -41,17 +41,29 @@ def doctor(
     cluster: Annotated[
         str | None, typer.Option("--cluster", help="Debian's VERSION/NAME of the server.")
     ] = None,
+    data: Annotated[
+        str | None, typer.Option("--data", help="The server's data directory, with --bin.")
+    ] = None,
+    bin: Annotated[  # noqa: A002 (the key users write)
+        str | None, typer.Option("--bin", help="The bin directory of its pg_ctl.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Check this machine, and a server where one is named."""
     checks = check_host()
-    beside = (ssh, service, cluster)
+    beside = (ssh, service, cluster, data, bin)
     if any(option is not None for option in (database, host, port, user, *beside)):
         dsn = connection_string(database, host, port, user)
-        checks += check_server(dsn, log_elsewhere=ssh is not None)
-        if any(option is not None for option in beside):
-            given = {"dsn": dsn, "ssh": ssh, "service": service, "cluster": cluster, "sudo": sudo}
-            checks += check_access(dsn, access_of(target_table(given)))
+        given = {"dsn": dsn, "ssh": ssh, "service": service, "cluster": cluster, "sudo": sudo}
+        access = access_of(target_table({**given, "data": data, "bin": bin}))
+        way: str | None = dsn
+        if access.data is not None:
+            seen, way = check_data(dsn, access)
+            checks += seen
+        if way is not None:
+            checks += check_server(way, log_elsewhere=ssh is not None)
+            if access.reaches_host:
+                checks += check_access(way, access)
     if as_json:
         found = [asdict(check) for check in checks]
         typer.echo(json.dumps({"schema": "pgassay.doctor/1", "checks": found}))

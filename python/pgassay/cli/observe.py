@@ -31,7 +31,9 @@ from pgassay.cli.connection import (
 )
 from pgassay.cli.console import err, out, plain
 from pgassay.cli.observe_progress import ObserveProgress
+from pgassay.cli.summary import print_not_seen
 from pgassay.errors import ExitCode, SpecError
+from pgassay.interruption import SIGNALS
 from pgassay.observation import Outcome, Request, observe
 from pgassay.report.observation import summary_object
 from pgassay.report.observation_tables import ObservationContext, doubts, event_rows, facts
@@ -41,7 +43,6 @@ from pgassay.samples.run_directory import default_run_path
 from pgassay.spec.units import duration_s
 from pgassay.trials.access_checks import target_table
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(kB|MB|GB|TB)\s*")
 _BYTES = {"kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 _MOST_EVENTS = 8
@@ -128,7 +129,7 @@ def _first_signal_ends() -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt
         stopped = True
 
-    before = {name: signal.signal(name, stop) for name in _SIGNALS}
+    before = {name: signal.signal(name, stop) for name in SIGNALS}
     try:
         yield lambda: stopped
     finally:
@@ -154,6 +155,7 @@ def print_observation(context: ObservationContext, report: Path | None) -> None:
         out.print(table)
     for text in doubts(context):
         out.print(f"[yellow]note:[/yellow] {plain(text)}")
+    print_not_seen(context.environment)
     if report is not None:
         out.print(f"Report: {plain(str(report))}")
 

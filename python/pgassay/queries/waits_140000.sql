@@ -3,9 +3,13 @@
 -- Privileges: pg_monitor (or pg_read_all_stats). Without it the sessions of other roles come with
 --   nothing but their pid, which the sampler turns into a warning: silence would read as idleness.
 --
+-- A transaction is known by its start, which must be the same number each time: an age would not be.
+--
 -- A filter on state = 'active' alone would miss exiting backends, which are idle and write WAL, and
 -- background processes, which have no state. A session idle in a transaction stays: it holds locks.
--- With track_activities off the state is 'disabled', and only a client wait tells idleness.
+-- With track_activities off the state is 'disabled', and only a client wait tells idleness. From 18
+-- on a session that is being authenticated is 'starting': one that waits for its client, perhaps for
+-- ever, is no work.
 SELECT
     a.pid::pg_catalog.int4 AS pid,
     a.leader_pid::pg_catalog.int4 AS leader_pid,
@@ -14,8 +18,8 @@ SELECT
     a.wait_event_type::pg_catalog.text AS wait_event_type,
     a.wait_event::pg_catalog.text AS wait_event,
     a.query_id::pg_catalog.int8 AS query_id,
-    (extract(epoch FROM pg_catalog.clock_timestamp() - a.xact_start) * 1000000)::pg_catalog.int8
-        AS xact_age_us
+    (extract(epoch FROM a.xact_start) * 1000000)::pg_catalog.int8 AS xact_start_us,
+    (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::pg_catalog.int8 AS clock_us
 FROM pg_catalog.pg_stat_activity AS a
 WHERE a.pid <> pg_catalog.pg_backend_pid()
     AND coalesce(a.application_name, '') NOT LIKE 'pgassay sampler%'
@@ -27,6 +31,7 @@ WHERE a.pid <> pg_catalog.pg_backend_pid()
                 CASE a.state
                     WHEN 'idle' THEN a.wait_event_type NOT IN ('Client', 'Activity')
                     WHEN 'disabled' THEN coalesce(a.wait_event_type, '') NOT IN ('Client', 'Activity')
+                    WHEN 'starting' THEN coalesce(a.wait_event_type, '') <> 'Client'
                     ELSE a.state IS NOT NULL
                 END
             ELSE a.backend_type IS NOT NULL AND coalesce(a.wait_event_type, '') <> 'Activity'

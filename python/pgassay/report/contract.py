@@ -37,6 +37,7 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
         "simple_effects": [_simple_effect(effect) for effect in analysis.simple_effects],
         "trends": [_trend(trend) for trend in analysis.trends],
         "warnings": [warning.text for warning in analysis.warnings],
+        "not_seen": list(context.environment.get("not_seen") or []),
         "invalid_trials": [_invalid(trial) for trial in analysis.invalid_trials],
         "calibration": _calibration(context),
         "variants": [asdict(variant) for variant in analysis.variants],

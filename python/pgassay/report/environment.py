@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from pgassay.analysis.metrics import METRICS
 from pgassay.findings.wording import quantity
@@ -16,9 +16,12 @@ from pgassay.findings.wording import quantity
 _ABSENT = "not known"
 _BYTES = METRICS["wal_bytes_per_tx"]
 _ELSEWHERE = (
-    "server", "servers", "host", "data", "settings_that_differ", "settings_of_some",
+    "server", "servers", "host", "data", "settings_that_differ", "settings_of_some", "not_seen",
+    "sizes",
 )  # fmt: skip
-_SKIPPED = ("schema", "settings", "version_num")
+_SKIPPED = ("schema", "settings", "every_setting", "version_num")
+_MOST_SIZES = 12
+"""Of the relations that are stored."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,8 @@ class Section:
     """A titled list of (name, value)."""
 
     title: str
-    code: bool
-    """Whether the names are identifiers, to be set in a fixed-width face."""
+    form: Literal["values", "code", "sentences"]
+    """Short values; names that are identifiers, in a fixed-width face; or values to be read."""
     rows: tuple[tuple[str, str], ...]
 
 
@@ -38,12 +41,46 @@ def environment_sections(environment: Mapping[str, Any]) -> tuple[Section, ...]:
     several = bool(environment.get("servers"))  # report/servers.py has them
     rest = {k: v for k, v in environment.items() if k not in _ELSEWHERE}
     found = (
-        Section("Server", False, () if several else _rows(server)),
-        Section("Host", False, _rows(environment.get("host"))),
-        Section("Run", False, _rows(rest)),
-        Section("Server settings other than the defaults", True, _settings(settings)),
+        Section("Server", "values", () if several else _rows(server)),
+        Section("Host", "values", _rows(environment.get("host"))),
+        Section("Run", "values", _rows(rest)),
+        Section("Not seen, and what enables it", "sentences", not_seen(environment)),
+        Section("Sizes when it began", "code", tuple(_sizes(environment.get("sizes")))),
+        Section("Server settings other than the defaults", "code", _settings(settings)),
     )
     return tuple(section for section in found if section.rows)
+
+
+def not_seen(environment: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """(what, why and the line that enables it); nothing of a run that did not store it."""
+    stored = environment.get("not_seen")
+    if not isinstance(stored, list):
+        return ()
+    return tuple(_unseen(one) for one in stored if isinstance(one, Mapping))
+
+
+def _unseen(one: Mapping[str, Any]) -> tuple[str, str]:
+    servers = one.get("servers")
+    where = f" ({', '.join(map(str, servers))})" if isinstance(servers, list) else ""
+    text = "; ".join(str(one[part]) for part in ("found", "fix") if one.get(part))
+    return f"{_text('', one.get('name'))}{where}", text
+
+
+def _sizes(stored: Any) -> Iterator[tuple[str, str]]:
+    """Whole databases, and the largest of their relations."""
+    for data, found in stored.items() if isinstance(stored, Mapping) else ():
+        if not isinstance(found, Mapping):
+            continue
+        if "total_bytes" in found:
+            yield str(data), f"{_text('_bytes', found['total_bytes'])} in all"
+        if "reason" in found:
+            yield str(data), str(found["reason"])
+        largest = found.get("largest")
+        for one in largest[:_MOST_SIZES] if isinstance(largest, list) else ():
+            if isinstance(one, Mapping):
+                name, kind = (_text("", one.get(part)) for part in ("name", "kind"))
+                size = _text("_bytes", one.get("size_bytes"))
+                yield f"{_text('', one.get('schema'))}.{name}", f"{size} ({kind})"
 
 
 def server_version(environment: Mapping[str, Any]) -> str:
@@ -85,7 +122,9 @@ def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str
             yield from _flat(inner, f"{name}, ")
         else:
             unit = "_bytes" if name.endswith("_bytes") and _is_number(inner) else ""
-            yield name.removesuffix(unit).replace("_", " "), _text(name, inner)
+            plain = name.removesuffix(unit)
+            # A kernel's setting is told by the name that sysctl knows.
+            yield plain if "." in plain else plain.replace("_", " "), _text(name, inner)
 
 
 def _text(name: str, value: Any) -> str:

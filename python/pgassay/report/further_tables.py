@@ -120,6 +120,7 @@ class CheckpointRow:
     recovery: str
     duration: str
     lost: str
+    images: str
     refused: str
 
 
@@ -133,7 +134,8 @@ def checkpoint_rows(context: ReportContext) -> tuple[CheckpointRow, ...]:
             depth=_with_unit(effect.depth_pct, "%"),
             recovery=_with_unit(effect.recovery_s, "s"),
             duration=_with_unit(effect.duration_s, "s"),
-            lost=_lost(effect.lost_transactions),
+            lost=_counted(effect.lost_transactions),
+            images=_counted(effect.full_page_images),
             refused=effect.refused or "",
         )
         for effect in context.analysis.checkpoint_effects
@@ -191,7 +193,7 @@ def _with_unit(estimate: Estimate | None, unit: str) -> str:
     return f"{plain_number(estimate.value)} {unit}{_between(estimate)}"
 
 
-def _lost(estimate: Estimate | None) -> str:
+def _counted(estimate: Estimate | None) -> str:
     if estimate is None:
         return ABSENT
     if estimate.low is None or estimate.high is None:

@@ -89,6 +89,7 @@ def summary_object(run: str, context: ObservationContext) -> dict[str, Any]:
             "ended_by": described.get("ended_by"),
             "commits": observed.commits,
             "averages": observed.averages,
+            "largest": observed.largest,
             "active_sessions": observed.active_sessions,
             "classes": observed.classes,
             "events": observed.events,
@@ -101,6 +102,7 @@ def summary_object(run: str, context: ObservationContext) -> dict[str, Any]:
             "sampler_cost": observed.cost,
             "clock": observed.clock,
             "warnings": tables.doubts(context),
+            "not_seen": list(context.environment.get("not_seen") or []),
         }
     )
     return found

@@ -71,7 +71,22 @@ def facts(context: ObservationContext) -> tuple[tuple[str, str], ...]:
     found.append(("Checkpoints", str(len(observed.checkpoints))))
     if context.environment.get("standby"):
         found.append(("Role", "standby: commits are those of its readers"))
+        found += _behind(observed)
     return tuple(found)
+
+
+def _behind(observed: Observed) -> list[tuple[str, str]]:
+    """How far a standby was behind its primary."""
+    average, largest = observed.averages, observed.largest
+    found = []
+    if "replay_lag_ms" in average:
+        mean, most = average["replay_lag_ms"], largest["replay_lag_ms"]
+        found.append(("Replay behind the primary", f"{mean:,.0f} ms, at most {most:,.0f} ms"))
+    for name, words in (("receive", "WAL not received yet"), ("replay", "WAL not replayed yet")):
+        key = f"{name}_behind_bytes"
+        if key in average:
+            found.append((words, f"{_size(average[key])}, at most {_size(largest[key])}"))
+    return found
 
 
 def class_rows(observed: Observed) -> tuple[WaitRow, ...]:

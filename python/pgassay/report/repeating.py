@@ -17,9 +17,7 @@ from pgassay.spec.model import DesignTable
 def repeat_command(folder: Path, plan: Plan, spec_text: str) -> str:
     """With the seed that was drawn, and the mode where the file has another than was run."""
     words = ["pgassay", "run", str(folder / "spec.toml"), "--seed", str(plan.seed)]
-    # That the A/A run of a duet has an arm per trial goes without saying.
-    is_of_duet = plan.calibrates and plan.held_mode == "duet"
-    if plan.mode != _mode_of(spec_text) and not is_of_duet:
+    if plan.mode != _mode_of(spec_text):
         words += ["--mode", plan.mode]
     if plan.calibrates:
         words.append("--aa")

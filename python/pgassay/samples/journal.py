@@ -1,7 +1,7 @@
 """journal.jsonl: every change to the target, on disk before it is made.
 
 Enters: changes and their undoing, as the target makes them. Leaves: one JSON object per line
-(empty lines mean nothing).
+(empty lines mean nothing), the first with a name drawn for this journal.
 Never: undoes anything itself, and never rewrites a line.
 """
 
@@ -10,9 +10,12 @@ from __future__ import annotations
 import json
 import os
 import time
+import uuid
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
+from typing import Any
 
 from pgassay.durable import OWNER_ONLY, sync_directory
 from pgassay.errors import PgassayError
@@ -28,11 +31,23 @@ class FileJournal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._run = ""
 
     @property
     def place(self) -> str:
         """Its file, from wherever it is looked for."""
         return str(self._path.absolute())
+
+    @property
+    def run(self) -> str:
+        """Drawn once, and on disk when this returns: a path may be used again, a name is not."""
+        if not self._run:
+            self._run = run_of(self._path)
+        if not self._run:
+            drawn = uuid.uuid4().hex
+            self._append({"event": "run", "id": drawn})
+            self._run = drawn
+        return self._run
 
     def record(self, change: Change) -> None:
         """Note a change that is about to be made."""
@@ -53,7 +68,7 @@ class FileJournal:
             if place and Path(place).is_file():
                 FileJournal(Path(place)).undone(change_id)
 
-    def _append(self, entry: dict[str, str | None]) -> None:
+    def _append(self, entry: Mapping[str, object]) -> None:
         # A line cut short by a crash must not swallow this one, so each begins afresh.
         line = "\n" + json.dumps({"at": time.time(), **entry}, ensure_ascii=False) + "\n"
         with clear_errors(self._path):
@@ -73,17 +88,28 @@ class FileJournal:
 
 def open_changes(path: Path) -> list[Change]:
     """The changes of a journal that were not undone, oldest first."""
-    if not path.exists():
-        return []
     changes: dict[str, Change] = {}
-    for line in path.read_text("utf-8", errors="replace").splitlines():
-        try:
-            entry = json.loads(line)
-            if entry["event"] == "change":
+    for entry in _entries(path):
+        if entry["event"] == "change":
+            with suppress(TypeError, KeyError):
                 known = {name: entry[name] for name in _FIELDS if name in entry}
-                changes[entry["id"]] = Change(**known)
-            else:
-                changes.pop(entry["id"], None)
-        except (ValueError, KeyError, TypeError):
-            continue  # a line cut short by a crash: its change was never made
+                changes[known["id"]] = Change(**known)
+        elif entry["event"] == "undone":
+            changes.pop(str(entry.get("id")), None)
     return list(changes.values())
+
+
+def run_of(path: Path) -> str:
+    """The name drawn for a journal; empty where none was."""
+    return next((str(one.get("id")) for one in _entries(path) if one["event"] == "run"), "")
+
+
+def _entries(path: Path) -> Iterator[dict[str, Any]]:
+    if not path.exists():
+        return
+    for line in path.read_text("utf-8", errors="replace").splitlines():
+        # A line may be cut short by a crash: its change was never made.
+        with suppress(ValueError):
+            entry = json.loads(line)
+            if isinstance(entry, dict) and "event" in entry:
+                yield entry

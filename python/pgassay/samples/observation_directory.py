@@ -30,7 +30,7 @@ from pgassay.samples.files import clear_errors, write_whole
 from pgassay.samples.run_directory import RunDirectory, StoredTrial, as_json, checked_file
 from pgassay.samples.schemas import TABLES
 from pgassay.samples.stored_fields import SEGMENT_SCHEMA
-from pgassay.samples.tables import as_table
+from pgassay.samples.tables import as_table, packing
 from pgassay.spec.redaction import redacted_value
 from pgassay.trials.record import Columns
 from pgassay.trials.segment import Piece, SegmentEnd
@@ -131,7 +131,7 @@ class SegmentWriter:
             for name in _SAMPLED:
                 path = self._aside / f"{name}.parquet"
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-                self._writers[name] = pq.ParquetWriter(path, TABLES[name], compression="zstd")
+                self._writers[name] = pq.ParquetWriter(path, TABLES[name], **packing(TABLES[name]))
         return self
 
     def __exit__(
@@ -171,7 +171,7 @@ class SegmentWriter:
             events = [{**vars(e), "figures": list(e.figures.items())} for e in end.events]
             for name, rows in (("checkpoints", checkpoints), ("events", events)):
                 table = pa.Table.from_pylist(rows, schema=TABLES[name])
-                pq.write_table(table, self._aside / f"{name}.parquet", compression="zstd")
+                pq.write_table(table, self._aside / f"{name}.parquet", **packing(table.schema))
                 _sync(self._aside / f"{name}.parquet")
             write_whole(self._aside / "segment.json", as_json(redacted_value(self._summary(end))))
             self._aside.rename(self._final)

@@ -12,6 +12,7 @@ Never: interprets what it stores.
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 from collections.abc import Iterator, Mapping
@@ -38,9 +39,11 @@ RUNS_FOLDER = "pgassay-runs"
 
 
 def default_run_path(name: str, now: datetime | None = None) -> Path:
-    """`pgassay-runs/2026-01-31-142501-NAME`."""
+    """`pgassay-runs/2026-01-31-142501-NAME`, with a number where a run of that second is there."""
     moment = (now or datetime.now(UTC).astimezone()).strftime("%Y-%m-%d-%H%M%S")
-    return Path(RUNS_FOLDER) / f"{moment}-{name}"
+    names = itertools.chain([""], (f"-{number}" for number in itertools.count(2)))
+    paths = (Path(RUNS_FOLDER) / f"{moment}-{name}{more}" for more in names)
+    return next(path for path in paths if not path.exists())
 
 
 class RunDirectory:
@@ -133,7 +136,8 @@ class RunDirectory:
 
     def finished(self) -> list[int]:
         """Numbers of the finished trials, in their order."""
-        return sorted(int(f.name) for f in (self.path / "trials").iterdir() if f.name.isdigit())
+        folders = (self.path / "trials").glob("[0-9]*")  # nothing where the folder is gone
+        return sorted(int(folder.name) for folder in folders if folder.name.isdigit())
 
     def trials(self) -> Iterator[StoredTrial]:
         """The finished trials by their numbers; those run again come last."""

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-_WORD = pa.dictionary(pa.int32(), pa.string())
+from pgassay.trials.sample_columns import COUNTERS as COUNTERS
+from pgassay.trials.sample_columns import WAITS as WAITS
+from pgassay.trials.sample_columns import WORD
 
 LOAD = pa.schema(
     [
         pa.field("start_ns", pa.int64(), nullable=False),
         pa.field("step", pa.int32(), nullable=False),
         pa.field("measured", pa.bool_(), nullable=False),
-        pa.field("scenario", _WORD, nullable=False),
+        pa.field("scenario", WORD, nullable=False),
         pa.field("transactions", pa.int64(), nullable=False),
         pa.field("failed", pa.int64(), nullable=False),
         pa.field("latency_sum_ns", pa.int64(), nullable=False),
@@ -25,7 +27,7 @@ LOAD = pa.schema(
         pa.field("latency_count", pa.list_(pa.int64()), nullable=False),
         # Runs made before these were measured read as null.
         pa.field("slice", pa.int32()),
-        pa.field("variant", _WORD),
+        pa.field("variant", WORD),
         pa.field("error_sqlstate", pa.list_(pa.string())),
         pa.field("error_count", pa.list_(pa.int64())),
         pa.field("retried", pa.int64()),
@@ -44,33 +46,6 @@ LOAD = pa.schema(
 """One row per interval × scenario; the lists are one HDR histogram's used buckets, of service
 and of response times. In a step with slices, transactions that cross an edge have a row of their
 own, without slice and variant."""
-
-WAITS = pa.schema(
-    [
-        pa.field("tick_ns", pa.int64(), nullable=False),
-        pa.field("pid", pa.int32()),
-        pa.field("leader_pid", pa.int32()),
-        pa.field("backend_type", _WORD),
-        pa.field("state", _WORD),
-        pa.field("wait_event_type", _WORD),
-        pa.field("wait_event", _WORD),
-        pa.field("query_id", pa.int64()),
-        pa.field("xact_start_ns", pa.int64()),
-        pa.field("scenario", _WORD),
-    ]
-)
-"""One row per busy session and tick; a row without pid is a tick that found nobody busy."""
-
-COUNTERS = pa.schema(
-    [
-        pa.field("time_ns", pa.int64(), nullable=False),
-        pa.field("source", _WORD, nullable=False),
-        pa.field("object", _WORD, nullable=False),
-        pa.field("name", _WORD, nullable=False),
-        pa.field("value", pa.float64(), nullable=False),
-    ]
-)
-"""postgres.parquet and host.parquet: one row per value read."""
 
 CHECKPOINTS = pa.schema(
     [
@@ -101,12 +76,12 @@ CHECKPOINTS = pa.schema(
 EVENTS = pa.schema(
     [
         pa.field("time_ns", pa.int64(), nullable=False),
-        pa.field("kind", _WORD, nullable=False),
-        pa.field("object", _WORD, nullable=False),
-        pa.field("severity", _WORD, nullable=False),
-        pa.field("sqlstate", _WORD),
-        pa.field("database", _WORD),
-        pa.field("backend_type", _WORD),
+        pa.field("kind", WORD, nullable=False),
+        pa.field("object", WORD, nullable=False),
+        pa.field("severity", WORD, nullable=False),
+        pa.field("sqlstate", WORD),
+        pa.field("database", WORD),
+        pa.field("backend_type", WORD),
         pa.field("pid", pa.int32()),
         pa.field("count", pa.int64(), nullable=False),
         pa.field("figures", pa.map_(pa.string(), pa.float64())),

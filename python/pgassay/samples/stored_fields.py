@@ -9,6 +9,7 @@ ends in "?" may be absent or null.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -46,7 +47,7 @@ _SLICE: Form = {
     "latency_ms": {"mean?": _NUMBER},
 }
 _HOST: Form = {"knobs?": dict, "frequency_mhz?": _NUMBER, "throttled?": _NUMBER}
-_LOOK: Form = {"version": str, "settings": dict, "host?": _HOST}
+_LOOK: Form = {"version": str, "settings": dict, "database_bytes?": int, "host?": _HOST}
 _SEGMENT: Form = {
     "schema": str,
     "number": int,
@@ -111,6 +112,8 @@ def _misfit(value: Any, form: Form, at: str) -> str | None:
             return _other(value, list, at)
         each = (_misfit(one, form[0], f"{at}[{n}]") for n, one in enumerate(value))
         return next((wrong for wrong in each if wrong), None)
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"'{at}' is no finite number"
     # To Python true is a number.
     fits = isinstance(value, form) and (form is bool or not isinstance(value, bool))
     return None if fits else _other(value, form[-1] if isinstance(form, tuple) else form, at)
@@ -131,6 +134,9 @@ def _of_trial(found: Mapping[str, Any]) -> str | None:
     steps: Sequence[Mapping[str, Any]] = found["load"]["steps"]
     if found["arm"] == ALL_ARMS and not found["load"].get("slices"):
         return "'load.slices' is missing, and the arms took turns"
+    for place, step in enumerate(steps):
+        if min(step["transactions"], step["failed"], step["end_ns"] - step["start_ns"]) < 0:
+            return f"'load.steps[{place}]' counts or lasts less than nothing"
     measured = [step for step in steps if step["measured"]]
     if not measured:
         return "no step in 'load.steps' was measured"

@@ -15,31 +15,38 @@ from pgassay.trials.record import Columns
 
 _RISING = ("latency_ns", "response_ns")
 """Lists in ascending order."""
+_SELDOM_TWICE = ("time_ns", "tick_ns", "xact_start_ns", "value")
+"""Columns of moments and readings: a dictionary of them is as long as they are."""
 _COMPRESSION = 9
 
 
-def as_table(columns: Columns, schema: pa.Schema) -> pa.Table:
+def as_table(columns: Columns | pa.Table, schema: pa.Schema) -> pa.Table:
     """Columns as one of the tables of `schemas.py`; nullable ones that are missing are null: a
-    program of the user's measures less than the engine."""
+    program of the user's measures less than the engine. What is one already stays as it is."""
+    if isinstance(columns, pa.Table):
+        return columns
     rows = len(next(iter(columns.values()), []))
     absent: dict[str, list[Any]] = {field.name: [None] * rows for field in schema if field.nullable}
     return pa.Table.from_pydict({**absent, **columns}, schema=schema)
 
 
 def parquet(table: pa.Table) -> bytes:
-    """Small: histograms are most of a run, and their buckets lie in order."""
+    """A whole file."""
     sink = pa.BufferOutputStream()
-    paths = {field.name: _leaf(field) for field in table.schema}
-    rising = [paths[name] for name in _RISING if name in paths]
-    pq.write_table(
-        table,
-        sink,
-        compression="zstd",
-        compression_level=_COMPRESSION,
-        use_dictionary=[path for path in paths.values() if path not in rising] if rising else True,
-        column_encoding=dict.fromkeys(rising, "DELTA_BINARY_PACKED") or None,
-    )
+    pq.write_table(table, sink, **packing(table.schema))
     return bytes(sink.getvalue())
+
+
+def packing(schema: pa.Schema) -> dict[str, Any]:
+    """How to write a table small; histograms are most of a run, and their buckets lie in order."""
+    rising = [_leaf(field) for field in schema if field.name in _RISING]
+    worded = [_leaf(field) for field in schema if field.name not in (*_RISING, *_SELDOM_TWICE)]
+    return {
+        "compression": "zstd",
+        "compression_level": _COMPRESSION,
+        "use_dictionary": worded,
+        "column_encoding": dict.fromkeys(rising, "DELTA_BINARY_PACKED") or None,
+    }
 
 
 def _leaf(field: pa.Field) -> str:

@@ -1,4 +1,4 @@
-"""Where a run took place: the host, the server, and every setting that is not at its default.
+"""Where a run took place: the host, the server, and every setting with its source.
 
 Enters: the server's facts. Leaves: the object of environment.json.
 Never: records a secret; settings that can hold one are shown as "(set)".
@@ -15,10 +15,10 @@ from typing import Any
 
 from pgassay import __version__
 from pgassay.spec.placement import cpus_in
-from pgassay.spec.redaction import shown_of
+from pgassay.spec.redaction import redacted, shown_of
 from pgassay.target.host import Host, text_of
 from pgassay.target.placement import NOWHERE, Placement
-from pgassay.target.protocol import NOTHING, ServerFacts
+from pgassay.target.protocol import NOTHING, ServerFacts, Setting
 from pgassay.trials.host_sources import describe_storage
 
 SCHEMA = "pgassay.environment/1"
@@ -48,13 +48,25 @@ def describe_environment(
 
 
 def describe_server(facts: ServerFacts) -> dict[str, Any]:
-    """One server: its version, and settings other than the defaults."""
+    """One server: its version, settings other than the defaults, and all with their source."""
     return {
         "version": f"PostgreSQL {facts.version}",
         "version_num": facts.version_num,
         **({"build": facts.build} if facts.build else {}),
         "settings": _changed_settings(facts),
+        "every_setting": {name: _told(one) for name, one in sorted(facts.settings.items())},
     }
+
+
+def _told(setting: Setting) -> dict[str, str]:
+    """A setting with where it comes from."""
+    told = {
+        "value": shown_of(setting.name, with_unit(setting.value, setting.unit)),
+        "source": setting.source,
+    }
+    if setting.sourcefile is None:
+        return told
+    return told | {"file": redacted(f"{setting.sourcefile}:{setting.sourceline}")}
 
 
 def _changed_settings(facts: ServerFacts) -> dict[str, str]:
@@ -85,13 +97,21 @@ def _host(host: Host) -> dict[str, Any]:
             host,
             "vm/swappiness",
             "vm/dirty_ratio",
+            "vm/dirty_bytes",
             "vm/dirty_background_ratio",
+            "vm/dirty_background_bytes",
             "vm/dirty_expire_centisecs",
             "vm/dirty_writeback_centisecs",
+            "vm/min_free_kbytes",
             "vm/overcommit_memory",
             "vm/nr_hugepages",
             "vm/zone_reclaim_mode",
         ),
+        "transparent_hugepage": {
+            name: value
+            for name in ("enabled", "defrag")
+            if (value := first(f"/sys/kernel/mm/transparent_hugepage/{name}", r"(.*)"))
+        },
     }
 
 

@@ -8,6 +8,20 @@ exec 2>/dev/null
 
 say() { printf '==> %s <==\n%s\n' "$1" "$2"; }
 
+# Queues of the disks that hold them; a partition has its disk's. What has no device has none.
+queue_of() {
+  number=$(stat -L -c '%d' -- "$2") || return 0
+  major=$((number >> 8 & 4095)) minor=$((number & 255 | number >> 12 & 1048320))
+  for queue in "/sys/dev/block/$major:$minor/queue" "/sys/dev/block/$major:$minor/../queue"; do
+    if [ -d "$queue" ]; then
+      for name in scheduler read_ahead_kb nr_requests; do
+        say "queue $1 $name" "$(cat "$queue/$name")"
+      done
+      break
+    fi
+  done
+}
+
 # Wall clock between two readings of the time since the start; the closest pair is the best.
 for turn in 1 2 3; do
   read -r began rest </proc/uptime
@@ -27,22 +41,6 @@ say ticks "$(getconf CLK_TCK)"
 if [ -n "$data" ]; then
   say "disk data" "$(stat -f -L -c '%b %f %a' -- "$data")"
   say "disk wal" "$(stat -f -L -c '%b %f %a' -- "$data/pg_wal")"
-fi
-
-# Queues of the disks that hold them; a partition has its disk's. What has no device has none.
-queue_of() {
-  number=$(stat -L -c '%d' -- "$2")
-  major=$((number >> 8 & 4095)) minor=$((number & 255 | number >> 12 & 1048320))
-  for queue in "/sys/dev/block/$major:$minor/queue" "/sys/dev/block/$major:$minor/../queue"; do
-    if [ -d "$queue" ]; then
-      for name in scheduler read_ahead_kb nr_requests; do
-        say "queue $1 $name" "$(cat "$queue/$name")"
-      done
-      break
-    fi
-  done
-}
-if [ -n "$data" ]; then
   queue_of data "$data"
   queue_of wal "$data/pg_wal"
 fi

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Self
 
 import psycopg
 
@@ -67,7 +67,6 @@ class Recorder:
         self._source_notes = sources.notes
         self._statements = StatementWatch(server.connect, facts.version_num, extensions)
         self._checkpoints = CheckpointThread()
-        self._counted_checkpoints: list[Any] = []
         self._told: set[str] = set()
         self._cost: Mapping[str, float] = {}
         self._sampler, _ = open_sampler(
@@ -128,19 +127,14 @@ class Recorder:
         piece = Piece(
             self._sampler.take_waits(), self._sampler.take_counters(), self._sampler.take_host()
         )
-        self._counted_checkpoints += self._checkpoints.in_counters(piece.counters)
+        self._checkpoints.count(piece.counters)
         return piece
 
     def end_segment(self, *, last: bool = False) -> SegmentEnd:
         """What belongs to the time since the last segment's end, besides its pieces."""
         self._clock.look()
         logged = self._read_log(goes_on=not last)
-        source: Literal["log", "counters"] = "counters"
-        checkpoints = tuple(self._counted_checkpoints)
-        self._counted_checkpoints.clear()
-        if logged.events is not None and logged.has_checkpoints:
-            source = "log"
-            checkpoints = self._checkpoints.in_log(logged.events, last=last)
+        told = self._checkpoints.tell(logged, last=last)
         statements = self._statements.counters()
         started_ns, self._segment_ns = self._segment_ns, _core.now_ns()
         warnings = (
@@ -148,6 +142,7 @@ class Recorder:
             *self._source_notes,
             *self._clock.notes,
             *logged.notes,
+            *told.notes,
             *self._statements.notes,
         )
         new = tuple(dict.fromkeys(text for text in warnings if text not in self._told))
@@ -156,8 +151,8 @@ class Recorder:
             started_ns=started_ns,
             ended_ns=self._segment_ns,
             counters=statements if statements["time_ns"] else _NO_COUNTERS,
-            checkpoints=checkpoints,
-            checkpoints_from=source,
+            checkpoints=told.checkpoints,
+            checkpoints_from=told.source,
             events=other_events(logged.events or ()),
             sampler_cost=self._cost_of_segment(),
             warnings=new,
@@ -170,8 +165,9 @@ class Recorder:
             return self._log.read(goes_on=goes_on)
         except (psycopg.Error, TargetError, OSError) as error:
             # A log that is read over the connection goes away with the server, and comes back.
-            note = f"the server's log could not be read: {str(error).splitlines()[0]}"
-            return LogReading(None, has_checkpoints=False, notes=(note,))
+            return self._log.unread(
+                f"the server's log could not be read: {str(error).splitlines()[0]}"
+            )
 
     def _own_transactions(self) -> int:
         return transactions_of(self._sampler, self._version_num)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -50,15 +50,33 @@ class Query:
     """None: not by a clock."""
     extension: str | None
     extension_floor: str
+    older: Query | None = None
+    """The query of this name for the version before: an upgraded server may have kept an extension
+    as it was."""
 
     def sql_with(self, extensions: Mapping[str, Extension]) -> str | None:
-        """Ready to run; None where the extension it needs is absent or too old."""
+        """Ready to run, in an older form for an older extension; None where it is absent or too
+        old for all of them."""
         if self.extension is None:
             return self.sql
         found = extensions.get(self.extension)
-        if found is None or _numbers(found.version) < _numbers(self.extension_floor):
+        if found is None:
             return None
+        if not self.is_for(extensions):
+            return self.older.sql_with(extensions) if self.older is not None else None
         return self.sql.replace("{extension}", found.schema)
+
+    def is_for(self, extensions: Mapping[str, Extension]) -> bool:
+        """Whether the extension it needs is new enough for this very form."""
+        if self.extension is None:
+            return True
+        found = extensions.get(self.extension)
+        return found is not None and _numbers(found.version) >= _numbers(self.extension_floor)
+
+    @property
+    def oldest(self) -> Query:
+        """Its first form."""
+        return self if self.older is None else self.older.oldest
 
 
 @cache
@@ -74,7 +92,18 @@ def all_queries() -> tuple[Query, ...]:
 
 def queries_for(version_num: int) -> dict[str, Query]:
     """By name, the query with the highest floor that this server reaches."""
-    return {query.name: query for query in all_queries() if query.floor <= version_num}
+    found: dict[str, Query] = {}
+    for query in all_queries():
+        if query.floor <= version_num:
+            found[query.name] = replace(query, older=found.get(query.name))
+    return found
+
+
+def queries_from_later_on(version_num: int) -> dict[str, Query]:
+    """By name, those that no query for this server stands for, each at its lowest floor."""
+    here = queries_for(version_num)
+    later = {query.name: query for query in reversed(all_queries())}
+    return {name: later[name] for name in sorted(later) if name not in here}
 
 
 def extensions_in(session: Connection) -> dict[str, Extension]:

@@ -7,7 +7,7 @@ them. Never: reads a sample's content, or asks for a view that the server is kno
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pgassay import _core
 from pgassay.errors import ConnectionRefused
@@ -20,6 +20,8 @@ APPLICATION_NAME = "pgassay sampler"
 WAITS_EVERY_S = 0.1
 JITTER = 0.5
 _WAITS = "waits"
+_REFUSED = " could not be "
+"""After the name of a query, in the core's warnings."""
 _COUNTED_LATE = 150000
 
 
@@ -46,9 +48,8 @@ def open_sampler(
         "application_name": APPLICATION_NAME,
         "waits": {"sql": queries[_WAITS].sql, "every_s": waits_every_s, "jitter": JITTER},
         "counters": [
-            {"source": name, "sql": sql, "every_s": max(query.every_s, waits_every_s)}
-            for name, query in queries.items()
-            if name != _WAITS and query.every_s and (sql := query.sql_with(extensions))
+            {"source": name, "sql": sql, "every_s": max(every_s, waits_every_s)}
+            for name, sql, every_s in _counted(version_num, extensions)
         ],
         "host": host.for_core(host_every_s(waits_every_s))
         if host is not None and host.files
@@ -65,6 +66,29 @@ def open_sampler(
     except BaseException:
         sampler.stop()
         raise
+
+
+def has_read_each(
+    sampler: _core.Sampler, version_num: int, extensions: Mapping[str, Extension]
+) -> bool:
+    """Whether it has asked each of its queries once, answered or refused; a warning tells which."""
+    cost = json.loads(sampler.cost())
+    refused = {text.split(_REFUSED)[0] for text in sampler.warnings()}
+    counted = {name for name, _, _ in _counted(version_num, extensions)}
+    # All are due when it begins: none is read a second time before each was read once.
+    return bool(
+        cost["counter_reads"] + len(refused & counted) >= len(counted)
+        and (cost["wait_ticks"] or _WAITS in refused)
+    )
+
+
+def _counted(
+    version_num: int, extensions: Mapping[str, Extension]
+) -> Iterator[tuple[str, str, float]]:
+    """Name, SQL and seconds between two readings of each query but that of the waits."""
+    for name, query in queries_for(version_num).items():
+        if name != _WAITS and query.every_s and (sql := query.sql_with(extensions)):
+            yield name, sql, query.every_s
 
 
 def host_every_s(waits_every_s: float) -> float:

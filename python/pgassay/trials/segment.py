@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from pgassay.trials.record import Checkpoint, Columns
+from pgassay.trials.record import Checkpoint, CheckpointSource, Columns
 from pgassay.trials.server_log.events import LogEvent
 
 _AMOUNT = re.compile(r"[-+]?\d[\d.,]*(?= (?:ms|s|kB|MB|GB)\b)")
@@ -39,7 +39,7 @@ class SegmentEnd:
     counters: Columns
     """Statements by difference."""
     checkpoints: tuple[Checkpoint, ...]
-    checkpoints_from: Literal["log", "counters"]
+    checkpoints_from: CheckpointSource
     events: tuple[LogEvent, ...]
     sampler_cost: Mapping[str, Any]
     """Since the segment began."""

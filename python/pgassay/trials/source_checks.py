@@ -16,9 +16,10 @@ from pgassay.target.host import Host
 from pgassay.target.protocol import Connection, ConnectionParameters
 from pgassay.target.session import connect
 from pgassay.trials.check import Check
-from pgassay.trials.queries import Extension, queries_for
+from pgassay.trials.queries import Extension, queries_for, queries_from_later_on
 from pgassay.trials.server_log.entry import knows_language
 from pgassay.trials.server_log.place import Missing, find_place, log_settings
+from pgassay.trials.statement_statistics import STATEMENTS
 
 _RELOAD = "SELECT pg_reload_conf();"
 _PRELOAD = {
@@ -53,20 +54,18 @@ def check_extensions(version_num: int, extensions: Mapping[str, Extension]) -> l
     """Those that tell more where they are installed; none is required."""
     checks = []
     for query in queries_for(version_num).values():
-        if query.extension is None:
+        if query.extension is None or query.name == STATEMENTS.resets:
             continue
         found = extensions.get(query.extension)
-        if query.sql_with(extensions) is not None:
+        update = f"ALTER EXTENSION {query.extension} UPDATE;"
+        if query.is_for(extensions):
             checks.append(Check(query.extension, "ok", f"kept of every trial, as {query.name}"))
+        elif query.sql_with(extensions) is not None and found is not None:
+            seen = f"version {found.version}: {query.name} lack what {query.extension_floor} tells"
+            checks.append(Check(query.extension, "note", seen, update))
         elif found is not None:
-            checks.append(
-                Check(
-                    query.extension,
-                    "note",
-                    f"version {found.version} is too old: {query.extension_floor} is needed",
-                    f"ALTER EXTENSION {query.extension} UPDATE;",
-                )
-            )
+            seen = f"version {found.version} is too old: {query.oldest.extension_floor} is needed"
+            checks.append(Check(query.extension, "note", seen, update))
         else:
             fix = _PRELOAD.get(query.extension, f"CREATE EXTENSION {query.extension};")
             checks.append(
@@ -74,6 +73,9 @@ def check_extensions(version_num: int, extensions: Mapping[str, Extension]) -> l
                     query.extension, "note", f"not installed in this database: no {query.name}", fix
                 )
             )
+    for name, query in queries_from_later_on(version_num).items():
+        found_from = f"read from PostgreSQL {query.floor // 10000} on: no {name}"
+        checks.append(Check(query.extension or f"pg_stat_{name}", "note", found_from))
     return checks
 
 

@@ -35,14 +35,46 @@ class Counted:
     calls: str
     """Grows whenever anything does."""
     ranked_by: str
+    resets: str = ""
+    """The query that tells of resets and evictions; empty where there is none."""
 
 
-STATEMENTS = Counted("statements", "pg_stat_statements", "calls", "exec_time_ms")
+STATEMENTS = Counted(
+    "statements", "pg_stat_statements", "calls", "exec_time_ms", resets="statements_reset"
+)
 WAITS = Counted("wait_profile", "pg_wait_sampling", "samples", "waited_ms")
 """Objects are `EVENT/QUERYID`."""
 
 _Values = dict[str, dict[str, float]]
 """Object → name → value."""
+SINCE = "since_us"
+"""Not a count: when the server began to count this one (17 and later)."""
+_FOR_EVER = ("42", "0A")
+"""Classes of SQLSTATEs: what is missing, not allowed or not built in stays so; others may pass."""
+_WAS_RESET = (
+    "{} was reset while it was followed: for the time between two readings it has no figures"
+)
+_EVICTS = (
+    "{0} evicted statements to make room while it was followed: figures of seldom ones are too"
+    " small or missing; raise {0}.max"
+)
+
+
+@dataclass(frozen=True)
+class Resets:
+    """What tells whether the counts of two readings belong together."""
+
+    reset_us: int
+    evictions: int
+
+
+@dataclass(frozen=True)
+class _Reading:
+    at_ns: int
+    values: _Values
+    before: Resets | None = None
+    """As of before the values; None where the server does not tell."""
+    after: Resets | None = None
 
 
 class StatementWatch:
@@ -79,40 +111,68 @@ class _Readings:
         extensions: Mapping[str, Extension],
     ) -> None:
         self._counted, self._connect = counted, connect
-        self.notes: tuple[str, ...] = ()
-        query: Query | None = queries_for(version_num).get(counted.source)
-        self._sql = query.sql_with(extensions) if query is not None else None
-        self._began_ns, self._before = self._read()
+        self._notes: dict[str, None] = {}
+        queries = queries_for(version_num)
+        self._sql = _ready(queries.get(counted.source), extensions)
+        self._resets_sql = _ready(queries.get(counted.resets), extensions)
+        self._last = self._read()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(self._notes)
 
     def counters(self) -> Columns:
         """One more reading, set against the one before it."""
-        ended_ns, after = self._read()
-        began_ns, before = self._began_ns, self._before
-        self._began_ns, self._before = ended_ns, after
-        if before is None or after is None:
+        began, ended = self._last, self._read()
+        self._last = ended
+        if began is None or ended is None:
             return {name: [] for name in _COLUMNS}
-        return changed(began_ns, before, ended_ns, after, counted=self._counted)
+        if began.before is not None and ended.after is not None:
+            if _was_reset(began.before, ended.after):
+                self._note(_WAS_RESET.format(self._counted.extension))
+                return {name: [] for name in _COLUMNS}
+            if ended.after.evictions > began.before.evictions:
+                self._note(_EVICTS.format(self._counted.extension))
+        return changed(began.at_ns, began.values, ended.at_ns, ended.values, counted=self._counted)
 
-    def _read(self) -> tuple[int, _Values | None]:
+    def _read(self) -> _Reading | None:
         if self._sql is None:
-            return 0, None
+            return None
         try:
             with self._connect() as session:
+                before = self._resets(session)
                 cursor = session.execute(self._sql.encode(), prepare=False)
                 names = [column.name for column in cursor.description or ()][1:]
                 found = {
                     row[0]: dict(zip(names, map(float, row[1:]), strict=True)) for row in cursor
                 }
-        except ConnectionRefused as error:
-            self.notes = (f"{self._counted.extension} could not be read: {error}",)
-            return 0, None  # the server may be back by the next time
-        except (psycopg.Error, TargetError) as error:
-            # Installed but not preloaded, or not ours to read.
+                return _Reading(_core.now_ns(), found, before, self._resets(session))
+        except (psycopg.Error, TargetError, ConnectionRefused) as error:
+            # The server may be back by the next time, or have an answer within its time limit;
+            # what is installed but not preloaded, or not ours to read, stays so.
             said = str(error).splitlines()[0]
-            self.notes = (f"{self._counted.extension} could not be read: {said}",)
-            self._sql = None
-            return 0, None
-        return _core.now_ns(), found
+            self._note(f"{self._counted.extension} could not be read: {said}")
+            if isinstance(error, psycopg.Error) and (error.sqlstate or "")[:2] in _FOR_EVER:
+                self._sql = None
+            return None
+
+    def _resets(self, session: Connection) -> Resets | None:
+        """Asked before and after the values: a reset between the three is seen by one of them."""
+        if self._resets_sql is None:
+            return None
+        row = session.execute(self._resets_sql.encode(), prepare=False).fetchone()
+        return Resets(*map(int, row)) if row else None
+
+    def _note(self, text: str) -> None:
+        self._notes[text] = None
+
+
+def _ready(query: Query | None, extensions: Mapping[str, Extension]) -> str | None:
+    return query.sql_with(extensions) if query is not None else None
+
+
+def _was_reset(before: Resets, after: Resets) -> bool:
+    return after.reset_us != before.reset_us or after.evictions < before.evictions
 
 
 _COLUMNS = ("time_ns", "source", "object", "name", "value")
@@ -129,13 +189,16 @@ def changed(
 ) -> dict[str, list[Any]]:
     """Counter columns of the statements or waits that were met between two readings.
 
-    One that went backwards was reset or forgotten on the way: it is left out. One that is new
-    began at zero.
+    One that went backwards, or that the server counts since another time than before, was reset or
+    forgotten on the way: it is left out. One that is new began at zero.
     """
     grown: dict[str, tuple[dict[str, float], dict[str, float]]] = {}
     calls, by = counted.calls, counted.ranked_by
-    for thing, values in after.items():
-        start = before.get(thing, dict.fromkeys(values, 0.0))
+    for thing, with_since in after.items():
+        values = _counts(with_since)
+        start = _counts(before.get(thing, dict.fromkeys(with_since, 0.0)))
+        if thing in before and before[thing].get(SINCE) != with_since.get(SINCE):
+            continue
         if values[calls] > start[calls] and all(values[n] >= start[n] for n in values):
             grown[thing] = (start, values)
     ranked = sorted(grown, key=lambda thing: grown[thing][0][by] - grown[thing][1][by])
@@ -151,6 +214,10 @@ def changed(
     if counted is WAITS:
         add(READ, {"seconds": 0.0}, {"seconds": (ended_ns - began_ns) / 1e9})
     return columns
+
+
+def _counts(values: Mapping[str, float]) -> dict[str, float]:
+    return {name: value for name, value in values.items() if name != SINCE}
 
 
 def _together(

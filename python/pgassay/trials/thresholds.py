@@ -59,6 +59,16 @@ def overlaid(own: Limits) -> Limits:
     return {guard: {**limit, **own.get(guard, {})} for guard, limit in shipped_limits().items()}
 
 
+def unwatched() -> str:
+    """What no guard sees of a server that only SQL reaches, in words; the clock that is set here,
+    and all that sessions can ask, are watched all the same."""
+    words = [limit["on_host"] for limit in shipped_limits().values() if "on_host" in limit]
+    return (
+        "only SQL reaches this server, so no guard watches its host in a trial:"
+        f" {', '.join(words[:-1])} and {words[-1]} are not seen"
+    )
+
+
 def _fits(known: Mapping[str, Any], key: str, value: object) -> bool:
     if "is" in known:
         return key == "is" and value in _GRADES

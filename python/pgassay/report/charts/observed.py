@@ -43,6 +43,7 @@ _BYTES: Sequence[_Drawn] = (
     ("written", "disks, written", ORANGE),
     ("wal", "WAL", VERMILLION),
 )
+_BEHIND: Sequence[_Drawn] = (("replay_lag_ms", "replay", VERMILLION),)
 
 
 def observed_charts(observed: Observed) -> dict[str, go.Figure]:
@@ -51,6 +52,7 @@ def observed_charts(observed: Observed) -> dict[str, go.Figure]:
         "throughput": _throughput(observed),
         "sessions": _sessions(observed),
         "processors": _lines(observed, "percent of the host’s processors", _PROCESSORS),
+        "standby": _lines(observed, "milliseconds behind the primary", _BEHIND),
         "disks": _lines(observed, "MB per second", _BYTES, divisor=_MB),
     }
     return {name: figure for name, figure in found.items() if figure is not None}
@@ -97,7 +99,8 @@ def _throughput(observed: Observed) -> go.Figure | None:
         _line(figure, observed, observed.courses["rollbacks"], "rollbacks/s", VERMILLION)
     top = max((value or 0.0 for value in observed.courses["tps"]), default=0.0)
     figure.add_scatter(
-        x=[moment(row["started_ns"]) for row in observed.checkpoints],
+        # One that was under way at first stands at the edge.
+        x=[moment(max(row["started_ns"], observed.start_ns)) for row in observed.checkpoints],
         y=[top * 1.06] * len(observed.checkpoints),
         mode="markers",
         marker={"symbol": "line-ns", "size": 9, "line": {"color": INK, "width": 1.5}},

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from pgassay.trials.server_log.clock import LogClock
 from pgassay.trials.server_log.entry import Entry, decoded, severity_of
-from pgassay.trials.server_log.lines import LineBuffer
+from pgassay.trials.server_log.lines import LONGEST_LINE, LineBuffer
 
 # PostgreSQL 13 has 24 columns, 14 and later 26; the manual: "Using CSV-Format Log Output".
 _TIME, _USER, _DATABASE, _PID, _SEVERITY, _SQLSTATE, _MESSAGE, _BACKEND = 0, 1, 2, 3, 11, 12, 13, 23
@@ -23,6 +23,8 @@ _BEGINS = re.compile(
     rf"\d{{4,5}}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{{3}} [^,]+,{_QUOTED},{_QUOTED},\d+,", re.ASCII
 )
 _MOST_LINES = 1000
+# Statements may be long: the module's own limit is 131,072. What is held is bounded here.
+csv.field_size_limit(max(csv.field_size_limit(), _MOST_LINES * LONGEST_LINE))
 
 
 class CsvForm:

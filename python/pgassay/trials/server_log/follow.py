@@ -36,6 +36,9 @@ class LogFollower:
         self._read_to = {name: seen.size for name, seen in self._seen.items()}
         self.passed_over = 0
         """Bytes beyond the bound, left unread."""
+        self.cut_short = 0
+        """How often the file that was read last had lost what it held, or was gone: something else
+        than the server truncated or removed it, and what came between is not known."""
 
     def pieces(self) -> Iterator[bytes | None]:
         """What was written since the last call; None after a file that is at its end.
@@ -47,9 +50,18 @@ class LogFollower:
             listing = opened.listing()
             now = opened.current() or self._reading
             names = self._to_read(listing, now)
+            if listing and self._reading not in (*listing, now):
+                self.cut_short += 1
+                yield None
             for name in names:
                 position = self._begin_at(name, listing)
+                if position < self._read_to.get(name, 0) and name == self._reading:
+                    self.cut_short += 1
+                    yield None
+                # Kept step by step: where reading breaks off it goes on the next time.
+                self._reading = name
                 while left > 0:
+                    self._read_to[name] = position
                     piece = opened.read(name, position, min(PIECE, left))
                     if not piece:
                         break
@@ -64,6 +76,8 @@ class LogFollower:
                 elif name != now:
                     yield None
                 self._read_to[name] = position
+                if name in listing:
+                    self._seen[name] = listing[name]
             self._seen, self._reading = dict(listing), now
 
     def _to_read(self, listing: Mapping[str, Seen], now: str) -> list[str]:

@@ -32,6 +32,10 @@ from pgassay.trials.server_log.stderr_form import StderrForm
 
 _COARSEST_NS = 2_000_000_000
 """%t cuts a time down to its second."""
+_GAPS = (
+    "unread_lines", "entries_without_time", "bytes_passed_over", "cut_short", "events_left_out",
+)  # fmt: skip
+"""Of what is described: each may have swallowed a checkpoint."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +45,13 @@ class LogReading:
     events: tuple[LogEvent, ...] | None
     """None where there was no log to read."""
     has_checkpoints: bool
+    """Whether the server writes them into the log that is read."""
     notes: tuple[str, ...] = ()
     """What is missing and how to have it, one line each."""
     described: dict[str, Any] = field(default_factory=dict)
     """For trial.json: where it was read, in which form, how much of it."""
+    has_gaps: bool = False
+    """Some of what was logged is not in `events`; what could not be read yet may come later."""
 
     @property
     def crash(self) -> str:
@@ -92,6 +99,11 @@ class ServerLog:
                 "second; ALTER SYSTEM SET log_checkpoints = on; SELECT pg_reload_conf();"
             )
 
+    @property
+    def has_checkpoints(self) -> bool:
+        """Whether there is a log to read, and the server writes checkpoints into it."""
+        return self._place is not None and bool(self._place.settings["checkpoints"])
+
     def read(self, *, goes_on: bool = False) -> LogReading:
         """Everything since the last reading; what is not yet whole waits where it `goes_on`."""
         place, follower = self._place, self._follower
@@ -101,15 +113,19 @@ class ServerLog:
         tally = EventTally(ours_ns=ours_ns, since_ns=self._since_ns - _COARSEST_NS)
         notes = list(self._notes)
         before, read = self._form.unread, 0
-        passed_over = follower.passed_over
+        passed_over, cut_short = follower.passed_over, follower.cut_short
+        whole = True
         try:
             for piece in follower.pieces():
                 read += len(piece or b"")
                 for entry in self._form.finish() if piece is None else self._form.feed(piece):
                     tally.add(entry)
         except LogUnreadable as error:
+            # What was read counts; what is held of an entry may not go on where reading does.
             notes.append(f"the server's log could not be read to its end: {error}")
-            return LogReading(None, has_checkpoints=False, notes=tuple(notes))
+            goes_on, whole = False, False
+            if not read:
+                return self.unread(*notes)
         if not goes_on or not read:
             # Nothing came for a while: what could have been going on is whole.
             for entry in self._form.finish():
@@ -122,15 +138,21 @@ class ServerLog:
             "unread_lines": self._form.unread - before,
             "entries_without_time": tally.without_time,
             "bytes_passed_over": follower.passed_over - passed_over,
+            "cut_short": follower.cut_short - cut_short,
             "events_left_out": tally.left_out,
         }
         notes += _remarks(described, place)
         return LogReading(
             tally.events(),
-            has_checkpoints=bool(place.settings["checkpoints"]),
+            has_checkpoints=self.has_checkpoints,
             notes=tuple(notes),
             described=described,
+            has_gaps=not whole or any(described[name] for name in _GAPS),
         )
+
+    def unread(self, *notes: str) -> LogReading:
+        """What there is to say where nothing could be read for the moment."""
+        return LogReading(None, self.has_checkpoints, notes, has_gaps=True)
 
 
 def form_of(place: Place, clock: LogClock) -> Form:
@@ -169,6 +191,11 @@ def _remarks(described: dict[str, Any], place: Place) -> list[str]:
     if described["bytes_passed_over"]:
         size = described["bytes_passed_over"] / 2**20
         found.append(f"the server's log grew too fast: {size:.0f} MB of it were passed over")
+    if described["cut_short"]:
+        found.append(
+            "the server's log was truncated or removed by something else than the server"
+            " (logrotate's copytruncate?): what it held beyond the reading before is missing"
+        )
     if described["events_left_out"]:
         found.append(f"{described['events_left_out']} events of the server's log were left out")
     return found
