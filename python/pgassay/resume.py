@@ -91,7 +91,7 @@ def _is_over(plan: Plan, run: RunDirectory, finished: Mapping[int, Validity]) ->
             trials += repeats_in(plan, block, finished)
         if any(trial.number not in finished for trial in trials):
             return False
-        measures += [measure_trial(run.trial(trial.number)) for trial in trials]
+        measures += [measure_trial(run.trial(trial.number), plan=plan) for trial in trials]
         if answered(plan, block, measures):
             return True
     return True

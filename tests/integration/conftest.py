@@ -17,6 +17,7 @@ import pytest
 
 from pgassay.target.account import Account, server_account
 from pgassay.target.installation import Installation
+from support.data_copies import left_untouched
 from support.servers import (
     INSTALLATIONS,
     LabServer,
@@ -26,6 +27,7 @@ from support.servers import (
 )
 from support.services import CONF_ROOT, DebianServer, debian_server
 from support.sshd import Sshd, loopback_sshd
+from support.stopped_clusters import StoppedCluster, left_stopped, stopped_cluster
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -112,6 +114,31 @@ def debian(servers_base: Path) -> Iterator[DebianServer]:
     """A cluster of Debian's pg_ctlcluster in a private place."""
     with debian_server(servers_base) as server:
         yield server
+
+
+@pytest.fixture
+def untouched(
+    debian: DebianServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[None]:
+    """The test leaves that server up on the very directory it had, with nothing beside it."""
+    with left_untouched(debian, monkeypatch, tmp_path):
+        yield
+
+
+@pytest.fixture(scope="module")
+def at_rest(servers_base: Path, account: Account) -> Iterator[StoppedCluster]:
+    """A cluster that is stopped."""
+    with stopped_cluster(servers_base, account) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def cluster(
+    at_rest: StoppedCluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[StoppedCluster]:
+    """The same; every test leaves it stopped, as it was found."""
+    with left_stopped(at_rest, monkeypatch, tmp_path):
+        yield at_rest
 
 
 @pytest.fixture(scope="module")

@@ -34,6 +34,7 @@ allow_changes = true
         ("", 150, "max_connections = 100; make it 153 or more, or lower load.clients"),
         ("[factors.postgres]\nmax_connections = [40, 200]", 60, "40: the load's 60 connections"),
         ('[factors.postgres]\nshared_buffers = ["16MB", "7TB"]', 2, "shared_buffers of 7168.0"),
+        ('[factors.postgres]\nwal_level = ["minimal", "replica"]', 2, "takes max_wal_senders = 0"),
         ('[settings.postgres]\nshared_buffers = "7TB"', 2, "than the server's host lets it have"),
     ],
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -16,20 +15,13 @@ from pgassay.target.data_place import MARK
 from pgassay.target.protocol import SchemaVariant
 from pgassay.target.recover import recover
 from support.command import pgassay
-from support.data_copies import BESIDE, SPEC, build, die_after, left_untouched, on_copies
+from support.data_copies import BESIDE, SPEC, build, die_after, on_copies
 from support.servers import RecordingJournal
 from support.services import DebianServer
 from support.small_disk import bound
 from support.targets import ACCESS, copied, existing
 
-
-@pytest.fixture(autouse=True)
-def untouched(
-    debian: DebianServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Iterator[None]:
-    """Every test leaves the server up on the very directory it had, with nothing beside it."""
-    with left_untouched(debian, monkeypatch, tmp_path):
-        yield
+pytestmark = pytest.mark.usefixtures("untouched")
 
 
 @pytest.mark.parametrize("kind", ["pg_ctlcluster", "systemd", "pg_ctl", "ssh"])

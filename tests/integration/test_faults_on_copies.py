@@ -4,7 +4,6 @@ others have written to a copy is not thrown away."""
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,19 +13,11 @@ import pytest
 from pgassay.target.recover import recover
 from support.broken_runs import assert_kept, in_the_second_trial, watched
 from support.command import last_line, pgassay
-from support.data_copies import BESIDE, build, left_untouched, let_go, on_copies, own_rows
+from support.data_copies import BESIDE, build, let_go, on_copies, own_rows
 from support.existing_runs import COPIES, as_found
 from support.servers import RecordingJournal
 from support.services import DebianServer
 from support.targets import ACCESS, existing
-
-
-@pytest.fixture
-def untouched(
-    debian: DebianServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Iterator[None]:
-    with left_untouched(debian, monkeypatch, tmp_path):
-        yield
 
 
 @pytest.mark.parametrize("kind", [f"pg_ctl{COPIES}", f"pg_ctlcluster{COPIES}"])

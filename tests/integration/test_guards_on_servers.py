@@ -19,12 +19,14 @@ from pgassay.target.account import Account
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.session import resolve
 from pgassay.target.workspace import make_workspace, new_name
+from pgassay.trials.checkpoints import checkpoints_in_counters
+from pgassay.trials.drained import Drained
 from pgassay.trials.foreign_sessions import BASE_BACKUP, foreign_maintenance
 from pgassay.trials.guards import Remark
-from pgassay.trials.record import Checkpoint
+from pgassay.trials.record import Checkpoint, Columns
 from pgassay.trials.sameness import SamenessWatch
 from pgassay.trials.sampling import open_sampler
-from support.remarks import said
+from support.remarks import SPEC, said
 from support.servers import (
     LabServer,
     RecordingJournal,
@@ -131,6 +133,68 @@ def test_checkpoints_by_volume_are_doubted_where_the_volume_is_held_and_not_wher
     with watched(lab_server) as remarks:
         found = remarks(spec, [Checkpoint(0, 1, "wal")])
     assert ("wal-checkpoint" in found) == doubted
+
+
+def write_wal(server: LabServer, mib: int) -> None:
+    """So much of it, into no table."""
+    with server.admin() as session:
+        session.execute(
+            "SELECT pg_logical_emit_message(false, 'x', repeat('x', 1048576))"
+            " FROM generate_series(1, %s)", (mib,)
+        )  # fmt: skip
+
+
+@pytest.fixture
+def by_volume(lab_server: LabServer) -> Iterator[LabServer]:
+    """A server whose checkpoints come after 48 MB of WAL, and that has just had one."""
+    with lab_server.admin() as session:
+        session.execute("ALTER SYSTEM SET max_wal_size = '128MB'")
+        session.execute("SELECT pg_reload_conf()")
+        session.execute("CHECKPOINT")
+    yield lab_server
+    with lab_server.admin() as session:
+        session.execute("ALTER SYSTEM RESET max_wal_size")
+        session.execute("SELECT pg_reload_conf()")
+
+
+def last_position(counters: Columns) -> int:
+    """When the WAL's position was read last."""
+    columns = zip(counters["time_ns"], counters["source"], strict=True)
+    return max(int(at) for at, source in columns if source == "wal_position")
+
+
+@pytest.mark.parametrize("asked", [True, False], ids=["by somebody", "by volume"])
+def test_without_a_log_a_checkpoint_asked_for_is_told_from_one_by_volume(
+    by_volume: LabServer, asked: bool
+) -> None:
+    with by_volume.admin() as session:
+        version = session.info.server_version
+    with watched(by_volume) as remarks:
+        began_ns = _core.now_ns()
+        sampler, _ = open_sampler(resolve(by_volume.dsn()), version, load=None)
+        samples = Drained(sampler)
+
+        def counted_now() -> Columns:
+            samples.take()
+            return samples.counters_of("checkpointer", "wal_position")
+
+        try:
+            wait_until(lambda: "wal_position" in counted_now()["source"], "the WAL's position")
+            if asked:
+                write_wal(by_volume, 4)
+                with by_volume.admin() as session:
+                    session.execute("CHECKPOINT")
+            else:
+                write_wal(by_volume, 80)
+            wait_until(lambda: checkpoints_in_counters(counted_now()) != (), "a checkpoint")
+            found = checkpoints_in_counters(counted_now())
+            last_ns = found[-1].started_ns
+            wait_until(lambda: last_position(counted_now()) > last_ns, "the WAL after it")
+        finally:
+            sampler.stop()
+        assert {one.cause for one in found} == {"requested"}
+        said = remarks(SPEC, found, counted_now(), (began_ns, _core.now_ns()))
+    assert [name for name in said if "checkpoint" in name] == ["asked-checkpoint"] * asked
 
 
 def test_a_base_backup_that_overlaps_is_seen(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import getpass
 import os
 import shutil
@@ -15,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from pgassay.errors import TargetError
-from pgassay.target import ssh_connection
-from pgassay.target.host import Host, HostUnreachable, is_there, text_of
+from pgassay.target import ssh_connection, ssh_host
+from pgassay.target.host import Host, HostUnreachable, NoLocks, is_there, text_of
 from pgassay.target.local_host import LocalHost
 from pgassay.target.ssh_connection import PREFIX
 from pgassay.target.ssh_host import SshHost
@@ -55,6 +57,14 @@ def test_a_command_has_its_words_its_input_and_its_status(host: Host) -> None:
     assert host.uid == os.geteuid()
 
 
+def test_a_command_has_the_environment_it_is_given_and_no_other(host: Host) -> None:
+    given = {"ONE": ODD, "LINES": "a\nb\n\n", "BYTES": os.fsdecode(b"\xff\xe9%s\\"), "NONE": ""}
+    done = host.run(["od", "-An", "-v", "-tx1", "/proc/self/environ"], environment=given)
+    seen = bytes.fromhex(done.stdout).split(b"\0")
+    wanted = [os.fsencode(f"{name}={value}") for name, value in given.items()]
+    assert sorted(seen) == sorted([*wanted, b""])
+
+
 def test_a_command_that_does_not_end_is_ended(host: Host) -> None:
     with pytest.raises(TargetError, match=r"`sleep`.* did not end within 0.5 s"):
         host.run(["sleep", "600"], limit_s=0.5)
@@ -68,6 +78,9 @@ def test_files_are_read_written_and_replaced(host: Host, tmp_path: Path) -> None
         host.write(path, "no such file")
     host.replace(path, "first\n")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o640)
+    host.replace(path, "first\n", user=getpass.getuser())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert host.read(path) == b"first\n"
     assert host.read(path, 2) == b"rst\n"
     host.write(path, "FI")
@@ -172,6 +185,35 @@ def test_a_lock_is_held_by_one_and_let_go(host: Host, tmp_path: Path) -> None:
     again = host.lock(tmp_path)
     assert again is not None
     again.release()
+
+
+def test_a_file_system_without_locks_is_told_and_not_taken_for_another_run(
+    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flock(*_: object) -> None:
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+
+    said = f"flock: {tmp_path}: {os.strerror(errno.ENOTSUP)}"
+    if host.name:
+        monkeypatch.setattr(ssh_host, "_KEPT", f"echo '{said}' >&2; exit 71")
+    else:
+        monkeypatch.setattr(fcntl, "flock", flock)
+    words = (
+        rf"{tmp_path} of {host.label}: its file system keeps no locks \(Operation not supported\)"
+    )
+    with pytest.raises(NoLocks, match=words):
+        host.lock(tmp_path)
+
+
+def test_what_a_killed_replace_has_left_is_cleared(host: Host, tmp_path: Path) -> None:
+    path, ended = tmp_path / "kept.json", subprocess.Popen(["true"])
+    ended.wait()
+    half = f".kept.json.{ended.pid}.part" if host.name == "" else "kept.json.tmp"
+    others = {f".kept.json.{os.getpid()}.part", f".other.json.{ended.pid}.part", "other.json.tmp"}
+    for name in (half, *others):
+        (tmp_path / name).touch()
+    host.clear_aside(path)
+    assert {one.name for one in tmp_path.iterdir()} == others
 
 
 @pytest.mark.skipif(not is_root(), reason="only root may become another")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,29 +24,23 @@ from support.broken_runs import (
     watched,
 )
 from support.command import pgassay
+from support.deaths import (
+    Phase,
+    after_a_trial,
+    assert_resumed_to_the_end,
+    die_and_mend,
+    killed,
+    when_journaled,
+    when_said,
+    when_storing,
+)
 from support.servers import SECRET, LabServer, installation_named, wait_until
-
-Phase = Callable[[WatchedRun, Path], None]
 
 
 @pytest.fixture(scope="module")
 def server_installation() -> Installation:
     """One PostgreSQL is enough for what the tool does about its own death."""
     return installation_named("embedded-18")
-
-
-def after_a_trial(tool: WatchedRun) -> None:
-    tool.wait_for(lambda: len(tool.finished()) >= 1, "a finished trial")
-    tool.forget()
-
-
-def when_said(pattern: str, *, later: bool = False) -> Phase:
-    def wait(tool: WatchedRun, base: Path) -> None:
-        if later:
-            after_a_trial(tool)
-        tool.wait_for(lambda: tool.says(pattern), pattern)
-
-    return wait
 
 
 def when_there(pattern: str) -> Phase:
@@ -57,19 +50,6 @@ def when_there(pattern: str) -> Phase:
         tool.wait_for(lambda: any(base.glob(pattern)), pattern)
 
     return wait
-
-
-def when_journaled(words: str) -> Phase:
-    def wait(tool: WatchedRun, base: Path) -> None:
-        journal = tool.run / "journal.jsonl"
-        tool.wait_for(lambda: journal.is_file() and words in journal.read_text(), words)
-
-    return wait
-
-
-def when_storing(tool: WatchedRun, base: Path) -> None:
-    after_a_trial(tool)
-    tool.wait_for(lambda: any((tool.run / "trials").glob(".*.part")), "a trial being stored")
 
 
 def when_starting_with_other_settings(tool: WatchedRun, base: Path) -> None:
@@ -126,32 +106,6 @@ none = ""
 sql = "SELECT pg_sleep(1); CREATE TABLE public.extra (i int)"
 undo = "DROP TABLE public.extra"
 """
-WITH_TRIALS = {"resetting", "starting with other settings", "warm-up", "load", "storing"}
-
-
-def killed(tool: WatchedRun, base: Path, phase: str, wait: Phase) -> dict[str, str]:
-    """Digests of the trials that were finished when the tool died in this phase."""
-    wait(tool, base)
-    tool.kill()
-    kept = tool.finished()
-    assert bool(kept) or phase not in WITH_TRIALS
-    return prints_of(tool.run, kept)
-
-
-def assert_resumed_to_the_end(run: Path, kept: dict[str, str], **environment: str) -> None:
-    """`--resume` ends with every trial, those of before untouched, and says when it went on."""
-    done = pgassay("run", "--resume", run, "--json", **environment)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["trials"] == 4
-    trials = {name.split("/")[1] for name in kept}
-    assert prints_of(run, sorted(trials)) == kept
-    assert sorted(path.name for path in (run / "trials").iterdir()) == [
-        "0001", "0002", "0003", "0004",
-    ]  # fmt: skip
-    notes = json.loads((run / "environment.json").read_text()).get("resumed", [])
-    assert [note["after_trials"] for note in notes] == ([len(trials)] if len(trials) < 4 else [])
-    assert ("resumed" in (run / "report.html").read_text()) == bool(notes)
-    assert_nothing_open(run)
 
 
 @pytest.mark.parametrize("then", ["recover", "resume"])
@@ -221,7 +175,9 @@ def test_an_existing_server_is_as_it_was_after_the_death_of_the_tool(
     tmp_path: Path, lab_server: LabServer, empty_base: Path, phase: str, then: str
 ) -> None:
     spec = spec_file(tmp_path, target=lab_target(lab_server))
-    die_and_mend(tmp_path / "run", spec, empty_base, (phase, EXISTING[phase]), then)
+    die_and_mend(
+        tmp_path / "run", spec, empty_base, (phase, EXISTING[phase]), then, PGPASSWORD=SECRET
+    )
 
 
 @pytest.fixture
@@ -239,17 +195,6 @@ def test_a_variant_of_the_schema_is_gone_after_the_death_of_the_tool(
     tmp_path: Path, lab_server: LabServer, empty_base: Path, phase: str, then: str
 ) -> None:
     spec = spec_file(tmp_path, target=lab_target(lab_server), factor=EXTRA)
-    die_and_mend(tmp_path / "run", spec, empty_base, (phase, VARYING[phase]), then)
-
-
-def die_and_mend(run: Path, spec: Path, base: Path, phase: tuple[str, Phase], then: str) -> None:
-    """A run on an existing server killed in a phase, then recovered or resumed."""
-    with watched(run, spec, PGPASSWORD=SECRET) as tool:
-        kept = killed(tool, base, *phase)
-    if then == "recover":
-        done = pgassay("recover", run, PGPASSWORD=SECRET)
-        assert done.returncode == 0, done.stderr
-        assert prints_of(run, tool.finished()) == kept
-        assert_nothing_open(run)
-    else:
-        assert_resumed_to_the_end(run, kept, PGPASSWORD=SECRET)
+    die_and_mend(
+        tmp_path / "run", spec, empty_base, (phase, VARYING[phase]), then, PGPASSWORD=SECRET
+    )

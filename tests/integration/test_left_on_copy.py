@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,22 +23,16 @@ from pgassay.target.service_control import DebianCluster
 from pgassay.target.session import resolve
 from support.broken_runs import watched
 from support.command import pgassay
-from support.data_copies import SPEC, build, die_after, left_untouched, let_go, on_copies
-from support.servers import RecordingJournal, wait_until
-from support.services import NAME, VERSION, DebianServer, stand_in_systemctl
+from support.data_copies import SPEC, build, die_after, let_go, on_copies
+from support.servers import RecordingJournal
+from support.services import DebianServer, shut_out, stand_in_systemctl
 from support.targets import ACCESS, existing
 
 ACCEPT = ("commits", "sessions")
 UNDER_LOAD = r"(?s)trial 1 (?:(?!trial|warm-up).)*\b2 clients "
 
 
-@pytest.fixture(autouse=True)
-def untouched(
-    debian: DebianServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Iterator[None]:
-    """Every test leaves the server up on the very directory it had, with nothing beside it."""
-    with left_untouched(debian, monkeypatch, tmp_path):
-        yield
+pytestmark = pytest.mark.usefixtures("untouched")
 
 
 def following(
@@ -156,35 +149,20 @@ def test_a_server_that_refuses_us_for_good_is_not_asked_again(
 ) -> None:
     dead = on_copies(debian, journal, request)
     let_go(dead)
-    rules = debian.conf / VERSION / NAME / "pg_hba.conf"
-    allowed, asked = rules.read_text(), []
+    asked = []
 
     def counted(dsn: str) -> ConnectionParameters:
         asked.append(dsn)
         return resolve(dsn)
 
     monkeypatch.setattr(left_on_copy, "resolve", counted)
-    try:
-        rules.write_text("local all all reject\n")
-        debian.ctl("reload")
-        wait_until(lambda: not takes_connections(debian), "the rules are in force")
+    with shut_out(debian):
         target = following(debian, tmp_path / "no", ACCESS["pg_ctlcluster"])
         with closing(target), pytest.raises(ConnectionRefused, match=r"pg_hba\.conf"):
             target.open()
         assert 1 < len(asked) < 5
-    finally:
-        rules.write_text(allowed)
-        debian.ctl("reload")
-    wait_until(lambda: takes_connections(debian), "the old rules are in force")
     recover(debian.dsn(), journal.open, journal, ACCESS["pg_ctlcluster"])
     assert journal.open == []
-
-
-def takes_connections(server: DebianServer) -> bool:
-    with suppress(ConnectionRefused):
-        server.admin().close()
-        return True
-    return False
 
 
 def test_what_a_host_that_went_down_while_room_was_looked_for_has_left_is_removed(

@@ -5,9 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import datetime
 from pathlib import Path
-from typing import cast
 
 import pytest
 
@@ -46,13 +44,6 @@ def alter(server: DebianServer, words: str, *, loaded: bool = True) -> None:
         session.execute(f"ALTER SYSTEM {words}".encode())
         if loaded:
             reload(session)
-
-
-def started_at(server: DebianServer) -> datetime:
-    with server.admin() as session:
-        row = session.execute("SELECT pg_postmaster_start_time()").fetchone()
-    assert row is not None
-    return cast(datetime, row[0])
 
 
 @pytest.fixture
@@ -114,7 +105,7 @@ def test_a_change_of_somebody_else_during_a_run_keeps_it_from_restarting_the_ser
 ) -> None:
     target.open()
     target.prepare(nothing, {"shared_buffers": "24MB"})
-    before = started_at(server)
+    before = server.started_at()
     alter(server, "SET max_connections = 90", loaded=loaded)
     try:
         with pytest.raises(OthersWait, match=r"max_connections \(100 in force, 90 in "):
@@ -126,14 +117,14 @@ def test_a_change_of_somebody_else_during_a_run_keeps_it_from_restarting_the_ser
         )
         with pytest.raises(RestoreFailed, match=told):
             target.close()
-        assert started_at(server) == before
+        assert server.started_at() == before
         assert "shared_buffers" not in server.file.read_text()
         assert [change.setting for change in journal.open] == ["shared_buffers"] * len(journal.open)
         assert target._left
     finally:
         alter(server, "RESET max_connections")
     target.close()
-    assert started_at(server) > before
+    assert server.started_at() > before
     assert journal.open == []
 
 
@@ -146,10 +137,10 @@ def test_an_edit_of_the_setting_under_test_during_a_run_does_not_come_into_force
     target.prepare(nothing, {"shared_buffers": "24MB"})
     settings_file.write_text(f"{text}shared_buffers = 32MB\n")
     target.reset({"shared_buffers": "16MB"})
-    before = started_at(server)
+    before = server.started_at()
     with pytest.raises(RestoreFailed, match=r"shared_buffers \(16MB in force, 32MB in .*lab/postg"):
         target.close()
-    assert started_at(server) == before
+    assert server.started_at() == before
     settings_file.write_text(text)
     target.close()
     assert journal.open == []
@@ -162,7 +153,7 @@ def test_recover_and_the_next_run_do_not_bring_it_into_force_either(
     target.prepare(nothing, {"shared_buffers": "24MB"})
     assert target._control is not None
     target._control.close()
-    before = started_at(server)
+    before = server.started_at()
     alter(server, "SET max_connections = 90")
     access = ACCESS["pg_ctlcluster"]
     try:
@@ -176,12 +167,12 @@ def test_recover_and_the_next_run_do_not_bring_it_into_force_either(
             following.open()
             (note,) = following._left_alone
         assert "shared_buffers: put back, and in force after the next restart: a restart" in note
-        assert started_at(server) == before
+        assert server.started_at() == before
     finally:
         alter(server, "RESET max_connections")
     assert recover(server.dsn(), journal.open, journal, access) == []
     assert journal.open == []
-    assert started_at(server) > before
+    assert server.started_at() > before
 
 
 def test_a_server_that_a_mistake_would_keep_down_is_not_restarted(
@@ -190,7 +181,7 @@ def test_a_server_that_a_mistake_would_keep_down_is_not_restarted(
     text = settings_file.read_text()
     target.open()
     target.prepare(nothing, {})
-    before = started_at(server)
+    before = server.started_at()
     settings_file.write_text(f"{text}nonsense = yes\n")
     with pytest.raises(
         OthersWait, match=r"a restart would fail: .*/postgresql.conf line \d+: nons"
@@ -198,7 +189,7 @@ def test_a_server_that_a_mistake_would_keep_down_is_not_restarted(
         target.reset({"shared_buffers": "24MB"})
     settings_file.write_text(text)
     target.close()
-    assert started_at(server) == before
+    assert server.started_at() == before
     assert journal.open == []
 
 
@@ -217,7 +208,7 @@ def test_a_package_that_was_upgraded_meanwhile_is_not_brought_into_force(
         accept=["commits", "sessions"],
         access=Access(control=PgCtl(programs), allow_restart=True),
     )
-    before = started_at(server)
+    before = server.started_at()
     with closing(target):
         target.open()
         target.check_settings({"shared_buffers": "24MB"})
@@ -229,7 +220,7 @@ def test_a_package_that_was_upgraded_meanwhile_is_not_brought_into_force(
         (programs / "postgres").unlink()
         with pytest.raises(OthersWait, match="is there no more; install it again"):
             target.prepare(nothing, {"shared_buffers": "24MB"})
-    assert started_at(server) == before
+    assert server.started_at() == before
     assert journal.open == []
 
 

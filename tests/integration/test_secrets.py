@@ -170,7 +170,10 @@ def test_a_whole_run_tells_nobody(
     assert SECRET not in said
     assert HELD not in said
     assert secrets_in(run) == []
-    settings = json.loads((run / "environment.json").read_text())["server"]["settings"]
+    told = json.loads((run / "environment.json").read_text())["server"]
+    settings, every = told["settings"], told["every_setting"]
+    assert every["primary_conninfo"]["value"] == "(set)"
+    assert every["log_line_prefix"]["value"] == "postgres://me:***@db/app "
     assert settings["primary_conninfo"] == settings["archive_command"] == "(set)"
     assert settings["log_line_prefix"] == "postgres://me:***@db/app "
     if load != ENGINE:

@@ -6,14 +6,13 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
-from typing import cast
 
 import psycopg
 import pytest
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
+from pgassay.samples.journal import FileJournal
 from pgassay.target.access import SQL_ONLY, Access
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.service_control import START_LOG, DebianCluster, SystemdUnit
@@ -21,7 +20,7 @@ from support import forked
 from support.broken_runs import assert_nothing_open, in_the_second_trial, spec_file, watched
 from support.command import pgassay
 from support.servers import RecordingJournal, wait_until
-from support.services import BIN, UNIT, DebianServer
+from support.services import BIN, UNIT, DebianServer, debian_server
 from support.sshd import HOST, Sshd
 from support.targets import ACCESS, existing, state_of
 
@@ -98,6 +97,21 @@ def test_the_service_of_another_server_is_refused_at_once(
     with pytest.raises(TargetError, match=rf"{UNIT} runs process 1 .*, the server is \d+; name"):
         target.open()
     target.close()
+
+
+def test_a_cluster_whose_directories_have_blanks_is_known_and_restarted(
+    servers_base: Path, journal: RecordingJournal, request: pytest.FixtureRequest
+) -> None:
+    with debian_server(servers_base, "a server  of ours") as server:
+        before = state_of(server)
+        target = existing("pg_ctlcluster", server, journal, request)
+        with closing(target):
+            target.open()
+            target.prepare(lambda _: None, {"shared_buffers": "24MB"})
+            with target.connect() as session:
+                assert session.execute("SHOW shared_buffers").fetchone() == ("24MB",)
+        assert state_of(server) == before
+    assert journal.open == []
 
 
 def test_a_restart_takes_leave_of_its_own(debian: DebianServer, journal: RecordingJournal) -> None:
@@ -223,9 +237,11 @@ main()
 """
 
 
-def test_recover_removes_the_log_of_a_start_that_a_killed_run_left_in_the_data(
-    tmp_path: Path, debian: DebianServer
+@pytest.mark.parametrize("then", ["recover", "next run"])
+def test_the_log_of_a_start_that_a_killed_run_left_in_the_data_is_removed(
+    tmp_path: Path, debian: DebianServer, monkeypatch: pytest.MonkeyPatch, then: str
 ) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     settings = debian.conf / "15" / "lab" / "postgresql.conf"
     text = settings.read_text()
     settings.write_text(f"{text}\nlogging_collector = on\n")
@@ -240,8 +256,17 @@ def test_recover_removes_the_log_of_a_start_that_a_killed_run_left_in_the_data(
         with debian.admin() as session:
             session.execute("ALTER SYSTEM RESET shared_buffers")
         debian.ctl("restart")
-        done = pgassay("recover", run)
-        assert done.returncode == 0, done.stderr
+        if then == "recover":
+            done = pgassay("recover", run)
+            assert done.returncode == 0, done.stderr
+        else:
+            with closing(
+                ExistingTarget(
+                    debian.dsn(), FileJournal(tmp_path / "next"), allow_changes=True,
+                    accept=("commits", "sessions"), access=ACCESS["pg_ctl"],
+                )
+            ) as target:  # fmt: skip
+                target.open()
         assert not left.exists()
         assert_nothing_open(run)
     finally:
@@ -264,13 +289,6 @@ def test_recover_restarts_a_server_that_a_killed_run_left_changed(
     assert_nothing_open(run)
 
 
-def started_at(server: DebianServer) -> datetime:
-    with server.admin() as session:
-        row = session.execute("SELECT pg_postmaster_start_time()").fetchone()
-    assert row is not None
-    return cast(datetime, row[0])
-
-
 def test_the_next_run_restarts_a_server_that_a_killed_run_left_changed(
     tmp_path: Path, debian: DebianServer, over_ssh: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,7 +308,7 @@ def test_the_next_run_restarts_a_server_that_a_killed_run_left_changed(
             target.open()
             return target._left_alone
 
-    before = started_at(debian)
+    before = debian.started_at()
     with ExitStack() as stack:
         for _ in range(20):
             stack.enter_context(psycopg.connect(debian.dsn(), application_name="shop"))
@@ -300,10 +318,10 @@ def test_the_next_run_restarts_a_server_that_a_killed_run_left_changed(
         (note,) = opened(SQL_ONLY)
         assert "in force after the next restart" in note
     assert list(memory.glob("*.json"))
-    assert started_at(debian) == before
+    assert debian.started_at() == before
     assert opened(ACCESS["pg_ctlcluster"]) == []
     assert list(memory.glob("*.json")) == []
-    assert started_at(debian) > before
+    assert debian.started_at() > before
 
 
 @pytest.mark.usefixtures("no_ssh_left")

@@ -13,7 +13,7 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ max_blocks = {blocks}
 DEFAULTS: dict[str, Any] = {
     "target": "", "factor": 'work_mem = ["5MB", "9MB"]', "step": "0.8s", "blocks": 2,
 }  # fmt: skip
+TOOL = ("-m", "pgassay")
 LIMIT_S = 90.0
 POLL_S = 0.0005
 # Of a later trial, in one frame of the progress: the frames of the one before may come late.
@@ -61,14 +62,20 @@ def spec_file(folder: Path, **changes: Any) -> Path:
 class WatchedRun:
     """`pgassay run …` on a terminal, so that its live progress tells the phase it is in."""
 
-    def __init__(self, run: Path, *arguments: str | Path, **environment: str) -> None:
+    def __init__(
+        self,
+        run: Path,
+        *arguments: str | Path,
+        program: Sequence[str] = TOOL,
+        **environment: str,
+    ) -> None:
         self.run = run
         self._text = ""
         self._seen = 0
         master, slave = pty.openpty()
         with Path(os.devnull).open("r+b") as nothing:
             self.process = start(
-                ["-m", "pgassay", "run", *map(str, arguments)],
+                [*program, "run", *map(str, arguments)],
                 [nothing.fileno(), nothing.fileno(), slave],
                 os.environ | {"COLUMNS": "300", "TERM": "xterm"} | environment,
                 session=True,
@@ -129,9 +136,11 @@ class WatchedRun:
 
 
 @contextmanager
-def watched(run: Path, *arguments: str | Path, **environment: str) -> Iterator[WatchedRun]:
+def watched(
+    run: Path, *arguments: str | Path, program: Sequence[str] = TOOL, **environment: str
+) -> Iterator[WatchedRun]:
     """`pgassay run ARGUMENTS --out RUN`, killed in any case."""
-    tool = WatchedRun(run, *arguments, "--out", run, **environment)
+    tool = WatchedRun(run, *arguments, "--out", run, program=program, **environment)
     try:
         yield tool
     finally:

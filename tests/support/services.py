@@ -13,16 +13,19 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from pgassay.errors import ConnectionRefused
 from pgassay.target.protocol import Connection, ConnectionParameters
 from pgassay.target.session import connect
-from support.servers import is_root
+from support.servers import is_root, wait_until
 
 CONF_ROOT = "PG_CLUSTER_CONF_ROOT"
 VERSION, NAME = "15", "lab"
@@ -61,6 +64,7 @@ class DebianServer:
     base: Path
     port: int
     account: str
+    folder: str = "server"
 
     @property
     def conf(self) -> Path:
@@ -68,15 +72,15 @@ class DebianServer:
 
     @property
     def data(self) -> Path:
-        return self.base / "server" / "data"
+        return self.base / self.folder / "data"
 
     @property
     def log(self) -> Path:
-        return self.base / "server" / "log"
+        return self.base / self.folder / "log"
 
     @property
     def sockets(self) -> Path:
-        return self.base / "server" / "run"
+        return self.base / self.folder / "run"
 
     @property
     def file(self) -> Path:
@@ -99,12 +103,18 @@ class DebianServer:
         )
         assert not (check and done.returncode), done.stderr
 
+    def started_at(self) -> datetime:
+        with self.admin() as session:
+            row = session.execute("SELECT pg_postmaster_start_time()").fetchone()
+        assert row is not None
+        return cast(datetime, row[0])
+
     def is_up(self) -> bool:
         return (self.data / "postmaster.pid").exists()
 
 
 @contextmanager
-def debian_server(base: Path) -> Iterator[DebianServer]:
+def debian_server(base: Path, folder: str = "server") -> Iterator[DebianServer]:
     """A cluster of our own below `base`, gone afterwards."""
     if shutil.which("pg_createcluster") is None or not (BIN / "postgres").exists():
         pytest.skip("Debian's postgresql-15 is not installed")
@@ -113,7 +123,7 @@ def debian_server(base: Path) -> Iterator[DebianServer]:
     place.chmod(0o711)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        server = DebianServer(place, probe.getsockname()[1], account)
+        server = DebianServer(place, probe.getsockname()[1], account, folder)
     server.conf.mkdir(mode=0o755)
     for directory in (server.data.parent, server.sockets):
         directory.mkdir()
@@ -150,6 +160,30 @@ def debian_server(base: Path) -> Iterator[DebianServer]:
     finally:
         server.ctl("stop", check=False)
         shutil.rmtree(place)
+
+
+@contextmanager
+def shut_out(server: DebianServer) -> Iterator[None]:
+    """Meanwhile the server is up and a rule of pg_hba.conf lets nobody in."""
+    rules = server.conf / VERSION / NAME / "pg_hba.conf"
+    allowed = rules.read_text()
+    try:
+        rules.write_text("local all all reject\n")
+        server.ctl("reload")
+        wait_until(lambda: not lets_in(server), "the rule is in force")
+        yield
+    finally:
+        rules.write_text(allowed)
+        server.ctl("reload")
+        wait_until(lambda: lets_in(server), "it lets us in again")
+
+
+def lets_in(server: DebianServer) -> bool:
+    """Whether it takes connections of ours."""
+    with suppress(ConnectionRefused):
+        server.admin().close()
+        return True
+    return False
 
 
 def stand_in_systemctl(folder: Path, server: DebianServer) -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -23,19 +23,25 @@ from pgassay.target.service_control import DebianCluster, PgCtl, SystemdUnit
 from support.servers import RecordingJournal, installation_named
 from support.services import BIN, NAME, UNIT, VERSION, DebianServer, stand_in_systemctl
 from support.sshd import HOST
+from support.stopped_clusters import StoppedCluster
 
+BY_DATA = "data, running"
 CLUSTER = DebianCluster(VERSION, NAME)
 ACCESS = {
     "sql": SQL_ONLY,
     "pg_ctlcluster": Access(control=CLUSTER, allow_restart=True),
     "systemd": Access(control=SystemdUnit(UNIT), allow_restart=True),
     "pg_ctl": Access(control=PgCtl(BIN), allow_restart=True),
+    BY_DATA: Access(control=PgCtl(BIN), allow_restart=True),
     "ssh": Access(ssh=HOST, control=CLUSTER, allow_restart=True),
     "ssh, no service": Access(ssh=HOST),
 }
 OWNED = ("embedded-18", "embedded-16", "debian-15")
 COPIES = ", on copies"
-KINDS = (*OWNED, *ACCESS, f"pg_ctlcluster{COPIES}", f"ssh{COPIES}")
+STOPPED = {"stopped": None, "stopped, over ssh": HOST}
+KINDS = (
+    *OWNED, *ACCESS, f"pg_ctlcluster{COPIES}", f"ssh{COPIES}", *STOPPED, f"stopped{COPIES}",
+)  # fmt: skip
 
 
 @dataclass
@@ -56,8 +62,17 @@ def subject(kind: str, journal: RecordingJournal, request: pytest.FixtureRequest
         base: Path = request.getfixturevalue("empty_base")
         target = LocalTarget(installation_named(kind), journal)
         return Subject(target, journal, True, lambda: sorted(base.glob("run-*")))
-    server: DebianServer = request.getfixturevalue("debian")
     on_copies = kind.endswith(COPIES)
+    if kind.startswith("stopped"):
+        cluster: StoppedCluster = request.getfixturevalue("at_rest")
+        stopped = at_rest(kind.removesuffix(COPIES), cluster, journal, request)
+        return Subject(
+            copied(stopped) if on_copies else stopped,
+            journal,
+            True,
+            lambda: (cluster.is_up(), cluster.as_it_lies()),
+        )
+    server: DebianServer = request.getfixturevalue("debian")
     access = kind.removesuffix(COPIES)
     there = existing(access, server, journal, request)
     return Subject(
@@ -72,7 +87,9 @@ def existing(
     kind: str, server: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
 ) -> ExistingTarget:
     """A target on that server, with this kind of access."""
-    access = ACCESS[kind]
+    access, dsn = ACCESS[kind], server.dsn()
+    if kind == BY_DATA:
+        access, dsn = replace(access, data=server.data), "user=lab dbname=lab"
     if access.ssh is not None:
         request.getfixturevalue("ssh_config")
     patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
@@ -81,7 +98,22 @@ def existing(
         folder = stand_in_systemctl(request.getfixturevalue("tmp_path"), server)
         patch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     return ExistingTarget(
-        server.dsn(), journal, allow_changes=True, accept=["commits", "sessions"], access=access
+        dsn, journal, allow_changes=True, accept=["commits", "sessions"], access=access
+    )
+
+
+def at_rest(
+    kind: str, cluster: StoppedCluster, journal: RecordingJournal, request: pytest.FixtureRequest
+) -> ExistingTarget:
+    """A target on a cluster that is stopped, by its data directory."""
+    ssh = STOPPED[kind]
+    dsn = "user=lab dbname=lab"
+    if ssh is not None:
+        request.getfixturevalue("ssh_config")
+        dsn += f" host={cluster.sockets}"
+    access = Access(ssh=ssh, control=PgCtl(BIN), allow_restart=True, data=cluster.data)
+    return ExistingTarget(
+        dsn, journal, allow_changes=True, accept=["commits", "sessions"], access=access
     )
 
 

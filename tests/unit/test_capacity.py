@@ -116,6 +116,21 @@ def test_caches_over_the_hosts_memory_are_refused_and_of_several_servers_all_tog
         refuse_lacking(both, side_by_side=True)
 
 
+def test_settings_that_keep_a_server_from_starting_together_are_refused_with_the_fix() -> None:
+    server = Capacity(SETTINGS | {"max_wal_senders": setting("max_wal_senders", "10")})
+    (told_of,) = told(asked(wal_level="minimal"), server)
+    assert told_of == (
+        "wal_level = minimal takes max_wal_senders = 0, and it is 10: the server would not start;"
+        " add max_wal_senders = 0 to [settings.postgres]"
+    )
+    assert told(asked(wal_level="minimal", max_wal_senders="0", archive_mode="no"), server) == []
+    assert told(asked(wal_level="logical", archive_mode="on"), server) == []
+    (told_of,) = told(asked(wal_level="minimal", max_wal_senders="0", archive_mode="on"), server)
+    assert "takes archive_mode = off, and it is on" in told_of
+    (told_of,) = told(asked(wal_level="Minimal"), capacity_of_a_new_server(None))
+    assert "takes max_wal_senders = 0" in told_of
+
+
 def test_what_is_not_known_refuses_nothing() -> None:
     assert told(asked(shared_buffers="900GB"), Capacity(SETTINGS)) == []
     assert told(asked(shared_buffers="much"), Capacity(SETTINGS, memory=8 * GIB)) == []

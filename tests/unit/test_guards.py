@@ -21,6 +21,7 @@ from pgassay.trials.guards import (
 from pgassay.trials.host_state import HostState
 from pgassay.trials.processor_times import ProcessorSplit
 from pgassay.trials.record import Checkpoint, Columns
+from pgassay.trials.requested_checkpoints import ASKED_FOR
 from pgassay.trials.thresholds import VARIABLE, overlaid, own_limits
 
 HOST = HostState(
@@ -120,6 +121,8 @@ def test_a_quiet_trial_leaves_nothing_to_say_though_its_data_has_grown() -> None
         (forced(["SELECT 1;"]), {"forced-checkpoint": "invalid"}),
         (forced(["SELECT 1;", "CHECKPOINT;"]), {"forced-checkpoint-perhaps-own": "doubt"}),
         (forced(None), {"forced-checkpoint-perhaps-own": "doubt"}),
+        (replace(QUIET, checkpoints=[Checkpoint(1, 2, ASKED_FOR)]), {"asked-checkpoint": "doubt"}),
+        (replace(QUIET, checkpoints=[Checkpoint(1, 2, "requested")]), {}),
         (replace(QUIET, settings=TIMED, varied=TIMED), {"wal-checkpoint": "doubt"}),
         # A max_wal_size that is held, and not large enough.
         (replace(QUIET, settings=BOTH, varied=TIMED), {"wal-checkpoint": "doubt"}),

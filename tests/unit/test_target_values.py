@@ -53,6 +53,7 @@ PATH = replace(MEMORY, name="search_path", value='"$user", public', unit=None, v
 
 class SilentJournal:
     place = ""
+    run = ""
 
     def record(self, change: Change) -> None: ...
     def undone(self, change_id: str) -> None: ...

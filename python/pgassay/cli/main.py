@@ -20,6 +20,7 @@ from typer.exceptions import Abort, TyperException
 from pgassay import __version__
 from pgassay.cli.commands import Commands
 from pgassay.errors import ExitCode, PgassayError
+from pgassay.interruption import SIGNALS, heed_signals
 from pgassay.spec.redaction import redacted
 
 app = typer.Typer(
@@ -51,14 +52,13 @@ def _root(
 
 def main() -> NoReturn:
     """Run the command line to its exit status."""
-    for name in (signal.SIGTERM, signal.SIGHUP):  # a lost terminal must not lose the restoring
-        signal.signal(name, _as_interrupt)
+    heed_signals()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     status = _run()
-    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(name, signal.SIG_IGN)  # nothing is left to interrupt
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)  # nothing is left to interrupt
     with suppress(OSError, ValueError):
         sys.stdout.flush()
     sys.exit(int(status))
@@ -96,7 +96,3 @@ def _fail(message: str, code: ExitCode, excerpt: str = "") -> ExitCode:
         if excerpt:
             print(redacted(excerpt), file=sys.stderr)
     return code
-
-
-def _as_interrupt(*_: object) -> NoReturn:
-    raise KeyboardInterrupt

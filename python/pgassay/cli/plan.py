@@ -139,12 +139,13 @@ def _target(spec: Spec, drawn: Plan) -> str:
     servers = spec.file.factors.target.servers()
     if servers:
         return f"{len(servers)} servers of our own, one of which runs at a time"
-    if target.dsn is not None:
+    if target.is_existing:
         changes = "may be changed" if target.allow_changes else "will not be changed"
         control = access_of(target).control
         restarts = f", by `{control.label}`" if control and target.allow_restart else ""
+        named = target.dsn if target.data is None else f"{target.data} {target.dsn or ''}".strip()
         host = f"; its host over ssh ({target.ssh})" if target.ssh else ""
-        return f"existing server ({target.dsn}); its settings {changes}{restarts}{host}"
+        return f"existing server ({named}); its settings {changes}{restarts}{host}"
     if target.bin is not None:
         return f"a server of our own, from {target.bin}"
     return f"a server of our own, embedded PostgreSQL {target.version or 18}"

@@ -20,9 +20,11 @@ from pgassay.target.access import access_of
 from pgassay.target.account import server_account
 from pgassay.target.host_knobs import doubts_on
 from pgassay.target.placement import Placement
-from pgassay.target.preview import PlannedChange, Preview, preview_existing
+from pgassay.target.preview import preview_existing
+from pgassay.target.preview_model import PlannedChange, Preview
 from pgassay.target.workspace import disk_of_workspaces
 from pgassay.trials.grounds import grounds_of
+from pgassay.trials.thresholds import unwatched
 
 Ahead = Preview | str | None
 """A preview; why there is none; None where the server is one of our own."""
@@ -31,7 +33,7 @@ Ahead = Preview | str | None
 def look_ahead(spec: Spec, plan: Plan) -> Ahead:
     """Look at the server that a spec names, if it names one."""
     target = spec.file.target
-    if target.dsn is None:
+    if target.way is None:
         return None
     wanted = {name: [value] for name, value in spec.file.settings.postgres.items()}
     for factor in plan.factors:
@@ -39,7 +41,7 @@ def look_ahead(spec: Spec, plan: Plan) -> Ahead:
             wanted[factor.name] = list(factor.levels)
     try:
         return preview_existing(
-            target.dsn,
+            target.way,
             accept=target.accept,
             settings=wanted,
             building_sql=spec.workload.building_sql(spec.file.workload.scale),
@@ -113,6 +115,15 @@ def print_ahead(ahead: Ahead) -> None:
             out.print(f"[red]sign:[/red] {plain(str(sign))}; {plain(stops)}")
     for refusal in ahead.refusals:
         out.print(f"[red]stops:[/red] {plain(refusal)}")
+    if not ahead.sees_host:
+        out.print(f"[yellow]risk:[/yellow] {unwatched()}; target.ssh lets them see it")
+    if ahead.stopped:
+        out.print(
+            "[yellow]stopped:[/yellow] nothing was started to look closer; only in the run, before"
+            " its first trial, it shows:"
+        )
+        for what in ahead.later:
+            out.print(f"later     {plain(what)}")
     print_changes(ahead.changes)
 
 

@@ -44,7 +44,7 @@ def _print_schema(spec: Spec) -> None:
                 continue
             out.print(f"{name}:")
             _print_sql("SQL", variant.sql)
-            if variant.undo and spec.file.target.dsn is not None:
+            if variant.undo and spec.file.target.is_existing:
                 _print_sql("undo", variant.undo)
 
 

@@ -77,8 +77,6 @@ def run(
         return
     if accept:
         raise SetupError("--accept belongs to --resume; drop it")
-    if aa and mode is Mode.DUET:
-        raise SetupError("--aa of a duet runs an arm per trial; drop --mode duet")
     checked = load_spec(spec, seed, mode)
     path = out or default_run_path(f"{spec.stem}-aa" if aa else spec.stem)
     conclude(follow(checked, path, calibrates=aa, live=not no_live), as_json=as_json)

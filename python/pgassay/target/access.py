@@ -32,6 +32,8 @@ class Access:
     control: Control | None = None
     allow_restart: bool = False
     settings_at: SettingsAt = "server"
+    data: Path | None = None
+    """The data directory that names the server."""
 
     def host(self) -> Host:
         """The server's host, which nothing has been asked yet."""
@@ -97,8 +99,11 @@ def access_of(table: HostAccess, path_of: Callable[[str], Path] = Path) -> Acces
         control = SystemdUnit(table.service)
     elif table.cluster is not None:
         control = DebianCluster(*cluster_of(table.cluster))
-    elif bin_directory is not None and getattr(table, "dsn", None) is not None:
+    elif bin_directory is not None and (
+        table.data is not None or getattr(table, "dsn", None) is not None
+    ):
         # On another host the path is that host's.
         there = Path(bin_directory) if table.ssh is not None else path_of(bin_directory)
         control = PgCtl(there)
-    return Access(table.ssh, table.sudo, control, table.allow_restart, table.settings_at)
+    data = None if table.data is None else Path(table.data)
+    return Access(table.ssh, table.sudo, control, table.allow_restart, table.settings_at, data)

@@ -44,8 +44,14 @@ class Account:
         limit_s: float,
         text: str | None = None,
         libraries: Path | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end; `text` is its standard input, its exit status is not judged."""
+        """Run a command to its end; `text` is its standard input, its exit status is not judged.
+
+        With an `environment` it has that instead of a clean one.
+        """
+        if environment is None:
+            environment = clean_environment(os.environ, libraries)
         identity: dict[str, Any] = {}
         if self.switches:
             identity = {"user": self.uid, "group": self.gid, "extra_groups": self.groups}
@@ -59,7 +65,7 @@ class Account:
                 text=True,
                 errors="replace",
                 cwd="/",
-                env=clean_environment(os.environ, libraries),
+                env=environment,
                 start_new_session=True,
                 **identity,
             )

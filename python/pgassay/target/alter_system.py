@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import uuid
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -52,6 +53,8 @@ class SystemSettings:
         self._service = service
         self._scope = scope
         self._touched: dict[str, Touched] = {}
+        self._restart: Change | None = None
+        """Stands in the journal where no setting does that tells where the server lies."""
 
     def apply(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[str]:
         """Make exactly `wanted` differ from how the server was found; notes on odd read-backs.
@@ -86,13 +89,18 @@ class SystemSettings:
 
     @property
     def left(self) -> list[str]:
-        """What is still to run before the server is as it was: SQL, and perhaps a command."""
-        touched = [t for t in reversed(self._touched.values()) if t.changes]
-        undo = [t.undo_text for t in touched]
-        service = self._service
-        if service is not None and any(t.in_force.context.needs_restart for t in touched):
-            return [*undo, service.by_hand]
+        """The SQL that is still to run before the server is as it was."""
+        undo = [t.undo_text for t in reversed(self._touched.values()) if t.changes]
         return [*undo, RELOAD] if undo and self._scope.reloads else undo
+
+    @property
+    def commands_left(self) -> list[str]:
+        """What a person would type in a shell after that."""
+        open_ = [one for one in self._touched.values() if one.changes]
+        late = any(one.in_force.context.needs_restart for one in open_)
+        if self._service is None or not (late or (self._restart is not None and not open_)):
+            return []
+        return [self._service.by_hand]
 
     def forget(self, gone: Collection[str]) -> None:
         """Changes, by their ids, that are gone with the copy they were made in."""
@@ -100,10 +108,14 @@ class SystemSettings:
             touched.changes = [one for one in touched.changes if one.id not in gone]
             if not touched.changes:
                 del self._touched[name]
+        if self._restart is not None and self._restart.id in gone:
+            self._restart = None
 
     def bring_up(self) -> None:
         """Wait for a server that comes back by itself after a crash; one that is down, and that we
         may restart, is started without what this run has set."""
+        if self._service is not None:
+            self._service.give_time()
         wait_while_on_its_way(self._parameters, READY_LIMIT_S)
         try:
             connect(self._parameters).close()
@@ -122,7 +134,7 @@ class SystemSettings:
         A sentence for each line that is somebody's by now, and stays.
         """
         touched = [t for t in reversed(self._touched.values()) if t.changes]
-        if not touched:
+        if not touched and self._restart is None:
             return []
         problems: list[str] = []
         theirs: list[str] = []
@@ -140,7 +152,7 @@ class SystemSettings:
                     execute(session, one.undo, one.name)
                 except TargetError as error:
                     problems.append(str(error))
-            held_up = self._try_to_bring(session, touched)
+            held_up = self._try_to_bring(session, touched) if touched else ""
         with connect(self._parameters) as session:
             found = read_settings(session)
             for one in touched:
@@ -148,6 +160,9 @@ class SystemSettings:
                     self._see_restored(session, one, found, held_up)
                 except TargetError as error:
                     problems.append(str(error))
+        if self._restart is not None:
+            self._journal.undone(self._restart.id)
+            self._restart = None
         if problems:
             raise TargetError("; ".join([*problems, *theirs]))
         return theirs
@@ -254,9 +269,24 @@ class SystemSettings:
             reload(session)
             return
         self.refuse_restart(session)
+        self._announce_restart(session, self._service)
         # Ours is the first of the sessions that a restart would end.
         session.close()
         self._service.restart()
+
+    def _announce_restart(self, session: Connection, service: Service) -> None:
+        """Whoever comes after a run that died in a restart must know where the server lies."""
+        if self._restart is not None or any(one.changes for one in self._touched.values()):
+            return
+        self._restart = Change(
+            id=uuid.uuid4().hex,
+            what=f"restart of {self._parameters.label}",
+            do=service.by_hand,
+            undo=service.by_hand,
+            server=identity(session),
+            **self._where_it_lies(),
+        )
+        self._journal.record(self._restart)
 
     def _wants_restart(self, session: Connection, moved: Sequence[Touched]) -> bool:
         found: Mapping[str, Setting] | None = None
@@ -294,13 +324,9 @@ class SystemSettings:
             ", ".join(culprits), f"{values}: {error}; it has been started again without"
         )
 
-    def _where_it_lies(self) -> dict[str, str]:
+    def _where_it_lies(self) -> dict[str, Any]:
         """For the journal: what recovery needs where the server is down by then."""
-        if self._service is None:
-            return {}
-        server = self._service.server
-        output = "" if server.output is None else str(server.output)
-        return {"host": self._service.host, "data": str(server.data), "log": output}
+        return {} if self._service is None else self._service.lies(self._parameters.address)
 
     def _see_restored(
         self,

@@ -1,4 +1,4 @@
-"""Whether a server is up, down, or on its way; without a session.
+"""Whether a server is up, down, or on its way; and whether it lets us in.
 
 Enters: where libpq goes. Leaves: what its postmaster says, in whatever language it speaks.
 Never: takes a refusal for good (a password, a full server) for one that passes.
@@ -11,12 +11,48 @@ import time
 import psycopg
 from psycopg.conninfo import make_conninfo
 
+from pgassay.errors import ConnectionRefused
 from pgassay.target.protocol import ConnectionParameters
+from pgassay.target.session import connect, resolve
 
 POLL_S = 0.1
+REFUSED_LIMIT_S = 5.0
+"""How long one that is up may refuse us: after a start, sessions of others may fill it at once."""
 # libpq knows a refusal's SQLSTATE and psycopg does not hand it on; a ping tells 57P03 (it starts,
 # stops, recovers) from the rest.
 _UP, _ON_ITS_WAY = psycopg.pq.Ping.OK, psycopg.pq.Ping.REJECT
+
+
+class Door:
+    """One wait for a server, which is asked again and again until it lets us in."""
+
+    def __init__(self, server: str | ConnectionParameters, *, logs_in: bool = True) -> None:
+        """Without `logs_in` it is enough that the server takes connections, though not ours."""
+        self._server = server
+        self._logs_in = logs_in
+        self._refused_since: float | None = None
+
+    def opens(self) -> bool:
+        """Whether it lets us in by now; ConnectionRefused where it is up and refuses us for good:
+        a password, a rule of pg_hba.conf, a database that is gone."""
+        if not self._logs_in:
+            return is_up(self._server)
+        try:
+            if isinstance(self._server, str):
+                resolve(self._server)
+            else:
+                connect(self._server).close()
+        except ConnectionRefused:
+            now = time.monotonic()
+            if not is_up(self._server):
+                self._refused_since = None
+            elif self._refused_since is None:
+                # It may have come up between the two.
+                self._refused_since = now
+            elif now - self._refused_since > REFUSED_LIMIT_S:
+                raise
+            return False
+        return True
 
 
 def is_up(server: str | ConnectionParameters) -> bool:

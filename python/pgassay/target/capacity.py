@@ -1,4 +1,5 @@
-"""Whether a server has room for what arms ask of it: connections, and memory for their caches.
+"""Whether a server can be what arms ask of it: connections, memory for their caches, settings
+that go together.
 
 Enters: demands, a session of the server. Leaves: what is lacking, in words.
 Never: changes anything; a limit that is not known refuses nothing.
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from pgassay.errors import SetupError
 from pgassay.plan.demands import Demand
 from pgassay.spec.units import to_base
+from pgassay.target.contradictions import AS_MADE, contradictions
 from pgassay.target.protocol import Connection, Context, Setting
 from pgassay.target.statements import statement
 
@@ -82,7 +84,11 @@ def capacity_of(
 
 def capacity_of_a_new_server(memory: int | None) -> Capacity:
     """Of one that is still to be made: what initdb writes where it can."""
-    as_made = {_BUFFERS: ("16384", "8kB"), _MOST: ("100", None)}
+    as_made = {
+        _BUFFERS: ("16384", "8kB"),
+        _MOST: ("100", None),
+        **{name: (value, None) for name, value in AS_MADE.items()},
+    }
     return Capacity(
         {
             name: Setting(
@@ -107,6 +113,7 @@ def lacking(arms: Sequence[tuple[Demand, Capacity]], *, side_by_side: bool) -> I
         for problem in (
             *_lacking_connections(demand, capacity),
             *_lacking_memory(demand, capacity),
+            *contradictions(demand.settings, capacity.settings),
         ):
             problems.setdefault(problem, []).append(demand.arm)
     for problem, labels in problems.items():

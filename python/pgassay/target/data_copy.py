@@ -144,13 +144,9 @@ class DataCopies:
             undo=f"where {found} is (else nothing was moved): stop the server,"
             f" mv {data} {place.beside('spent')}, mv {found} {data}, start it",
             server=server,
-            host=self._host.name,
-            data=str(data),
-            log=str(self._service.server.output or ""),
             copy=str(place.prefix),
-            reached=reached,
-            restarted_by=self._service.by_hand,
             boot=boot_of(self._host),
+            **(self._service.lies(reached) | {"data": str(data)}),
         )
         self._place, self._change = place, change
         self._journal.record(change)

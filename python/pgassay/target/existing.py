@@ -21,11 +21,16 @@ from pgassay.spec.reset import EXISTING_RULE, Caches, ResetRule
 from pgassay.target import run_lock
 from pgassay.target.access import SQL_ONLY, Access, refuse_late_knobs
 from pgassay.target.alter_system import SystemSettings
+from pgassay.target.by_data import refuse_elsewhere_than
 from pgassay.target.changeable import needs_restart
+from pgassay.target.existing_data import ExistingData
+from pgassay.target.found_stopped import FoundStopped
 from pgassay.target.host import Host
-from pgassay.target.host_knobs import HostKnobs
+from pgassay.target.host_knobs import HostKnobs, sweep_host
+from pgassay.target.left_by_data import left_running, way_as_left
 from pgassay.target.left_on_copy import reach
 from pgassay.target.left_over import restart_for_dead_run, undo_dead_run
+from pgassay.target.left_started import put_left_down, told_of_start
 from pgassay.target.located import Located, locate
 from pgassay.target.protocol import (
     NOTHING,
@@ -33,21 +38,12 @@ from pgassay.target.protocol import (
     ConnectionParameters,
     Ground,
     Journal,
-    ResetLevel,
     ResetReport,
     SchemaVariant,
     ServerFacts,
 )
 from pgassay.target.reset_levels import Phases, refuse_unreadable, settle_existing
-from pgassay.target.schema import (
-    SCHEMA,
-    WorkloadSchema,
-    make_schema,
-    refuse_elsewhere,
-    refuse_foreign,
-    settle,
-)
-from pgassay.target.schema_variants import SchemaVariants
+from pgassay.target.schema import SCHEMA, refuse_elsewhere, refuse_foreign
 from pgassay.target.server_memory import RememberedJournal
 from pgassay.target.service import Service
 from pgassay.target.session import (
@@ -59,7 +55,6 @@ from pgassay.target.session import (
 from pgassay.target.settings import show
 from pgassay.target.signs import look_for_signs, refuse_signs
 from pgassay.target.standing import facts_of, not_restored, refuse_unfit
-from pgassay.target.template_database import TemplateDatabase
 from pgassay.target.undoing import undo_each
 from pgassay.target.waiting import refuse_reload
 
@@ -89,25 +84,20 @@ class ExistingTarget:
         self._accept = frozenset(accept)
         self._access = access
         self._machine = access.host()
+        self._found_stopped = FoundStopped(access, self._machine, journal)
         self._located: Located | None = None
         self._needing_restart: set[str] = set()
         self._parameters: ConnectionParameters | None = None
         self._control: Connection | None = None
         self._settings: SystemSettings | None = None
-        self._schema = WorkloadSchema(self._journal)
-        self._database = TemplateDatabase(self._journal)
-        self._at: str | None = None
-        """The database of the workload, where it is not the user's."""
+        self._data = ExistingData(self._journal, rule)
         self._host = HostKnobs(journal, self._machine)
-        self._variants = SchemaVariants(self._journal)
-        self._variant = ""
         self._seen: ServerFacts | None = None
         self._left_alone: list[str] = []
         """On what a killed run had left, and somebody has changed since."""
         self._given_back: list[str] = []
         self._held: dict[str, str] = {}
         self._held_host: dict[str, str] = {}
-        self._prepared = False
 
     def __repr__(self) -> str:
         # The connection string may hold a password.
@@ -115,9 +105,19 @@ class ExistingTarget:
         return f"ExistingTarget({where})"
 
     def open(self) -> ServerFacts:
-        self._parameters, self._given_back = reach(
-            self._dsn, self._access, self._machine, self._journal, self._accept
+        # Before all else: whatever server is started here shall start on the host as it was.
+        sweep_host(self._machine)
+        dsn, said = self._dsn, list[str]()
+        if self._access.data is not None:
+            said = put_left_down(self._access, self._machine, self._journal, self._accept)
+            left = left_running(self._access, self._machine)
+            way = way_as_left(dsn, left, self._access, self._machine)
+            # One that ran, and that a dead run has left down, is not ours to stop at the end.
+            dsn, self._access = (way, self._access) if way else self._found_stopped.bring_up(dsn)
+        self._parameters, given_back = reach(
+            dsn, self._access, self._machine, self._journal, self._accept
         )
+        self._given_back = [*said, *given_back]
         self._control = connect(self._parameters)
         with told_as_target_error("looking at the server"):
             refuse_unfit(self._control, self._parameters.label)
@@ -129,6 +129,8 @@ class ExistingTarget:
         with told_as_target_error("looking for what a killed run has left"):
             server = identity(self._control) or self._parameters.label
             self._left_alone = undo_dead_run(self._parameters, server, self._machine, self._journal)
+        if self._access.data is None:
+            self._given_back += told_of_start(server)
         self._journal.speaks_of(server)
         if self._allow_changes:
             refuse_elsewhere(self._control)
@@ -152,32 +154,19 @@ class ExistingTarget:
     ) -> None:
         self._alive()
         self.check_settings(held)
-        self._prepared = False
+        self._data.is_built = False
         self._held, self._held_host = dict(held), dict(host)
         self.check_host(host)
         if self._rule.caches is Caches.COLD:
             refuse_unreadable(self._alive(), self._data_here)
         self._host.apply(host, self._data_directory)
         # The mark that other machines read is there before the first setting is changed.
-        if self._rule.level is ResetLevel.TEMPLATE:
-            self._at = None
-            self._database.make(self._alive())
-            self._at = self._database.template
-        with connect(self.parameters(), statement_limit_s=0) as session:
-            make_schema(session) if self._at else self._schema.create(session)
+        self._data.make(self._alive, self._unlimited)
         self._apply(held)
-        with connect(self.parameters(), statement_limit_s=0) as session:
-            # Whatever `build` raises belongs to the workload and is its caller's to explain.
-            build(session)
-        with connect(self.parameters(), statement_limit_s=0) as session:
-            settle(session)
-        if self._at:
-            self._at = None
-            self._database.freeze(self._alive())
-        self._prepared = True
+        self._data.build(self._alive, self._unlimited, build)
 
     def choose(self, ground: Ground) -> ServerFacts:
-        self._variant = ground.schema
+        self._data.variant = ground.schema
         if self._seen is None:
             self._seen = self.facts()
         return self._seen
@@ -185,8 +174,8 @@ class ExistingTarget:
     def vary(self, variant: SchemaVariant) -> None:
         if not self._allow_changes:
             raise TargetError(f"{variant.name}: the schema varies only with allow_changes = true")
-        with connect(self.parameters(), statement_limit_s=0) as session:
-            self._variants.add(session, variant)
+        with self._unlimited() as session:
+            self._data.add(session, variant)
 
     def check_settings(self, settings: Mapping[str, str]) -> None:
         if not settings:
@@ -222,7 +211,7 @@ class ExistingTarget:
         *,
         restart: bool | None = None,
     ) -> ResetReport:
-        if not self._prepared:
+        if not self._data.is_built:
             raise TargetError("reset before prepare: there is no data to settle")
         self._alive()
         phases = Phases()
@@ -239,9 +228,9 @@ class ExistingTarget:
         copied = self._put_back_data(phases)
         with (
             told_as_target_error("settling the server before a trial"),
-            connect(self.parameters(), statement_limit_s=0) as session,
+            self._unlimited() as session,
         ):
-            self._variants.bring(session, self._variant)
+            self._data.bring_variant(session)
             said, caches = settle_existing(session, self._rule, self._data_here, phases)
             shown = show(session, wanted)
         told_once, self._given_back = self._given_back, []
@@ -259,13 +248,7 @@ class ExistingTarget:
 
     def _put_back_data(self, phases: Phases) -> str:
         """How the data were put back, where they are."""
-        if self._rule.level is not ResetLevel.TEMPLATE:
-            return ""
-        self._at = None
-        with phases("copy"):
-            copied = self._database.remake(self._alive())
-        self._at = self._database.name
-        return copied
+        return self._data.put_back(self._alive, phases)
 
     def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
         self._opened()[1].announce(settings)
@@ -280,10 +263,13 @@ class ExistingTarget:
     def parameters(self) -> ConnectionParameters:
         parameters, _ = self._opened()
         options = f"{parameters.options} {SEARCH_PATH}".strip()
-        return replace(parameters, options=options, dbname=self._at or parameters.dbname)
+        return replace(parameters, options=options, dbname=self._data.at or parameters.dbname)
 
     def connect(self) -> Connection:
         return connect(self.parameters())
+
+    def _unlimited(self) -> Connection:
+        return connect(self.parameters(), statement_limit_s=0)
 
     def facts(self) -> ServerFacts:
         parameters = self.parameters()
@@ -295,44 +281,37 @@ class ExistingTarget:
         return replace(found, data_directory=str(self._located.data), is_local=here)
 
     def close(self) -> None:
-        undo_each(self._host.restore, self._restore_server, self._machine.close)
+        undo_each(self._host.restore, self._restore_server, self._put_down, self._machine.close)
+
+    def _put_down(self) -> None:
+        commands = self._settings.commands_left if self._settings else []
+        self._found_stopped.put_down(left=bool(self._left or commands))
 
     def _forget(self, gone: Collection[str]) -> None:
         """Changes, by their ids, that nobody need undo any more."""
-        self._schema.forget(gone)
+        self._data.forget(gone)
         if self._settings is not None:
             self._settings.forget(gone)
 
     def _restore_server(self) -> None:
         problems: list[str] = []
         theirs: list[str] = []
-        settings, schema, database = self._settings, self._schema, self._database
-        if settings is not None and self._left:
+        settings = self._settings
+        if settings is not None and (self._left or settings.commands_left):
             try:
                 settings.bring_up()
                 theirs += settings.restore()
             except (TargetError, psycopg.Error) as error:
                 problems.append(one_line(error))
-        if database.left and self._parameters is not None:
-            self._at = None
-            try:
-                with connect(self._parameters, statement_limit_s=0) as session:
-                    database.drop(session)
-            except (TargetError, psycopg.Error) as error:
-                problems.append(one_line(error))
-        for put_back in (self._variants.undo, schema.drop) if schema.left else ():
-            try:
-                with connect(self._opened_at(), statement_limit_s=0) as session:
-                    put_back(session)
-            except (TargetError, psycopg.Error) as error:
-                problems.append(one_line(error))
-        self._prepared = False
+        problems += self._data.remove(self._parameters)
         if self._control is not None:
             self._control.close()
             self._control = None
-        if self._left:
+        commands = settings.commands_left if settings else []
+        if self._left or commands:
             # Everything needed for another attempt is kept.
-            raise RestoreFailed(not_restored(self._parameters, [*problems, *theirs], self._left))
+            problems += theirs
+            raise RestoreFailed(not_restored(self._parameters, problems, self._left, commands))
         self._settings = None
         self._parameters = None
         if theirs:
@@ -340,9 +319,9 @@ class ExistingTarget:
 
     @property
     def _left(self) -> list[str]:
-        """What is still to do before the server is as it was."""
+        """The SQL that is still to run before the server is as it was."""
         settings = self._settings.left if self._settings else []
-        return [*settings, *self._variants.left, *self._schema.left, *self._database.left]
+        return [*settings, *self._data.left]
 
     def _opened(self) -> tuple[ConnectionParameters, SystemSettings]:
         if self._settings is None:
@@ -358,11 +337,11 @@ class ExistingTarget:
         control = self._access.control
         if control is None:
             return None
+        refuse_elsewhere_than(session, self._located, self._access, self._machine)
         control.refuse_other(self._machine, self._located)
         if not self._access.allow_restart:
             return None
-        parameters = self._opened_at()
-        return Service(lambda: connect(parameters).close(), self._machine, control, self._located)
+        return Service(self._opened_at(), self._machine, control, self._located)
 
     def _opened_at(self) -> ConnectionParameters:
         if self._parameters is None:

@@ -82,7 +82,7 @@ class CopiedTarget(ExistingTarget):
         self._alive()
 
     def choose(self, ground: Ground) -> ServerFacts:
-        if self._prepared and ground.schema not in self._data_copies():
+        if self._data.is_built and ground.schema not in self._data_copies():
             raise TargetError(f"{ground.schema}: this variant of the data was not made")
         self._variant_copy = ground.schema
         # There is nothing to make or to take back in a copy that has it.

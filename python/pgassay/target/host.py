@@ -6,8 +6,9 @@ machine and one behind ssh pass one contract suite. Never: knows a server or an 
 
 from __future__ import annotations
 
+import errno
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -17,10 +18,12 @@ from pgassay.errors import TargetError
 Finished = subprocess.CompletedProcess[str]
 COMMAND_LIMIT_S = 60.0
 REPLACE = (
-    'umask 077 && cat > "$1.tmp" && sync "$1.tmp" && mv -f -- "$1.tmp" "$1"'
-    ' && sync "$(dirname -- "$1")"'
+    'umask 077 && cat > "$1.tmp"'
+    ' && if mode=$(stat -L -c %a -- "$1" 2>/dev/null); then chmod "$mode" "$1.tmp"; fi'
+    ' && sync "$1.tmp" && mv -f -- "$1.tmp" "$1" && sync "$(dirname -- "$1")"'
 )
-"""Shell: standard input becomes the file $1, whole or not at all."""
+"""Shell: standard input becomes the file $1, whole or not at all; one that was there keeps its
+mode, as in clusters that a group may read."""
 
 
 class HostUnreachable(TargetError):
@@ -41,6 +44,19 @@ class FileFacts:
     """The device it is itself, 0 for what is none."""
     is_directory: bool
     is_file: bool
+
+
+class NoLocks(TargetError):
+    """A file system that keeps no locks; nothing is known of other runs there."""
+
+    NUMBERS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+
+    def __init__(self, path: Path, label: str, error: OSError) -> None:
+        super().__init__(
+            f"{path} of {label}: its file system keeps no locks ({error.strerror}), so whether"
+            " another pgassay run is at work there cannot be told; mount it with locks, or take"
+            " another place"
+        )
 
 
 class HostLock(Protocol):
@@ -73,9 +89,12 @@ class Host(Protocol):
         text: str = "",
         user: str | None = None,
         limit_s: float = COMMAND_LIMIT_S,
+        environment: Mapping[str, str] | None = None,
     ) -> Finished:
         """Run a command to its end, in English, with `text` as its input; its status is not judged.
 
+        With an `environment` it has that and nothing else, no input, and its own language. No value
+        of it is ever on a command line.
         As another user only where we are root there. TargetError where it does not end in time.
         """
         ...
@@ -109,6 +128,11 @@ class Host(Protocol):
         """Where it is there."""
         ...
 
+    def clear_aside(self, path: Path) -> None:
+        """Remove what a `replace` of it that was killed has left beside it; for whoever alone
+        replaces it."""
+        ...
+
     def facts(self, path: Path) -> FileFacts: ...
     def resolve(self, path: Path) -> Path:
         """Without links; OSError where it is not there."""
@@ -120,7 +144,7 @@ class Host(Protocol):
         ...
 
     def lock(self, path: Path) -> HostLock | None:
-        """Hold a file or directory; None where somebody else does."""
+        """Hold a file or directory; None where somebody else does, NoLocks where none can."""
         ...
 
     def close(self) -> None: ...

@@ -14,7 +14,8 @@ from pathlib import Path
 from pgassay.errors import SettingRejected, TargetError
 from pgassay.spec.host_knobs import BLOCK, HUGE, normal
 from pgassay.spec.suggest import did_you_mean
-from pgassay.target.host import Host, is_there, text_of
+from pgassay.target.block_devices import read_mounts
+from pgassay.target.host import Host, is_there
 from pgassay.target.local_host import HERE
 
 SYSCTL = Path("/proc/sys")
@@ -114,7 +115,8 @@ def device_of(directory: Path, host: Host = HERE) -> Path:
     entry = BLOCK_DEVICES / f"{major}:{minor}"
     if not is_there(host, entry):
         # btrfs and the like have a number of their own; the mount table knows the device.
-        source = _mounted_from(f"{major}:{minor}", host)
+        mounts = read_mounts(host)
+        source = next((one.source for one in mounts if one.number == f"{major}:{minor}"), "")
         try:
             number = host.facts(Path(source)).special if source.startswith("/dev/") else 0
         except OSError:
@@ -148,14 +150,6 @@ def _queue_knob(name: str, data_directory: Path | None, host: Host) -> Knob:
             name, f"{name}: {queue.parent.name}, the disk of the data, has no {knob.path}"
         )
     return knob
-
-
-def _mounted_from(number: str, host: Host) -> str:
-    for line in (text_of(host, Path("/proc/self/mountinfo")) or "").splitlines():
-        fields, _, rest = line.partition(" - ")
-        if fields.split()[2] == number:
-            return rest.split()[1]
-    return ""
 
 
 def _near(name: str, folder: Path, prefix: str, host: Host) -> str:

@@ -19,6 +19,7 @@ from pgassay.target.host import Host, HostLock, HostUnreachable
 from pgassay.target.host_files import Knob, find_knob, knob_at
 from pgassay.target.host_memory import (
     Written,
+    clear,
     host_identity,
     locked,
     remember,
@@ -40,6 +41,8 @@ class HostKnobs:
         self._lock: HostLock | None = None
         self.found: dict[str, str] = {}
         """What the knobs were when they were first looked at."""
+        self._left: list[Written] = []
+        """What a killed run had written and could not be undone: it stays remembered."""
         self.notes: list[str] = []
         """On what a killed run had left, and could not be undone."""
 
@@ -53,8 +56,20 @@ class HostKnobs:
         if self._lock is None:
             self._lock = take_lock(self._host)
             self.notes = settle_left_over(self._host)
+            self._left = remembered(self._host)
+        self._refuse_left(knobs)
         for name, knob in knobs.items():
             self.found.setdefault(name, knob.read())
+
+    def _refuse_left(self, knobs: Mapping[str, Knob]) -> None:
+        """A value of a dead run must not be taken for the one that was found."""
+        for one in self._left:
+            for name, knob in knobs.items():
+                if one.path == str(knob.path) or one.name == partner_of(name):
+                    raise TargetError(
+                        f"{name}: a run that was killed had written {one.name} of"
+                        f" {self._host.label}, which could not be undone; by hand: {undo_of(one)}"
+                    )
 
     def apply(self, wanted: Mapping[str, str], data_directory: Path | None) -> dict[str, str]:
         """Bring the knobs to these values; each as read back."""
@@ -95,7 +110,7 @@ class HostKnobs:
                 self._journal.undone(change_id)
             del self._written[path]
         with contextlib.suppress(*([HostUnreachable] if left else [])):
-            remember(list(self._written.values()), self._host)
+            remember([*self._left, *self._written.values()], self._host)
         if left:
             where = self._host.name or "the host"
             raise RestoreFailed(f"{where} is not as it was found: {'; '.join(left.values())}")
@@ -129,7 +144,7 @@ class HostKnobs:
         )
         self._changes.setdefault(path, []).append(change.id)
         self._journal.record(change)
-        remember(list(self._written.values()), self._host)
+        remember([*self._left, *self._written.values()], self._host)
 
 
 def doubts_on(
@@ -238,6 +253,8 @@ def recover_host(changes: Sequence[Change], journal: Journal, host: Host = HERE)
         done = {change.knob for change in changes}
         if left := remembered(host):
             remember([one for one in left if one.path not in done], host)
+        else:
+            clear(host)
     return list(settled.theirs.values())
 
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pgassay.errors import SetupError, TargetError
-from pgassay.target.host import Host, HostLock
+from pgassay.target.host import Host, HostLock, is_there
 from pgassay.target.local_host import HERE
 
 # Of this kernel's own, so there is nothing to make, to own, or to leave behind.
@@ -48,6 +48,7 @@ def remember(written: Sequence[Written], host: Host = HERE) -> None:
     try:
         if not written:
             host.remove(path)
+            clear(host)
             return
         host.make_directory(path.parent)
         kept = {"host": host_identity(host), "written": [asdict(one) for one in written]}
@@ -57,6 +58,15 @@ def remember(written: Sequence[Written], host: Host = HERE) -> None:
             f"{path} of {host.label} cannot be written ({error.strerror}), so a killed run could "
             "not be undone by the next; make its folder writable"
         ) from None
+
+
+def clear(host: Host = HERE) -> None:
+    """Where nothing is remembered: what a run that was killed as it wrote has left, and the folder
+    where nothing else is in it. The caller holds the lock."""
+    path = host.cache() / NAME
+    if is_there(host, path.parent):
+        host.clear_aside(path)
+        host.run(["rmdir", "--", path.parent])
 
 
 def remembered(host: Host = HERE) -> list[Written]:
@@ -69,8 +79,13 @@ def remembered(host: Host = HERE) -> list[Written]:
         if kept["host"] != host_identity(host):
             return []
         return [Written(**{**one, "ours": tuple(one["ours"])}) for one in kept["written"]]
-    except (OSError, ValueError, TypeError, KeyError):
+    except FileNotFoundError:
         return []
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise SetupError(
+            f"{path} of {host.label} cannot be read ({error}), so what a killed run may have left"
+            " there is not known; look at the host's knobs by hand, then remove that file"
+        ) from None
 
 
 def take_lock(host: Host = HERE) -> HostLock:

@@ -19,6 +19,7 @@ from pgassay.target.access import Access
 from pgassay.target.answering import POLL_S, is_up
 from pgassay.target.data_place import DataPlace
 from pgassay.target.host import Host
+from pgassay.target.left_down import start_left_down, told_of_restart
 from pgassay.target.located import locate
 from pgassay.target.protocol import Change, Connection, ConnectionParameters
 from pgassay.target.recover_copy import (
@@ -63,14 +64,15 @@ class LeftCopy:
 
     def note(self, given: GivenBack) -> str:
         """What a run says that has given it back."""
+        missing = f"; {given.missing}" if given.missing else ""
         if not given.moved:
             return (
                 f"{self.change.what}: a run was killed while it made copies of it, and the server"
-                " was still on its own; the copies are removed"
+                f" was still on its own; the copies are removed{missing}"
             )
         return (
             f"{self.change.what}: a run that was killed had left the server on a copy of it; given"
-            f" back, and {given.kept or 'what was written to the copy is lost'}"
+            f" back, and {given.kept or 'what was written to the copy is lost'}{missing}"
         )
 
     @property
@@ -131,7 +133,7 @@ def told_of_copies(refused: ConnectionRefused, dsn: str, access: Access) -> Conn
     else:
         here = _left_on(access.ssh or "")
         if access.control is None or not here:
-            return refused
+            return told_of_restart(refused, dsn, access)
         by_name = not isinstance(access.control, PgCtl)
         same = [one for one in here if by_name and one.restarted_by == access.restarted_by]
         then = "`pgassay recover RUN` gives it back"
@@ -164,6 +166,10 @@ def reach(
         parameters = resolve(dsn)
     except ConnectionRefused as refused:
         left = left_down(dsn, access)
+        if left is None:
+            note = start_left_down(dsn, access, machine, refused)
+            if note:
+                return resolve(dsn), [note]
         if left is None or why_not(left, access) or _other_service(left, access):
             raise told_of_copies(refused, dsn, access) from None
         place = place_of(dsn, left.change, access, machine)

@@ -7,7 +7,9 @@ that somebody has changed since. Never: overwrites what is not ours.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import psycopg
 
@@ -19,8 +21,9 @@ from pgassay.target.own_lines import Whose, line_of
 from pgassay.target.protocol import Change, Connection, ConnectionParameters
 from pgassay.target.recover_service import Restart
 from pgassay.target.schema import DROP, refuse_foreign
-from pgassay.target.schema_variants import is_undo_of_a_variant, take_back
+from pgassay.target.schema_variants import by_hand, is_undo_of_a_variant, take_back
 from pgassay.target.server_memory import RememberedJournal, memory_file, remembered
+from pgassay.target.service_control import START_LOG
 from pgassay.target.session import connect, one_line
 from pgassay.target.setting_scope import scope_of
 from pgassay.target.setting_statements import RELOAD, reload
@@ -33,12 +36,13 @@ def undo_dead_run(
 ) -> list[str]:
     """All that this machine remembers of a server and of its host's knobs; a sentence for what is
     left as it is. What may be in force until a restart stays remembered: `restart_for_dead_run`.
-    The server is on its own data directory: `left_on_copy.reach`.
+    The server is on its own data directory: `left_on_copy.reach`; that it was started is seen to
+    by `left_started`.
 
     The caller holds the server's lock.
     """
     sweep_host(machine)
-    left = remembered(server)
+    left = [change for change in remembered(server) if not change.started]
     notes: list[str] = []
     settled: set[str] = set()
     theirs: set[str] = set()
@@ -51,7 +55,8 @@ def undo_dead_run(
         if note is not None:
             notes.append(note)
             theirs.add(change.setting)
-        if not change.data or change.setting in theirs:
+        if not change.data or change.is_restart or change.setting in theirs:
+            remove_start_logs([change], machine)
             journal.settled(server, change)
     return notes
 
@@ -68,15 +73,16 @@ def restart_for_dead_run(
 
     The caller holds the server's lock, which a restart takes along.
     """
-    owed = remembered(server)
+    owed = [change for change in remembered(server) if not change.started]
     if not owed:
         return []
+    remove_start_logs(owed, machine)
     restart = Restart(access, machine)
     for change in owed:
         restart.wait_for(change)
     with connect(parameters) as session:
         try:
-            notes = restart.carry_out(session, lambda: connect(parameters).close())
+            notes = restart.carry_out(session, parameters)
         except OthersWait as error:
             names = ", ".join(sorted({change.setting for change in restart.waiting}))
             notes = [f"{names}: put back, and in force after the next restart: {error}"]
@@ -86,6 +92,13 @@ def restart_for_dead_run(
     return notes
 
 
+def remove_start_logs(changes: Sequence[Change], machine: Host) -> None:
+    """What a run that was killed at a start has left among the server's files on this host."""
+    for data in {one.data for one in changes if one.data and one.host == machine.name}:
+        with suppress(OSError):
+            machine.remove(Path(data) / START_LOG)
+
+
 def undo_newest(session: Connection, left: Sequence[Change], settled: set[str]) -> str | None:
     """Undo the last of the changes left; a sentence where somebody's later one stands in the way.
 
@@ -93,6 +106,8 @@ def undo_newest(session: Connection, left: Sequence[Change], settled: set[str]) 
     never made, or taken back to an older one of ours: each of those values is ours.
     """
     change = left[-1]
+    if change.is_restart:
+        return None  # it is up, or nobody had come here
     if not change.setting:
         if change.undo == DROP.as_string(session) and not refuse_foreign(session):
             return None
@@ -131,8 +146,13 @@ def _undo_where_it_was_made(
         return undo_newest(session, left, settled)
 
 
+def sql_by_hand(left: Sequence[Change]) -> list[str]:
+    """What a person would run to undo changes that are left, oldest first."""
+    return [*(by_hand(one.undo) for one in reversed(left) if not one.is_restart), RELOAD]
+
+
 def _told(left: Sequence[Change], why: str, server: str) -> str:
-    todo = "; ".join([*(change.undo for change in reversed(left)), RELOAD])
+    todo = "; ".join(sql_by_hand(left))
     return (
         f"a run that was killed has left changes on this server that cannot be undone ({why}); run"
         f" there by hand: {todo}; then remove {memory_file(server)}"

@@ -10,16 +10,16 @@ import fcntl
 import os
 import pwd
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import platformdirs
 
-from pgassay.durable import make_directory, write_whole
+from pgassay.durable import clear_aside, make_directory, write_whole
 from pgassay.errors import TargetError
 from pgassay.target.account import Account, account_named, last_line
-from pgassay.target.host import COMMAND_LIMIT_S, REPLACE, FileFacts, Finished
+from pgassay.target.host import COMMAND_LIMIT_S, REPLACE, FileFacts, Finished, NoLocks
 
 
 class LocalLock:
@@ -35,6 +35,10 @@ class LocalLock:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+    def __del__(self) -> None:
+        # Ctrl-C may come before anybody has it in hand, and it would be held until we end.
+        self.release()
 
 
 class LocalHost:
@@ -54,8 +58,9 @@ class LocalHost:
         text: str = "",
         user: str | None = None,
         limit_s: float = COMMAND_LIMIT_S,
+        environment: Mapping[str, str] | None = None,
     ) -> Finished:
-        return _account(user).run(words, limit_s=limit_s, text=text)
+        return _account(user).run(words, limit_s=limit_s, text=text, environment=environment)
 
     def command(self, words: Sequence[str | Path]) -> list[str]:
         return [str(word) for word in words]
@@ -98,6 +103,9 @@ class LocalHost:
     def remove(self, path: Path) -> None:
         path.unlink(missing_ok=True)
 
+    def clear_aside(self, path: Path) -> None:
+        clear_aside(path)
+
     def facts(self, path: Path) -> FileFacts:
         found = path.stat()
         try:
@@ -130,18 +138,34 @@ class LocalHost:
 
     def lock(self, path: Path) -> LocalLock | None:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        lock = LocalLock(descriptor)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(descriptor)
-            return None
-        return LocalLock(descriptor)
+        except OSError as error:
+            lock.release()
+            if isinstance(error, BlockingIOError):
+                return None
+            if error.errno in NoLocks.NUMBERS:
+                raise NoLocks(path, self.label, error) from None
+            raise
+        return lock
 
     def close(self) -> None:
         """Nothing is open."""
 
 
 HERE = LocalHost()
+
+
+def lock_run(directory: Path) -> LocalLock | None:
+    """Hold the directory of a run that has left something undone, as it did itself; None where it
+    does so still."""
+    try:
+        return HERE.lock(directory)
+    except NoLocks as error:
+        raise TargetError(
+            f"{error}; once that run is dead, `pgassay recover {directory}` undoes what it has left"
+        ) from None
 
 
 def _account(user: str | None) -> Account:

@@ -7,17 +7,20 @@ do not belong together must never be taken for one. Never: believes a path befor
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pgassay.errors import TargetError
 from pgassay.target.host import Host, text_of
 from pgassay.target.own_role import own_role
-from pgassay.target.protocol import Connection
+from pgassay.target.process_environment import PLAIN, Environment, environment_of
+from pgassay.target.protocol import Change, Connection
 from pgassay.target.statements import statement
 
 SERVER_PROGRAMS = ("postgres", "postmaster")
 PID_FILE = "postmaster.pid"
+LOG_FILES = "current_logfiles"
+"""What the logging collector writes into, also when the server has gone since."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,8 @@ class Located:
     """The file that its standard error goes to; None where it is a pipe or another's to see."""
     collects: bool
     """Whether its logging collector takes over that output once it runs."""
+    environment: Environment | None = field(default=None, repr=False)
+    """What it was started with; None where that is not known."""
 
 
 def locate(session: Connection, host: Host) -> Located:
@@ -51,7 +56,7 @@ def locate(session: Connection, host: Host) -> Located:
         there = host.facts(data)
     except OSError as error:
         raise TargetError(
-            f"{data} of {host.label} cannot be seen ({error.strerror}); {_as_whom(host)}"
+            f"{data} of {host.label} cannot be seen ({error.strerror}); {as_whom(host)}"
         ) from None
     # A server could name any path; only its own directory says its own process.
     own = reported.startswith("/") and reported.isprintable() and there.uid == owner.uid
@@ -61,7 +66,26 @@ def locate(session: Connection, host: Host) -> Located:
     if running != postmaster:
         raise TargetError(f"{data} of {host.label} is not the data directory of {where}")
     collects = session.execute("SHOW logging_collector").fetchone() == ("on",)
-    return Located(data, owner.account, postmaster, _output(host, postmaster), collects)
+    output, environment = output_of(host, postmaster), environment_of(host, postmaster)
+    return Located(data, owner.account, postmaster, output, collects, environment)
+
+
+def as_left(data: Path, account: str, change: Change) -> Located:
+    """The same of one that is down, by what a run that restarted it has kept of it."""
+    log = Path(change.log) if change.log else None
+    environment = change.environment or PLAIN
+    return Located(data, account, 0, log, collects=not change.log, environment=environment)
+
+
+def told_of_environment(change: Change) -> str:
+    """A sentence where a server started by what was kept may miss something."""
+    if not change.environment_left_out:
+        return ""
+    return (
+        f"{change.data}: started without {change.environment_left_out} of the environment that its"
+        " owner had started it with, which are not kept on disk; where it needs them, restart it as"
+        " its owner does"
+    )
 
 
 def postmaster_of(session: Connection, backend: int, host: Host) -> int:
@@ -104,7 +128,7 @@ def _pid_in(host: Host, data: Path) -> int:
         return 0
     except OSError as error:
         raise TargetError(
-            f"{data / PID_FILE} of {host.label} cannot be read ({error.strerror}); {_as_whom(host)}"
+            f"{data / PID_FILE} of {host.label} cannot be read ({error.strerror}); {as_whom(host)}"
         ) from None
     return int(first) if first.strip().isdigit() else 0
 
@@ -119,17 +143,34 @@ def _orphans_in(host: Host, server: Located) -> list[int]:
     return [pid for pid in pids if _program(host, pid) in SERVER_PROGRAMS]
 
 
-def _as_whom(host: Host) -> str:
+def collected_log(host: Host, server: Located) -> Path | None:
+    """The file that its logging collector writes to or wrote to last, if there is one."""
+    lines = (text_of(host, server.data / LOG_FILES) or "").splitlines()
+    named = next((line.partition(" ")[2] for line in lines if line.startswith("stderr ")), "")
+    if not named.isprintable() or not named:
+        return None
+    path = server.data / named
+    try:
+        facts = host.facts(path)
+    except OSError:
+        return None
+    # The file is the server's word; what is not its own is not read.
+    return path if facts.is_file and facts.account == server.account else None
+
+
+def output_of(host: Host, postmaster: int) -> Path | None:
+    """The file that its standard error goes to; None where it is a pipe or another's to see."""
+    try:
+        return host.resolve(Path(f"/proc/{postmaster}/fd/2"))
+    except OSError:
+        return None
+
+
+def as_whom(host: Host) -> str:
+    """What to do where the files of a server are closed to us."""
     if host.name:
         return "log in there as root or as the server's account, or give target.sudo = true"
     return "run pgassay as root or as the server's account"
-
-
-def _output(host: Host, pid: int) -> Path | None:
-    try:
-        return host.resolve(Path(f"/proc/{pid}/fd/2"))
-    except OSError:
-        return None
 
 
 def _is_dead(host: Host, pid: int) -> bool:

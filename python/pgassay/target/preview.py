@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pgassay.errors import ConnectionRefused, TargetError
@@ -23,6 +22,9 @@ from pgassay.target.copy_room import COPIES, Room
 from pgassay.target.existing_copied import refuse_followed
 from pgassay.target.left_on_copy import LeftCopy, left_up, refuse_left, told_of_copies
 from pgassay.target.preview_host import look_at_host
+from pgassay.target.preview_model import PlannedChange, Preview
+from pgassay.target.preview_stopped import COPIES as ON_COPIES
+from pgassay.target.preview_stopped import look_by_data, preview_stopped
 from pgassay.target.protocol import Connection, Context, ResetLevel
 from pgassay.target.recover_copy import with_the_copy
 from pgassay.target.reset_levels import refuse_unreadable
@@ -33,7 +35,7 @@ from pgassay.target.server_paths import account_of, own_directory
 from pgassay.target.session import connect, identity, resolve, told_as_target_error
 from pgassay.target.setting_scope import Scope
 from pgassay.target.settings import find, read_settings, show
-from pgassay.target.signs import Sign, look_for_signs
+from pgassay.target.signs import look_for_signs
 from pgassay.target.standing import is_local, unfit
 from pgassay.target.statements import statement
 from pgassay.target.template_database import refuse_uncopied
@@ -45,33 +47,6 @@ _CREATES = re.compile(
     r'(?:CONCURRENTLY\s+)?(?:IF\s+NOT\s+EXISTS\s+)?("[^"]+"|[\w.]+)',
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True)
-class PlannedChange:
-    """One change that a run would make, and take back at its end."""
-
-    where: str
-    """Such as "server" or "host"."""
-    what: str
-    takes: str
-    """What it takes to be in force: such as "reload"."""
-
-
-@dataclass(frozen=True)
-class Preview:
-    """An existing server before a run."""
-
-    server: str
-    version: str
-    signs: tuple[Sign, ...]
-    accepted: tuple[str, ...]
-    """Names of those among the signs that do not stop the run."""
-    refusals: tuple[str, ...]
-    """What else would stop it."""
-    changes: tuple[PlannedChange, ...]
-    data_directory: str | None = None
-    """On the server's host, where that can be looked at."""
 
 
 def preview_existing(
@@ -88,6 +63,11 @@ def preview_existing(
     demands: Iterable[Demand] = (),
 ) -> Preview:
     """Look at the server as a run would, and say what that run would find and do."""
+    if access.data is not None:
+        cluster, why_not = look_by_data(dsn, access)
+        if not cluster.runs:
+            return preview_stopped(cluster, why_not, access, settings, rule)
+        dsn = cluster.dsn
     try:
         parameters = resolve(dsn)
     except ConnectionRefused as refused:
@@ -141,15 +121,20 @@ def preview_existing(
                 *_left_over(session, parameters.label, left),
             ),
             data_directory=None if data is None else str(data),
+            sees_host=access.reaches_host or _is_here(session),
         )
 
 
 def data_here(session: Connection, access: Access) -> Path | None:
     """The server's data directory, where its files are this machine's."""
     row = session.execute(statement("server")).fetchone()
-    if row is None or access.ssh is not None or not is_local(session.info.host, row[4]):
+    if row is None or access.ssh is not None or not _is_here(session):
         return None
     return own_directory(row[2], account_of(row[4]))
+
+
+def _is_here(session: Connection) -> bool:
+    return is_local(session.info.hostaddr or session.info.host, session.info.backend_pid)
 
 
 def _restarts(
@@ -257,8 +242,7 @@ def _data_changes(
         case ResetLevel.SNAPSHOT:
             yield PlannedChange(
                 "host",
-                "the data directory is kept aside and put back at the end; until then the server"
-                " runs on copies of it beside it, in which everybody's writes are lost",
+                ON_COPIES,
                 "a stop and a start before every trial",
             )
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from pgassay.errors import TargetError
 from pgassay.spec.reset import EXISTING_RULE, ResetLevel, ResetRule
 from pgassay.target.access import Access
+from pgassay.target.by_data import refuse_elsewhere_than
 from pgassay.target.copy_room import Room, room_for
 from pgassay.target.data_place import DataPlace, refuse_unmovable
 from pgassay.target.host import Host
@@ -68,13 +69,14 @@ def _seen(
     server = locate(session, host)
     if access.control is None:
         return OnHost(data=server.data)
+    refuse_elsewhere_than(session, server, access, host)
     access.control.refuse_other(host, server)
     if restarts:
         refuse_other_program(session, host, server.account, server.postmaster, access.control)
     memory = memory_of(host, session.info.backend_pid)
     if rule.level is not ResetLevel.SNAPSHOT:
         return OnHost(data=server.data, memory=memory)
-    place = DataPlace(host, Service(lambda: None, host, access.control, server))
+    place = DataPlace(host, Service("", host, access.control, server))
     refuse_unmovable(place)
     if not copies:
         return OnHost(data=server.data, memory=memory)

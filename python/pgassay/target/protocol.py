@@ -57,6 +57,9 @@ class Setting:
     boot_val: str | None
     source: str
     pending_restart: bool
+    sourcefile: str | None = None
+    sourceline: int | None = None
+    """Where it was set, for those who may see it."""
 
 
 PATIENCE_S = 120.0
@@ -179,19 +182,33 @@ class Change:
     host: str = ""
     """The host it belongs to, as ssh knows it; empty for the one the tool ran on."""
     data: str = ""
-    """For a setting of a server we may restart, for when it is down: its data directory,"""
+    """For a server we may restart, for when it is down: its data directory,"""
     log: str = ""
     """and the file that its output goes to, if it is one."""
+    reached: str = ""
+    """where it takes connections,"""
+    restarted_by: str = ""
+    """and what restarts it: by these a later run knows it;"""
+    environment: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
+    """for one that pg_ctl restarts: what may be kept of what its owner had started it with,"""
+    environment_left_out: str = ""
+    """and the names of the rest."""
     copy: str = ""
     """For a data directory kept aside: how the names beside it begin,"""
-    reached: str = ""
-    """where its server takes connections,"""
-    restarted_by: str = ""
-    """what restarts it: by these a later run knows the server while it is down;"""
     boot: str = ""
     """and the boot of its host: after another one, others may have written to the copy."""
+    started: str = ""
+    """For a server that was found stopped and is started: its data directory; `reached` is then the
+    whole way to it, `log` the file that its output goes to."""
     journal: str = ""
-    """In the memory of a server: the journal of the run that made the change."""
+    """In the memory of a server: the journal of the run that made the change,"""
+    run: str = ""
+    """and the name that was drawn for that journal: another may lie at its path by now."""
+
+    @property
+    def is_restart(self) -> bool:
+        """Whether it changes nothing, and says that a run may have left its server down."""
+        return bool(self.data) and not self.setting and not self.copy
 
 
 class Journal(Protocol):
@@ -200,6 +217,11 @@ class Journal(Protocol):
     @property
     def place(self) -> str:
         """The file it is kept in; empty where there is none."""
+        ...
+
+    @property
+    def run(self) -> str:
+        """A name drawn for it, on disk in it before a change is; empty where there is no file."""
         ...
 
     def record(self, change: Change) -> None: ...

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -16,16 +15,24 @@ import psycopg
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
 from pgassay.target import run_lock
 from pgassay.target.access import SQL_ONLY, Access
+from pgassay.target.by_data import look
+from pgassay.target.found_stopped import (
+    is_down,
+    is_ours,
+    marked,
+    service_of,
+    settle_left,
+    start_left,
+)
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import recover_host
-from pgassay.target.left_over import undo_newest
+from pgassay.target.left_by_data import is_another, told_of_another, way_as_left
+from pgassay.target.left_over import remove_start_logs, sql_by_hand, undo_newest
 from pgassay.target.protocol import Change, Connection, Journal
-from pgassay.target.recover_copy import give_back_copied
+from pgassay.target.recover_copy import give_back_copied, newest_copy
 from pgassay.target.recover_service import Restart, bring_up
 from pgassay.target.server_memory import RememberedJournal
-from pgassay.target.service_control import START_LOG
 from pgassay.target.session import connect, identity, one_line, resolve, told_as_target_error
-from pgassay.target.setting_statements import RELOAD
 from pgassay.target.standing import not_restored
 from pgassay.target.undoing import undo_each
 from pgassay.target.workspace import sweep
@@ -34,7 +41,8 @@ from pgassay.target.workspace import sweep
 def recover(
     dsn: str | None, changes: Sequence[Change], journal: Journal, access: Access = SQL_ONLY
 ) -> list[str]:
-    """Undo open changes, newest first; `dsn` is the run's `target.dsn`, if it had one.
+    """Undo open changes, newest first; `dsn` is the run's `target.dsn`, if it had one, or what it
+    had of one beside `target.data`.
 
     Returns a sentence for each change that was left as it is, because somebody has changed the
     same thing since.
@@ -47,15 +55,19 @@ def recover(
     def server() -> None:
         if dsn is None:
             recover_owned(changes, journal)
+        elif any(change.started for change in changes):
+            recover_started(changes, journal, access, machine, notes)
         elif changes:
-            recover_existing(dsn, changes, journal, access, machine, notes)
+            way = dsn if access.data is None else _way(dsn, changes, access, machine)
+            recover_existing(way, changes, journal, access, machine, notes)
 
     def knobs() -> None:
         if host:
             notes.extend(recover_host(host, journal, machine))
 
     try:
-        undo_each(server, knobs)
+        # As a run does at its end: a server that is started again shall find the host as it was.
+        undo_each(knobs, server)
     except TargetError as error:
         if not notes:
             raise
@@ -79,6 +91,47 @@ def recover_owned(changes: Sequence[Change], journal: Journal) -> None:
         journal.undone(change.id)
 
 
+def recover_started(
+    changes: Sequence[Change],
+    journal: Journal,
+    access: Access,
+    machine: Host,
+    notes: list[str],
+) -> None:
+    """Undo on a server that was found stopped, then stop it again."""
+    change = next(change for change in changes if change.started)
+    others = [one for one in changes if one is not change]
+    if is_another(change, access, machine):
+        raise RestoreFailed(told_of_another(change, machine))
+    # Taken into use by somebody since: it stays up, whatever it takes to undo the rest.
+    was_down = is_down(change, machine)
+    theirs = not was_down and not is_ours(change, machine)
+    again = access if theirs else marked(access, change)
+    if others:
+        try:
+            if newest_copy(others) is None:
+                start_left(change, others, again, machine)
+            recover_existing(change.reached, others, journal, again, machine, notes)
+        except BaseException as error:
+            if was_down:
+                _stop_again(change, again, machine, error)
+            raise
+    note = settle_left(change, access, machine)
+    notes += [note] if note else []
+    remembering = RememberedJournal(journal)
+    remembering.speaks_of(change.server)
+    remembering.undone(change.id)
+
+
+def _stop_again(change: Change, access: Access, machine: Host, why: BaseException) -> None:
+    """What was started to undo a run's changes, which could not be undone."""
+    try:
+        if is_ours(change, machine):
+            service_of(change, access, machine).stop()
+    except TargetError as error:
+        raise RestoreFailed(f"{why}; and the server runs ({error}): {change.undo}") from why
+
+
 def recover_existing(
     dsn: str,
     changes: Sequence[Change],
@@ -97,7 +150,8 @@ def recover_existing(
     try:
         parameters = resolve(dsn)
     except ConnectionRefused as refused:
-        bring_up(dsn, changes, access, machine, refused)
+        told = bring_up(dsn, changes, access, machine, refused)
+        notes += [told] if told else []
         parameters = resolve(dsn)
     left = list(changes)
     settled: set[str] = set()
@@ -114,27 +168,29 @@ def recover_existing(
                 note = undo_newest(session, left, settled)
                 if note is not None:
                     notes.append(note)
-                if change.data:
+                if change.data and not change.is_restart:
                     restart.wait_for(change)
                 else:
                     remembering.undone(change.id)
                 left.pop()
             left = list(restart.waiting)
-            notes += restart.carry_out(session, lambda: connect(parameters).close())
+            notes += restart.carry_out(session, parameters)
             while left:
                 remembering.undone(left.pop(0).id)
-            _remove_start_logs(changes, machine)
+            remove_start_logs(changes, machine)
         except (TargetError, psycopg.Error) as error:
-            sql = [*(change.undo for change in reversed(left)), RELOAD]
-            todo = [restart.by_hand] if restart.by_hand else sql
-            raise RestoreFailed(not_restored(parameters, [one_line(error)], todo)) from error
+            commands = [restart.by_hand] if restart.by_hand else []
+            sql = [] if commands else sql_by_hand(left)
+            why = not_restored(parameters, [one_line(error)], sql, commands)
+            raise RestoreFailed(why) from error
 
 
-def _remove_start_logs(changes: Sequence[Change], machine: Host) -> None:
-    """What a run that was killed at a restart has left beside the server's files."""
-    for data in {change.data for change in changes if change.data}:
-        with suppress(OSError):
-            machine.remove(Path(data) / START_LOG)
+def _way(dsn: str, changes: Sequence[Change], access: Access, host: Host) -> str:
+    """Where SQL reaches the cluster that `target.data` names, in whatever state it was left."""
+    lying = next((one for one in changes if one.data), None)
+    if lying is not None and is_another(lying, access, host):
+        raise RestoreFailed(told_of_another(lying, host))
+    return way_as_left(dsn, changes, access, host) or look(dsn, access, host).dsn
 
 
 def _refuse_other_server(session: Connection, changes: Sequence[Change]) -> None:

@@ -15,11 +15,10 @@ from pgassay.target.access import Access
 from pgassay.target.data_copy import LeftOver, give_back, kept_note
 from pgassay.target.data_place import DataPlace
 from pgassay.target.host import Host
-from pgassay.target.located import Located
+from pgassay.target.located import as_left, told_of_environment
 from pgassay.target.protocol import Change, Journal
 from pgassay.target.server_memory import RememberedJournal
 from pgassay.target.service import Service
-from pgassay.target.session import resolve
 
 
 @dataclass(frozen=True)
@@ -30,6 +29,8 @@ class GivenBack:
     """Whether the server was on a copy."""
     kept: str
     """A sentence where that copy was kept."""
+    missing: str = ""
+    """One where the server may miss something of its environment."""
 
 
 def give_back_copied(
@@ -68,20 +69,23 @@ def with_the_copy(copied: Change, changes: Sequence[Change]) -> tuple[list[Chang
 
 def give_back_left(dsn: str, change: Change, access: Access, host: Host) -> str:
     """The directory that a dead run has kept aside, at its path, and the server up on it; a
-    sentence where its copy was kept."""
+    sentence where its copy was kept, or where something of the server's environment was not."""
     try:
         place = place_of(dsn, change, access, host)
     except TargetError as error:
         raise _not_given_back(change, error) from error
     with place.held():
-        return give_back_held(change, place).kept
+        given = give_back_held(change, place)
+    return "; ".join(told for told in (given.kept, given.missing) if told)
 
 
 def give_back_held(change: Change, place: DataPlace) -> GivenBack:
     """The same, where the caller holds the lock of these directories."""
     try:
+        was_down = place.service.is_down()
         moved = give_back(place, change.boot)
-        return GivenBack(moved, kept_note(place))
+        missing = told_of_environment(change) if was_down else ""
+        return GivenBack(moved, kept_note(place), missing)
     except LeftOver as error:
         raise RestoreFailed(
             f"the server is on its own data directory again, and {error}; look there, and"
@@ -109,7 +113,5 @@ def place_of(dsn: str, change: Change, access: Access, host: Host) -> DataPlace:
             seen = error.strerror
     if not account:
         raise TargetError(f"{data} of {host.label} cannot be seen ({seen})")
-    log = Path(change.log) if change.log else None
-    server = Located(data, account, 0, log, collects=not change.log)
-    service = Service(lambda: resolve(dsn), host, access.control, server)
+    service = Service(dsn, host, access.control, as_left(data, account, change))
     return DataPlace(host, service, prefix)

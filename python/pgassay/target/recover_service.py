@@ -6,17 +6,16 @@ takes connections, or a RestoreFailed. Never: overwrites a line that the dead ru
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pgassay.errors import ConnectionRefused, RestoreFailed
 from pgassay.target.access import Access
 from pgassay.target.host import Host
-from pgassay.target.located import Located, locate
+from pgassay.target.located import as_left, locate, told_of_environment
 from pgassay.target.own_lines import found_before
-from pgassay.target.protocol import Change, Connection
+from pgassay.target.protocol import Change, Connection, ConnectionParameters
 from pgassay.target.service import Service, put_back_stopped
-from pgassay.target.session import resolve
 from pgassay.target.setting_statements import reload
 from pgassay.target.statements import statement
 from pgassay.target.waiting import refuse_restart
@@ -28,8 +27,9 @@ def bring_up(
     access: Access,
     host: Host,
     refused: ConnectionRefused,
-) -> None:
-    """Start a server that the dead run's settings keep down, without them."""
+) -> str:
+    """Wait for a server that a dead run's restart is bringing up; start one that it has left down,
+    without the settings of that run, and with a sentence where something of it is missing."""
     lying = [change for change in changes if change.data]
     if not lying or access.control is None:
         raise refused
@@ -42,11 +42,11 @@ def bring_up(
             f"{data} of {host.label} cannot be seen ({error.strerror}), and the server does not "
             f"answer ({refused})"
         ) from None
-    server = Located(data, account, 0, Path(last.log) if last.log else None, collects=not last.log)
-    service = Service(lambda: resolve(dsn), host, access.control, server)
-    if not service.is_down():
-        raise refused
+    service = Service(dsn, host, access.control, as_left(data, account, last))
+    if service.comes_up():
+        return ""
     put_back_stopped(service, found_before(lying, service.auto_conf()))
+    return told_of_environment(last)
 
 
 class Restart:
@@ -63,7 +63,7 @@ class Restart:
         """A change whose undoing is done once nothing of it is in force."""
         self.waiting.append(change)
 
-    def carry_out(self, session: Connection, reach: Callable[[], object]) -> list[str]:
+    def carry_out(self, session: Connection, reached: ConnectionParameters) -> list[str]:
         """Restart where a setting of ours is in force otherwise; a note where that may not be.
 
         What is still in force afterwards is left waiting. OthersWait where a restart would bring
@@ -82,7 +82,7 @@ class Restart:
             return [f"{', '.join(sorted(ours))}: put back, and in force after the next restart"]
         server = locate(session, self._host)
         control.refuse_other(self._host, server)
-        service = Service(reach, self._host, control, server)
+        service = Service(reached, self._host, control, server)
         self.by_hand = service.by_hand
         refuse_restart(session, dict.fromkeys(ours))
         service.refuse_other_program(session)

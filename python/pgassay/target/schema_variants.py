@@ -42,7 +42,7 @@ class SchemaVariants:
     @property
     def left(self) -> list[str]:
         """The SQL that is still to run before the schema is as it was built."""
-        return [change.undo for change in reversed(self._changes)]
+        return [by_hand(change.undo) for change in reversed(self._changes)]
 
     def add(self, session: Connection, variant: SchemaVariant) -> None:
         """Try a variant and its undo, leaving nothing of either."""
@@ -96,6 +96,11 @@ class SchemaVariants:
 def is_undo_of_a_variant(session: Connection, undo: str) -> bool:
     """Whether a journal's entry is one of these."""
     return undo.startswith(PATH.as_string(session))
+
+
+def by_hand(undo: str) -> str:
+    """An undo of whatever kind for psql, where SET LOCAL takes a transaction to mean anything."""
+    return f"BEGIN; {undo}; COMMIT" if undo.startswith(PATH.as_string(None)) else undo
 
 
 def take_back(session: Connection, undo: str) -> None:

@@ -13,18 +13,24 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Sequence
-from contextlib import suppress
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import platformdirs
 
-from pgassay.durable import make_directory, write_whole
+from pgassay.durable import clear_aside, make_directory, write_whole
 from pgassay.errors import SetupError
 from pgassay.target.account import name_of
+from pgassay.target.host import NoLocks
+from pgassay.target.local_host import HERE, LocalLock
 from pgassay.target.protocol import Change, Journal
 
+ALONE_LIMIT_S = 30.0
+"""A file is read and written in milliseconds, on a busy disk in seconds."""
+_PAUSE_S = 0.01
 _FIELDS = tuple(field.name for field in fields(Change))
 
 
@@ -46,11 +52,17 @@ class RememberedJournal:
         """Where the run's own journal is."""
         return self._journal.place
 
+    @property
+    def run(self) -> str:
+        """The name drawn for it."""
+        return self._journal.run
+
     def record(self, change: Change) -> None:
         """On disk in both places when this returns."""
         self._open.append(change.id)
-        kept = replace(change, journal=self.place)
-        remember(self._server, [*remembered(self._server), kept])
+        kept = replace(change, journal=self.place, run=self.run)
+        with _alone():
+            remember(self._server, [*remembered(self._server), kept])
         self._journal.record(change)
 
     def undone(self, change_id: str) -> None:
@@ -108,28 +120,78 @@ def all_remembered() -> dict[str, list[Change]]:
 
 
 def remember(server: str, changes: Sequence[Change]) -> None:
-    """Keep what is changed now; nothing changed leaves no file."""
+    """Keep what is changed now; nothing changed leaves no file, nor one half written."""
     path = memory_file(server)
     try:
         if not changes:
             path.unlink(missing_ok=True)
+            clear_aside(path)
             return
         make_directory(path.parent, parents=True, exist_ok=True)
         kept = {"server": server, "changes": [asdict(one) for one in changes]}
         write_whole(path, json.dumps(kept).encode())
     except OSError as error:
-        raise SetupError(
-            f"{path} cannot be written ({error.strerror}), so a killed run could not be undone by"
-            " the next; make its folder writable, or name another with XDG_STATE_HOME"
-        ) from None
+        raise _unwritable(path, error) from None
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """No other run changes these files meanwhile: what one reads and writes back has the other's in
+    it. Two runs that come first to a server at once are not kept apart by its own lock yet."""
+    lock = None
+    try:
+        lock = _locked(memory_file("0").parent)
+        yield
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+def _locked(folder: Path) -> LocalLock:
+    began = time.monotonic()
+    try:
+        make_directory(folder, parents=True, exist_ok=True)
+        while (lock := HERE.lock(folder)) is None:
+            if time.monotonic() - began > ALONE_LIMIT_S:
+                raise SetupError(
+                    f"{folder} has been held for {ALONE_LIMIT_S:g} s by another pgassay run, which"
+                    " seems to hang; end it"
+                )
+            time.sleep(_PAUSE_S)
+    except NoLocks as error:
+        raise SetupError(f"{error}; name one with XDG_STATE_HOME") from None
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+    return lock
+
+
+def _unwritable(path: Path, error: OSError) -> SetupError:
+    return SetupError(
+        f"{path} cannot be written ({error.strerror}), so a killed run could not be undone by the"
+        " next; make its folder writable, or name another with XDG_STATE_HOME"
+    )
 
 
 def forget(server: str, change_id: str) -> None:
     """A change is undone; where the disk does not take it, it is undone once more: no harm."""
     with suppress(SetupError):
-        kept = remembered(server)
-        if any(one.id == change_id for one in kept):
-            remember(server, [one for one in kept if one.id != change_id])
+        if all(one.id != change_id for one in remembered(server)):
+            return
+        with _alone():
+            remember(server, [one for one in remembered(server) if one.id != change_id])
+
+
+def forget_never_made(run: str, made: Collection[str]) -> None:
+    """Forget what a dead run was about to note in its journal, of that drawn name, and never did:
+    the memory is written first, the change is made last. `made` are the changes still open there.
+
+    By name and not by path: what another run has left open is no less open when its folder was
+    removed and a later run has put its own there.
+    """
+    for server, changes in all_remembered().items():
+        for change in changes:
+            if change.run == run != "" and change.id not in made:
+                forget(server, change.id)
 
 
 def this_machine() -> str:

@@ -9,28 +9,39 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
 from pgassay.target import auto_conf
 from pgassay.target.account import last_line
-from pgassay.target.answering import POLL_S
+from pgassay.target.answering import POLL_S, Door
 from pgassay.target.host import Finished, Host
-from pgassay.target.located import Located, has_remains, running_in
+from pgassay.target.located import (
+    Located,
+    collected_log,
+    has_remains,
+    output_of,
+    running_in,
+)
 from pgassay.target.postmaster import StartError, failure
-from pgassay.target.protocol import Connection
+from pgassay.target.process_environment import environment_of, keepable
+from pgassay.target.protocol import Connection, ConnectionParameters
 from pgassay.target.server_program import refuse_other_program
-from pgassay.target.service_control import START_LOG, Control, by_hand
+from pgassay.target.service_control import START_LOG, Control, PgCtl, by_hand
 
 READY_LIMIT_S = 300.0
 APPEAR_LIMIT_S = 5.0
 """Some units count as started before their server has written its pid file."""
 GONE_LIMIT_S = 5.0
 REMAINS_LIMIT_S = 30.0
+COLLECTED_LIMIT_S = 3.0
+"""A logging collector writes what it was handed after its postmaster is gone."""
+LOG_END = 1 << 16
+"""As much of a log as is read where it is not known how long it was before."""
 # What every stop makes sessions say; it tells nothing of a start.
 _STOPPING = re.compile(
     r"^.*FATAL:\s+(?:terminating |the database system is (?:starting up|shutting down)).*$",
@@ -50,10 +61,16 @@ class Service:
     """One server's service on its host."""
 
     def __init__(
-        self, reach: Callable[[], object], host: Host, control: Control, server: Located
+        self,
+        reached: str | ConnectionParameters,
+        host: Host,
+        control: Control,
+        server: Located,
+        *,
+        logs_in: bool = True,
     ) -> None:
-        """`reach` connects once, or raises ConnectionRefused."""
-        self._reach = reach
+        """`reached` is where libpq finds it; `logs_in`, whether it must let us in to be up."""
+        self._reached, self._logs_in = reached, logs_in
         self._host = host
         self._control = control
         self.server = server
@@ -68,6 +85,22 @@ class Service:
         """What a person would type to restart it."""
         return by_hand(self._control, self._host.name)
 
+    def lies(self, reached: str) -> dict[str, Any]:
+        """For a change: what it takes to bring the server up where it is down by then; `reached` is
+        its address."""
+        server = self.server
+        kept, left_out = keepable(server.environment or {})
+        takes_ours = isinstance(self._control, PgCtl)
+        return {
+            "host": self.host,
+            "data": str(server.data),
+            "log": "" if server.output is None else str(server.output),
+            "reached": reached,
+            "restarted_by": self.by_hand,
+            "environment": kept if takes_ours else {},
+            "environment_left_out": ", ".join(left_out) if takes_ours else "",
+        }
+
     def restart(self) -> None:
         """Restart it and wait until it takes connections; StartError where it does not."""
         self._renew(stopped=False)
@@ -77,6 +110,7 @@ class Service:
         if self.is_down():
             self._wait_for_remains()
             return
+        self._see_running()
         done = self._control.stop(self._host, self.server)
         began = time.monotonic()
         while not self.is_down():
@@ -88,12 +122,19 @@ class Service:
 
     def start(self) -> None:
         """Start it where it is down, or will be once it has stopped; StartError where it stays."""
-        if not self._comes_up():
+        if not self.comes_up():
             self._renew(stopped=True)
 
     def is_down(self) -> bool:
         """Whether no postmaster runs on its data directory."""
         return running_in(self._host, self.server.data) is None
+
+    def give_time(self) -> None:
+        """Wait some seconds for one that is down: a restart by somebody is a stop and a start, and
+        the start must not find ours in its way."""
+        began = time.monotonic()
+        while self.is_down() and time.monotonic() - began < APPEAR_LIMIT_S:
+            time.sleep(POLL_S)
 
     def refuse_other_program(self, session: Connection) -> None:
         """OthersWait where the next start would run another version than the session's server."""
@@ -119,7 +160,7 @@ class Service:
 
     def start_with(self, values: Mapping[str, str | None]) -> None:
         """`start`, with these lines in postgresql.auto.conf; None is no line."""
-        if self._comes_up():
+        if self.comes_up():
             return
         now = self.auto_conf()
         wanted = auto_conf.with_values(now, values)
@@ -132,21 +173,29 @@ class Service:
                 ) from None
         self._renew(stopped=True)
 
-    def _comes_up(self) -> bool:
-        """Whether it is up, or has come up while we waited; not so where it is down."""
-        began = time.monotonic()
+    def comes_up(self) -> bool:
+        """Whether it is up, or has come up while we waited; not so where it is down.
+
+        TargetError where it is up and refuses us for good.
+        """
+        began, door = time.monotonic(), Door(self._reached, logs_in=self._logs_in)
         while True:
             if self.is_down():
                 self._wait_for_remains()
                 # Its service may have brought it up meanwhile.
                 if self.is_down():
                     return False
-            with suppress(ConnectionRefused):
-                self._reach()
+            if self._lets_in(door):
                 return True
             if time.monotonic() - began > READY_LIMIT_S:
                 raise TargetError(f"the server takes no connections; see its log, {self.by_hand}")
             time.sleep(POLL_S)
+
+    def _lets_in(self, door: Door) -> bool:
+        try:
+            return door.opens()
+        except ConnectionRefused as refused:
+            raise TargetError(f"the server is up, and refuses us: {refused}") from None
 
     def _wait_for_remains(self) -> None:
         """What a killed server has left is gone in a moment; else the start says so itself."""
@@ -161,11 +210,11 @@ class Service:
         return self.server.data / auto_conf.NAME
 
     def _renew(self, *, stopped: bool) -> None:
-        old = running_in(self._host, self.server.data)
+        old = self._see_running()
         before = self._look()
         action = self._control.start if stopped else self._control.restart
         done = action(self._host, self.server)
-        began = time.monotonic()
+        began, door = time.monotonic(), Door(self._reached, logs_in=self._logs_in)
         seen = False
         while True:
             new = running_in(self._host, self.server.data)
@@ -178,8 +227,7 @@ class Service:
             seen = True
             if new == old:
                 raise TargetError(f"`{self.by_hand}` did not restart the server: {last_line(done)}")
-            with suppress(ConnectionRefused):
-                self._reach()
+            if self._lets_in(door):
                 break
             if waited_s > READY_LIMIT_S:
                 raise TargetError(
@@ -190,34 +238,54 @@ class Service:
         with suppress(OSError):
             self._host.remove(self._start_log)
 
+    def _see_running(self) -> int | None:
+        """The postmaster that runs, if one does; what it was started with, and where its output
+        goes, are known from here on: somebody may have started it anew."""
+        postmaster = running_in(self._host, self.server.data)
+        if postmaster is not None:
+            seen = environment_of(self._host, postmaster) or self.server.environment
+            output = output_of(self._host, postmaster) or self.server.output
+            self.server = replace(self.server, environment=seen, output=output)
+        return postmaster
+
     def _raise_down(self, done: Finished, before: _Before) -> NoReturn:
-        text = "\n".join(
-            [
-                *(self._gained(path, size) for path, size in before.sizes.items()),
-                self._control.journal(self._host, before.since_s),
-                done.stdout,
-                done.stderr,
-            ]
-        )
-        reason, words = failure(_STOPPING.sub("", text))
+        around = [self._control.journal(self._host, before.since_s), done.stdout, done.stderr]
+        began = time.monotonic()
+        while True:
+            text = "\n".join([*(self._gained(path, before) for path in self._logs()), *around])
+            reason, words = failure(_STOPPING.sub("", text))
+            waited_s = time.monotonic() - began
+            if reason or not self.server.collects or waited_s > COLLECTED_LIMIT_S:
+                break
+            time.sleep(POLL_S)
+        with suppress(OSError):
+            self._host.remove(self._start_log)
         if not reason:
             reason = last_line(done) if done.returncode else "its log does not say why"
         raise StartError(f"the server did not start: {reason}", words)
 
     def _look(self) -> _Before:
-        sizes = {}
-        output = [] if self.server.output is None else [self.server.output]
-        for path in (*output, self._start_log):
-            try:
-                sizes[path] = self._host.facts(path).size
-            except OSError:
-                sizes[path] = 0
+        sizes = {path: self._size(path) for path in self._logs()}
         said = self._host.run(["date", "+%s"]).stdout.strip()
         return _Before(int(said) if said.isdigit() else 0, sizes)
 
-    def _gained(self, path: Path, size: int) -> str:
+    def _logs(self) -> list[Path]:
+        """Where it may say something of a start."""
+        output = [] if self.server.output is None else [self.server.output]
+        collected = collected_log(self._host, self.server)
+        return [*output, self._start_log, *([] if collected is None else [collected])]
+
+    def _size(self, path: Path) -> int:
         try:
-            return self._host.read(path, size).decode("utf-8", "replace")
+            return self._host.facts(path).size
+        except OSError:
+            return 0
+
+    def _gained(self, path: Path, before: _Before) -> str:
+        size = before.sizes.get(path)
+        try:
+            offset = max(0, self._size(path) - LOG_END) if size is None else size
+            return self._host.read(path, offset).decode("utf-8", "replace")
         except OSError:
             return ""
 

@@ -14,11 +14,15 @@ from pgassay.errors import TargetError
 from pgassay.target.account import last_line
 from pgassay.target.host import Finished, Host
 from pgassay.target.located import Located
+from pgassay.target.process_environment import STARTED_FOR
+from pgassay.target.start_directory import ENV, last_options, start_directory
 from pgassay.target.system_unit import refuse_leaving_unit
 
 RESTART_LIMIT_S = 600.0
 """A shutdown checkpoint of a large server takes minutes."""
 LOG_LINES = 200
+_NO_CLUSTER = "does not exist"
+"""pg_conftool's own words; they are not translated."""
 START_LOG = "pgassay-start.log"
 """In the data directory: what a server says before its logging collector listens."""
 
@@ -115,14 +119,12 @@ class DebianCluster:
         return f"pg_ctlcluster {self.version} {self.name} restart"
 
     def refuse_other(self, host: Host, server: Located) -> None:
-        listed = self._listed(host)
-        if listed is None:
-            raise TargetError(
-                f"target.cluster: {host.label} has no cluster {self.version}/{self.name}; "
-                "pg_lsclusters there shows what it has"
-            )
-        data = Path(listed[5])
-        if host.resolve(data) != host.resolve(server.data):
+        data = self._data(host)
+        try:
+            same = host.resolve(data) == host.resolve(server.data)
+        except OSError:
+            same = data == server.data
+        if not same:
             raise TargetError(
                 f"target.cluster: {self.version}/{self.name} has its data in {data}, the server "
                 f"in {server.data}; name the cluster of this very server"
@@ -150,14 +152,19 @@ class DebianCluster:
         words = ["pg_ctlcluster", self.version, self.name, action]
         return host.run(words, user=user, limit_s=RESTART_LIMIT_S)
 
-    def _listed(self, host: Host) -> list[str] | None:
-        """Version, name, port, status, owner, data directory, its log."""
-        done = host.run(["pg_lsclusters", "--no-header"])
-        if done.returncode:
-            raise TargetError(f"target.cluster: pg_lsclusters on {host.label}: {last_line(done)}")
-        rows = (line.split() for line in done.stdout.splitlines())
-        wanted = [self.version, self.name]
-        return next((row for row in rows if row[:2] == wanted and len(row) >= 6), None)
+    def _data(self, host: Host) -> Path:
+        """Its data directory: the one value asked for, where pg_lsclusters has columns that any
+        name with a blank would move."""
+        words = ["pg_conftool", "-s", "-v", self.version, self.name, "show", "data_directory"]
+        done = host.run(words)
+        if done.returncode == 0:
+            return Path(done.stdout.removesuffix("\n"))
+        if _NO_CLUSTER in done.stderr:
+            raise TargetError(
+                f"target.cluster: {host.label} has no cluster {self.version}/{self.name}; "
+                "pg_lsclusters there shows what it has"
+            )
+        raise TargetError(f"target.cluster: pg_conftool on {host.label}: {last_line(done)}")
 
 
 @dataclass(frozen=True)
@@ -165,6 +172,9 @@ class PgCtl:
     """pg_ctl of a bin directory on the server's host, run as the server's account."""
 
     bin_directory: Path
+    started_for: str = ""
+    """The change by which a run started a server that it found stopped: every postmaster has it in
+    its environment, so that it is told from one that somebody else has started since."""
 
     @property
     def label(self) -> str:
@@ -180,17 +190,40 @@ class PgCtl:
                 "target.bin: the server writes its log to a pipe, which pg_ctl could not give "
                 "back after a restart; name its service or its cluster instead"
             )
+        if server.environment is None:
+            raise TargetError(
+                "target.bin: the environment that the server was started with cannot be read"
+                f" (/proc/{server.postmaster}/environ of {host.label}), so pg_ctl could not give it"
+                " back after a restart; name its service or its cluster instead"
+            )
+        # TargetError where it was started in a directory that cannot be told.
+        start_directory(host, server.data, last_options(host, server.data), server.environment)
         refuse_leaving_unit(host, server, "bin")
 
     def restart(self, host: Host, server: Located) -> Finished:
-        words: list[str | Path] = [self.bin_directory / "pg_ctl", "restart", "-D", server.data]
-        words += ["-s", "-w", "-t", str(round(RESTART_LIMIT_S / 2)), "-m", "fast"]
-        words += ["-l", server.output or server.data / START_LOG]
-        return host.run(words, user=server.account, limit_s=RESTART_LIMIT_S)
+        return self._brought_up(host, server, ["restart", "-m", "fast"])
 
     def start(self, host: Host, server: Located) -> Finished:
-        # "restart" starts what is down, and only it repeats the options of the last start.
-        return self.restart(host, server)
+        # "restart" would repeat the options of the last start by itself, and stop a server that
+        # somebody has started in this very moment.
+        return self._brought_up(host, server, ["start", "-o", last_options(host, server.data)])
+
+    def _brought_up(self, host: Host, server: Located, action: list[str]) -> Finished:
+        through: list[str | Path] = []
+        environment = server.environment
+        directory = start_directory(host, server.data, last_options(host, server.data), environment)
+        if directory is not None:
+            through = ["-C", directory]
+        if environment is not None and self.started_for:
+            environment = {**environment, STARTED_FOR: self.started_for}
+        elif self.started_for:
+            through += [f"{STARTED_FOR}={self.started_for}"]
+        words: list[str | Path] = [ENV, *through] if through else []
+        words += [self.bin_directory / "pg_ctl", *action, "-D", server.data]
+        words += ["-s", "-w", "-t", str(round(RESTART_LIMIT_S / 2))]
+        words += ["-l", server.output or server.data / START_LOG]
+        user, limit_s = server.account, RESTART_LIMIT_S
+        return host.run(words, user=user, limit_s=limit_s, environment=environment)
 
     def stop(self, host: Host, server: Located) -> Finished:
         words: list[str | Path] = [self.bin_directory / "pg_ctl", "stop", "-D", server.data]

@@ -12,11 +12,11 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import SettingRejected, TargetError
+from pgassay.target.file_lines import read_file_lines
 from pgassay.target.protocol import Connection
 from pgassay.target.session import one_line, target_failure
 from pgassay.target.setting_scope import SERVER, Scope
 from pgassay.target.settings import LIST_OF_NAMES, split_names
-from pgassay.target.statements import statement
 
 RELOAD = "SELECT pg_reload_conf()"
 RELOAD_LIMIT_S = 15.0
@@ -70,13 +70,12 @@ def reload(session: Connection) -> None:
             if _load_time(session) != before:
                 return
             time.sleep(POLL_S)
-        try:
-            row = session.execute(statement("file_errors")).fetchone()
-        except psycopg.errors.InsufficientPrivilege:
-            row = None
+        files = read_file_lines(session)
     except psycopg.Error as error:
         raise target_failure(error, RELOAD) from error
-    reason = f": {row[0]} line {row[1]}: {row[2]} {row[3]}" if row else "; see the server's log"
+    # A file that cannot be read at all says more than the settings that are missed for it.
+    wrong = sorted(files.errors, key=lambda one: bool(one.setting)) if files else ()
+    reason = f": {wrong[0]}" if wrong else "; see the server's log"
     raise TargetError(f"the server did not reload its files in {RELOAD_LIMIT_S:g} s{reason}")
 
 

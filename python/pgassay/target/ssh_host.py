@@ -9,13 +9,14 @@ from __future__ import annotations
 import errno
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from pgassay.errors import TargetError
 from pgassay.target.account import last_line
-from pgassay.target.host import COMMAND_LIMIT_S, REPLACE, FileFacts, Finished
+from pgassay.target.host import COMMAND_LIMIT_S, REPLACE, FileFacts, Finished, NoLocks
+from pgassay.target.process_environment import as_script
 from pgassay.target.ssh_connection import SshConnection, quoted
 
 # System programs are not on everybody's path, and messages are read.
@@ -36,6 +37,7 @@ _ERRORS = {
         errno.EBUSY,
         errno.ELOOP,
         errno.ENOSPC,
+        *NoLocks.NUMBERS,
     )
 }
 
@@ -79,7 +81,10 @@ class SshHost:
         text: str = "",
         user: str | None = None,
         limit_s: float = COMMAND_LIMIT_S,
+        environment: Mapping[str, str] | None = None,
     ) -> Finished:
+        if environment is not None:
+            words, text = ["env", "-i", "sh", "-s", "--", *words], as_script(environment)
         done = self._run(words, text.encode(), user, limit_s)
         return subprocess.CompletedProcess(
             done.args,
@@ -119,6 +124,9 @@ class SshHost:
 
     def remove(self, path: Path) -> None:
         self._require("rm", "-f", "--", path)
+
+    def clear_aside(self, path: Path) -> None:
+        self.remove(path.with_name(f"{path.name}.tmp"))
 
     def facts(self, path: Path) -> FileFacts:
         # The name comes last: it may have blanks in it ("domain user"), and all else has no colon.
@@ -165,7 +173,10 @@ class SshHost:
         status, said = _close(holder)
         if status == _HELD_BY_ANOTHER:
             return None
-        raise self._failed(status, said)
+        failed = self._failed(status, said)
+        if isinstance(failed, OSError) and failed.errno in NoLocks.NUMBERS:
+            raise NoLocks(path, self.label, failed)
+        raise failed
 
     def close(self) -> None:
         self._connection.close()

@@ -68,8 +68,14 @@ def facts_of(session: Connection, parameters: ConnectionParameters) -> ServerFac
 
 
 def not_restored(
-    parameters: ConnectionParameters | None, problems: Sequence[str], left: Sequence[str]
+    parameters: ConnectionParameters | None,
+    problems: Sequence[str],
+    left: Sequence[str],
+    commands: Sequence[str] = (),
 ) -> str:
+    """For people; `left` is SQL as psql takes it, `commands` come after it, in a shell."""
     where = parameters.label if parameters else "the server"
     why = "; ".join(dict.fromkeys(problems)) or "unknown reason"
-    return f"{where} is not as it was found ({why}); run there by hand: {'; '.join(left)};"
+    sql = f" {'; '.join(left)};" if left else ""
+    then = f"{' then' if sql else ''} in a shell: {'; '.join(commands)}" if commands else ""
+    return f"{where} is not as it was found ({why}); run there by hand:{sql}{then}"

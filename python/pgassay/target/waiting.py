@@ -11,13 +11,13 @@ as they were loaded); pg_settings.pending_restart.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
 
 from pgassay.errors import TargetError
 from pgassay.spec.redaction import shown_of
+from pgassay.target.file_lines import FileLines, Written, read_file_lines
 from pgassay.target.protocol import Connection, Context, Setting
 from pgassay.target.settings import find, read_settings, same_value, show
 from pgassay.target.statements import statement
@@ -31,32 +31,13 @@ class OthersWait(TargetError):
     """A restart or a reload would bring more into force than this run's own settings."""
 
 
-@dataclass(frozen=True)
-class _Written:
-    """The last line of a setting in the files as they are."""
-
-    file: str
-    line: int
-    value: str
-
-
-@dataclass(frozen=True)
-class _Files:
-    """What the files say."""
-
-    lines: Mapping[str, _Written]
-    """By the setting's name in small letters."""
-    errors: tuple[tuple[str, int, str, str], ...]
-    """File, line, setting or nothing, what is wrong."""
-
-
 def refuse_restart(session: Connection, ours: Mapping[str, Setting | None] | None = None) -> None:
     """OthersWait where a restart would bring somebody's change into force, or would fail.
 
     `ours` are settings of this run: as they were found where that is to come back, None where a
     line of ours is to come into force.
     """
-    files = _read(session)
+    files = read_file_lines(session)
     waiting = _pending(session)
     _refuse_broken(session, files, waiting, "a restart would fail")
     told = [
@@ -75,7 +56,7 @@ def refuse_restart(session: Connection, ours: Mapping[str, Setting | None] | Non
 def refuse_reload(session: Connection, ours: Collection[str] = ()) -> None:
     """OthersWait where a reload would bring somebody's edits into force, or cannot; `ours` are
     settings that are seen to otherwise."""
-    files = _read(session)
+    files = read_file_lines(session)
     if files is None:
         return
     _refuse_broken(session, files, _pending(session), "the server cannot load its files")
@@ -90,19 +71,9 @@ def refuse_reload(session: Connection, ours: Collection[str] = ()) -> None:
 def refuse_start(session: Connection, without: Path) -> None:
     """OthersWait where a server that runs could not be started again; files below `without` are
     others by then."""
-    _refuse_broken(session, _read(session), _pending(session), "a start would fail", without)
-
-
-def _read(session: Connection) -> _Files | None:
-    """None where this user may not see them."""
-    try:
-        rows = session.execute(statement("file_settings"), prepare=False).fetchall()
-    except psycopg.errors.InsufficientPrivilege:
-        return None
-    lines = {row[2]: _Written(row[0], row[1], row[3]) for row in rows if row[2] and row[0]}
-    # Without a file: a line that was taken out, and whose absence takes a restart.
-    wrong = [row for row in rows if row[4] is not None and row[0] is not None]
-    return _Files(lines, tuple((row[0], row[1], row[2] or "", row[4]) for row in wrong))
+    _refuse_broken(
+        session, read_file_lines(session), _pending(session), "a start would fail", without
+    )
 
 
 def _pending(session: Connection) -> set[str]:
@@ -112,7 +83,7 @@ def _pending(session: Connection) -> set[str]:
 
 def _refuse_broken(
     session: Connection,
-    files: _Files | None,
+    files: FileLines | None,
     waiting: set[str],
     what: str,
     without: Path | None = None,
@@ -121,9 +92,9 @@ def _refuse_broken(
         return without is None or without not in Path(file).parents
 
     found = [
-        f"{file} line {line}: {f'{name}: ' if name else ''}{error}"
-        for file, line, name, error in (files.errors if files else ())
-        if counts(file) and not (error == _NOT_WITHOUT_RESTART and name in waiting)
+        str(one)
+        for one in (files.errors if files else ())
+        if counts(one.file) and not (one.error == _NOT_WITHOUT_RESTART and one.setting in waiting)
     ]
     try:
         row = session.execute(statement("hba_error"), prepare=False).fetchone()
@@ -135,7 +106,7 @@ def _refuse_broken(
         raise OthersWait(f"{what}: {found[0]}; mend that first, or take it back")
 
 
-def _is_ours(name: str, files: _Files | None, ours: Mapping[str, Setting | None]) -> bool:
+def _is_ours(name: str, files: FileLines | None, ours: Mapping[str, Setting | None]) -> bool:
     mine = {key.lower(): setting for key, setting in ours.items()}
     if name not in mine:
         return False
@@ -147,7 +118,7 @@ def _is_ours(name: str, files: _Files | None, ours: Mapping[str, Setting | None]
     return found.source != _FROM_FILES if line is None else same_value(line.value, found)
 
 
-def _told(session: Connection, name: str, line: _Written | None, *, known: bool) -> str:
+def _told(session: Connection, name: str, line: Written | None, *, known: bool) -> str:
     """A setting, what is in force, and what waits."""
     now = shown_of(name, next(iter(show(session, [name]).values()), "?"))
     if line is None:
@@ -156,7 +127,7 @@ def _told(session: Connection, name: str, line: _Written | None, *, known: bool)
     return f"{name} ({now} in force, {shown_of(name, line.value)} in {line.file} line {line.line})"
 
 
-def _unloaded(session: Connection, files: _Files, ours: set[str]) -> Iterator[str]:
+def _unloaded(session: Connection, files: FileLines, ours: set[str]) -> Iterator[str]:
     """What a reload would change."""
     try:
         paths = sorted({line.file for line in files.lines.values()})

@@ -6,11 +6,12 @@ Never: raises for what it finds, and never changes a server it did not start.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from pgassay import _core
-from pgassay.errors import PgassayError
+from pgassay.errors import ConnectionRefused, PgassayError
 from pgassay.target.account import server_account
 from pgassay.target.installation import embedded_installation
 from pgassay.target.local_host import HERE
@@ -21,18 +22,29 @@ from pgassay.target.session import connect, resolve, told_as_target_error
 from pgassay.target.signs import look_for_signs
 from pgassay.target.statements import statement
 from pgassay.trials.check import Check
-from pgassay.trials.host_checks import check_files, check_server_host
+from pgassay.trials.host_checks import check_files, check_guards, check_server_host
 from pgassay.trials.queries import Extension, extensions_in
-from pgassay.trials.sampling import open_sampler
+from pgassay.trials.sampling import has_read_each, open_sampler
 from pgassay.trials.source_checks import check_extensions, check_log
+from pgassay.trials.statement_statistics import StatementWatch
+from pgassay.trials.tracing_checks import check_tracing
+from pgassay.trials.unseen import check_settings
+
+_SAMPLING_LIMIT_S = 30.0
+_STOPPED = "one on this host that is stopped is named by its data directory: --data DIR --bin DIR"
+
+
+def _is_down(error: PgassayError) -> bool:
+    return isinstance(error, ConnectionRefused) and "is the server running there" in str(error)
 
 
 def check_host() -> list[Check]:
-    """The native module, the embedded servers, the host's counters."""
+    """The native module, the embedded servers, the host's counters and what it has for tracing."""
     return [
         Check("native module", "ok", Path(_core.__file__ or "built in").name),
         *(_check_embedded(major) for major in (18, 16)),
         *check_files(HERE),
+        *check_tracing(HERE),
     ]
 
 
@@ -48,14 +60,17 @@ def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
             with told_as_target_error("looking for signs of production"):
                 signs = look_for_signs(session)
                 extensions = extensions_in(session)
+                hidden = check_settings(session)
             log = [] if log_elsewhere else check_log(session, parameters)
             host = check_server_host(session, parameters)
+            if not log_elsewhere:
+                host += check_guards(session, parameters)
             role = own_role(session)
     except PgassayError as error:
-        return [Check("connection", "fail", str(error))]
+        return [Check("connection", "fail", str(error), _STOPPED if _is_down(error) else "")]
     if row is None:
         return [Check("connection", "fail", f"{parameters.label}: no answer")]
-    version_num, version, monitor, superuser, query_id, has_ids, io_timing, standby = row
+    version_num, version, monitor, superuser, standby = row
     checks = [
         Check("connection", "ok", parameters.label),
         Check("version", "ok", " ".join(version.split()[:2])),
@@ -77,20 +92,7 @@ def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
                 "changing settings", "note", "needs a superuser or GRANT ALTER SYSTEM ON PARAMETER"
             )
         )
-    if query_id in ("off", "auto") and not has_ids:
-        checks.append(
-            Check("query ids", "note", f"compute_query_id is {query_id}",
-                  "ALTER SYSTEM SET compute_query_id = on; SELECT pg_reload_conf();")
-        )  # fmt: skip
-    if io_timing == "off":
-        checks.append(
-            Check(
-                "I/O timing",
-                "note",
-                "track_io_timing is off: no read and write times",
-                "ALTER SYSTEM SET track_io_timing = on; SELECT pg_reload_conf();",
-            )
-        )
+    checks += hidden
     if standby:
         checks.append(Check("standby", "note", "the server is in recovery: read-only loads only"))
     checks += [
@@ -128,13 +130,21 @@ def _check_version(version_num: int) -> Check:
 def _check_sampling(
     parameters: ConnectionParameters, version_num: int, extensions: Mapping[str, Extension]
 ) -> Check:
-    """Sample for a moment, as a trial would."""
+    """Sample as a trial would, until each query was asked once."""
     try:
+        statements = StatementWatch(lambda: connect(parameters), version_num, extensions)
         sampler, _ = open_sampler(parameters, version_num, load=None, extensions=extensions)
     except PgassayError as error:
         return Check("sampling", "fail", str(error))
+    end = time.monotonic() + _SAMPLING_LIMIT_S
+    while not (each := has_read_each(sampler, version_num, extensions)):
+        if time.monotonic() > end:
+            break
+        time.sleep(0.02)
     sampler.stop()
-    problems = sampler.warnings()
+    problems = [*sampler.warnings(), *statements.notes]
+    if not each:
+        problems.append(f"not every query was answered within {_SAMPLING_LIMIT_S:g} s")
     if problems:
         return Check("sampling", "note", "; ".join(problems))
     return Check("sampling", "ok", "every query of the samplers works")

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from psycopg.rows import dict_row
 
 from pgassay.errors import TargetError
 from pgassay.spec.redaction import hides
-from pgassay.target.protocol import ServerFacts, Target
+from pgassay.target.protocol import Connection, ServerFacts, Target
 from pgassay.target.session import told_as_target_error
 from pgassay.target.settings import read_settings
 from pgassay.target.statements import statement
@@ -24,6 +26,7 @@ from pgassay.trials.host_look import look_at
 from pgassay.trials.host_state import HostState, host_state
 
 _CLOCK_READINGS = 5
+_NOT_TO_BE_ASKED = (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedFunction)
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class Fingerprint:
     """Its process id on that host."""
     host_unseen: str = ""
     """Why a host that should be looked at was not."""
+    redo_position: int | None = None
+    """Where the last checkpoint began in the WAL, in bytes; None where that may not be asked."""
 
     def described(self) -> dict[str, Any]:
         """For trial.json."""
@@ -69,6 +74,7 @@ def take_fingerprint(target: Target, facts: ServerFacts) -> Fingerprint:
             settings = read_settings(session)
             with session.cursor(row_factory=dict_row) as cursor:
                 row = cursor.execute(statement("fingerprint")).fetchone()
+            redo_position = _redo_position(session)
         if row is None:
             raise TargetError("the server says nothing of itself")
         backend, host = row.pop("pid"), target.host()
@@ -87,7 +93,15 @@ def take_fingerprint(target: Target, facts: ServerFacts) -> Fingerprint:
         host=None if look is None else host_state(look),
         postmaster=None if look is None else look.postmaster,
         host_unseen=unseen,
+        redo_position=redo_position,
     )
+
+
+def _redo_position(session: Connection) -> int | None:
+    with suppress(*_NOT_TO_BE_ASKED), session.transaction():
+        row = session.execute(statement("redo_position")).fetchone()
+        return None if row is None else row[0]
+    return None
 
 
 def _clock_offset_ns() -> int:

@@ -7,7 +7,7 @@ other sessions are hidden, and the sampler says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pgassay.trials.record import Columns
@@ -32,7 +32,9 @@ def foreign_maintenance(counters: Columns, window: tuple[int, int]) -> set[str]:
     return {command for command in found if not command.startswith("COPY")}
 
 
-def foreign_load(waits: Columns, window: tuple[int, int], fewest_samples: int) -> float | None:
+def foreign_load(
+    waits: Mapping[str, Iterable[Any]], window: tuple[int, int], fewest_samples: int
+) -> float | None:
     """Foreign client sessions at work, on average over `window`; None where too few samples are.
 
     A session of the load was seen in a scenario at some time of the trial, a foreign one never.

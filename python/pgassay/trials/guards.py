@@ -18,6 +18,7 @@ from pgassay.trials.fingerprint import Fingerprint
 from pgassay.trials.foreign_sessions import BASE_BACKUP
 from pgassay.trials.processor_times import ProcessorSplit
 from pgassay.trials.record import Checkpoint, Validity
+from pgassay.trials.requested_checkpoints import ASKED_FOR
 from pgassay.trials.thresholds import Limits, shipped_limits
 
 Grade = Literal["doubt", "invalid"]
@@ -137,6 +138,12 @@ def _forced_checkpoint(evidence: Evidence, limits: Limits) -> Remark | None:
     return _found("forced-checkpoint", limits)
 
 
+def _asked_checkpoint(evidence: Evidence, limits: Limits) -> Remark | None:
+    """Where no log tells who it was: reckoned, so never more than a doubt."""
+    asked = any(checkpoint.cause == ASKED_FOR for checkpoint in evidence.checkpoints)
+    return _found("asked-checkpoint", limits) if asked else None
+
+
 def _wal_checkpoint(evidence: Evidence, limits: Limits) -> Remark | None:
     """Only where timed checkpoints are meant; those by volume are where their volume is varied."""
     if "checkpoint_timeout" not in evidence.settings or "max_wal_size" in evidence.varied:
@@ -213,6 +220,7 @@ _GUARDS: tuple[Callable[[Evidence, Limits], Remark | None], ...] = (
     _autovacuum,
     _reloads,
     _forced_checkpoint,
+    _asked_checkpoint,
     _wal_checkpoint,
     _foreign_sessions,
     _foreign_cpu,

@@ -21,6 +21,8 @@ from pgassay.target.statements import statement
 from pgassay.trials.check import Check
 from pgassay.trials.host_over_sql import grants, sources_over_sql
 from pgassay.trials.host_sources import describe_storage, host_files, host_sources
+from pgassay.trials.thresholds import unwatched
+from pgassay.trials.tracing_checks import check_program
 
 
 def check_files(host: Host) -> list[Check]:
@@ -62,7 +64,15 @@ def check_server_host(
     )
     groups = sorted(f["object"] for f in sources.files if f["source"] == CONTROL_GROUP)
     grouped = [Check("control group", "ok", ", ".join(groups))] if groups else []
-    return [processes, *grouped, *_disks(host, facts)]
+    program = check_program(host, session.info.backend_pid)
+    return [processes, *grouped, *_disks(host, facts), *program]
+
+
+def check_guards(session: Connection, parameters: ConnectionParameters) -> list[Check]:
+    """What no guard would see of a server that SQL alone reaches."""
+    if is_local(parameters.hostaddr or parameters.host, session.info.backend_pid):
+        return []
+    return [Check("guards", "note", unwatched(), "name its host: target.ssh, doctor --ssh")]
 
 
 def _disks(host: Host, facts: ServerFacts) -> Iterator[Check]:

@@ -32,12 +32,15 @@ from pgassay.target.memory import memory_of
 from pgassay.target.placement import Placement
 from pgassay.target.protocol import Connection, Ground, ServerFacts, Target
 from pgassay.target.session import connect, told_as_target_error
+from pgassay.trials.check import Check
 from pgassay.trials.client_side import as_the_client
 from pgassay.trials.contents import contents_of, unlike
 from pgassay.trials.environment import describe_environment
 from pgassay.trials.grounds import Dataset, Grounds
 from pgassay.trials.observer import Observer
 from pgassay.trials.server_differences import built_unlike, describe_servers
+from pgassay.trials.sizes import sizes_of
+from pgassay.trials.unseen import described, not_seen
 
 
 def check_arms(spec: Spec, plan: Plan, target: Target, grounds: Grounds) -> None:
@@ -60,7 +63,7 @@ def check_arms(spec: Spec, plan: Plan, target: Target, grounds: Grounds) -> None
 def _capacity(spec: Spec, target: Target, facts: ServerFacts) -> Capacity:
     """Of the chosen server, as its first start has left it."""
     table, host = spec.file.target, target.host()
-    is_ours = table.dsn is None
+    is_ours = not table.is_existing
     # Whether a process of that number is the server's is known only of one that was located.
     located = host if is_ours or access_of(table).control is not None else None
     with told_as_target_error("looking at the server"), target.connect() as session:
@@ -75,7 +78,7 @@ def _capacity(spec: Spec, target: Target, facts: ServerFacts) -> Capacity:
 
 def check_new_servers(spec: Spec, plan: Plan) -> None:
     """The same of servers that are still to be made, as far as is known beforehand."""
-    if spec.file.target.dsn is not None:
+    if spec.file.target.is_existing:
         return
     capacity = capacity_of_a_new_server(memory_of(HERE, os.getpid()))
     asked = [(demand, capacity) for demand in demands_of(spec, plan).values()]
@@ -96,6 +99,10 @@ def prepare(
     servers: dict[str, ServerFacts] = {}
     contents: dict[str, dict[str, Mapping[str, Any]]] = {}
     made_in: dict[str, float] = {}
+    unseen: dict[str, list[Check]] = {}
+    sizes: dict[str, dict[str, Any]] = {}
+    is_ours = not spec.file.target.is_existing
+    varied = {name for arm in plan.arms for name in arm.levels_of("postgres")}
     are_several = len({ground.server for ground in grounds.datasets}) > 1 or plan.side_by_side
     for ground, dataset in grounds.datasets.items():
         target.choose(ground)
@@ -104,6 +111,10 @@ def prepare(
         observer.preparing(f"building {dataset.name}{where}")
         target.prepare(builder(dataset, plan.seed), held, held_host)
         servers.setdefault(ground.server, target.facts())
+        with told_as_target_error("looking at what can be seen"), target.connect() as session:
+            if ground.server not in unseen:
+                unseen[ground.server] = not_seen(session, is_ours=is_ours, varied=varied)
+            sizes[f"{dataset.name}{where}"] = sizes_of(session)
         _check_clients(spec, plan, target)
         if are_several:
             observer.preparing(f"reading {dataset.name}{where}")
@@ -127,6 +138,8 @@ def prepare(
     told = {
         **environment,
         **describe_servers(servers),
+        "not_seen": described(unseen),
+        "sizes": sizes,
         **({"data": contents} if contents else {}),
         **({"schema_made_in_s": made_in} if made_in else {}),
     }

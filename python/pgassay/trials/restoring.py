@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 
 from pgassay.errors import RestoreFailed
+from pgassay.interruption import SIGNALS
 from pgassay.target.protocol import Target
 from pgassay.trials.observer import Observer
-
-HELD_OFF = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
@@ -59,7 +58,7 @@ def _signals_held_off(observer: Observer, left_to_do: Callable[[], str]) -> Iter
                 f"the server is being restored; {left_to_do()}; Ctrl-C once more leaves it so"
             )
 
-    before = {number: signal.signal(number, wait) for number in HELD_OFF}
+    before = {number: signal.signal(number, wait) for number in SIGNALS}
     try:
         yield
     finally:

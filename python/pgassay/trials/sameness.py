@@ -6,7 +6,7 @@ remarks, and both fingerprints for trial.json. Never: does any work while the lo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any
@@ -27,6 +27,7 @@ from pgassay.trials.processor_times import (
     split_between,
 )
 from pgassay.trials.record import Checkpoint, Columns
+from pgassay.trials.requested_checkpoints import DECIDED_BY, told_apart
 from pgassay.trials.thresholds import Limits, overlaid
 
 
@@ -63,7 +64,7 @@ class SamenessWatch:
         spec: Spec,
         arm: Arm,
         result: Mapping[str, Any],
-        waits: Columns,
+        waits: Mapping[str, Iterable[Any]],
         counters: Columns,
         checkpoints: Sequence[Checkpoint],
         reloading: Mapping[str, Any] = NOTHING,
@@ -74,6 +75,9 @@ class SamenessWatch:
         fewest = self._limits["foreign-sessions"]["fewest_samples"]
         host = self._target.host()
         is_engine = spec.file.load.command is None
+        varied = spec.file.factors.postgres.keys()
+        in_turn = arm.alternating and DECIDED_BY & varied
+        told = checkpoints if in_turn else told_apart(checkpoints, counters, self._before)
         evidence = Evidence(
             before=self._before,
             after=self._after,
@@ -81,10 +85,10 @@ class SamenessWatch:
             foreign_load=foreign_load(waits, window, fewest) if is_engine else None,
             # What a program of the user's does besides its load is its own.
             maintenance=foreign_maintenance(counters, window) if is_engine else (),
-            checkpoints=[c for c in checkpoints if window[0] <= c.started_ns < window[1]],
+            checkpoints=[c for c in told if window[0] <= c.started_ns < window[1]],
             scripts=[s.script for s in spec.workload.scenarios] if is_engine else None,
             settings={*spec.file.settings.postgres, *arm.levels_of("postgres")},
-            varied=spec.file.factors.postgres.keys(),
+            varied=varied,
             awaits_outages=bool(result.get("outages")),
             shares_clock=host is None or not host.name,
             late_reloads=(
