@@ -20,6 +20,7 @@ from bench.looks import conclude
 from bench.parallel import spread
 from bench.switchback_errors import (
     HOST,
+    OF_MORE,
     ORDERS,
     OWN,
     WANTED,
@@ -34,16 +35,20 @@ from pgassay.plan.model import Plan
 from pgassay.spec.parse import parse_spec
 
 OUTPUT = Path(__file__).parent.parent / "docs" / "validation-duet.md"
-STEP_S = 16
+STEP_S = 8
+"""Of every arm, in a trial."""
 DESIGNS = ((4, 4), (6, 6), (6, 24))
 LUCK = (0.0, 0.005, 0.01, 0.03)
 EFFECTS = (0.0, 0.02, 0.05)
 
 
 @cache
-def make_design(least: int, most: int, seed: int) -> Plan:
-    """Two versions in slices of 1 s and of half a second."""
-    text = f"[factors.target]\nversion = [16, 18]\n[load]\nstep = '{STEP_S}s'\n[design]\n"
+def make_design(least: int, most: int, seed: int, arms: int = 2) -> Plan:
+    """What takes a start of the server, in slices of 1 s and of half a second."""
+    text = "[factors.target]\nversion = [16, 18]\n"
+    if arms == 3:
+        text = "[factors.postgres]\nmax_connections = [100, 200, 300]\n"
+    text += f"[load]\nstep = '{STEP_S * arms}s'\n[design]\n"
     text += f"mode = 'duet'\nmin_blocks = {least}\nmax_blocks = {most}\nseed = {seed}\n"
     return make_plan(parse_spec(text, source="simulated", beside=Path()))
 
@@ -53,19 +58,19 @@ def count(world: World, runs: int, least: int, most: int) -> Counts:
     source = np.random.default_rng(most + round(1e4 * (world.between + world.effect)))
     found = Counts()
     for run in range(runs):
-        plan = make_design(least, most, run % ORDERS)
+        plan = make_design(least, most, run % ORDERS, world.arms)
         found += Counts.of(world, *conclude(plan, each_trial(plan, world, source)))
     return found
 
 
-Task = tuple[tuple[int, int], float, float, int]
-"""A design, an effect, how much starts differ; experiments."""
+Task = tuple[tuple[int, int], float, float, int, int]
+"""A design, an effect, how much starts differ, arms; experiments."""
 
 
 def row_of(task: Task) -> list[str]:
     """One row."""
-    (least, most), effect, luck, runs = task
-    world = World("", effect=effect, memory=0.9, between=luck)
+    (least, most), effect, luck, arms, runs = task
+    world = World("", effect=effect, memory=0.9, between=luck, arms=arms)
     n, aims = count(world, runs, least, most), wanted(world, fixed=least == most)
     shares = (
         rate(n.different, runs, aims.different),
@@ -74,25 +79,36 @@ def row_of(task: Task) -> list[str]:
         rate(n.withdrawn, runs),
     )
     return [
-        str(least) if least == most else f"{least} to {most}", f"{100 * effect:g} %",
+        str(arms), str(least) if least == most else f"{least} to {most}", f"{100 * effect:g} %",
         f"{100 * luck:g} %", *shares, f"{n.blocks / runs:.1f}",
     ]  # fmt: skip
+
+
+def cost(task: Task) -> float:
+    """Blocks that a run may last for; one that finds its effect soon ends sooner."""
+    (_, most), effect, luck, arms, _ = task
+    return arms * (most + luck - effect)
 
 
 def main(runs: int = 400) -> None:
     """Write the page."""
     about = (
-        f"{datetime.now(UTC):%Y-%m-%d}; {runs} experiments a row; steps of {STEP_S} s in slices"
-        " of 1 s and of 0.5 s by turns of trials; a host that remembers (0.9 from slice to slice,"
-        f" with a standard deviation of {100 * HOST:g} %), and {100 * OWN:g} % of each second's"
-        " own; starts that make the effect of a trial differ by a standard deviation of its own;"
-        f" smallest effect 2 %. A trial is one value. {WANTED} Made by `make validate`."
+        f"{datetime.now(UTC):%Y-%m-%d}; {runs} experiments a row; steps of {STEP_S} s for each"
+        " arm in slices of 1 s and of 0.5 s by turns of trials; a host that remembers (0.9 from"
+        f" slice to slice, with a standard deviation of {100 * HOST:g} %), and {100 * OWN:g} % of"
+        " each second's own; starts that make the effect of a trial differ by a standard deviation"
+        f" of its own; smallest effect 2 %. A trial is one value. {WANTED} {OF_MORE} Made by"
+        " `make validate`."
     )
     head = (
-        "blocks", "effect", "starts differ by", "called different", "called equivalent",
+        "arms", "blocks", "effect", "starts differ by", "called different", "called equivalent",
         "interval misses it", "withdrawn", "mean blocks",
     )  # fmt: skip
-    rows = spread(row_of, product(DESIGNS, EFFECTS, LUCK, [runs]))
+    tasks = [
+        *product(DESIGNS, EFFECTS, LUCK, [2], [runs]),
+        *product(DESIGNS[1:], (0.0, 0.05), (0.01,), [3], [runs]),
+    ]
+    rows = spread(row_of, tasks, cost)
     OUTPUT.write_text(page("Validation of duets", about, {"": table(head, rows)}), "utf-8")
 
 

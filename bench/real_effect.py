@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,12 +22,11 @@ import numpy as np
 from bench.looks import conclude
 from bench.machine import this_machine
 from bench.real_runs import trials_of
-from bench.real_turns import as_row, turn_of
+from bench.real_turns import Series, as_row, measured, turn_of
 from bench.tables import page, table
 from pgassay.analysis.measures import measure_trial
-from pgassay.analysis.model import StepMeasures, TrialMeasures, Turn
+from pgassay.analysis.model import Turn
 from pgassay.plan.design import make_plan
-from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.spec.parse import parse_spec
 
 HERE = Path(__file__).parent
@@ -44,10 +42,9 @@ SPEC = """
 [target]
 version = 18
 [workload]
-use = "select-only"
+use = "{use}"
 scale = 20
-[factors.scenarios]
-select-only = ["", "select-only/more.sql"]
+{factor}
 [load]
 clients = 8
 step = "{seconds:g}s"
@@ -59,13 +56,12 @@ min_blocks = {blocks}
 max_blocks = {blocks}
 seed = 1
 """
-STANDS_FOR = {
-    'use = "select-only"': 'use = "pgbench"',
-    '[factors.scenarios]\nselect-only = ["", "select-only/more.sql"]': (
-        "[factors.postgres]\nwork_mem = ['4MB', '8MB']"
-    ),
+AS_RUN = {
+    "use": "select-only",
+    "factor": '[factors.scenarios]\nselect-only = ["", "select-only/more.sql"]',
 }
-"""Where the scripts themselves are not needed."""
+AS_ANALYSED = {"use": "pgbench", "factor": "[factors.postgres]\nwork_mem = ['4MB', '8MB']"}
+"""What the scripts say makes no difference to the analysis."""
 
 
 @dataclass(frozen=True)
@@ -85,36 +81,22 @@ class Found:
 
 def run(trials: int, seconds: float) -> list[list[Turn]]:
     """The slices of every trial."""
-    text = SPEC.format(seconds=seconds, blocks=trials)
+    text = SPEC.format(seconds=seconds, blocks=trials, **AS_RUN)
     scripts = {"select-only.sql": LOOKUP.format(more=""), "more.sql": LOOKUP.format(more=MORE)}
     with trials_of(text, "select-only", scripts) as found:
         return [list(measure_trial(trial).turns) for trial in found]
 
 
-def design(trials: int, seconds: float, folder: Path) -> Plan:
-    """As it is analysed: what the scripts say makes no difference to that."""
-    text = SPEC.format(seconds=seconds, blocks=trials)
-    for own, other in STANDS_FOR.items():
-        text = text.replace(own, other)
-    return make_plan(parse_spec(text, source="real-effect", beside=folder))
-
-
-def judged(series: Sequence[Sequence[Turn]], seconds: float) -> Found:
+def judged(series: Series, seconds: float) -> Found:
     """One experiment of these trials."""
-    whole = StepMeasures(None, 0, 1, 1, {"tps": 1.0})
-    plan = design(len(series), seconds, HERE)
-    trials = [
-        TrialMeasures(
-            trial.number, trial.block, 1, ALL_ARMS, whole, (), (), turns=tuple(series[at])
-        )
-        for at, trial in enumerate(plan.trials)
-    ]
-    (verdict,) = conclude(plan, trials)[0].verdicts()
+    text = SPEC.format(seconds=seconds, blocks=len(series), **AS_ANALYSED)
+    plan = make_plan(parse_spec(text, source="real-effect", beside=HERE))
+    (verdict,) = conclude(plan, measured(plan, series))[0].verdicts()
     low, high = verdict.ci95_pct or (-100.0, math.inf)
     return Found(verdict.effect_pct or 0.0, low, high, verdict.verdict.value)
 
 
-def write_page(series: Sequence[Sequence[Turn]], seconds: float, path: Path) -> None:
+def write_page(series: Series, seconds: float, path: Path) -> None:
     """docs/validation-real-effect.md."""
     parts = [series[at : at + AT_A_TIME] for at in range(0, len(series) - AT_A_TIME + 1, AT_A_TIME)]
     rows = [

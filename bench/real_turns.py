@@ -105,7 +105,7 @@ def relabelled(task: Task, seed: int) -> tuple[Plan, list[TrialMeasures]]:
     plan = design(task.mode, task.seconds, task.least, task.most, seed)
     # Lengths of slices come by turns.
     begin = 2 * int(source.integers(0, (len(task.series) - task.most) // 2 + 1))
-    found = []
+    series: list[Sequence[Turn]] = []
     for trial in plan.trials:
         turns = task.series[begin + trial.block - 1]
         if task.mode == "duet":
@@ -114,11 +114,17 @@ def relabelled(task: Task, seed: int) -> tuple[Plan, list[TrialMeasures]]:
         else:
             labels = [arm for arms in rounds_of(plan, trial) for arm in arms]
             turns = [replace(turn, arm=arm) for turn, arm in zip(turns, labels, strict=False)]
-        whole = StepMeasures(None, 0, 1, 1, {"tps": 1.0})
-        found.append(
-            TrialMeasures(trial.number, trial.block, 1, ALL_ARMS, whole, (), (), turns=tuple(turns))
-        )
-    return plan, found
+        series.append(turns)
+    return plan, measured(plan, series)
+
+
+def measured(plan: Plan, series: Series) -> list[TrialMeasures]:
+    """The plan's trials, with these slices."""
+    whole = StepMeasures(None, 0, 1, 1, {"tps": 1.0})
+    return [
+        TrialMeasures(trial.number, trial.block, 1, ALL_ARMS, whole, (), (), turns=tuple(turns))
+        for trial, turns in zip(plan.trials, series, strict=True)
+    ]
 
 
 def count(task: Task) -> list[tuple[bool, bool, bool, int, float]]:
@@ -155,14 +161,7 @@ def as_run(mode: str, seconds: float, series: Series) -> str:
     """The difference under the labels that were run with, all trials: nothing, if arms are treated
     alike. Labels drawn anew would hide what favours one of them."""
     plan = design(mode, seconds, len(series), len(series), 1)
-    whole = StepMeasures(None, 0, 1, 1, {"tps": 1.0})
-    trials = [
-        TrialMeasures(
-            trial.number, trial.block, 1, ALL_ARMS, whole, (), (), turns=tuple(series[at])
-        )
-        for at, trial in enumerate(plan.trials)
-    ]
-    (verdict,) = conclude(plan, trials)[0].verdicts()
+    (verdict,) = conclude(plan, measured(plan, series))[0].verdicts()
     value, (low, high) = verdict.effect_pct, verdict.ci95_pct or (-100.0, math.inf)
     return (
         f"With the labels it was run with, all trials: {value:+.2f} % ({low:+.2f} to {high:+.2f})."

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgassay.samples.noise_memory import noise_folder
+from support.broken_runs import assert_no_server_left
 from support.command import pgassay
 
 SPEC = """
@@ -71,3 +72,28 @@ def test_an_aa_run_of_a_switchback_calibrates_rounds_of_slices_beside_trials(
     assert "of a round of slices differs by" in page
     slices = json.loads((run / "trials" / "0001" / "trial.json").read_text())["load"]["slices"]
     assert {one["variant"] for one in slices} == {"a1", "a2"}
+
+
+def test_an_aa_run_of_a_duet_has_two_servers_of_the_baseline_up_at_once(
+    tmp_path: Path, empty_base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    spec, run = tmp_path / "spec.toml", tmp_path / "run"
+    text = SPEC.replace('wal_compression = ["off", "pglz"]', "max_connections = [50, 100]")
+    text = text.replace("min_blocks = 2", 'mode = "duet"\nslice = "250ms"\nmin_blocks = 3')
+    spec.write_text(text.replace('step = "1s"', 'step = "8s"'))
+    done = pgassay("run", spec, "--aa", "--out", run, "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["blocks"], told["trials"]) == (3, 3)
+    assert [verdict["verdict"] for verdict in told["verdicts"]] == ["calibration"]
+    turns = told["calibration"]["turns"]
+    assert 0.0 <= turns["start_sd"] <= turns["trial_sd"]
+    assert "between two servers of one arm" in (run / "report.html").read_text()
+    trial = json.loads((run / "trials" / "0001" / "trial.json").read_text())
+    assert set(trial["reset"]["arms"]) == {"a1", "a2"}
+    for arm in trial["reset"]["arms"].values():
+        assert arm["settings"]["max_connections"] == "50"
+    assert_no_server_left(empty_base)
+    planned = " ".join(pgassay("plan", spec).stdout.split())
+    assert "an earlier run of this load here" in planned

@@ -17,18 +17,17 @@ from pgassay.analysis.contrasts import BlockTable
 from pgassay.analysis.experience import expect, record_of
 from pgassay.analysis.host_steadiness import host_steadiness
 from pgassay.analysis.model import Verdict
-from pgassay.analysis.noise import noise_of
+from pgassay.analysis.noise import noise_of, spread_interval
 from pgassay.findings.calibration import Fitness, fitness_of
 from pgassay.findings.model import FindingKind
 from pgassay.pipeline import answered, report_run
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
-from pgassay.plan.store import plan_from_json, plan_to_json, same_design
+from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.report.context import ReportContext
 from pgassay.report.contract import run_object
 from pgassay.report.markdown import render_markdown
 from pgassay.spec.parse import parse_spec
-from support.command import pgassay
 from support.synthetic import SPEC, synthetic_run
 
 
@@ -144,6 +143,28 @@ def test_one_arm_alone_is_measured_by_neighbours_so_that_drift_does_not_count() 
     assert noise.second_sd is None
 
 
+@pytest.mark.parametrize("arms", [1, 2])
+def test_the_interval_of_the_scatter_holds_it_nineteen_times_of_twenty(arms: int) -> None:
+    source = np.random.default_rng(5)
+    held = 0
+    for _ in range(1000):
+        table = BlockTable(tuple(range(8)), 0.02 * source.standard_normal((8, arms)))
+        noise = noise_of("tps", table, [], 10.0, alike=True)
+        assert noise is not None
+        assert noise.trial_sd_ci95 is not None
+        low, high = noise.trial_sd_ci95
+        assert low < noise.trial_sd < high
+        held += low <= 0.02 <= high
+    assert 925 <= held <= 975
+
+
+def test_the_interval_of_the_scatter_is_the_chi_squares() -> None:
+    # From tables: of 12 degrees of freedom the square lies between 4.404 and 23.337.
+    low, high = spread_interval(2.0, 12)
+    assert low == pytest.approx(2.0 * math.sqrt(12 / 23.337), rel=1e-4)
+    assert high == pytest.approx(2.0 * math.sqrt(12 / 4.404), rel=1e-4)
+
+
 def test_constant_trials_have_no_noise_to_tell() -> None:
     table = BlockTable((1, 2), np.ones((2, 2)))
     assert noise_of("tps", table, [], 10.0, alike=True) is None
@@ -151,8 +172,8 @@ def test_constant_trials_have_no_noise_to_tell() -> None:
 
 def test_the_optimum_is_kaliberas_and_joness() -> None:
     # sqrt(c2 / c1 * (variance inside / variance between)): 9 s of overhead, ratio 100.
-    assert optimum_s(noise_with(0.01, 0.1), 9.0) == pytest.approx(30.0)
-    assert optimum_s(noise_with(0.0, 0.1), 9.0) is None
+    assert optimum_s(0.01, 0.1, 9.0) == pytest.approx(30.0)
+    assert optimum_s(0.0, 0.1, 9.0) is None
 
 
 def test_dear_restarts_ask_for_longer_trials_and_lucky_starts_for_shorter_ones() -> None:
@@ -165,28 +186,6 @@ def test_dear_restarts_ask_for_longer_trials_and_lucky_starts_for_shorter_ones()
 
     assert length(0.005, 0.15, 120.0) > length(0.005, 0.15, 2.0)
     assert length(0.02, 0.05, 5.0) < length(0.002, 0.15, 5.0)
-
-
-def test_an_aa_run_of_a_duet_says_that_it_tells_of_blocks(tmp_path: Path) -> None:
-    text = SPEC.replace('max_wal_size = ["32MB", "4GB"]', 'work_mem = ["4MB", "64MB"]')
-    text = text.replace("[design]", '[design]\nmode = "duet"\nslice = 0.25')
-    run, _, plan = synthetic_run(tmp_path / "run", spec_text=text, calibrates=True)
-    assert (plan.mode, plan.held_mode) == ("blocks", "duet")
-    assert plan_from_json(plan_to_json(plan)) == plan
-    assert any("the experiment is a duet" in warning for warning in plan.warnings)
-    spec = parse_spec(text, source="x.toml", beside=tmp_path, mode="blocks")
-    assert same_design(plan, make_plan(spec, calibrates=True)), "it can be resumed"
-    told = render_markdown(report_run(run).context)
-    assert "in the file's own design arms take turns" in told
-    assert "As the file designs it" not in told
-
-
-def test_a_duet_cannot_be_asked_for_with_aa(tmp_path: Path) -> None:
-    path = tmp_path / "spec.toml"
-    path.write_text(SPEC)
-    refused = pgassay("run", path, "--aa", "--mode", "duet")
-    assert refused.returncode != 0
-    assert "drop --mode duet" in " ".join(refused.stderr.split())
 
 
 def test_no_advice_is_given_where_no_length_would_do() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -225,6 +226,29 @@ def test_a_known_dip_is_measured_with_its_cost() -> None:
     assert found.duration_s is not None
     assert found.duration_s.value == pytest.approx(4, abs=1)
     assert found.band95_pct[found.offset_s.index(1.5)][1] < -20  # type: ignore[index]
+
+
+def test_full_page_images_after_a_checkpoint_are_counted_beyond_those_before() -> None:
+    starts, draw = [20.0, 50.0, 80.0], source()
+    pages = np.full(120, 50.0)
+    for start in starts:
+        pages[int(start) : int(start) + 10] += 400.0
+    courses = [
+        course_of(
+            dipping(0.3, starts),
+            number=number,
+            checkpoints_s=starts,
+            series={"wal wal_fpi": pages * np.exp(0.01 * draw.standard_normal(120))},
+        )
+        for number in range(1, 7)
+    ]
+    (found,), _ = checkpoint_effects(plan_with(levels=("off",)), courses)
+    assert found.full_page_images is not None
+    assert found.full_page_images.value == pytest.approx(4000, rel=0.02)
+    assert found.full_page_images.low is not None
+    unseen = [replace(courses[0], names=("another",)), *courses[1:]]
+    (found,), _ = checkpoint_effects(plan_with(levels=("off",)), unseen)
+    assert found.full_page_images is None
 
 
 def test_scale_and_order_of_trials_do_not_matter() -> None:

@@ -144,7 +144,7 @@ def test_noise_of_trials_foretells_no_switchback_and_that_of_turns_no_blocks(
     assert expected(SEQUENTIAL, [record_of(spec_of(), "embedded", turns)]).known_from == "others"
     assert [case.trial_sd for case in expected(TURNS, []).cases] == [
         pytest.approx(share * math.sqrt(128 / make_plan(spec_of(TURNS)).measured_s))
-        for share in (0.0024, 0.0096)
+        for share in (0.0024, 0.02)
     ]
 
 

@@ -19,7 +19,7 @@ from scipy import stats
 from browser.reports import synthetic_context
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.estimate import sign_flip_p
-from pgassay.analysis.max_t import max_t_p
+from pgassay.analysis.max_t import each_p, max_t_p
 from pgassay.analysis.model import Analysis, Dependence, StepMeasures, TrialMeasures, Verdict
 from pgassay.analysis.paired import pair_blocks
 from pgassay.findings.diagnose import find
@@ -354,3 +354,11 @@ def test_a_missing_arm_leaves_its_block_out_of_every_estimate() -> None:
     assert found.interactions[0].estimate.blocks == BLOCKS - 1
     assert {e.estimate.blocks for e in found.arm_effects} == {BLOCKS - 1}
     assert analyse("?", plan, [replace(t, invalid=("x",)) for t in kept]).interactions == ()
+
+
+@pytest.mark.parametrize("blocks", [2, 6, 12, 18])
+def test_each_contrasts_own_p_is_the_one_it_has_alone(blocks: int) -> None:
+    table = np.random.default_rng(blocks).standard_normal((blocks, 5))
+    table[:, 3] = 0.0
+    table[:, 4] = table[:, 0]
+    assert each_p(table) == [sign_flip_p(column) for column in table.T]

@@ -181,6 +181,14 @@ def test_data_that_grow_from_trial_to_trial_are_told(
         assert " MB in trial 12; a level" in texts[0] or " MB in trial 11; a level" in texts[0]
 
 
+def test_a_trial_whose_looks_are_null_has_no_drift(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=3)
+    for path in (run.path / "trials").glob("*/trial.json"):
+        stored = json.loads(path.read_text())
+        path.write_text(json.dumps(stored | {"fingerprint": None}))
+    assert told(analyse_run(run).analysis, "drift") == []
+
+
 def test_an_invalid_trial_is_not_searched_for_drift(tmp_path: Path) -> None:
     run, _, plan = synthetic_run(tmp_path / "run", blocks=3)
     for trial in plan.trials[:6]:

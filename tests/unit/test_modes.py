@@ -177,6 +177,27 @@ def test_few_trials_are_a_risk() -> None:
     assert any("2 trials do not tell" in risk for risk in plan.warnings)
 
 
+@pytest.mark.parametrize(
+    ("numbers", "weak"),
+    [
+        ("min_blocks = 6\nmax_blocks = 6", True),
+        ("min_blocks = 11\nmax_blocks = 11", True),
+        ("stopping = 'fixed'\nmin_blocks = 6\nmax_blocks = 6", True),
+        ("min_blocks = 12\nmax_blocks = 12", False),
+        ("min_blocks = 4\nmax_blocks = 12", False),
+        ("", False),
+    ],
+)
+def test_a_fixed_number_of_trials_too_small_for_carry_over_is_a_risk(
+    numbers: str, weak: bool
+) -> None:
+    plan = planned(design=f"mode = 'switchback'\n{numbers}")
+    told = [risk for risk in plan.warnings if "outlasts its slice" in risk]
+    assert len(told) == weak
+    blocks = planned(design=f"mode = 'blocks'\n{numbers}")
+    assert not any("outlasts its slice" in risk for risk in blocks.warnings)
+
+
 def test_a_slice_without_turns_is_a_mistake() -> None:
     with pytest.raises(SpecError, match="slice belongs to mode"):
         planned(design="slice = '2s'")

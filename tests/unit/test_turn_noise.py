@@ -12,9 +12,15 @@ from bench.switchback_errors import World, make_trials
 
 from pgassay.analysis.analyse import analyse, rule_of
 from pgassay.analysis.calibrate import with_noise
+from pgassay.analysis.calibration_model import TurnNoise
 from pgassay.analysis.model import Analysis, StepMeasures, Verdict
 from pgassay.analysis.power import Spreading, outlook
-from pgassay.analysis.turn_noise import advise_turns, expected_of_turns, turn_noise
+from pgassay.analysis.turn_noise import (
+    advise_turns,
+    expected_of_turns,
+    spreading,
+    turn_noise,
+)
 from pgassay.findings.calibration import calibration_findings
 from pgassay.pipeline import answered
 from pgassay.plan.design import make_plan
@@ -22,6 +28,7 @@ from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.alternating import slices_of
+from pgassay.trials.grounds import grounds_of
 
 SPEC = """
 [factors.postgres]
@@ -40,9 +47,29 @@ def designed(least: int = 6, levels: str = '["4MB", "64MB"]', *, aa: bool = True
     return make_plan(parse_spec(text, source="s.toml", beside=Path()), calibrates=aa)
 
 
-def calibrated(plan: Plan, whole_sd: float = 0.03) -> Analysis:
+DUET = """
+[factors.postgres]
+max_connections = [50, 100{more}]
+[load]
+step = "{seconds}s"
+warmup = "2s"
+[design]
+mode = "duet"
+min_blocks = {least}
+{most}
+seed = 3
+"""
+
+
+def duet(least: int = 12, seconds: int = 32, more: str = "", most: str = "max_blocks = 24") -> Plan:
+    text = DUET.format(least=least, seconds=seconds, more=more, most=most)
+    return make_plan(parse_spec(text, source="d.toml", beside=Path()), calibrates=True)
+
+
+def calibrated(plan: Plan, whole_sd: float = 0.03, luck: float = 0.0) -> Analysis:
     source = np.random.default_rng(5)
-    trials = make_trials(plan, World("identical", memory=0.5), source)[: plan.last_block]
+    world = World("identical", memory=0.5, between=luck)
+    trials = make_trials(plan, world, source)[: plan.last_block]
     figures = np.exp(9.0 + whole_sd * source.standard_normal(len(trials)))
     trials = [
         replace(trial, whole=StepMeasures(None, 0, 1, 1, {"tps": float(figure)}))
@@ -120,3 +147,138 @@ def test_blocks_that_tell_their_own_spread_decide_sooner() -> None:
     assert alone.detectable is not None
     assert inside.detectable is not None
     assert inside.detectable < alone.detectable
+
+
+def test_an_aa_run_of_a_duet_has_two_servers_of_the_baseline() -> None:
+    text = DUET.format(least=6, seconds=32, more="", most="max_blocks = 24")
+    spec = parse_spec(text, source="d.toml", beside=Path())
+    plan = make_plan(spec, calibrates=True)
+    assert (plan.mode, plan.held_mode) == ("duet", "duet")
+    assert plan_from_json(plan_to_json(plan)) == plan
+    grounds = grounds_of(spec, plan)
+    assert len({grounds.of_arm[arm.id] for arm in plan.arms}) == 2
+    experiment = make_plan(spec)
+    assert plan.trial_s == experiment.trial_s, "two servers here and there"
+    assert duet(more=", 200").trial_s == duet().trial_s, "three there, two here"
+
+
+def test_a_duet_tells_the_luck_of_starts_from_the_seconds() -> None:
+    found = calibrated(duet(24), luck=0.02).calibration
+    assert found is not None
+    assert found.turns is not None
+    # One of the two servers has that luck in these worlds.
+    start_sd = found.turns.start_sd
+    assert start_sd is not None
+    assert start_sd == pytest.approx(0.02, rel=0.4)
+    assert found.turns.trial_sd > start_sd
+    assert found.turns.units == 1.0
+    low, high = found.turns.trial_sd_ci95 or (0.0, 0.0)
+    assert low < 0.02 < high
+    told = {f.title: f.text for f in calibration_findings(found, 0.02)}
+    assert "differs by" in told["Noise floor"]
+    assert "between two servers of one arm" in told["Noise floor"]
+    assert "from start to start" in told["Noise floor"]
+    assert told["Advice"].startswith("A duet takes ")
+    assert "where a start and a second are worth the same is" in told["Advice"]
+    alike = calibrated(duet(24)).calibration
+    assert alike is not None
+    assert alike.turns is not None
+    assert (alike.turns.start_sd or 0.0) < 0.005
+
+
+def test_lucky_starts_ask_a_duet_for_more_and_shorter_trials() -> None:
+    experiment = duet().experiment()
+
+    def length(start_sd: float, rounds_sd: float, overhead_s: float) -> float:
+        sd = math.hypot(start_sd, rounds_sd)
+        noise = TurnNoise(500, 12, 0.05, sd, 1.0, start_sd=start_sd)
+        advised = advise_turns(noise, experiment, overhead_s)
+        assert advised is not None
+        return advised.trial_s
+
+    assert length(0.01, 0.002, 5.0) < length(0.002, 0.02, 5.0)
+    assert length(0.005, 0.01, 2.0) < length(0.005, 0.01, 200.0)
+    assert length(0.03, 0.001, 5.0) >= 2 * 8 * 1.0, "a trial has eight rounds or more"
+
+
+def test_a_duet_of_three_takes_three_resets_a_trial() -> None:
+    two, three = calibrated(duet()).calibration, calibrated(duet(more=", 200")).calibration
+    assert two is not None
+    assert three is not None
+    # 40 s of which 32 are measured; the warm-up of 2 s is all servers' at once.
+    assert two.overhead_s == pytest.approx(8.0)
+    assert three.overhead_s == pytest.approx(2.0 + 1.5 * 6.0)
+    assert three.block_s - two.block_s == pytest.approx(3.0)
+
+
+def test_more_arms_have_fewer_rounds_and_no_more_luck_of_starts() -> None:
+    two, four = duet().experiment(), duet(more=", 200, 300").experiment()
+
+    def difference(plan: Plan, start_sd: float, rounds_sd: float) -> float:
+        return spreading(math.hypot(start_sd, rounds_sd), 1.0, plan, start_sd).sd
+
+    assert difference(four, 0.02, 0.0) == pytest.approx(difference(two, 0.02, 0.0))
+    assert difference(four, 0.0, 0.02) == pytest.approx(math.sqrt(2) * difference(two, 0.0, 0.02))
+
+
+@pytest.mark.parametrize(
+    ("least", "lines", "fewest", "most"),
+    [
+        (12, "max_blocks = 24", 12, 200),
+        (4, "max_blocks = 4", 6, 200),
+        (12, "max_blocks = 12", 6, 200),
+        (6, "max_blocks = 12\nstopping = 'group-sequential'\nlooks = [6, 12]", 6, 12),
+    ],
+)
+def test_a_duets_advice_is_for_trials_that_its_design_may_have(
+    least: int, lines: str, fewest: int, most: int
+) -> None:
+    experiment = duet(least, most=lines).experiment()
+    quiet, noisy = (TurnNoise(500, 12, 0.05, sd, 1.0, start_sd=0.0) for sd in (0.0005, 0.012))
+    soonest = advise_turns(quiet, experiment, 5.0)
+    assert soonest is not None
+    assert soonest.blocks == fewest
+    later = advise_turns(noisy, experiment, 5.0)
+    assert later is None or fewest <= later.blocks <= most
+
+
+def test_few_trials_advise_no_other_length_and_say_what_they_cannot_tell() -> None:
+    found = calibrated(duet(6)).calibration
+    assert found is not None
+    assert found.turns is not None
+    assert found.advice_in_turns is not None
+    assert found.advice_in_turns.trial_s == 32.0
+    unknown = replace(found, turns=replace(found.turns, start_sd=0.0))
+    told = {f.title: f.text for f in calibration_findings(unknown, 0.02)}
+    assert "the luck of starts is not to be told from them" in told["Noise floor"]
+
+
+def test_a_design_that_finds_nothing_makes_no_host_fit() -> None:
+    found = calibrated(duet(6)).calibration
+    assert found is not None
+    blind = replace(found, outlook=replace(found.outlook, detectable=None), ci95_pct=None)
+    told = {f.title: f.text for f in calibration_findings(blind, 0.02)}
+    assert "Fitness: unfit" in told
+    assert told["Detectable effect: unfit"].startswith("No effect of any size is found")
+    assert "A/A interval: unfit" in told
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.95])
+def test_the_interval_of_a_switchbacks_noise_holds(memory: float) -> None:
+    plan, world = designed(8), World("identical", memory=memory)
+    source = np.random.default_rng(11)
+    floors = []
+    for _ in range(120):
+        floor = turn_noise(plan, make_trials(plan, world, source)[:8])
+        assert floor is not None
+        floors.append(floor)
+    # Rounds alternate between slices of 1 s and of half a second, so trials scatter by two figures.
+    truth = math.sqrt(float(np.mean([floor.trial_sd**2 for floor in floors])))
+    covers = [low <= truth <= high for low, high in (one.trial_sd_ci95 or (0, 0) for one in floors)]
+    assert np.mean(covers) >= 0.9
+
+
+def test_a_duet_of_two_trials_says_that_it_is_too_small() -> None:
+    analysis = calibrated(duet(2))
+    assert analysis.calibration is None
+    assert any(doubt.kind == "calibration" for doubt in analysis.warnings)

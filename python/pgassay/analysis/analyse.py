@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from pgassay.analysis.carry_over import carry_over, carry_over_doubts, outweighed, suspected
 from pgassay.analysis.comparison import Question, compare
 from pgassay.analysis.contrasts import BlockTable, block_table, main_effect
@@ -43,7 +41,7 @@ from pgassay.analysis.withdrawing import (
     without_verdicts,
 )
 from pgassay.plan.model import Plan
-from pgassay.plan.turns import rounds_of
+from pgassay.plan.turns import round_count
 
 _INTERVALS = {
     "fixed": IntervalKind.T,
@@ -65,7 +63,8 @@ def analyse(
     steps = {step: block_table(METRICS[plan.metric], trials, plan, step) for step in _steps(plan)}
     complete = _complete_blocks(plan, trials)
     stood = standstills(plan, trials, _steps(plan))
-    comparisons = without_standing(_comparisons(plan, trials, rule), taken(stood), complete)
+    compared = _comparisons(plan, trials, rule, steps)
+    comparisons = without_standing(compared, taken(stood), complete)
     comparisons = _tested_together(plan, steps, comparisons, rule)
     carried = carry_over(plan, trials, comparisons)
     idle = idle_rounds(plan, trials)
@@ -143,7 +142,7 @@ def _declared(plan: Plan) -> int:
     """How many block differences, or differences of rounds, the sign-flip p is over."""
     if not plan.alternates or plan.side_by_side:
         return plan.min_blocks
-    return sum(len(rounds_of(plan, t)) for t in plan.trials if t.block <= plan.min_blocks)
+    return sum(round_count(plan, t) for t in plan.trials if t.block <= plan.min_blocks)
 
 
 def _steps(plan: Plan) -> list[float | None]:
@@ -152,14 +151,20 @@ def _steps(plan: Plan) -> list[float | None]:
     return [None, *levels] if len(levels) > 1 else [None]
 
 
-def _comparisons(plan: Plan, trials: Sequence[TrialMeasures], rule: Rule) -> list[Comparison]:
-    steps = _steps(plan)
+def _comparisons(
+    plan: Plan,
+    trials: Sequence[TrialMeasures],
+    rule: Rule,
+    primary: Mapping[float | None, BlockTable],
+) -> list[Comparison]:
     found = []
     for metric in _measured(trials):
-        tables = {step: block_table(metric, trials, plan, step) for step in steps}
+        tables = primary
+        if metric.name != plan.metric:
+            tables = {step: block_table(metric, trials, plan, step) for step in primary}
         for factor in plan.factors:
             for level in factor.levels[1:]:
-                for step in steps:
+                for step in primary:
                     question = Question(metric, factor, level, step)
                     comparison = compare(question, tables[step], plan, rule)
                     if comparison is not None:
@@ -206,7 +211,8 @@ def _complete_blocks(plan: Plan, trials: Sequence[TrialMeasures]) -> int:
     arms: dict[int, set[str]] = {}
     for trial in trials:
         arms.setdefault(trial.block, set()).add(trial.arm)
-    return sum(len(done) == len(plan.block(1)) for done in arms.values())
+    whole = len(plan.block(1))
+    return sum(len(done) == whole for done in arms.values())
 
 
 def _arm_summary(plan: Plan, trials: Sequence[TrialMeasures]) -> list[ArmSummary]:
@@ -224,9 +230,9 @@ def _arm_summary(plan: Plan, trials: Sequence[TrialMeasures]) -> list[ArmSummary
         own = by_arm[arm.id]
         names = set[str]().union(*own)
         means = {
-            name: float(np.mean([values[name] for values in own if name in values]))
+            name: sum(known) / len(known)
             for name in METRICS
-            if name in names
+            if name in names and (known := [v[name] for v in own if name in v])
         }
         summaries.append(ArmSummary(arm.id, arm.label, arm.levels, len(own), means))
     return summaries

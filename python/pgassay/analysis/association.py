@@ -12,7 +12,9 @@ and Yekutieli's rule covers all series and lags.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +34,8 @@ from pgassay.analysis.prewhitening import (
 
 Array = NDArray[np.float64]
 _RATE = 0.05
+_AT_ONCE = 65_536
+"""Values of some series that are worked on together: half a megabyte."""
 
 
 @dataclass(frozen=True)
@@ -114,16 +118,10 @@ def _correlate(course: TrialCourse, lags: int) -> _Correlations | None:
         places = course.whole(span)
         if len(places) < max(RULES["least_samples"], 2 * lags):
             continue
-        rows = np.vstack([goal[places], course.series[:, places]])
-        if not np.all(np.isfinite(rows[0])):
+        if not np.all(np.isfinite(goal[places])):
             continue
         groups = np.zeros(len(places), np.int64) if phase is None else phase[places]
-        lost = len(np.unique(groups))
-        residuals = whitened(without_means(rows, groups))
-        values, effective = _cross(residuals, lags, lost)
-        # What the cycle explains wholly leaves only rounding.
-        varies = residuals.std(axis=1) > 1e-9 * np.abs(rows).max(axis=1)
-        effective[~(varies[1:] & varies[0])] = 0.0
+        values, effective = _step(goal[places], course.series, places, groups, lags)
         weight = np.maximum(effective - 3.0, 0.0)
         sums += weight * np.arctanh(np.clip(values, -0.9999, 0.9999))
         samples += weight
@@ -135,24 +133,62 @@ def _correlate(course: TrialCourse, lags: int) -> _Correlations | None:
     return _Correlations(names, np.tanh(z[used]), samples[used] + 3.0, phase is not None)
 
 
-def _cross(rows: Array, lags: int, lost: int) -> tuple[Array, Array]:
-    """Correlations of row 0 with every other, and the effective samples of each.
+def _step(
+    goal: Array, series: Array, places: NDArray[np.int64], groups: NDArray[np.int64], lags: int
+) -> tuple[Array, Array]:
+    """Correlations of the goal with every series within a step, and their effective samples.
 
-    Lag k > 0 pairs a series with what row 0 does k intervals later.
+    Some series at a time, on every processor: what they need stays in its cache, and a day of all
+    of them is never copied as a whole.
     """
-    n = rows.shape[1]
-    unit = rows - rows.mean(axis=1, keepdims=True)
-    norms = np.linalg.norm(unit, axis=1, keepdims=True)
-    unit /= np.where(norms > 0.0, norms, 1.0)
-    goal, others = unit[0], unit[1:]
+    lost = len(np.unique(groups))
+    (own,), (varies,) = _residuals(goal[None, :], groups)
+    at_once = max(1, _AT_ONCE // len(places))
+
+    def correlated(first: int) -> tuple[Array, Array]:
+        rows = series[first : first + at_once, places]
+        residuals, vary = _residuals(rows, groups)
+        values, effective = _cross(own, residuals, lags, lost)
+        effective[~(vary & varies)] = 0.0
+        return values, effective
+
+    parts = range(0, len(series), at_once)
+    if len(parts) > 1:
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            found = list(threads.map(correlated, parts))
+    else:
+        found = [correlated(first) for first in parts]
+    values, effective = zip(*found, strict=True)
+    return np.concatenate(values), np.concatenate(effective)
+
+
+def _residuals(rows: Array, groups: NDArray[np.int64]) -> tuple[Array, NDArray[np.bool_]]:
+    """Unit rows without cycle and inertia; which of them are more than rounding."""
+    residuals = whitened(without_means(rows, groups))
+    # What the cycle explains wholly leaves only rounding.
+    varies = residuals.std(axis=1) > 1e-9 * np.abs(rows).max(axis=1)
+    residuals -= residuals.mean(axis=1, keepdims=True)
+    norms = np.linalg.norm(residuals, axis=1, keepdims=True)
+    residuals /= np.where(norms > 0.0, norms, 1.0)
+    return residuals, varies
+
+
+def _cross(own: Array, others: Array, lags: int, lost: int) -> tuple[Array, Array]:
+    """Correlations of one unit series with each of the others, and the effective samples of each.
+
+    Lag k > 0 pairs a series with what the one does k intervals later.
+    """
+    n = len(own)
     values = np.stack(
         [
-            others[:, : n - k] @ goal[k:] if k >= 0 else others[:, -k:] @ goal[:k]
+            others[:, : n - k] @ own[k:] if k >= 0 else others[:, -k:] @ own[:k]
             for k in range(-lags, lags + 1)
         ],
         axis=1,
     )
-    own = autocorrelations(unit, MOST_LAGS)[:, 1:]
-    inflation = np.maximum(1.0 + 2.0 * own[1:] @ own[0], 1.0)
+    inertia = autocorrelations(others, MOST_LAGS)[:, 1:]
+    inflation = np.maximum(
+        1.0 + 2.0 * inertia @ autocorrelations(own[None, :], MOST_LAGS)[0, 1:], 1.0
+    )
     left = n - lost - np.abs(np.arange(-lags, lags + 1))
     return values, np.maximum(left[None, :] / inflation[:, None], 0.0)

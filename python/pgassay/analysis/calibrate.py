@@ -16,6 +16,7 @@ from pgassay.analysis.calibration import advise, advised_within, expected_of, tr
 from pgassay.analysis.calibration_model import (
     Advice,
     Calibration,
+    HostSteadiness,
     Noise,
     NoiseFloor,
     Outlook,
@@ -30,6 +31,7 @@ from pgassay.analysis.noise import noise_of
 from pgassay.analysis.turn_noise import (
     advise_turns,
     expected_of_turns,
+    overhead_with,
     turn_floor,
     turn_noise,
     whole_trials,
@@ -82,10 +84,11 @@ def _calibrated(
     return _with_calibration(
         analysis,
         plan,
-        summaries,
+        host_steadiness(summaries),
         noise=noise,
         outlook=expected_of(noise, experiment),
         advice=advise(noise, experiment, floor.overhead_s),
+        overhead_s=floor.overhead_s,
     )
 
 
@@ -98,15 +101,21 @@ def _calibrated_turns(
     if noise is None or turns is None:
         return _too_small(analysis)
     experiment, overhead_s = plan.experiment(), overhead_of(plan, summaries)
+    if plan.side_by_side:
+        overhead_s = overhead_with(len(experiment.arms), overhead_s, experiment)
+        in_blocks = None
+    else:
+        in_blocks = advise(noise, replace(experiment, mode=BLOCKS), overhead_s)
     return _with_calibration(
         analysis,
         plan,
-        summaries,
+        host_steadiness(summaries),
         noise=noise,
         outlook=expected_of_turns(turns, experiment),
-        advice=advise(noise, replace(experiment, mode=BLOCKS), overhead_s),
+        advice=in_blocks,
         turns=turns,
         advice_in_turns=advise_turns(turns, experiment, overhead_s),
+        overhead_s=overhead_s,
     )
 
 
@@ -118,11 +127,12 @@ def _too_small(analysis: Analysis) -> Analysis:
 def _with_calibration(
     analysis: Analysis,
     plan: Plan,
-    summaries: Sequence[Mapping[str, Any]],
+    host: HostSteadiness,
     *,
     noise: Noise,
     outlook: Outlook,
     advice: Advice | None,
+    overhead_s: float,
     turns: TurnNoise | None = None,
     advice_in_turns: Advice | None = None,
 ) -> Analysis:
@@ -145,14 +155,15 @@ def _with_calibration(
             least_blocks=plan.min_blocks,
             most_blocks=plan.max_blocks,
             in_blocks_instead=plan.mode != plan.held_mode,
-            overhead_s=overhead_of(plan, summaries),
+            overhead_s=overhead_s,
             advice=advice,
             advised_within=advised_within(experiment),
-            host=host_steadiness(summaries),
+            host=host,
             trend_pct=None if trend is None else trend.pct,
             trend=trend,
             turns=turns,
             advice_in_turns=advice_in_turns,
+            side_by_side=plan.side_by_side,
         ),
     )
 

@@ -26,7 +26,7 @@ from pgassay.plan.model import Plan
 _LENGTHS_S: list[float] = tomllib.loads(
     (files(__package__) / "calibration.toml").read_text("utf-8")
 )["lengths_s"]
-_FEWEST_BLOCKS = 6
+FEWEST_BLOCKS = 6
 """Fewer rest on a spread that is hardly known."""
 _FEWEST_IN_A_TREND = 5
 """Trials: the most extreme order of four comes about by chance in more than 5 %."""
@@ -45,30 +45,41 @@ def advise(noise: Noise, plan: Plan, overhead_s: float) -> Advice | None:
     A run never has fewer blocks than its least; a fixed number is free to be another.
     """
     rule, now_s = rule_of(plan), plan.measured_s
-    least = _FEWEST_BLOCKS if plan.stops == "fixed" else max(plan.min_blocks, _FEWEST_BLOCKS)
+    least = FEWEST_BLOCKS if plan.stops == "fixed" else max(plan.min_blocks, FEWEST_BLOCKS)
     most = max(advised_within(plan), least)
     if noise.second_sd is None or noise.start_sd is None:
         lengths = [now_s]
     else:
-        lengths = sorted({*_LENGTHS_S, now_s})
+        lengths = lengths_to_try(now_s)
     tried: list[Advice] = []
     for length in lengths:
         spread = Spreading(difference_sd(plan, noise.trial_sd_at(length)))
         blocks = blocks_for(rule, spread, least, most)
         if blocks is not None:
             total = len(plan.arms) * blocks * (length + overhead_s)
-            tried.append(Advice(length, blocks, total, optimum_s(noise, overhead_s)))
+            optimum = optimum_s(noise.start_sd, noise.second_sd, overhead_s)
+            tried.append(Advice(length, blocks, total, optimum))
+    return quickest(tried, now_s)
+
+
+def lengths_to_try(now_s: float, least_s: float = 0.0) -> list[float]:
+    """Of trials, none shorter than `least_s`; the present one among them."""
+    return sorted({*(length for length in _LENGTHS_S if length >= least_s), now_s})
+
+
+def quickest(tried: Sequence[Advice], now_s: float) -> Advice | None:
+    """Of several lengths; the present one where it is within a tenth of it."""
     if not tried:
         return None
     best = min(tried, key=lambda one: one.total_s)
     return next((t for t in tried if t.trial_s == now_s and t.total_s <= 1.1 * best.total_s), best)
 
 
-def optimum_s(noise: Noise, overhead_s: float) -> float | None:
+def optimum_s(start_sd: float | None, second_sd: float | None, overhead_s: float) -> float | None:
     """Seconds to measure, by the two components."""
-    if not noise.start_sd or noise.second_sd is None:
+    if not start_sd or second_sd is None:
         return None
-    return math.sqrt(overhead_s) * noise.second_sd / noise.start_sd
+    return math.sqrt(overhead_s) * second_sd / start_sd
 
 
 def trend_over(values: Sequence[float]) -> RunTrend | None:

@@ -31,6 +31,8 @@ class Noise:
     interval_s: float | None
     drift_sd: float | None
     """Between blocks, beyond what their trials explain; None below three blocks."""
+    trial_sd_ci95: tuple[float, float] | None = None
+    """The chi-square interval of `trial_sd`; runs of before have none."""
 
     def trial_sd_at(self, measured_s: float) -> float:
         """That of trials of another length; the same where the parts are not known."""
@@ -137,7 +139,18 @@ class TurnNoise:
     trial_sd: float
     """Of a trial's mean of such differences, the rounds' memory counted."""
     units: float
-    """Independent differences that a trial is worth."""
+    """Independent differences that a trial is worth; one in a duet."""
+    trial_sd_ci95: tuple[float, float] | None = None
+    """As of `Noise`."""
+    start_sd: float | None = None
+    """Of a duet: the part of `trial_sd` that rounds do not explain, the luck of two starts."""
+
+    def trial_sd_at(self, measured_s: float, of_s: float) -> float:
+        """That of trials of another length than `of_s`; the same where the parts are not known."""
+        if self.start_sd is None:
+            return self.trial_sd
+        rounds = max(0.0, self.trial_sd**2 - self.start_sd**2)
+        return math.sqrt(self.start_sd**2 + rounds * of_s / measured_s)
 
 
 @dataclass(frozen=True)
@@ -158,7 +171,7 @@ class Calibration:
     """The noise floor of a host, under one load."""
 
     noise: Noise
-    """Of trials; in an A/A switchback of whole ones, neighbours against each other."""
+    """Of trials; where labels take turns of whole ones, neighbours against each other."""
     effect_pct: float
     """Of one label against the other, where the truth is nothing."""
     ci95_pct: tuple[float, float] | None
@@ -172,20 +185,24 @@ class Calibration:
     in_blocks_instead: bool
     """Whether this run had an arm per trial, and the file's own lets arms take turns."""
     overhead_s: float
-    """Of each trial: its reset, its warm-up, what surrounds them."""
+    """Of each trial of the experiment: its reset, its warm-up, what surrounds them."""
     advice: Advice | None
-    """Of blocks of an arm per trial; None where no length would decide within `advised_within`."""
+    """Of blocks of an arm per trial; None where no length would decide within `advised_within`, and
+    of a duet, whose trials do not tell."""
     advised_within: int
     """Blocks: up to the last look of a group-sequential run, else 200."""
     host: HostSteadiness
     trend_pct: float | None
     """From the first trial to the last, of all trials in their order; None of fewer than five."""
     turns: TurnNoise | None = None
-    """Of an A/A switchback."""
+    """Where both labels took turns."""
     trend: RunTrend | None = None
     """The same with its interval."""
     advice_in_turns: Advice | None = None
     """Of trials in which all arms take turns, as long as they were; None where too many."""
+
+    side_by_side: bool = False
+    """Whether each label had a server of its own."""
 
     @property
     def block_s(self) -> float:

@@ -11,8 +11,9 @@ length, and what outlasts a slice weighs twice as much in them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,7 @@ def carry_over(
     verdicts = [_Judged.of(c, plan, trials) for c in comparisons if c.metric == plan.metric]
     rounds = _Rounds.of(plan, trials)
     last = max(trial.block for trial in trials)
-    now = _at_a_look(plan, rounds, verdicts, last)
+    now: Sequence[CarryOver] = _at_a_look(plan, rounds, verdicts, last)
     first = min(trial.block for trial in trials)
     for block in filter(plan.may_stop_after, range(last - 1, first - 1, -1)):
         then = {_subject(test): test for test in _at_a_look(plan, rounds, verdicts, block)}
@@ -142,9 +143,24 @@ class _Rounds:
         )
 
     def up_to(self, block: int) -> _Rounds:
-        """Of the first blocks, without trials that do not tell their spread."""
-        parts = (self.whole, self.early, self.late)
-        return _Rounds(self.trials, *(t.up_to(block).of_trials_that_tell() for t in parts))
+        """Of the first blocks."""
+        return _Rounds(self.trials, *(t.up_to(block) for t in self.tables))
+
+    def that_tell(self) -> _Rounds:
+        """Without trials that do not tell their spread."""
+        return _Rounds(self.trials, *(t.of_trials_that_tell() for t in self.tables))
+
+    @property
+    def tables(self) -> tuple[BlockTable, ...]:
+        return self.whole, self.early, self.late
+
+    @property
+    def content(self) -> Hashable:
+        """Equal where every number is."""
+        return tuple(
+            (t.blocks, None if t.trials is None else t.trials.tobytes(), t.values.tobytes())
+            for t in self.tables
+        )
 
 
 @dataclass(frozen=True)
@@ -157,6 +173,11 @@ class _Judged:
     before: Vector
     """`products` of the weights."""
 
+    def content(self, rounds: Sequence[int]) -> Hashable:
+        """Equal where every number is that these rounds make use of."""
+        before = self.before[np.array(rounds, dtype=np.int64) - 1]
+        return self.factor, self.level, self.weights.tobytes(), before.tobytes()
+
     @classmethod
     def of(cls, verdict: Comparison, plan: Plan, trials: Sequence[TrialMeasures]) -> _Judged:
         factor = next(f for f in plan.factors if f.name == verdict.factor)
@@ -166,14 +187,37 @@ class _Judged:
 
 def _at_a_look(
     plan: Plan, rounds: _Rounds, verdicts: Sequence[_Judged], block: int
-) -> list[CarryOver]:
+) -> tuple[CarryOver, ...]:
     """All tests for every verdict, of the trials up to this block."""
     looks = [look for look in range(1, plan.last_block + 1) if plan.may_stop_after(look)]
     shared = _LEVEL / max(1, len(CarryOverTest) * len(verdicts))
     last = max(trial.block for trial in rounds.trials if trial.block <= block)
     level = level_at(last, shared, looks)
     seen = rounds.up_to(block)
-    return [test for verdict in verdicts for test in _tests_of(verdict, plan, seen, last, level)]
+    lengths = tuple(trial.slice_s for trial in plan.trials)
+    asked = (last, level, plan.smallest_effect, len(plan.arms), lengths)
+    subjects = tuple(verdict.content(seen.whole.blocks) for verdict in verdicts)
+
+    def tests() -> Iterator[CarryOver]:
+        tell = seen.that_tell()
+        for verdict in verdicts:
+            yield from _tests_of(verdict, plan, tell, last, level)
+
+    return _kept_look(_ALook((asked, seen.content, subjects), tests))
+
+
+@dataclass(frozen=True)
+class _ALook:
+    """Told from others by what it is over."""
+
+    content: Hashable
+    tests: Callable[[], Iterator[CarryOver]] = field(compare=False)
+
+
+@lru_cache(maxsize=64)
+def _kept_look(look: _ALook) -> tuple[CarryOver, ...]:
+    """Remembered, because every later look asks for all earlier ones again."""
+    return tuple(look.tests())
 
 
 def _tests_of(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pgassay.analysis.contrasts import BlockTable, main_effect, mean_over
+from pgassay.analysis.contrasts import BlockTable, mean_over
 from pgassay.analysis.estimate import (
     BlockEstimate,
     Rule,
@@ -39,15 +39,13 @@ class Question:
 def compare(question: Question, table: BlockTable, plan: Plan, rule: Rule) -> Comparison | None:
     """Over the blocks in which every arm of it has a value; None where there is none."""
     factor, metric = question.factor, question.metric
-    contrast = main_effect(plan, factor, question.level)
+    weights = [mean_over(plan, {factor.name: level}) for level in (factor.baseline, question.level)]
+    contrast = weights[1] - weights[0]
     table = table.known_for(contrast)
     if not table.blocks:
         return None
     ratio = metric.scale == "ratio"
-    means = [
-        float(table.of(mean_over(plan, {factor.name: level})).mean())
-        for level in (factor.baseline, question.level)
-    ]
+    means = [float(table.of(one).mean()) for one in weights]
     baseline_mean, level_mean = (math.exp(mean) for mean in means) if ratio else means
     differences = table.of(contrast)
     found = estimate(differences, rule.margins(baseline_mean, ratio=ratio), rule, table.trials)

@@ -62,6 +62,8 @@ class BlockTable:
         """The rows of some of its blocks."""
         wanted = set(blocks)
         kept = [at for at, block in enumerate(self.blocks) if block in wanted]
+        if len(kept) == len(self.blocks):
+            return self
         trials = None if self.trials is None else self.trials[kept]
         return BlockTable(tuple(self.blocks[at] for at in kept), self.values[kept], trials)
 
@@ -77,10 +79,10 @@ class BlockTable:
         """A row for each trial: the mean of its rounds."""
         if self.trials is None:
             return self
-        blocks = np.unique(self.trials)
+        blocks = np.unique(self.trials).tolist()
         means = [self.values[self.trials == block].mean(axis=0) for block in blocks]
         values = np.array(means, dtype=np.float64).reshape(-1, self.values.shape[1])
-        return BlockTable(tuple(int(block) for block in blocks), values)
+        return BlockTable(tuple(blocks), values)
 
     def of_trials_that_tell(self) -> BlockTable:
         """Without trials of so few rounds that their spread is not known; all, if none has more.
@@ -89,11 +91,11 @@ class BlockTable:
         """
         if self.trials is None:
             return self
-        found, rounds = np.unique(self.trials, return_counts=True)
-        enough = found[rounds >= FEWEST_ROUNDS]
-        if len(enough) in (0, len(found)):
+        rounds = np.bincount(self.trials)
+        enough = rounds >= FEWEST_ROUNDS
+        if np.array_equal(enough, rounds > 0) or not enough.any():
             return self
-        kept = np.isin(self.trials, enough)
+        kept = enough[self.trials]
         return self.only([block for block, keep in zip(self.blocks, kept, strict=True) if keep])
 
 
@@ -135,22 +137,40 @@ def all_rounds(
     metric: Metric, trials: Sequence[TrialMeasures], plan: Plan, part: Part = "values"
 ) -> BlockTable:
     """The same, of trials that have too few rounds to tell their spread as well."""
-    rows: dict[int, list[float]] = {}
-    blocks: list[int] = []
-    arms, name, number = [arm.id for arm in plan.arms], metric.name, 0
-    size = len(arms)
-    for trial in trials:
-        found = [(turn.arm, getattr(turn, part).get(name, 0.0)) for turn in trial.turns]
-        for first in range(0, len(found), size):
-            number += 1
-            round_ = dict(found[first : first + size])
-            # Every value of a slice is a rate or a time: nothing happened where it is zero.
-            if len(round_) == size and min(round_.values()) > 0.0:
-                rows[number] = [math.log(round_[arm]) for arm in arms]
-                blocks.append(trial.block)
-    values = np.array([*rows.values()], dtype=np.float64).reshape(-1, size)
+    arms = tuple(arm.id for arm in plan.arms)
     # Rounds are numbered among all, so that those of two parts or metrics can be matched.
-    return BlockTable(tuple(rows), values, np.array(blocks, dtype=np.int64))
+    numbers: list[int] = []
+    blocks: list[int] = []
+    rows: list[NDArray[np.float64]] = [np.empty((0, len(arms)))]
+    before = 0
+    for trial in trials:
+        key = (metric.name, part, arms)
+        kept = trial.rounds_kept.get(key)
+        if kept is None:
+            kept = trial.rounds_kept[key] = _rounds_of(trial, metric.name, part, arms)
+        places, values = kept
+        numbers += [before + place for place in places]
+        blocks += [trial.block] * len(places)
+        rows.append(values)
+        before += -(-len(trial.turns) // len(arms))
+    return BlockTable(tuple(numbers), np.concatenate(rows), np.array(blocks, dtype=np.int64))
+
+
+def _rounds_of(
+    trial: TrialMeasures, name: str, part: Part, arms: Sequence[str]
+) -> tuple[list[int], NDArray[np.float64]]:
+    """The rounds of one trial in which every arm has a value: their places, counted from 1, and
+    the logarithms of the values."""
+    found = [(turn.arm, getattr(turn, part).get(name, 0.0)) for turn in trial.turns]
+    places: list[int] = []
+    rows: list[list[float]] = []
+    for place, first in enumerate(range(0, len(found), len(arms)), start=1):
+        round_ = dict(found[first : first + len(arms)])
+        # Every value of a slice is a rate or a time: nothing happened where it is zero.
+        if len(round_) == len(arms) and min(round_.values()) > 0.0:
+            places.append(place)
+            rows.append([math.log(round_[arm]) for arm in arms])
+    return places, np.array(rows, dtype=np.float64).reshape(-1, len(arms))
 
 
 def mean_over(plan: Plan, held: Mapping[str, str]) -> Vector:
@@ -161,7 +181,8 @@ def mean_over(plan: Plan, held: Mapping[str, str]) -> Vector:
     """
     if plan.combinations == "one-at-a-time":
         held = {**{factor.name: factor.baseline for factor in plan.factors}, **held}
-    has = [all(arm.levels[name] == level for name, level in held.items()) for arm in plan.arms]
+    wanted = held.items()
+    has = [wanted <= arm.levels.items() for arm in plan.arms]
     return np.array(has, dtype=np.float64) / max(1, sum(has))
 
 

@@ -79,6 +79,9 @@ class CheckpointEffect:
     """From the start until nine tenths of the dip are made good."""
     lost_transactions: Estimate | None
     """Per checkpoint, from its start to the end of the profile."""
+    full_page_images: Estimate | None
+    """The same time's, more than at the rate of the seconds before; None where not all trials saw
+    them."""
     refused: str | None
 
 

@@ -27,8 +27,8 @@ def drift_between(trials: Sequence[StoredTrial]) -> list[Doubt]:
     """One doubt per setting, kernel setting or version; a long list is cut."""
     first: dict[str, tuple[int, Mapping[str, str]]] = {}
     found: dict[str, str] = {}
-    for trial in trials:
-        summary = trial.summary()
+    summaries = [trial.summary() for trial in trials]
+    for summary in summaries:
         constants = _constants(summary)
         number, known = first.setdefault(summary["arm"], (summary["number"], constants))
         for name in sorted(known.keys() & constants.keys()):
@@ -42,15 +42,14 @@ def drift_between(trials: Sequence[StoredTrial]) -> list[Doubt]:
     doubts = [Doubt("drift", text) for text in list(found.values())[:_MOST_TOLD]]
     if len(found) > _MOST_TOLD:
         doubts.append(Doubt("drift", f"{len(found) - _MOST_TOLD} more were not the same"))
-    return [*doubts, *_growth(trials)]
+    return [*doubts, *_growth(summaries)]
 
 
-def _growth(trials: Sequence[StoredTrial]) -> list[Doubt]:
+def _growth(summaries: Sequence[Mapping[str, Any]]) -> list[Doubt]:
     """A database that trials of one arm did not begin with alike; where it differs most."""
     sizes: dict[str, list[tuple[int, int]]] = {}
-    for trial in trials:
-        summary = trial.summary()
-        size = (summary.get("fingerprint", {}).get("before") or {}).get("database_bytes")
+    for summary in summaries:
+        size = _as_found(summary).get("database_bytes")
         if size:
             sizes.setdefault(summary["arm"], []).append((size, summary["number"]))
     spans = [(max(own)[0] / min(own)[0], min(own), max(own)) for own in sizes.values()]
@@ -69,10 +68,14 @@ def _growth(trials: Sequence[StoredTrial]) -> list[Doubt]:
     ]
 
 
+def _as_found(summary: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The look before the trial; a run made before fingerprints were taken has none."""
+    return (summary.get("fingerprint") or {}).get("before") or {}
+
+
 def _constants(summary: Mapping[str, Any]) -> dict[str, str]:
-    """As the trial found them; a run made before fingerprints were taken has none."""
-    before = (summary.get("fingerprint") or {}).get("before")
-    if before is None:
+    before = _as_found(summary)
+    if not before:
         return {}
     host = before.get("host") or {}
     return {

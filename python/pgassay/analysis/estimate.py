@@ -14,6 +14,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from pgassay.analysis.group_sequential import critical_t_at
 from pgassay.analysis.max_t import max_t_p
 from pgassay.analysis.model import IntervalKind
 from pgassay.analysis.rounds import Spread, spread_of_rounds
-from pgassay.analysis.sequential import critical_t, e_value, log_e_value
+from pgassay.analysis.sequential import critical_t, log_e_value
 
 Interval = tuple[float, float]
 
@@ -34,6 +35,12 @@ _HORIZON = 1000
 _USELESS_PCT = 10_000.0
 """A bound beyond this tells nothing; there is no interval then."""
 _LARGEST_LOG = 300.0
+
+
+@lru_cache(maxsize=4096)
+def _student(freedom: float, share: float) -> float:
+    """Student's t that is not exceeded with this probability; asked for over and over."""
+    return float(special.stdtrit(freedom, share))
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,7 @@ class Rule:
             return critical_t(n, shared)
         if self.interval is IntervalKind.GROUP:
             return critical_t_at(int(n), shared, self.looks)  # of blocks, which are whole
-        return float(special.stdtrit(n - 1, 1 - shared / 2))
+        return _student(n - 1, 1 - shared / 2)
 
     def may_decide(self, n: int) -> bool:
         """Whether a verdict may be reached after n blocks; beyond the last look, after any."""
@@ -107,8 +114,13 @@ def estimate(
     margins: Interval,
     rule: Rule,
     trials: NDArray[np.int64] | None = None,
+    *,
+    flipped: float | None = None,
 ) -> BlockEstimate:
-    """What the blocks say of one contrast; with `trials`, what their rounds of slices do."""
+    """What the blocks say of one contrast; with `trials`, what their rounds of slices do.
+
+    `flipped` is the sign-flip p where it is known already.
+    """
     spread = _of_blocks(differences) if trials is None else spread_of_rounds(differences, trials)
     mean, error, units = spread.mean, spread.error, spread.units
     n = len(differences) if trials is None else len(np.unique(trials))
@@ -122,9 +134,11 @@ def estimate(
         mean=mean,
         interval=interval,
         p_t=None if error is None else float(2 * special.stdtr(units - 1, -abs(mean) / error)),
-        p_sign_flip=sign_flip_p(differences[: rule.declared_blocks]),
+        p_sign_flip=sign_flip_p(differences[: rule.declared_blocks])
+        if flipped is None
+        else flipped,
         p_blocks=min(len(differences), rule.declared_blocks),
-        e_value=_evidence(spread, differences, trials),
+        e_value=_evidence(spread, len(differences)),
         differs=differs,
         inside=inside,
         blocks_to_decide=0 if differs or inside else _blocks_to_decide(spread, margins, n, rule),
@@ -138,13 +152,9 @@ def _of_blocks(differences: NDArray[np.float64]) -> Spread:
     return Spread(float(differences.mean()), _standard_error(differences), float(n))
 
 
-def _evidence(
-    spread: Spread, differences: NDArray[np.float64], trials: NDArray[np.int64] | None
-) -> float | None:
-    if spread.error is None and len(differences) > 1:
-        return None
-    if trials is None or spread.error is None:
-        return e_value(differences)
+def _evidence(spread: Spread, differences: int) -> float | None:
+    if spread.error is None:
+        return None if differences > 1 else 1.0  # one alone speaks neither for nor against
     return math.exp(min(log_e_value(spread.mean / spread.error, spread.units), 700.0))
 
 
@@ -192,7 +202,8 @@ def _standard_error(differences: NDArray[np.float64]) -> float | None:
     n = len(differences)
     if n < 2:
         return None
-    spread = float(np.std(differences, ddof=1))
+    centred = differences - differences.mean()
+    spread = math.sqrt(float(centred @ centred) / (n - 1))
     scale = float(np.max(np.abs(differences)))
     return spread / math.sqrt(n) if spread > 1e-12 * scale and spread > 0.0 else None
 

@@ -20,7 +20,7 @@ import numpy as np
 from pgassay.analysis.analyse import rule_of
 from pgassay.analysis.calibration_model import Noise, NoiseFloor, Outlook, TurnFloor
 from pgassay.analysis.power import Spreading, difference_sd, outlook
-from pgassay.analysis.turn_noise import spreading
+from pgassay.analysis.turn_noise import overhead_with, spreading
 from pgassay.plan.model import Plan
 from pgassay.spec.parse import Spec
 
@@ -117,28 +117,32 @@ def _expect_turns(
     known = [turns for _, turns in same or here]
     if same:
         weights = [turns.trials for turns in known]
-        squares = [_at_length(turns, plan) ** 2 for turns in known]
-        sds = [math.sqrt(float(np.average(squares, weights=weights)))]
+        sds = [_root_mean([_at_length(turns, plan) for turns in known], weights)]
+        lasting = [_root_mean([_lasting(turns, plan) for turns in known], weights)]
     elif here:
-        each = [_at_length(turns, plan) for turns in known]
-        sds = [min(each), max(each)]
+        each = sorted((_at_length(turns, plan), _lasting(turns, plan)) for turns in known)
+        sds, lasting = ([first, last] for first, last in zip(each[0], each[-1], strict=True))
     elif plan.side_by_side or plan.metric != _OTHERS_METRIC:
         return None
     else:
         longer = math.sqrt(_SHARED["turns"]["seconds"] / plan.measured_s)
         sds = [_SHARED["turns"][name] * longer for name in ("quiet", "noisy")]
+        lasting = [0.0, 0.0]
     units = _units(known, plan)
     overheads = [float(record["overhead_s"]) for record, _ in same or here]
     overhead_s = float(np.median(overheads)) if overheads else plan.trial_s - plan.measured_s
+    if overheads and plan.side_by_side:
+        overhead_s = overhead_with(len(plan.arms), overhead_s, plan)
     rule = rule_of(plan)
+    spreads = {
+        sd: spreading(sd, units, plan, start_sd) for sd, start_sd in zip(sds, lasting, strict=True)
+    }
     return Expectation(
         known_from="this load" if same else "other loads" if here else "others",
         runs=len(same or here),
         cases=tuple(
-            Foreseen(
-                sd, outlook(rule, spreading(sd, units, plan), plan.min_blocks, plan.last_block)
-            )
-            for sd in dict.fromkeys(sds)
+            Foreseen(sd, outlook(rule, spread, plan.min_blocks, plan.last_block))
+            for sd, spread in spreads.items()
         ),
         overhead_s=overhead_s,
         block_s=plan.measured_s + overhead_s,
@@ -148,8 +152,22 @@ def _expect_turns(
 def _at_length(turns: TurnFloor, plan: Plan) -> float:
     """The scatter of trials as long as the plan's; what trials differ by besides their rounds, such
     as a start's luck, stays as it is."""
-    lasting = math.sqrt(max(0.0, turns.trial_sd**2 - turns.rounds_sd**2))
-    return math.hypot(lasting, turns.rounds_sd * math.sqrt(turns.measured_s / plan.measured_s))
+    return math.hypot(
+        _beside_rounds(turns), turns.rounds_sd * math.sqrt(turns.measured_s / plan.measured_s)
+    )
+
+
+def _beside_rounds(turns: TurnFloor) -> float:
+    return math.sqrt(max(0.0, turns.trial_sd**2 - turns.rounds_sd**2))
+
+
+def _lasting(turns: TurnFloor, plan: Plan) -> float:
+    """The luck of starts, which is no more with more arms; in a switchback there is none."""
+    return _beside_rounds(turns) if plan.side_by_side else 0.0
+
+
+def _root_mean(sds: Sequence[float], weights: Sequence[float]) -> float:
+    return math.sqrt(float(np.average(np.square(sds), weights=weights)))
 
 
 def _units(known: Sequence[TurnFloor], plan: Plan) -> float:
@@ -202,8 +220,9 @@ def _noise(record: Mapping[str, Any], metric: str) -> Noise | None:
 def _target(spec: Spec, kind: str | None) -> list[str]:
     """The kind of server, and which one where it is not ours."""
     table = spec.file.target
-    if table.dsn is not None:
-        return ["existing", hashlib.sha256(table.dsn.encode()).hexdigest()[:16]]
+    if table.is_existing:
+        which = table.dsn if table.data is None else f"{table.ssh or ''} {table.data}"
+        return ["existing", hashlib.sha256(str(which).encode()).hexdigest()[:16]]
     return [kind or ("local" if table.bin else "embedded"), str(table.bin or table.version or 18)]
 
 

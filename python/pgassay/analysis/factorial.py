@@ -31,7 +31,7 @@ from pgassay.analysis.estimate import (
     estimate,
     relative,
 )
-from pgassay.analysis.max_t import max_t_p
+from pgassay.analysis.max_t import each_p, max_t_p
 from pgassay.analysis.metrics import Metric
 from pgassay.analysis.model import (
     ArmEffect,
@@ -106,11 +106,13 @@ class _Family:
         ratio = self.metric.scale == "ratio"
         start = float(self.table.of(mean_over(self.plan, {})).mean())
         columns = [self.table.of(weights) for _, weights in wanted]
-        together = max_t_p(np.column_stack(columns)[: rule.declared_blocks])
+        table = np.column_stack(columns)[: rule.declared_blocks]
+        together, alone = max_t_p(table), each_p(table)
         to_pct = relative(ratio, start)
+        margins = rule.margins(start, ratio=ratio)
         for at, ((named, _), differences) in enumerate(zip(wanted, columns, strict=True)):
-            margins = rule.margins(start, ratio=ratio)
-            found = estimate(differences, margins, rule, self.table.trials)
+            flipped = None if alone is None else alone[at]
+            found = estimate(differences, margins, rule, self.table.trials, flipped=flipped)
             yield (
                 named,
                 found,

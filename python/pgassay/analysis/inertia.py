@@ -71,7 +71,7 @@ def likely_inertia(values: Array, regressors: Array) -> LikelyInertia | None:
     if n <= fitted + 2 or spread <= 0.0:
         return None
     whitened, log_scale = _innovations(np.column_stack([values / spread, regressors]))
-    products = np.matmul(whitened.transpose(1, 2, 0), whitened.transpose(1, 0, 2))
+    products = np.matmul(whitened, whitened.transpose(0, 2, 1))
     along = products[:, 1:, :1]
     # Columns that hardly differ, such as a step beside a steep course, are not told apart.
     design = products[:, 1:, 1:] + _RIDGE * n * np.eye(fitted)
@@ -101,28 +101,54 @@ def quantile(values: Array, weights: Array, share: float) -> float:
 
 def _innovations(columns: Array) -> tuple[Array, Array]:
     """Every column's error of the best forecast of each place, in its own standard deviations:
-    places × `GRID` × columns; and the sum of the logarithms of the forecasts' variances."""
-    variances, gains = _forecasts(len(columns))
-    forecast = np.zeros((len(GRID.correlations), columns.shape[1]))
-    found = np.empty((len(columns), *forecast.shape))
-    keeps = GRID.correlations[:, None]
-    for place, value in enumerate(columns):
-        error = value - forecast
-        found[place] = error
-        forecast = keeps * (forecast + gains[place][:, None] * error)
-    found /= np.sqrt(variances)[:, :, None]
-    return found, np.log(variances).sum(axis=0)
+    `GRID` × columns × places; and the sum of the logarithms of the forecasts' variances."""
+    filters = _forecasts(len(columns))
+    # What each place adds to the forecast of the next, for all places at once; what is kept of the
+    # forecast before goes from place to place.
+    forecasts = np.zeros((*columns.shape, len(GRID.correlations)))
+    np.multiply(filters.adds[:-1, None], columns[:-1, :, None], out=forecasts[1:])
+    kept = np.empty(forecasts.shape[1:])
+    last = forecasts[0]
+    for keeps, forecast in zip(filters.keeps, forecasts[1:], strict=False):
+        np.multiply(keeps, last, out=kept)
+        forecast += kept
+        last = forecast
+    np.subtract(columns[:, :, None], forecasts, out=forecasts)
+    forecasts *= filters.precisions[:, None]
+    return np.ascontiguousarray(forecasts.transpose(2, 1, 0)), filters.log_variances[-1]
 
 
-@lru_cache(maxsize=8)
-def _forecasts(n: int) -> tuple[Array, Array]:
-    """The variance of each forecast's error, and how much of it is slow movement."""
+@dataclass(frozen=True)
+class _Filters:
+    """Places × `GRID`: how a forecast comes from the one before and from the value there."""
+
+    keeps: Array
+    adds: Array
+    precisions: Array
+    """One by the standard deviation of a forecast's error."""
+    log_variances: Array
+    """Their sums up to each place."""
+
+
+def _forecasts(n: int) -> _Filters:
+    """Those of a shorter series are the first of a longer one's."""
+    kept = _kept_forecasts(max(n, MOST_PLACES))
+    return _Filters(kept.keeps[:n], kept.adds[:n], kept.precisions[:n], kept.log_variances[:n])
+
+
+@lru_cache(maxsize=2)
+def _kept_forecasts(n: int) -> _Filters:
     rho, fast = GRID.correlations, GRID.fast
     slow = 1.0 - fast
-    variances, gains = np.empty((2, n, len(rho)))
+    variances, gains = np.empty((2, n, len(rho)))  # of a forecast's error; of it that is slow
     unknown = slow
     for place in range(n):
         variances[place] = unknown + fast
         gains[place] = unknown / variances[place]
         unknown = rho**2 * unknown * (1.0 - gains[place]) + slow * (1.0 - rho**2)
-    return variances, gains
+    return _Filters(
+        keeps=rho * (1.0 - gains),
+        adds=rho * gains,
+        precisions=1.0 / np.sqrt(variances),
+        log_variances=np.cumsum(np.log(variances), axis=0),
+    )

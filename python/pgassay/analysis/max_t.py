@@ -12,6 +12,7 @@ assumed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -32,36 +33,58 @@ _TIES = 1e-9
 
 def max_t_p(differences: NDArray[np.float64]) -> list[float] | None:
     """A p per column, step-down; None below two blocks."""
+    found = _flipped(differences)
+    return None if found is None else list(found.together)
+
+
+def each_p(differences: NDArray[np.float64]) -> list[float] | None:
+    """The same of every column for itself, corrected for none."""
+    found = _flipped(differences)
+    return None if found is None else list(found.alone)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A p per contrast."""
+
+    together: tuple[float, ...]
+    alone: tuple[float, ...]
+
+
+def _flipped(differences: NDArray[np.float64]) -> _Found | None:
     blocks, contrasts = differences.shape
     if blocks < 2 or contrasts == 0:
         return None
-    return list(_p_of(differences.astype(np.float64).tobytes(), blocks, contrasts))
+    return _p_of(differences.astype(np.float64).tobytes(), blocks, contrasts)
 
 
 @lru_cache(maxsize=256)
-def _p_of(table: bytes, blocks: int, contrasts: int) -> tuple[float, ...]:
-    """Remembered, because one verdict's p is asked for alone and together with the others, and of
-    the first blocks at every later look."""
+def _p_of(table: bytes, blocks: int, contrasts: int) -> _Found:
+    """Remembered, because the p of contrasts are asked for alone and together, and of the first
+    blocks at every later look."""
     differences = np.frombuffer(table, dtype=np.float64).reshape(blocks, contrasts)
     # Σ d² is the same for every pattern, so |Σ d| / √Σd² orders patterns as |t| does.
     lengths = np.sqrt(np.sum(differences**2, axis=0))
     scaled = differences / np.where(lengths > 0.0, lengths, 1.0)
     observed = np.abs(scaled.sum(axis=0))
     order = np.argsort(observed)
-    as_large = np.zeros(contrasts)
+    alone, as_large = np.zeros((2, contrasts))
+    bars = observed[order] * (1.0 - _TIES)
     patterns = 0
     for signs in _signs(blocks):
         patterns += len(signs)
         sums = np.abs(signs @ scaled)[:, order]
+        alone += np.sum(sums >= bars, axis=0)
         # Each contrast is held against the largest of those that are not above it.
         largest = np.maximum.accumulate(sums, axis=1)
-        as_large += np.sum(largest >= observed[order] * (1.0 - _TIES), axis=0)
+        as_large += np.sum(largest >= bars, axis=0)
     drawn = blocks > EXACT_UP_TO
     rising = (as_large + drawn) / (patterns + drawn)
     rising = np.maximum.accumulate(rising[::-1])[::-1]
-    found = np.empty(contrasts)
-    found[order] = rising
-    return tuple(float(p) for p in found)
+    found = np.empty((2, contrasts))
+    found[:, order] = rising, (alone + drawn) / (patterns + drawn)
+    together, each = found.tolist()
+    return _Found(tuple(together), tuple(each))
 
 
 def _signs(blocks: int) -> Iterator[Signs]:
@@ -69,19 +92,17 @@ def _signs(blocks: int) -> Iterator[Signs]:
     if blocks <= EXACT_UP_TO:
         yield from _every(blocks)
         return
-    if blocks > _MANY:
-        yield _of_many(blocks).astype(np.float64)
-        return
-    source = np.random.default_rng(0)
-    for _ in range(_DRAWN // _AT_ONCE):
-        yield source.choice((-1.0, 1.0), size=(_AT_ONCE, blocks))
+    for patterns in _drawn(blocks):
+        yield patterns.astype(np.float64)
 
 
 @lru_cache(maxsize=2)
-def _of_many(blocks: int) -> NDArray[np.int8]:
+def _drawn(blocks: int) -> tuple[NDArray[np.int8], ...]:
     """In a byte each: every verdict of a run asks for the same ones."""
     source = np.random.default_rng(0)
-    return source.choice((-1.0, 1.0), size=(_DRAWN_OF_MANY, blocks)).astype(np.int8)
+    count = _DRAWN_OF_MANY if blocks > _MANY else _DRAWN
+    sizes = [(_AT_ONCE, blocks)] * (count // _AT_ONCE)
+    return tuple(source.choice((-1.0, 1.0), size=size).astype(np.int8) for size in sizes)
 
 
 @lru_cache(maxsize=2)

@@ -6,7 +6,7 @@ Never: compares trials, and never turns what was not measured into a number.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,16 +19,21 @@ from pgassay.analysis.histograms import CURVE_SHARES, Histogram, Of
 from pgassay.analysis.host_columns import HostColumns
 from pgassay.analysis.metrics import WAIT_CLASSES
 from pgassay.analysis.model import Doubt, HostWindow, LatencyCurve, StepMeasures, TrialMeasures
+from pgassay.analysis.planned_steps import other_steps
 from pgassay.analysis.sources import TrialSources
 from pgassay.analysis.turns import measure_turns
 from pgassay.analysis.variants import measure_variants
+from pgassay.plan.model import Plan
 from pgassay.samples.run_directory import StoredTrial
 
 _QUANTILES = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 
 
-def measure_trial(trial: StoredTrial, sources: TrialSources | None = None) -> TrialMeasures:
-    """Everything that is estimated from one trial."""
+def measure_trial(
+    trial: StoredTrial, sources: TrialSources | None = None, *, plan: Plan | None = None
+) -> TrialMeasures:
+    """Everything that is estimated from one trial; with its plan one that had another load than
+    planned does not count."""
     summary = trial.summary()
     sources = sources or TrialSources(trial)
     steps = [s for s in summary["load"]["steps"] if s["measured"]]
@@ -49,10 +54,13 @@ def measure_trial(trial: StoredTrial, sources: TrialSources | None = None) -> Tr
         arm=summary["arm"],
         whole=whole,
         steps=measured,
-        warnings=tuple(_warnings(summary, whole)),
+        warnings=(*_warnings(summary, whole), *_damaged(sources)),
         variants=measure_variants(summary["load"].get("slices") or ()),
         turns=measure_turns(summary, sources.load),
-        invalid=trial.validity().reasons,
+        invalid=(
+            *trial.validity().reasons,
+            *(() if plan is None else other_steps(summary, plan)),
+        ),
         repeats=summary.get("repeats"),
         host=_host(sources, whole),
     )
@@ -176,6 +184,14 @@ def _latency(rows: pa.Table, of: Of) -> tuple[dict[str, float | None], LatencyCu
     found[f"{of}_mean"] = pc.sum(rows[f"{of}_sum_ns"]).as_py() / histogram.total / 1e6
     curve = tuple(value / 1e6 for value in quantiles[len(_QUANTILES) :])
     return found, LatencyCurve(of, curve)
+
+
+def _damaged(sources: TrialSources) -> Iterator[Doubt]:
+    """Stored samples that are no numbers; what they are of is not told for that time."""
+    for name, series in (("postgres", sources.postgres), ("host", sources.host)):
+        if series.damaged:
+            text = f"{series.damaged} values in {name}.parquet are no finite numbers: left out"
+            yield Doubt("damaged-samples", text)
 
 
 def _warnings(summary: Mapping[str, Any], whole: StepMeasures) -> list[Doubt]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 from pgassay.analysis.calibration_model import Calibration, NoiseFloor
 from pgassay.analysis.course_model import (
@@ -19,6 +20,10 @@ from pgassay.analysis.course_model import (
 )
 from pgassay.analysis.curves_model import EffectByLoad, LoadCurve, QuantileShift
 from pgassay.analysis.turns_model import CarryOver, RoundEffects, Withdrawn
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SCHEMA = "pgassay.analysis/1"
 Figures = Mapping[str, float | None]
@@ -156,6 +161,11 @@ class TrialMeasures:
     """The measured part in the words of vmstat and iostat; None where the host was not read."""
     turns: tuple[Turn, ...] = ()
     """Of a trial in which all arms take turns: whole rounds of them."""
+
+    @cached_property
+    def rounds_kept(self) -> dict[object, tuple[list[int], NDArray[np.float64]]]:
+        """What `contrasts.py` has read off the turns; it is asked for many times."""
+        return {}
 
     def at(self, level: float | None) -> StepMeasures | None:
         """The step at this level; None for the whole trial."""

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from pgassay.analysis.calibration_model import Noise
 from pgassay.analysis.contrasts import BlockTable
@@ -56,7 +57,25 @@ def noise_of(
         autocorrelation=None if inertia is None else inertia.autocorrelation,
         interval_s=None if inertia is None else interval_s,
         drift_sd=_drift(table.values, variance),
+        trial_sd_ci95=spread_interval(math.sqrt(variance), _freedom(table.values, degrees)),
     )
+
+
+def spread_interval(sd: float, freedom: float) -> tuple[float, float]:
+    """The 95 % interval of a standard deviation that is known from so many degrees of freedom.
+
+    Of independent normal values the variance is a chi-square; trials with heavier tails scatter by
+    more than it says.
+    """
+    low, high = (sd * math.sqrt(freedom / special.chdtri(freedom, p)) for p in (0.025, 0.975))
+    return low, high
+
+
+def _freedom(values: Array, degrees: int) -> float:
+    """Neighbours' differences share trials: von Neumann's variance is worth about two thirds of
+    its number (its own variance is σ⁴ (3n − 4) / (n − 1)²)."""
+    blocks, arms = values.shape
+    return degrees if arms > 1 else 2.0 * (blocks - 1) ** 2 / (3 * blocks - 4)
 
 
 def _trial_variance(values: Array, alike: bool) -> tuple[float, int] | None:

@@ -66,23 +66,20 @@ def whitened(rows: Array, most_lags: int = MOST_LAGS) -> Array:
     order = max(1, min(most_lags, n // 10))
     coefficients = _autoregressions(rows, order)
     residuals = rows[:, order:].copy()
-    # Row by row: what one row needs stays in the processor's cache.
-    for row, own, left in zip(rows, coefficients, residuals, strict=True):
-        for lag in range(1, order + 1):
-            left -= own[lag - 1] * row[order - lag : n - lag]
+    for lag in range(1, order + 1):
+        residuals -= coefficients[:, lag - 1 : lag] * rows[:, order - lag : n - lag]
     return residuals
 
 
 def autocorrelations(rows: Array, most_lags: int) -> Array:
     """Rows × lags 0 to `most_lags`, of rows with a mean of zero or not."""
     n = rows.shape[1]
-    found = np.empty((len(rows), most_lags + 1))
-    for row, products in zip(rows, found, strict=True):
-        centred = row - row.mean()
-        # Not `@`: for one row its threads cost more than they do.
-        products[:] = [
-            np.einsum("i,i->", centred[: n - k], centred[k:]) for k in range(most_lags + 1)
-        ]
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    # Not `@`: its threads cost more than they do.
+    products = [
+        np.einsum("ij,ij->i", centred[:, : n - k], centred[:, k:]) for k in range(most_lags + 1)
+    ]
+    found = np.stack(products, axis=1)
     powers = found[:, :1]
     shares: Array = np.divide(found, powers, out=np.zeros_like(found), where=powers > 0.0)
     return shares

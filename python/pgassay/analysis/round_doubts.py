@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from scipy import special
 
-from pgassay.analysis.contrasts import round_table
+from pgassay.analysis.contrasts import all_rounds
 from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import Doubt, TrialMeasures
 from pgassay.analysis.rounds import FEWEST_ROUNDS
@@ -125,4 +125,4 @@ def _few_rounds(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[Doubt]:
 def rounds_that_count(plan: Plan, trials: Sequence[TrialMeasures]) -> dict[int, int]:
     """Trial → its rounds in which every arm has a value of the primary metric."""
     metric = METRICS[plan.metric]
-    return {t.number: len(round_table(metric, [t], plan).blocks) for t in trials}
+    return {t.number: len(all_rounds(metric, [t], plan).blocks) for t in trials}

@@ -10,6 +10,7 @@ unknown variance" (arXiv 2310.03722); the scale-invariant mixture e-process for 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,7 @@ def e_value(differences: NDArray[np.float64]) -> float | None:
     return math.exp(min(log_e_value(t, n), 700.0))
 
 
+@lru_cache(maxsize=4096)
 def critical_t(n: float, alpha: float) -> float:
     """|t| at which the e-value reaches 1/alpha; infinite where n is too small to ever do so."""
     if n < 2:

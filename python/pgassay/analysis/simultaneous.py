@@ -111,8 +111,9 @@ def _greatest_t(correlation: NDArray[np.float64], blocks: int) -> NDArray[np.flo
     found: list[NDArray[np.float64]] = []
     for independent in _normal(blocks, places):
         drawn = (independent @ root.T).reshape(-1, blocks, places)
-        spread = np.sqrt(np.mean(drawn[:, 1:] ** 2, axis=1))
-        found.append(np.abs(drawn[:, 0] / spread).max(axis=1))
+        about = drawn[:, 1:]
+        squares = np.einsum("dbp,dbp->dp", about, about)
+        found.append(np.sqrt((blocks - 1) * (drawn[:, 0] ** 2 / squares).max(axis=1)))
     return np.concatenate(found)
 
 

@@ -5,11 +5,12 @@ Enters: a Calibration. Leaves: findings. Never: estimates; limits and texts are 
 
 from __future__ import annotations
 
+import math
 import tomllib
 from enum import StrEnum
 from importlib.resources import files
 
-from pgassay.analysis.calibration_model import Calibration, Expected, Outlook, RunTrend
+from pgassay.analysis.calibration_model import Advice, Calibration, Expected, Outlook, RunTrend
 from pgassay.analysis.experience import Expectation
 from pgassay.analysis.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
@@ -123,16 +124,23 @@ def _noise(found: Calibration) -> str:
             correlation=f"{noise.autocorrelation or 0.0:.2f}".replace("-", "\u2212"),
             interval=duration(noise.interval_s or 0.0),
         )
+    turns = found.turns
     drift = str(texts["drift"]).format(drift=_percent(noise.drift_sd)) if noise.drift_sd else ""
-    if found.turns is not None:
-        return str(texts["turns"]).format(
+    if turns is not None:
+        start_sd = turns.start_sd or 0.0
+        rounds_sd = math.sqrt(turns.trial_sd**2 - start_sd**2)
+        starts = str(texts["starts" if start_sd else "no_starts"])
+        return str(texts["duet" if found.side_by_side else "turns"]).format(
             metric=METRICS[noise.metric].title,
-            round=_percent(found.turns.round_sd),
-            rounds=found.turns.rounds,
-            trials=found.turns.trials,
-            mean=_percent(found.turns.trial_sd),
+            round=_percent(turns.round_sd),
+            rounds=turns.rounds,
+            trials=turns.trials,
+            mean=_percent(turns.trial_sd),
+            start=starts.format(start=_percent(start_sd), second=_percent(rounds_sd)),
             trial=_percent(noise.trial_sd),
             measured=duration(noise.measured_s),
+            mean_interval=_interval("interval_aside", turns.trial_sd_ci95),
+            trial_interval=_interval("interval_aside", noise.trial_sd_ci95),
         )
     return str(texts["text"]).format(
         metric=METRICS[noise.metric].title,
@@ -141,12 +149,23 @@ def _noise(found: Calibration) -> str:
         trials=noise.trials,
         parts=parts,
         drift=drift,
+        trial_interval=_interval("interval", noise.trial_sd_ci95),
     )
+
+
+def _interval(form: str, ends: tuple[float, float] | None) -> str:
+    """Of a standard deviation."""
+    if ends is None:
+        return ""
+    low, high = map(_percent, ends)
+    return str(_RULES["noise"][form]).format(low=low, high=high)
 
 
 def _advice(found: Calibration, smallest_effect: float) -> str:
     texts, advice = _RULES["advice"], found.advice
     margin = _percent(smallest_effect)
+    if found.side_by_side:
+        return _advised_duet(found, margin)
     if found.turns is not None:
         return _advised_turns(found, margin)
     if advice is None:
@@ -154,15 +173,33 @@ def _advice(found: Calibration, smallest_effect: float) -> str:
     form = "kept" if advice.trial_s == found.noise.measured_s else "text"
     if found.noise.second_sd is None:
         form = "short"
-    optimum = ""
-    if advice.optimum_s is not None:
-        optimum = str(texts["optimum"]).format(seconds=duration(advice.optimum_s))
     return str(texts[form]).format(
         length=duration(advice.trial_s),
         blocks=advice.blocks,
         time=duration(advice.total_s),
         margin=margin,
-        optimum=optimum,
+        optimum=_optimum(advice),
+        overhead=duration(found.overhead_s),
+    )
+
+
+def _optimum(advice: Advice) -> str:
+    if advice.optimum_s is None:
+        return ""
+    return str(_RULES["advice"]["optimum"]).format(seconds=duration(advice.optimum_s))
+
+
+def _advised_duet(found: Calibration, margin: str) -> str:
+    """Its trials; of blocks instead, trials of two servers at once do not tell."""
+    texts, advice = _RULES["advice_of_duet"], found.advice_in_turns
+    if advice is None:
+        return str(texts["none"]).format(margin=margin)
+    return str(texts["text"]).format(
+        trials=advice.blocks,
+        length=duration(advice.trial_s),
+        time=duration(advice.total_s),
+        margin=margin,
+        optimum=_optimum(advice),
         overhead=duration(found.overhead_s),
     )
 
@@ -215,7 +252,9 @@ def _checks(found: Calibration, smallest_effect: float) -> list[tuple[Fitness, s
     checks = []
     for name in _RULES["order"]["names"]:
         value, rule = values[name], _RULES["check"][name]
-        if value is not None:
+        if value is None and "none" in rule:
+            checks.append((Fitness.UNFIT, rule["title"], rule["none"]))
+        elif value is not None:
             text = str(rule["text"]).format(value=f"{value:.2g}" if value < 10 else f"{value:.0f}")
             state = _state(value, rule["doubt"], rule["unfit"])
             if name == "trend" and found.trend is not None:

@@ -18,10 +18,10 @@ from typing import TypeVar
 from pgassay.errors import SpecError
 from pgassay.plan.combinations import combine
 from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial
-from pgassay.plan.modes import BLOCKS, DUET, SWITCHBACK, Mode, blocks_of, choose_mode
+from pgassay.plan.modes import BLOCKS, DUET, SWITCHBACK, blocks_of, choose_mode
 from pgassay.plan.plots import choose_plots, restarts_every_trial, whole_plots
 from pgassay.plan.risks import find_risks
-from pgassay.plan.steps import steps_of
+from pgassay.plan.steps import Step, steps_of
 from pgassay.plan.turns import alternating_trials, lengths_of
 from pgassay.spec.parse import Spec
 from pgassay.spec.stopping import stopping_of
@@ -29,10 +29,6 @@ from pgassay.spec.stopping import stopping_of
 T = TypeVar("T")
 LABEL, LABEL_KIND, LABELS = "A/A", "label", ("A", "B")
 """The factor of an A/A run: nothing but a name."""
-AA_OF_DUET = (
-    "the experiment is a duet, and its A/A run has an arm per trial: its noise, and what it tells"
-    " of finding and deciding, are those of the same experiment with --mode blocks"
-)
 RESET_S = 3.0
 """What a reset is taken to cost before one has been measured."""
 
@@ -44,7 +40,7 @@ def make_plan(spec: Spec, *, calibrates: bool = False) -> Plan:
 
 
 def _calibration(plan: Plan) -> Plan:
-    """The same design for one arm, the baseline, under two labels; a duet in blocks."""
+    """The same design for one arm, the baseline, under two labels; in a duet on a server each."""
     baseline = plan.arms[0]
     arms = tuple(
         Arm(f"a{number}", {**baseline.levels, LABEL: name}, {**baseline.kinds, LABEL: LABEL_KIND})
@@ -61,6 +57,7 @@ def _calibration(plan: Plan) -> Plan:
         if plan.alternates
         else _ordered_trials(arms, (), plan.max_blocks, plan.seed),
         calibrates=True,
+        trial_s=_trial_s(plan.steps, len(arms) if plan.side_by_side else 1),
         combinations="full",
         resolution=None,
         plots="complete",
@@ -80,26 +77,20 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         factors,
         design.plots,
         every_trial=restarts_every_trial(spec.file),
-        existing=spec.file.target.dsn is not None,
+        existing=spec.file.target.is_existing,
     )
     steps = steps_of(load)
-    asked = choose_mode(spec, factors)
-    # The unit of a duet is the trial: what is to be known are trials, and what lies between them.
-    aside = calibrates and asked.name == DUET
-    mode = Mode(BLOCKS, "an arm per trial") if aside else asked
+    mode = choose_mode(spec, factors)
     try:
         least, most = blocks_of(design, mode.name)
     except SpecError as error:
         raise SpecError(error.problem, file=spec.source, key=error.key) from None
     risks = find_risks(spec, combined.resolution, mode.name)
-    if asked.name != mode.name:
-        risks = (*risks, AA_OF_DUET)
     if mode.name in (SWITCHBACK, DUET):
         trials = alternating_trials(least, most, lengths_of(spec))
     else:
         hard = plots.hard if plots.split else ()
         trials = _ordered_trials(arms, hard, most, spec.seed)
-    resets = len(arms) if mode.name == DUET else 1
     return Plan(
         question=spec.question,
         seed=spec.seed,
@@ -111,7 +102,7 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         max_blocks=most,
         smallest_effect=design.smallest_effect,
         metric=design.metric,
-        trial_s=sum(step.duration_s for step in steps) + resets * RESET_S,
+        trial_s=_trial_s(steps, len(arms) if mode.name == DUET else 1),
         warnings=risks,
         order=load.order,
         combinations=design.combinations,
@@ -124,8 +115,12 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         mode=mode.name,
         mode_reason=mode.reason,
         modes_refused=mode.refused,
-        held_mode=asked.name if calibrates else BLOCKS,
+        held_mode=mode.name if calibrates else BLOCKS,
     )
+
+
+def _trial_s(steps: Sequence[Step], resets: int) -> float:
+    return sum(step.duration_s for step in steps) + resets * RESET_S
 
 
 def _arms(factors: tuple[Factor, ...], combinations: Sequence[tuple[str, ...]]) -> tuple[Arm, ...]:

@@ -52,7 +52,7 @@ def is_worth_while(factors: Sequence[Factor]) -> bool:
 
 def why_no_duet(spec: Spec, factors: Sequence[Factor]) -> str | None:
     """What keeps arms from having a server each, side by side; None where nothing does."""
-    if spec.file.target.dsn is not None:
+    if spec.file.target.is_existing:
         return "an existing server is there once; pgassay starts servers of its own from target.bin"
     for factor in factors:
         problem = _why_not(factor, spec)

@@ -173,7 +173,7 @@ def _why_not(factor: Factor, spec: Spec) -> str | None:
             return None
         return 'the whole server changes with it: settings_at = "server"'
     target = spec.file.target
-    major = None if target.dsn or target.bin else target.version or CATALOGUED[-1]
+    major = None if target.is_existing or target.bin else target.version or CATALOGUED[-1]
     if not is_known(factor.name, major):
         return _UNKNOWN
     try:

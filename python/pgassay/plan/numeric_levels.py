@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -34,6 +35,7 @@ class Scores:
         return max(self.values) - min(self.values)
 
 
+@lru_cache(maxsize=256)
 def scores_of(factor: Factor) -> Scores | None:
     """The scores of three or more levels that are amounts; None for words and special values.
 

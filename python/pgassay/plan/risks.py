@@ -16,8 +16,11 @@ from pgassay.plan.turns import LONG_S
 from pgassay.spec.parse import Spec
 from pgassay.spec.redaction import secret_line
 from pgassay.spec.settings import CATALOGUED, catalogue
+from pgassay.spec.stopping import stopping_of
 from pgassay.spec.units import to_base
 
+SURE_OF_CARRY_OVER = 12
+"""Trials of a fixed number by which most carry-over is found (docs/validation-switchback.md)."""
 CYCLE_MINIMUM = 3.0
 """Checkpoint intervals a trial must span before its phase matters little (see docs/methods.md)."""
 
@@ -30,6 +33,7 @@ def find_risks(spec: Spec, resolution: int | None = None, mode: str = "blocks") 
         + _aliased(resolution)
         + (_few_trials(spec) if mode == SWITCHBACK else _too_few_blocks(spec))
         + (_long_slices(spec) if mode in (SWITCHBACK, DUET) else [])
+        + (_weak_on_carry_over(spec, mode) if mode in (SWITCHBACK, DUET) else [])
         + (_side_by_side(spec) if mode == DUET else [])
         + _ramp(spec)
         + _short_trials(spec)
@@ -55,6 +59,24 @@ def _long_slices(spec: Spec) -> list[str]:
     return [
         f"slices of {length:g} s let drift of the host into their differences, and a trial has"
         " fewer of them; 0.5 to 2 s do unless an effect takes longer to show",
+    ]
+
+
+def _weak_on_carry_over(spec: Spec, mode: str) -> list[str]:
+    """Of a number of trials that is fixed, and too small to find an effect that outlasts a slice.
+
+    A run whose number is open goes on where carry-over looks likely.
+    """
+    design = spec.file.design
+    least, most = blocks_of(design, mode)
+    if stopping_of(design.stopping, least, most) != "fixed" or most >= SURE_OF_CARRY_OVER:
+        return []
+    trials = f"{most} trials, a fixed number, are" if most > 1 else "one trial alone is"
+    return [
+        f"{trials} a weak test for an effect that outlasts its slice, which would look too small:"
+        " of such that fall to half in a second 6 trials of 32 s find every second one,"
+        f" {SURE_OF_CARRY_OVER} nine of ten; where an effect may linger take"
+        f" {SURE_OF_CARRY_OVER} or more, leave the number open, or make design.slice longer"
     ]
 
 

@@ -77,11 +77,16 @@ def alternating_trials(least: int, most: int, lengths: Sequence[float]) -> tuple
     )
 
 
+def round_count(plan: Plan, trial: PlannedTrial) -> int:
+    """How many rounds of slices a trial holds; none where arms do not take turns in it."""
+    if trial.slice_s is None:
+        return 0
+    return int(plan.measured_s / (trial.slice_s * len(plan.arms)) + 1e-9)
+
+
 def rounds_of(plan: Plan, trial: PlannedTrial) -> tuple[tuple[str, ...], ...]:
     """The arms of an alternating trial in the order of their slices, round by round."""
-    if trial.slice_s is None:
-        return ()
-    count = int(plan.measured_s / (trial.slice_s * len(plan.arms)) + 1e-9)
+    count = round_count(plan, trial)
     # The string keeps it apart from the draws that order arms in blocks.
     source = random.Random(f"{plan.seed}/{trial.block}/{trial.repeats or 0}")
     rounds = []
