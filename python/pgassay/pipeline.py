@@ -118,8 +118,8 @@ def analyse_run(run: RunDirectory) -> ReportContext:
     trials = list(run.trials())
     if not trials:
         raise RunDirectoryError(f"{run.path}: holds no finished trial; there is nothing to report")
-    valid = [trial for trial in trials if trial.validity().valid]
-    measures, courses, series = _read(trials)
+    measures, courses, series = _read(trials, plan)
+    valid = [trial for trial, seen in zip(trials, measures, strict=True) if not seen.invalid]
     analysis = analyse(plan.question, plan, measures, drift_between(valid))
     analysis = look_beyond(analysis, plan, courses)
     analysis = with_noise(analysis, plan, courses, [trial.summary() for trial in valid])
@@ -139,14 +139,14 @@ def analyse_run(run: RunDirectory) -> ReportContext:
 
 
 def _read(
-    trials: Sequence[StoredTrial],
+    trials: Sequence[StoredTrial], plan: Plan
 ) -> tuple[list[TrialMeasures], list[TrialCourse], tuple[TrialSeries, ...]]:
     """Measures of all trials, courses and pictures of those that count; one trial at a time."""
     measures, courses, series = [], [], []
     for trial in trials:
         sources = TrialSources(trial)
-        measures.append(measure_trial(trial, sources))
-        if trial.validity().valid:
+        measures.append(measure_trial(trial, sources, plan=plan))
+        if not measures[-1].invalid:
             course = read_course(trial, sources)
             courses += [] if course is None else [course]
             series.append(trial_series(trial, sources))
@@ -192,7 +192,7 @@ def _run_trials(
             for trial, record in run_block(block, trials, earlier.finished):
                 if record is not None:
                     run.write_trial(record)
-                measures.append(measure_trial(run.trial(trial.number)))
+                measures.append(measure_trial(run.trial(trial.number), plan=plan))
                 if record is not None:
                     observer.trial_ended(trial, measures[-1].whole.values.get("tps"))
             if answered(plan, block, measures):
@@ -228,7 +228,7 @@ def _target_of(spec: Spec, grounds: Grounds, run: RunDirectory, place: Place | N
     return make_target(
         version=table.version,
         bin=None if table.bin is None else path_from(table.bin, spec.folder),
-        dsn=table.dsn,
+        dsn=table.way,
         allow_changes=table.allow_changes,
         accept=table.accept,
         journal=run.journal(),

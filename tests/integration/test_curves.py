@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.samples.stored_tables import read_table
 from support.command import pgassay
 
 SPEC = """
@@ -19,6 +20,8 @@ synchronous_commit = ["on", "off"]
 clients = [1, 2, 4, 8]
 step = "1s"
 warmup = "0.5s"
+[sampling]
+waits = "20ms"
 [design]
 seed = 3
 min_blocks = 3
@@ -31,6 +34,9 @@ def test_a_real_run_of_steps_is_analysed_to_the_end(own_base: Path, tmp_path: Pa
     spec.write_text(SPEC)
     done = pgassay("run", spec, "--out", run)
     assert done.returncode == 0, done.stderr
+    # Far more than the ten a second of other runs, however busy this host is.
+    ticks = {at.as_py() for at in read_table(run / "trials/0001/waits.parquet", "waits")["tick_ns"]}
+    assert len(ticks) > 20 * (max(ticks) - min(ticks)) / 1e9
     found = json.loads((run / "analysis.json").read_text("utf-8"))
     (effect,) = found["by_load"]
     assert effect["loads"] == [1, 2, 4, 8]

@@ -86,6 +86,21 @@ def test_a_question_is_answered_and_everything_is_on_disk(tmp_path: Path, versio
         "spec.toml", "plan.json", "environment.json", "workload.json", "journal.jsonl",
         "analysis.json", "report.html", "trials",
     }  # fmt: skip
+    environment = json.loads((run / "environment.json").read_text())
+    every = environment["server"]["every_setting"]
+    assert len(every) > 300
+    assert every["seq_page_cost"] == {"value": "1", "source": "default"}
+    assert every["log_checkpoints"]["file"].rpartition(":")[2].isdigit()
+    (sizes,) = environment["sizes"].values()
+    largest = {one["name"]: one for one in sizes["largest"]}
+    assert {one["kind"] for one in largest.values()} == {"table", "index"}
+    total = sum(one["size_bytes"] for one in largest.values())
+    assert 0 < total < sizes["total_bytes"]
+    assert "kbytes" in " ".join(environment["host"]["vm"])
+    missed = {one["name"]: one["fix"] for one in answer["not_seen"]}
+    assert missed["I/O timing"] == 'track_io_timing = "on" in [settings.postgres]'
+    assert "pg_stat_statements" in missed
+    assert "query ids" not in missed  # pgassay's own servers have them
     trial = json.loads((run / "trials" / "0001" / "trial.json").read_text())
     assert trial["reset"]["settings"]["max_wal_size"] in ("32MB", "1GB")
     assert {s["name"] for s in trial["load"]["scenarios"]} == {"payment", "transfer", "balance"}
@@ -99,6 +114,10 @@ def test_a_question_is_answered_and_everything_is_on_disk(tmp_path: Path, versio
         again = pgassay(*command)
         assert again.returncode == 0, again.stderr
         assert "Does it run?" in again.stdout
+        if command[0] == "show":
+            assert "I/O timing" in " ".join(again.stdout.split()).partition("not seen: ")[2]
+        if "md" in command:
+            assert "track_io_timing is off" in again.stdout
 
 
 @pytest.mark.usefixtures("no_server_left")
@@ -108,10 +127,13 @@ def test_samples_explain_a_real_trial(tmp_path: Path) -> None:
     from pgassay.samples.run_directory import RunDirectory
 
     run = tmp_path / "run"
-    done = pgassay("run", spec_file(tmp_path, step="3s"), "--out", run, "--json")
+    # Longer than the samples stay in the sampler.
+    done = pgassay("run", spec_file(tmp_path, step="6s"), "--out", run, "--json")
     assert done.returncode == 0, done.stderr
     stored = list(RunDirectory.open(run).trials())
     for trial in stored:
+        ticks = trial.table("waits")["tick_ns"].to_pylist()
+        assert ticks == sorted(ticks)
         values = measure_trial(trial).whole.values
         assert values["tps"] > 50
         assert values["wal_bytes_per_tx"] > 200
@@ -174,13 +196,44 @@ def test_an_interruption_restores_keeps_finished_trials_and_says_so(
     process = begun(run, 2)
     os.killpg(process.pid, number)
     _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 130, errors
     kept = len(list((run / "trials").glob("[0-9]*")))
     assert kept >= 2
     assert f"{kept} finished trials are kept; pgassay report {run}" in errors
     assert errors.rstrip().endswith("pgassay: stopped")
     assert "Traceback" not in errors
     assert pgassay("report", run).returncode == 0
+
+
+SWALLOWED = """
+import os, signal, sys, weakref
+import pgassay.trials.block as block
+from pgassay.cli.main import main
+
+run_trial, Mark = block.run_trial, type("Mark", (), {})
+
+def run(trial, context, **how):
+    done = run_trial(trial, context, **how)
+    if trial.number == 2:
+        mark = Mark()
+        finding = weakref.ref(mark, lambda _: os.kill(os.getpid(), signal.SIGHUP))
+        del mark
+    return done
+
+block.run_trial = run
+main()
+"""
+
+
+@pytest.mark.usefixtures("no_server_left")
+def test_an_interruption_that_python_throws_away_is_heeded_too(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    spec = spec_file(tmp_path, blocks=6)
+    words = [sys.executable, "-c", SWALLOWED, "run", str(spec), "--out", str(run)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    assert "Exception ignored in" in done.stderr
+    assert done.returncode == 130, done.stderr
+    assert f"2 finished trials are kept; pgassay report {run}" in done.stderr
 
 
 def test_a_server_that_dies_in_a_trial_ends_the_run_and_its_trial_does_not_count(

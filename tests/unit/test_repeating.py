@@ -32,6 +32,8 @@ step = "20s"
         ("mode = 'auto'", None, False, " --mode switchback"),
         ("", None, True, " --aa"),
         ("mode = 'switchback'", None, True, " --aa"),
+        ("mode = 'duet'", None, True, " --aa"),
+        ("", "duet", True, " --mode duet --aa"),
         ("mode = 'switchback'", "blocks", True, " --mode blocks --aa"),
     ],
 )

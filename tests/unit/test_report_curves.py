@@ -51,7 +51,7 @@ REFUSED = LoadCurve("a2", 2, LOADS, (1.0, 2.0, 3.0), (None,) * 3, None, "interva
 DIP = CheckpointEffect(
     "a1", 8, 24, 1.0, 2.0, (-0.5, 0.5, 1.5), (0.0, -30.0, -5.0), (None, (-35.0, -25.0), None),
     Estimate(30, 25, 35), 0.5, Estimate(4, 3, 5), Estimate(6, 5, 8), Estimate(12345, 11000, 13500),
-    None,
+    Estimate(7654, 7000, 8300), None,
 )  # fmt: skip
 NO_DIP = replace(
     DIP, arm="a2", depth_pct=Estimate(1, -2, 4), dip_at_s=None, duration_s=None, recovery_s=None,

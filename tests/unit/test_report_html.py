@@ -205,10 +205,24 @@ def test_a_partly_known_environment_is_told_as_far_as_known(better: ReportContex
         "server": {"version": None, "settings": {"fsync": "", "work_mem": None}},
         "host": {"cpus": None, "memory_bytes": 8 * 2**30, "vm": {"vm.swappiness": "10"}},
         "new": [1, None, {"a": True}],
+        "not_seen": [{"name": None}, "text"],
+        "sizes": {
+            "bank": {"largest": [{"schema": "public", "name": "account", "size_bytes": 2**30}]},
+            "shop": {"reason": "permission denied"},
+            "odd": None,
+        },
     }
     page = rendered(replace(better, environment=environment))
     assert not EMPTY_WORDS.findall(page.text)
-    for words in ("not known", "8.0 GB", "(empty)", "vm.swappiness", "a = yes"):
+    for words in (
+        "not known",
+        "8.0 GB",
+        "(empty)",
+        "vm.swappiness",
+        "a = yes",
+        "public.account",
+        "permission denied",
+    ):
         assert words in page.text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -132,6 +133,17 @@ def test_a_run_without_a_name_gets_one_from_time_and_spec() -> None:
     path = default_run_path("lab")
     assert path.parent.name == "pgassay-runs"
     assert path.name.endswith("-lab")
+
+
+def test_a_second_run_of_the_same_second_gets_a_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    moment = datetime(2026, 1, 31, 14, 25, 1, tzinfo=UTC)
+    for name in ("2026-01-31-142501-lab", "2026-01-31-142501-lab-2", "2026-01-31-142501-lab-3"):
+        path = default_run_path("lab", moment)
+        assert path.name == name
+        path.mkdir(parents=True)
 
 
 def test_a_damaged_trial_is_named_and_the_list_survives_it(tmp_path: Path) -> None:

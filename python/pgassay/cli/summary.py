@@ -5,7 +5,9 @@ Enters: an outcome. Leaves: a few lines on stdout. Never: computes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
@@ -14,6 +16,7 @@ from pgassay.cli.console import out, plain
 from pgassay.findings.factorial_wording import certainty
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.report.context import ReportContext
+from pgassay.report.environment import not_seen
 
 _COLOUR = {
     Verdict.BETTER: "green",
@@ -42,9 +45,17 @@ def print_summary(context: ReportContext, report: Path | None) -> None:
     for finding in context.findings:
         if finding.kind is FindingKind.WARNING:
             out.print(f"[yellow]warning:[/yellow] {plain(finding.text)}")
+    print_not_seen(context.environment)
     if report is not None:
         out.print()
         out.print(f"Report: {plain(str(report))}")
+
+
+def print_not_seen(environment: Mapping[str, Any]) -> None:
+    """What the server keeps to itself, by name alone: it is no news from one run to the next."""
+    if names := [plain(name) for name, _ in not_seen(environment)]:
+        told = "the report and `pgassay doctor` tell what enables each"
+        out.print(f"[dim]not seen:[/dim] {', '.join(names)}; {told}")
 
 
 def _print_verdict(finding: Finding, analysis: Analysis) -> None:

@@ -9,12 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pgassay.trials.server_log.events import LogEvent
 
+if TYPE_CHECKING:  # `pgassay load` is not to wait for it
+    import pyarrow as pa
+
 Columns = Mapping[str, list[Any]]
 """Column name → values, all of one length; the columns are those of pgassay._core."""
+
+
+CheckpointSource = Literal["log", "counters", "both"]
+"""Where checkpoints are known from; both: by counters where the log has gaps."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +81,11 @@ class TrialRecord:
     sampler_cost: Mapping[str, Any]
     warnings: tuple[str, ...]
     intervals: Columns
-    waits: Columns
-    counters: Columns
-    host: Columns
+    waits: Columns | pa.Table
+    counters: Columns | pa.Table
+    host: Columns | pa.Table
     checkpoints: tuple[Checkpoint, ...]
-    checkpoints_from: Literal["log", "counters"]
+    checkpoints_from: CheckpointSource
     events: tuple[LogEvent, ...] = ()
     """What else the server's log tells."""
     log: Mapping[str, Any] = field(default_factory=dict)

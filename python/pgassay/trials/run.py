@@ -16,18 +16,16 @@ from typing import Any
 
 from pgassay import _core
 from pgassay.errors import TargetError, TrialError
+from pgassay.interruption import raise_if_asked
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.parse import Spec
 from pgassay.target.placement import NOWHERE, Placement
 from pgassay.target.protocol import Ground, ServerFacts, Target
 from pgassay.target.session import told_as_target_error
-from pgassay.trials.checkpoints import (
-    checkpoints_in_counters,
-    checkpoints_in_log,
-    other_events,
-)
+from pgassay.trials.checkpoints import CheckpointThread, other_events
 from pgassay.trials.doubts import load_doubts
+from pgassay.trials.drained import Drained
 from pgassay.trials.glance import Watch
 from pgassay.trials.grounds import Grounds
 from pgassay.trials.guards import doubts_among, validity_of
@@ -36,7 +34,7 @@ from pgassay.trials.host_sources import host_sources
 from pgassay.trials.loads import open_trial_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.queries import extensions_in
-from pgassay.trials.record import Columns, TrialRecord
+from pgassay.trials.record import TrialRecord
 from pgassay.trials.reloading import reloads_of
 from pgassay.trials.sameness import SamenessWatch
 from pgassay.trials.sampling import open_sampler, transactions_of
@@ -48,7 +46,7 @@ from pgassay.trials.side_by_side import (
     connections_of,
     reset_side_by_side,
 )
-from pgassay.trials.statement_statistics import StatementWatch, joined
+from pgassay.trials.statement_statistics import StatementWatch
 from pgassay.trials.thresholds import own_limits
 
 _FAILED_AT_MOST = 0.5
@@ -84,6 +82,7 @@ def run_trial(trial: PlannedTrial, context: TrialContext, *, resumed: bool = Fal
 
 def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialRecord:
     """Reset the target, run the load under observation, gather what was seen."""
+    raise_if_asked()
     plan, target = context.plan, context.target
     arm = plan.arm(trial.arm)
     spec = spec_of_arm(context.spec, arm.by_kind)
@@ -126,17 +125,23 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         host=sources,
         extensions=extensions,
         place=place.sampler,
+        waits_every_s=context.spec.file.sampling.waits,
     )
+    samples = Drained(sampler)
     live = Watch(sampler, lambda: transactions_of(sampler, facts.version_num))
     try:
         for one in beside:
-            one.sample(load.native, place.sampler)
+            one.sample(load.native, place.sampler, context.spec.file.sampling.waits)
         with watch.processors_counted(), reloads_of(trial, plan, target) as reloads:
 
             def loading(progress: Mapping[str, Any]) -> None:
+                raise_if_asked()
                 if reloads is not None and load.native is not None:
                     reloads.follow(load.native.progress)
                 context.observer.loading(progress, live.look())
+                samples.look()
+                for one in beside:
+                    one.look()
 
             result = load.run(loading, lambda: transactions_of(sampler, facts.version_num))
     finally:
@@ -144,16 +149,18 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         for one in beside:
             one.stop()
     reloading = {} if reloads is None else reloads.described(result["slices"])
-    counters: Columns = sampler.take_counters()
-    waits: Columns = sampler.take_waits()
+    samples.take()
+    counted = samples.counters_of("checkpointer", "wal_position", "progress")
     clock.look()
     logged = log.read()
-    told = logged.events if logged.has_checkpoints else None
-    checkpoints = checkpoints_in_counters(counters) if told is None else checkpoints_in_log(told)
+    thread = CheckpointThread()
+    thread.count(counted)
+    told = thread.tell(logged, last=True)
     crash = next(filter(None, (logged.crash, *(one.crash() for one in beside))), "")
     _refuse_broken(trial, result, crash)
-    counters = joined(counters, statements.counters())
-    remarks = watch.remarks(spec, arm, result, waits, counters, checkpoints, reloading)
+    samples.add_counters(statements.counters())
+    waits = samples.each_wait()
+    remarks = watch.remarks(spec, arm, result, waits, counted, told.checkpoints, reloading)
     remarks += [remark for one in beside for remark in one.remarks(context.spec, result)]
     return TrialRecord(
         number=trial.number,
@@ -177,14 +184,15 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
             *(() if servers else reset.notes),
             *clock.notes,
             *logged.notes,
+            *told.notes,
             *statements.notes,
         ),
         intervals=load.intervals(),
-        waits=waits,
-        counters=counters,
-        host=sampler.take_host(),
-        checkpoints=checkpoints,
-        checkpoints_from="counters" if told is None else "log",
+        waits=samples.waits,
+        counters=samples.counters,
+        host=samples.host,
+        checkpoints=told.checkpoints,
+        checkpoints_from=told.source,
         events=other_events(logged.events or ()),
         log=logged.described,
         clock=clock.described(),

@@ -25,10 +25,10 @@ from pgassay.target.session import told_as_target_error
 from pgassay.target.several import SeveralTargets
 from pgassay.trials.checkpoints import checkpoints_in_counters
 from pgassay.trials.client_side import as_the_client
+from pgassay.trials.drained import Drained
 from pgassay.trials.grounds import Grounds
 from pgassay.trials.guards import Remark
 from pgassay.trials.queries import extensions_in
-from pgassay.trials.record import Columns
 from pgassay.trials.sameness import SamenessWatch
 from pgassay.trials.sampling import open_sampler
 from pgassay.trials.server_log.reader import ServerLog
@@ -95,13 +95,14 @@ class WatchedBeside:
         with told_as_target_error("looking at the server"), target.connect() as session:
             self._extensions = extensions_in(session)
         self._sampler: _core.Sampler | None = None
+        self._samples: Drained | None = None
 
     @property
     def postmaster(self) -> int | None:
         """Its process id on the host."""
         return self._watch.postmaster
 
-    def sample(self, load: _core.Load | None, place: Place | None) -> None:
+    def sample(self, load: _core.Load | None, place: Place | None, waits_every_s: float) -> None:
         """Begin to sample it, as the first arm's server is sampled; the host is sampled once."""
         server = self._server
         self._sampler, _ = open_sampler(
@@ -110,7 +111,14 @@ class WatchedBeside:
             load=load,
             extensions=self._extensions,
             place=place,
+            waits_every_s=waits_every_s,
         )
+        self._samples = Drained(self._sampler)
+
+    def look(self) -> None:
+        """To be called often while the load runs."""
+        if self._samples is not None:
+            self._samples.look()
 
     def stop(self) -> None:
         """End its sampling."""
@@ -128,13 +136,14 @@ class WatchedBeside:
 
     def remarks(self, spec: Spec, result: Mapping[str, Any]) -> list[Remark]:
         """What the guards say, with the arm's name before it."""
-        arm, sampler = self._server.arm, self._sampler
-        if sampler is None:
+        arm, samples = self._server.arm, self._samples
+        if samples is None:
             return []
-        counters: Columns = sampler.take_counters()
+        samples.take()
+        counters = samples.counters_of("checkpointer", "wal_position", "progress")
         checkpoints = checkpoints_in_counters(counters)
         own = spec_of_arm(spec, arm.by_kind)
-        waits: Columns = sampler.take_waits()
+        waits = samples.each_wait()
         found = self._watch.remarks(own, arm, result, waits, counters, checkpoints)
         return [
             Remark(one.guard, one.grade, f"{arm.label}: {one.text}")
