@@ -50,6 +50,7 @@ from pgassay.trials.grounds import Grounds, grounds_of
 from pgassay.trials.loads import check_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.preparing import check_arms, check_new_servers, prepare
+from pgassay.trials.record import FailedTrial
 from pgassay.trials.restoring import restored
 from pgassay.trials.run import TrialContext
 from pgassay.trials.servers import check_servers
@@ -120,7 +121,7 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         raise RunDirectoryError(f"{run.path}: holds no finished trial; there is nothing to report")
     measures, courses, series = _read(trials, plan)
     valid = [trial for trial, seen in zip(trials, measures, strict=True) if not seen.invalid]
-    analysis = analyse(plan.question, plan, measures, drift_between(valid))
+    analysis = analyse(plan.question, plan, measures, drift_between(valid), run.failed())
     analysis = look_beyond(analysis, plan, courses)
     analysis = with_noise(analysis, plan, courses, [trial.summary() for trial in valid])
     spec_text = run.read_text("spec.toml")
@@ -184,7 +185,7 @@ def _run_trials(
     run.write_json("environment.json", earlier.continued(environment))
 
     trials = TrialContext(
-        spec, plan, target, grounds, observer, run.output_folder, placement, doubts
+        spec, plan, target, grounds, observer, run.output_folder, run.note_failed, placement, doubts
     )
     measures: list[TrialMeasures] = []
     with lost_storage_is_a_trial_error():
@@ -195,17 +196,19 @@ def _run_trials(
                 measures.append(measure_trial(run.trial(trial.number), plan=plan))
                 if record is not None:
                     observer.trial_ended(trial, measures[-1].whole.values.get("tps"))
-            if answered(plan, block, measures):
+            if answered(plan, block, measures, run.failed()):
                 return
 
 
-def answered(plan: Plan, block: int, measures: list[TrialMeasures]) -> bool:
+def answered(
+    plan: Plan, block: int, measures: Sequence[TrialMeasures], failed: Sequence[FailedTrial] = ()
+) -> bool:
     """Whether a run ends with this block; a single arm, and A/A, have no question to leave open."""
     if not plan.may_stop_after(block):
         return False
     if plan.calibrates or not plan.factors:
         return True
-    return analyse(plan.question, plan, measures).may_end()
+    return analyse(plan.question, plan, measures, failed=failed).may_end()
 
 
 def _target_of(spec: Spec, grounds: Grounds, run: RunDirectory, place: Place | None) -> Target:

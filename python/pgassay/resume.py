@@ -92,7 +92,7 @@ def _is_over(plan: Plan, run: RunDirectory, finished: Mapping[int, Validity]) ->
         if any(trial.number not in finished for trial in trials):
             return False
         measures += [measure_trial(run.trial(trial.number), plan=plan) for trial in trials]
-        if answered(plan, block, measures):
+        if answered(plan, block, measures, run.failed()):
             return True
     return True
 

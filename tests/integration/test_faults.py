@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.samples.run_directory import RunDirectory
 from pgassay.target.installation import Installation
 from support.broken_runs import (
     assert_kept,
@@ -222,6 +223,14 @@ def test_lost_connections_end_the_run_and_the_server_is_restored(
         assert tool.end() == 2
     assert "connections were lost" in tool.text
     assert_kept(run, kept)
+    # The trial is run again, and that it was is not forgotten.
+    (failed,) = RunDirectory(run).failed()
+    assert (failed.number, failed.block) == (2, 1)
+    done = pgassay("run", "--resume", run, "--json", PGPASSWORD=SECRET)
+    assert done.returncode == 0, done.stderr
+    (told,) = [text for text in json.loads(done.stdout)["warnings"] if "broke off" in text]
+    assert told.startswith("1 trial broke off and left no figure (1 of work_mem = ")
+    assert "connections were lost" in told
 
 
 @pytest.mark.usefixtures("found", "empty_base")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,49 +9,14 @@ import numpy as np
 import pytest
 
 from pgassay.analysis.analyse import analyse
-from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures, Verdict
+from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
 from pgassay.analysis.turns_model import Withdrawn
 from pgassay.findings.diagnose import find
 from pgassay.findings.model import FindingKind
 from pgassay.pipeline import answered
 from pgassay.plan.design import make_plan
-from pgassay.plan.model import Plan
 from pgassay.spec.parse import parse_spec
-
-FIVE = ("1GB", "2GB", "3GB", "4GB", "5GB")
-
-
-def plan_of(levels: Collection[str] = FIVE[:2], more: str = "", blocks: int = 9) -> Plan:
-    text = f"""
-        [factors.postgres]
-        max_wal_size = {json.dumps(list(levels))}
-        {more}
-        [design]
-        seed = 1
-        min_blocks = 6
-        max_blocks = {blocks}
-    """
-    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
-
-
-def trials_of(
-    plan: Plan, effects: dict[str, float], dead: Collection[tuple[str, int]], noise: float = 0.002
-) -> list[TrialMeasures]:
-    """Of 1000 tps; the dead ones, by arm and block, had failures alone."""
-    source = np.random.default_rng(1)
-    found = []
-    for t in plan.trials:
-        tps = 1000.0 * float(np.exp(effects.get(t.arm, 0.0) + noise * source.standard_normal()))
-        values = {"tps": tps, "latency_mean": 8000.0 / tps, "failed_share": 0.0}
-        whole = StepMeasures(None, 0, 1, 10_000, values)
-        if (t.arm, t.block) in dead:
-            whole = StepMeasures(None, 0, 1, 0, {"failed_share": 100.0})
-        found.append(TrialMeasures(t.number, t.block, t.position, t.arm, whole, (), ()))
-    return found
-
-
-def told(analysis: Analysis, kind: str) -> list[str]:
-    return [doubt.text for doubt in analysis.warnings if doubt.kind == kind]
+from support.dead_trials import FIVE, plan_of, told, trials_of
 
 
 def test_an_arm_that_commits_nothing_in_three_of_nine_blocks_is_not_better_by_the_other_six() -> (

@@ -15,6 +15,7 @@ from pgassay.analysis.contrasts import BlockTable, block_table, main_effect
 from pgassay.analysis.estimate import Rule
 from pgassay.analysis.factorial import factorial_effects, joint_p
 from pgassay.analysis.failures import failure_doubts
+from pgassay.analysis.lost_trials import lost_doubts, lost_trials
 from pgassay.analysis.metrics import METRICS, Metric
 from pgassay.analysis.model import (
     Analysis,
@@ -32,6 +33,7 @@ from pgassay.analysis.run_doubts import of_invalid, run_doubts
 from pgassay.analysis.secondary import corrected
 from pgassay.analysis.standstills import standstill_doubts, standstills, taken
 from pgassay.analysis.turns_model import Withdrawn
+from pgassay.analysis.unfinished import missing_trials, unfinished_doubts
 from pgassay.analysis.variants import summarise_variants
 from pgassay.analysis.withdrawing import (
     Level,
@@ -42,6 +44,7 @@ from pgassay.analysis.withdrawing import (
 )
 from pgassay.plan.model import Plan
 from pgassay.plan.turns import round_count
+from pgassay.trials.record import FailedTrial
 
 _INTERVALS = {
     "fixed": IntervalKind.T,
@@ -51,11 +54,16 @@ _INTERVALS = {
 
 
 def analyse(
-    question: str, plan: Plan, finished: Sequence[TrialMeasures], drift: Sequence[Doubt] = ()
+    question: str,
+    plan: Plan,
+    finished: Sequence[TrialMeasures],
+    drift: Sequence[Doubt] = (),
+    failed: Sequence[FailedTrial] = (),
 ) -> Analysis:
     """Compare every level with its factor's baseline, on every metric, whole and by step.
 
-    Invalid trials are in no figure; a block that lacks one is incomplete.
+    Invalid trials are in no figure; a block that lacks one is incomplete. `failed` are those that
+    broke off and were not stored.
     """
     rule = rule_of(plan)
     trials = sorted((t for t in finished if not t.invalid), key=_place)
@@ -64,15 +72,20 @@ def analyse(
     complete = _complete_blocks(plan, trials)
     stood = standstills(plan, trials, _steps(plan))
     compared = _comparisons(plan, trials, rule, steps)
-    comparisons = without_standing(compared, taken(stood), complete)
+    comparisons = without_standing(compared, taken(stood, trials))
     comparisons = _tested_together(plan, steps, comparisons, rule)
     carried = carry_over(plan, trials, comparisons)
     idle = idle_rounds(plan, trials)
-    found_to = Withdrawal(Withdrawn.CARRY_OVER, for_good=True)
-    doubtful = dict.fromkeys(outweighed(carried), found_to)
+    lost = lost_trials(plan, invalid, failed)
+    missing = missing_trials(plan, finished)
+    every = _every_level(plan)
+    doubtful: dict[Level, Withdrawal] = {}
+    if missing:
+        doubtful |= dict.fromkeys(every, Withdrawal(Withdrawn.UNFINISHED, for_good=False))
+    doubtful |= dict.fromkeys(lost.takes, Withdrawal(Withdrawn.LOST_TRIALS, for_good=False))
     if idle.forbid_a_verdict:
-        still = Withdrawal(Withdrawn.IDLE_ROUNDS, idle.for_good)
-        doubtful = {**dict.fromkeys(_every_level(plan), still), **doubtful}
+        doubtful |= dict.fromkeys(every, Withdrawal(Withdrawn.IDLE_ROUNDS, idle.for_good))
+    doubtful |= dict.fromkeys(outweighed(carried), Withdrawal(Withdrawn.CARRY_OVER, for_good=True))
     if plan.calibrates:
         doubtful = {}  # there is no verdict to withdraw
     comparisons = without_verdicts(comparisons, doubtful)
@@ -106,6 +119,8 @@ def analyse(
             *carry_over_doubts(carried),
             *round_doubts(plan, trials, idle),
             *standstill_doubts(plan, stood),
+            *lost_doubts(plan, lost, failed),
+            *unfinished_doubts(missing),
             *failure_doubts(plan, trials),
             *run_doubts(plan, trials, comparisons, complete),
         ),

@@ -16,6 +16,12 @@ from pgassay.analysis.course import TrialCourse
 from pgassay.analysis.load_curve import load_curves
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.quantile_shift import quantile_shifts
+from pgassay.analysis.refused_curves import (
+    bare_curves,
+    bare_effects,
+    bare_shifts,
+    without_verdict,
+)
 from pgassay.analysis.steadiness import steadiness_doubts, step_courses
 from pgassay.plan.model import Plan
 
@@ -25,13 +31,14 @@ def look_beyond(analysis: Analysis, plan: Plan, courses: Sequence[TrialCourse]) 
     if plan.alternates:
         # Curves and courses are of one arm a trial.
         return analysis
+    refused = without_verdict(analysis)
     effects, contrasts = checkpoint_effects(plan, courses)
     steps = step_courses(courses, plan.smallest_effect)
     return replace(
         analysis,
-        quantile_shifts=quantile_shifts(plan, analysis.trials),
-        by_load=effects_by_load(plan, analysis.trials),
-        load_curves=load_curves(plan, analysis.trials),
+        quantile_shifts=bare_shifts(quantile_shifts(plan, analysis.trials), refused),
+        by_load=bare_effects(effects_by_load(plan, analysis.trials), refused),
+        load_curves=bare_curves(load_curves(plan, analysis.trials), analysis),
         courses=steps,
         checkpoint_effects=effects,
         checkpoint_contrasts=contrasts,

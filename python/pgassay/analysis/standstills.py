@@ -31,14 +31,30 @@ def standstills(
             measured = [measures for trial in own if (measures := trial.at(step)) is not None]
             still = sum(measures.transactions == 0 for measures in measured)
             if still:
-                takes = _levels_of(plan, place)
+                takes = levels_of(plan, place)
                 found.append(Standstill(arm.id, arm.label, step, still, len(measured), takes))
     return tuple(found)
 
 
-def taken(found: Sequence[Standstill]) -> set[LevelAt]:
-    """(factor, level, step) of the verdicts that are not given."""
-    return {(*level, one.step) for one in found for level in one.takes}
+def taken(
+    found: Sequence[Standstill], trials: Sequence[TrialMeasures]
+) -> dict[LevelAt, frozenset[str]]:
+    """(factor, level, step) of the verdicts that are not given → metrics that have a value even
+    where nothing was committed, so that their verdicts leave nothing out."""
+    kept: dict[LevelAt, frozenset[str]] = {}
+    for one in found:
+        for level in one.takes:
+            at = (*level, one.step)
+            known = _known_in(one, trials)
+            kept[at] = kept.get(at, known) & known
+    return kept
+
+
+def _known_in(one: Standstill, trials: Sequence[TrialMeasures]) -> frozenset[str]:
+    """The metrics that each of these trials has."""
+    measured = (trial.at(one.step) for trial in trials if trial.arm == one.arm)
+    still = [set(m.values) for m in measured if m is not None and m.transactions == 0]
+    return frozenset(set.intersection(*still))
 
 
 def standstill_doubts(plan: Plan, found: Sequence[Standstill]) -> Iterator[Doubt]:
@@ -62,7 +78,7 @@ def standing(one: Standstill, unit: str) -> str:
     return f"{one.trials} of {one.of} trials of {one.label}{at}"
 
 
-def _levels_of(plan: Plan, place: int) -> tuple[Level, ...]:
+def levels_of(plan: Plan, place: int) -> tuple[Level, ...]:
     """The levels whose comparison with their baseline this arm is a part of; A/A has no verdict."""
     if plan.calibrates:
         return ()

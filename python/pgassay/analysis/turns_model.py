@@ -16,6 +16,10 @@ class Withdrawn(StrEnum):
     IDLE_ROUNDS = "idle-rounds"
     STANDSTILL = "standstill"
     """Of blocks: whole trials of an arm in which nothing was committed."""
+    LOST_TRIALS = "lost-trials"
+    """Of blocks: trials of one arm broke off or did not count, oftener than chance explains."""
+    UNFINISHED = "unfinished"
+    """The blocks that were fixed beforehand have not all run."""
 
 
 @dataclass(frozen=True)

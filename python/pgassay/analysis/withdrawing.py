@@ -32,23 +32,27 @@ class Withdrawal:
 def without_verdicts(
     comparisons: Sequence[Comparison], doubtful: Mapping[Level, Withdrawal]
 ) -> tuple[Comparison, ...]:
-    """Undecided for these levels, on every metric."""
+    """Undecided for these levels, on every metric; what is undecided for a reason keeps it."""
     return tuple(
-        c if (why := doubtful.get((c.factor, c.level))) is None else _withdrawn(c, why)
+        c
+        if c.withdrawn is not None or (why := doubtful.get((c.factor, c.level))) is None
+        else _withdrawn(c, why)
         for c in comparisons
     )
 
 
 def without_standing(
-    comparisons: Sequence[Comparison], still: Collection[LevelAt], blocks: int
+    comparisons: Sequence[Comparison], kept: Mapping[LevelAt, Collection[str]]
 ) -> tuple[Comparison, ...]:
-    """Undecided for these levels, on every metric that their standing still left without a value
-    in some of the blocks; that transactions failed has one in all."""
+    """Undecided for these levels, on every metric but the ones kept: those that have a value even
+    in a trial that stood still, as the share of transactions that failed has."""
     why = Withdrawal(Withdrawn.STANDSTILL, for_good=True)
-    return tuple(
-        _withdrawn(c, why) if (c.factor, c.level, c.step) in still and c.blocks < blocks else c
-        for c in comparisons
-    )
+
+    def is_taken(c: Comparison) -> bool:
+        at = (c.factor, c.level, c.step)
+        return at in kept and c.metric not in kept[at]
+
+    return tuple(_withdrawn(c, why) if is_taken(c) else c for c in comparisons)
 
 
 def _withdrawn(comparison: Comparison, why: Withdrawal) -> Comparison:

@@ -3,7 +3,7 @@
 Enters: the spec's text, the plan, trial records. Leaves: files, whole or absent.
 Never: interprets what it stores.
 
-    RUN/  spec.toml  workload.json  plan.json  environment.json  journal.jsonl
+    RUN/  spec.toml  workload.json  plan.json  environment.json  journal.jsonl  failed.jsonl
           trials/0001/  trial.json  load.parquet  waits.parquet  postgres.parquet
                         host.parquet  checkpoints.parquet  events.parquet  command.log
                   output-0002/  what the load of an unfinished trial wrote
@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from pgassay.durable import make_directory, sync_directory
 from pgassay.errors import RunDirectoryError
+from pgassay.samples.failed_trials import FAILED, failed_trials, note_failed
 from pgassay.samples.files import clear_errors, write_whole
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
 from pgassay.samples.schemas import TABLES
@@ -32,7 +33,7 @@ from pgassay.samples.stored_fields import TRIAL_SCHEMA, misfit
 from pgassay.samples.stored_tables import ByColumn, read_table
 from pgassay.samples.tables import as_table, parquet
 from pgassay.spec.redaction import redacted_value
-from pgassay.trials.record import TrialRecord, Validity
+from pgassay.trials.record import FailedTrial, TrialRecord, Validity
 
 RUNS_FOLDER = "pgassay-runs"
 """Where runs go when no --out is given, in the present folder."""
@@ -100,6 +101,14 @@ class RunDirectory:
             return False
         shutil.rmtree(self.path, ignore_errors=True)
         return True
+
+    def note_failed(self, trial: FailedTrial) -> None:
+        """Remember a trial that broke off: it is run again, and a reader is to know it was."""
+        note_failed(self.path / FAILED, trial)
+
+    def failed(self) -> tuple[FailedTrial, ...]:
+        """Trials that broke off and were not stored, oldest first."""
+        return failed_trials(self.path / FAILED)
 
     def write_trial(self, record: TrialRecord) -> None:
         """Store one finished trial; it is there whole, or not at all."""

@@ -54,6 +54,16 @@ class Checkpoint:
 
 
 @dataclass(frozen=True)
+class FailedTrial:
+    """A trial that broke off by what happened in it: nothing of it is stored, and the run ends."""
+
+    number: int
+    block: int
+    arm: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Validity:
     """Whether a trial measured what it was meant to."""
 

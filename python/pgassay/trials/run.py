@@ -34,7 +34,7 @@ from pgassay.trials.host_sources import host_sources
 from pgassay.trials.loads import open_trial_load
 from pgassay.trials.observer import Observer
 from pgassay.trials.queries import extensions_in
-from pgassay.trials.record import TrialRecord
+from pgassay.trials.record import FailedTrial, TrialRecord
 from pgassay.trials.reloading import reloads_of
 from pgassay.trials.sameness import SamenessWatch
 from pgassay.trials.sampling import open_sampler, transactions_of
@@ -64,6 +64,8 @@ class TrialContext:
     observer: Observer
     output: Callable[[int], Path]
     """Makes the folder that a trial's own files are put in."""
+    failed: Callable[[FailedTrial], None]
+    """Told of each trial that breaks off by what happens in it."""
     placement: Placement = NOWHERE
     doubts: tuple[str, ...] = ()
     """What casts a doubt on every trial of the run."""
@@ -75,9 +77,13 @@ def run_trial(trial: PlannedTrial, context: TrialContext, *, resumed: bool = Fal
     `resumed` says that the trial before it was another process's.
     """
     try:
-        return _run(trial, context, resumed=resumed)
-    except TargetError as error:
-        raise TrialError(f"trial {trial.number}: {error}") from error
+        try:
+            return _run(trial, context, resumed=resumed)
+        except TargetError as error:
+            raise TrialError(f"trial {trial.number}: {error}") from error
+    except TrialError as error:
+        context.failed(FailedTrial(trial.number, trial.block, trial.arm, str(error)))
+        raise
 
 
 def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialRecord:
