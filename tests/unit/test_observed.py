@@ -212,6 +212,16 @@ def test_time_between_ticks_is_a_gap_across_segments(tmp_path: Path) -> None:
     assert gap == (1049 * S // 10, 125 * S)
 
 
+@pytest.mark.parametrize(("end_s", "gaps"), [(140, 0), (400, 1)])
+def test_the_last_pause_of_seldom_looks_is_a_gap_by_the_rule_of_the_others(
+    tmp_path: Path, end_s: int, gaps: int
+) -> None:
+    directory = ObservationDirectory.create(tmp_path / "run")
+    seldom = {**waits(100, 4), "tick_ns": [at * S for at in (100, 110, 120, 130)]}
+    write(directory, 1, Piece(seldom, NOTHING, NOTHING), end_of(100, end_s))
+    assert len(read_observed(list(directory.segments())).gaps_ns) == gaps
+
+
 def test_the_oldest_go_first_and_the_newest_stays(tmp_path: Path) -> None:
     directory = ObservationDirectory.create(tmp_path / "run")
     for number in range(1, 6):

@@ -170,6 +170,8 @@ class _Gathered:
         self.sampled_waits = SampledWaits()
         self.gaps: list[tuple[int, int]] = []
         self._last_tick = self._last_answer = int(edges[0])
+        self._pause_ns = _GAP_S * 1e9
+        """A longer one is a gap; as of the last segment with looks enough to tell."""
         self._splits_cpu = False
 
     def add(self, segment: StoredSegment, summary: Mapping[str, Any]) -> None:
@@ -216,16 +218,18 @@ class _Gathered:
     def _add_gaps(self, ticks: Times, answered: Times) -> None:
         """The server gave no answer, to neither sampler; a sampler at rest is no gap."""
         usual = usual_ns(ticks)
+        if usual:
+            self._pause_ns = max(_GAP_S * 1e9, _GAP_TICKS * usual)
         every = np.unique(np.r_[ticks, answered])
         seen = np.r_[self._last_answer, every[every > self._last_answer]]
-        long = np.flatnonzero(np.diff(seen) > max(_GAP_S * 1e9, _GAP_TICKS * usual))
+        long = np.flatnonzero(np.diff(seen) > self._pause_ns)
         for at in long.tolist():
             self.gaps.append((int(seen[at]), int(seen[at + 1])))
         self._last_answer = int(seen[-1])
 
     def close(self, end_ns: int) -> None:
         """The observation is over: what was not seen until then is a gap too."""
-        if end_ns - self._last_answer > _GAP_S * 1e9:
+        if end_ns - self._last_answer > self._pause_ns:
             self.gaps.append((self._last_answer, end_ns))
 
     def classes(self) -> dict[str, float]:
