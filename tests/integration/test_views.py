@@ -17,17 +17,10 @@ from pgassay.trials.queries import extensions_in, queries_for
 from pgassay.trials.statement_statistics import StatementWatch
 from pgassay.trials.unseen import described, not_seen
 from support.servers import LabServer, installation_named, running_lab_server, wait_until
+from support.views import rows_of
 
 TEXT, INT8, FLOAT8 = 25, 20, 701
 PRELOADED = "shared_preload_libraries = 'pg_stat_statements'\n"
-
-
-def rows_of(session: Connection, name: str) -> list[dict[str, Any]]:
-    sql = queries_for(session.info.server_version)[name].sql_with(extensions_in(session))
-    assert sql is not None
-    cursor = session.execute(sql.encode())
-    names = [column.name for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor]
 
 
 @pytest.mark.parametrize("user", ["lab", "plain"])

@@ -141,8 +141,11 @@ def running_lab_server(
 
 
 @contextmanager
-def running_standby(server: LabServer, account: Account, base: Path) -> Iterator[LabServer]:
-    """A standby that streams from a lab server, and is gone there too afterwards."""
+def running_standby(
+    server: LabServer, account: Account, base: Path, lines: str = ""
+) -> Iterator[LabServer]:
+    """A standby that streams from a lab server, and is gone there too afterwards; `lines` go into
+    its configuration."""
     installation = server.cluster.installation
     standby = Cluster(installation, make_workspace(account, base, new_name()))
     try:
@@ -150,7 +153,8 @@ def running_standby(server: LabServer, account: Account, base: Path) -> Iterator
         copy += ["-h", server.cluster.workspace.socket_directory, "-p", str(server.port)]
         copy += ["-U", "postgres", "-D", standby.workspace.data]
         account.require(copy, limit_s=60, libraries=installation.libraries)
-        configure(standby, f"unix_socket_directories = '{standby.workspace.socket_directory}'\n")
+        directory = standby.workspace.socket_directory
+        configure(standby, f"unix_socket_directories = '{directory}'\n{lines}")
         port = started_on_a_free_port(standby)
         wait_until(lambda: _replicas(server, "state = 'streaming'") == 1, "the standby streams")
         yield LabServer(standby, port)

@@ -65,6 +65,21 @@ def test_eight_sessions_on_two_processors_leave_six_in_the_queue() -> None:
     assert by_second[:, 1] == pytest.approx(6)
 
 
+def test_a_window_that_was_seen_in_part_is_split_by_what_was_seen() -> None:
+    # A bin of a long observation: sixty seconds, of which this segment has ten.
+    found = profile(sessions(8, 10), host(10, run=2, queue=6))
+    (bin_of_it,) = found.by_window(START + np.array([0, 60]) * SECOND)
+    assert bin_of_it[1] == pytest.approx(6, abs=0.1)
+    # An outage of the way to the server: its processes ran on, and nobody looked.
+    looks = [one for one in sessions(8, 30) if not 10 <= (one["tick_ns"] - START) / SECOND < 20]  # type: ignore[operator]
+    gap = (START + 10 * SECOND, START + 20 * SECOND)
+    away = WaitProfile(
+        pa.Table.from_pylist(looks, schema=WAITS), host(30, run=2, queue=6), gaps=[gap]
+    )
+    (bin_of_it,) = away.by_window(START + np.array([0, 30]) * SECOND)
+    assert bin_of_it[1] == pytest.approx(6, abs=0.1)
+
+
 def test_a_queue_is_never_longer_than_the_kernel_counted() -> None:
     found = profile(sessions(8, 30), host(30, run=2, queue=0.5))
     whole = found.average_sessions(START, START + 30 * SECOND)

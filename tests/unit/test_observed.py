@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 
 from pgassay.analysis.binned import MOST_BINS, CounterTrack, LevelTrack, bin_edges
+from pgassay.analysis.counters import CounterSeries
 from pgassay.analysis.observed import read_observed
+from pgassay.analysis.standby_lag import StandbyLag, Unknown
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.observation_directory import ObservationDirectory
+from pgassay.samples.schemas import TABLES
+from pgassay.samples.tables import as_table
 from pgassay.trials.checkpoints import CheckpointThread
 from pgassay.trials.record import Checkpoint
 from pgassay.trials.segment import Piece
@@ -71,6 +75,66 @@ def test_a_size_is_averaged_over_the_time_that_was_seen() -> None:
     changed = level([0, 1, 2, 602, 603], [5, 5, 5, 900, 900])
     assert changed.growth([(2 * S, 602 * S)]) == pytest.approx((910, 3))
     assert level([3], [7]).mean() is None
+
+
+def test_a_time_that_is_missing_for_two_reasons_is_missing_once() -> None:
+    one = level([0, 1, 2, 602, 603], [5, 5, 5, 5, 5])
+    assert one.growth([(2 * S, 602 * S), (S, 2 * S), (300 * S, 602 * S)]) == pytest.approx((10, 2))
+
+
+def lag(**readings: list[float]) -> StandbyLag:
+    """One reading a second of each."""
+    rows = [
+        (at * S, "standby", "", name, value)
+        for name, values in readings.items()
+        for at, value in enumerate(values)
+        if value == value
+    ]
+    names = ("time_ns", "source", "object", "name", "value")
+    columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    found = StandbyLag()
+    found.add(CounterSeries(as_table(columns, TABLES["postgres"])))
+    return found
+
+
+NO = float("nan")
+
+
+def test_what_a_standby_could_not_tell_is_not_bridged_and_has_its_cause() -> None:
+    cut_off = lag(
+        receivers=[1, 1, 0, 0, 1, 1],
+        receive_known=[1, 1, 0, 0, 1, 1],
+        receive_behind_bytes=[8, 8, NO, NO, 8, 8],
+    )
+    level = cut_off.levels["receive_behind_bytes"]
+    assert level.growth(cut_off.untold("receive_behind_bytes")) == pytest.approx((16, 2))
+    assert cut_off.unknown(()) == {"receive_behind_bytes": Unknown(3.0, 0.6, "no_receiver")}
+    # A gap inside of what was not known counts once.
+    (unknown,) = cut_off.unknown([(2 * S, 3 * S)]).values()
+    assert (unknown.seconds, unknown.share) == (2.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("figure", "readings", "cause"),
+    [
+        ("receive_behind_bytes", {"receivers": [1, 1], "receive_known": [0, 0]}, "hidden"),
+        ("receive_behind_bytes", {"receivers": [0, 0], "receive_known": [0, 0]}, "no_receiver"),
+        (
+            "receive_behind_bytes",
+            {"receivers": [1, 1], "silent_ms": [9, 9], "receive_known": [0, 0]},
+            "no_word",
+        ),
+        ("replay_behind_bytes", {"receivers": [0, 0], "replay_known": [0, 0]}, "not_streamed"),
+        ("replay_lag_ms", {"receivers": [1, 1], "lag_known": [0, 0]}, "no_commit"),
+    ],
+)
+def test_what_a_standby_never_knew_has_no_figure(
+    figure: str, readings: dict[str, list[float]], cause: str
+) -> None:
+    found = lag(**readings)
+    assert found.levels == {}
+    assert found.unknown(()) == {figure: Unknown(1.0, 1.0, cause)}
+    assert lag(receivers=[1, 1], receive_known=[1, 1]).unknown(()) == {}
 
 
 def test_readings_by_a_slow_server_still_belong_together() -> None:
@@ -146,6 +210,16 @@ def test_time_between_ticks_is_a_gap_across_segments(tmp_path: Path) -> None:
     write(directory, 3, Piece(waits(125, 50), NOTHING, NOTHING), end_of(120, 130))
     (gap,) = read_observed(list(directory.segments())).gaps_ns
     assert gap == (1049 * S // 10, 125 * S)
+
+
+@pytest.mark.parametrize(("end_s", "gaps"), [(140, 0), (400, 1)])
+def test_the_last_pause_of_seldom_looks_is_a_gap_by_the_rule_of_the_others(
+    tmp_path: Path, end_s: int, gaps: int
+) -> None:
+    directory = ObservationDirectory.create(tmp_path / "run")
+    seldom = {**waits(100, 4), "tick_ns": [at * S for at in (100, 110, 120, 130)]}
+    write(directory, 1, Piece(seldom, NOTHING, NOTHING), end_of(100, end_s))
+    assert len(read_observed(list(directory.segments())).gaps_ns) == gaps
 
 
 def test_the_oldest_go_first_and_the_newest_stays(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from pgassay.analysis.observed import Observed
 from pgassay.analysis.observed_statements import Statement
+from pgassay.analysis.standby_lag import Unknown
 from pgassay.report.observation import render_object, render_observation, summary_object
-from pgassay.report.observation_tables import ObservationContext, class_rows, event_rows
+from pgassay.report.observation_tables import ObservationContext, class_rows, event_rows, facts
 
 S = 1_000_000_000
 START = 1_767_225_600 * S  # 2026-01-01 00:00:00 UTC
@@ -74,6 +75,25 @@ def test_a_standby_tells_how_far_it_was_behind() -> None:
     assert 'id="data-standby">' in page
     assert summary_object("run", context(observed))["largest"]["replay_lag_ms"] == 3000.0
     assert "behind the primary" not in render_observation(context(), "html")
+
+
+def test_what_a_standby_could_not_tell_is_unknown_and_not_nothing() -> None:
+    observed = replace(
+        SEEN,
+        averages={**SEEN.averages, "replay_behind_bytes": 0.0},
+        largest={"replay_behind_bytes": 0.0},
+        unknown={
+            "replay_behind_bytes": Unknown(12.0, 0.5, "not_streamed"),
+            "receive_behind_bytes": Unknown(24.0, 1.0, "hidden"),
+            "replay_lag_ms": Unknown(24.0, 1.0, "no_commit"),
+        },
+    )
+    told = dict(facts(context(observed)))
+    assert told["WAL not replayed yet"].startswith("0 B, at most 0 B; unknown for 12 s: its WAL")
+    assert told["WAL not received yet"].endswith("grant pg_monitor")
+    assert told["Replay behind the primary"].startswith("unknown: no commit")
+    summary = summary_object("run", context(observed))
+    assert summary["unknown"]["receive_behind_bytes"]["cause"] == "hidden"
 
 
 def test_a_gap_is_no_point_of_a_line() -> None:

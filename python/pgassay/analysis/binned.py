@@ -101,6 +101,16 @@ class LevelTrack(CounterTrack):
         """Of all readings."""
         return float(max(values.max() for values in self._values))
 
+    def smallest(self) -> float:
+        """Of all readings."""
+        return float(min(values.min() for values in self._values))
+
+    def stretches_at_zero(self) -> Gaps:
+        """From and to, each with the way to the readings around it; of one reading nothing."""
+        times, values = np.concatenate(self._times), np.concatenate(self._values)
+        at_zero = np.flatnonzero(np.minimum(values[:-1], values[1:]) == 0)
+        return [(int(times[at]), int(times[at + 1])) for at in at_zero.tolist()]
+
     def _is_whole(self, steps: Floats) -> NDArray[np.bool_]:
         return np.ones(len(steps), bool)
 
@@ -120,7 +130,18 @@ def summed_rates(tracks: list[CounterTrack], edges_ns: Times, gaps: Gaps = ()) -
 def _within(times: Times, gaps: Gaps) -> Floats:
     """Seconds of each step from one time to the next that lie in gaps."""
     found = np.zeros(len(times) - 1)
-    for begin, end in gaps:
+    for begin, end in _united(gaps):
         inside = np.minimum(times[1:], end) - np.maximum(times[:-1], begin)
         found += np.maximum(inside, 0) / 1e9
+    return found
+
+
+def _united(gaps: Gaps) -> Gaps:
+    """Those that overlap as one: a time is missing once, for however many reasons."""
+    found: list[tuple[int, int]] = []
+    for begin, end in sorted(gaps):
+        if found and begin <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((begin, end))
     return found

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pgassay.analysis.binned import Gaps
 from pgassay.analysis.counters import CounterSeries
 
 OF_THE_LOAD = ("client backend", "parallel worker")
@@ -35,13 +36,22 @@ class CpuQueue:
         """Whether the kernel's counts were read at all."""
         return bool(self._run and self._queue)
 
-    def waiting(self, starts_ns: Times, ends_ns: Times, on_cpu: Values) -> Values:
-        """Of `on_cpu` sessions of each window, how many stood in the queue, on average."""
+    def waiting(self, starts_ns: Times, ends_ns: Times, on_cpu: Values, gaps: Gaps = ()) -> Values:
+        """Of `on_cpu` sessions of each window, how many stood in the queue, on average over what
+        was seen of it: the kernel's counts too are those of that time, without `gaps`."""
         if not self.is_known:
             return np.zeros(len(on_cpu))
-        lengths = np.maximum(ends_ns - starts_ns, 1)
+        every = (*self._run, *self._queue)
+        starts = np.maximum(starts_ns, min(int(times[0]) for times, _ in every))
+        ends = np.maximum(np.minimum(ends_ns, max(int(times[-1]) for times, _ in every)), starts)
+        unseen = [(np.clip(begin, starts, ends), np.clip(end, starts, ends)) for begin, end in gaps]
+        lengths = np.maximum(ends - starts - sum(end - begin for begin, end in unseen), 1)
         run, queue = (
-            sum(_between(one, starts_ns, ends_ns) for one in series) / lengths
+            sum(
+                _between(one, starts, ends) - sum(_between(one, *gap) for gap in unseen)
+                for one in series
+            )
+            / lengths
             for series in (self._run, self._queue)
         )
         waiting: Values = np.minimum(np.maximum(on_cpu - run, 0.0), queue)

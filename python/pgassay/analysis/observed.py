@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pgassay.analysis.binned import CounterTrack, Floats, LevelTrack, Times, bin_edges, summed_rates
+from pgassay.analysis.binned import CounterTrack, Floats, Times, bin_edges, summed_rates
 from pgassay.analysis.counters import CounterSeries, Key
 from pgassay.analysis.host_windows import HostCourse
 from pgassay.analysis.logged import logged_in
@@ -24,6 +24,8 @@ from pgassay.analysis.metrics import WAIT_CLASSES
 from pgassay.analysis.model import HostWindow
 from pgassay.analysis.observed_statements import Statement, StatementSums
 from pgassay.analysis.sampled_waits import SampledWaits
+from pgassay.analysis.standby_lag import SOURCE as STANDBY
+from pgassay.analysis.standby_lag import StandbyLag, Unknown
 from pgassay.analysis.wait_profile import WaitProfile, looks_in
 from pgassay.samples.observation_directory import StoredSegment
 from pgassay.trials.disk_names import whole_disks
@@ -31,9 +33,6 @@ from pgassay.trials.segment import kind_of
 from pgassay.trials.statement_statistics import WAITS
 
 _SERVER = frozenset({"cluster", "wal_position"})
-_STANDBY = "standby"
-_LEVELS = ("replay_lag_ms", "replay_behind_bytes", "receive_behind_bytes")
-"""How far a standby is behind, as it says."""
 _HOST = frozenset({"stat", "diskstats"})
 _PROCESSOR = ("user", "nice", "system", "irq", "softirq", "idle", "iowait", "steal")
 _SECTORS = {"read": "sectors_read", "written": "sectors_written"}
@@ -86,6 +85,8 @@ class Observed:
     """Wait event → average waiting sessions by pg_wait_sampling; empty where it is not there."""
     largest: Mapping[str, float] = field(default_factory=dict)
     """Of the courses that are sizes and not rates, the largest reading."""
+    unknown: Mapping[str, Unknown] = field(default_factory=dict)
+    """Of these, those that the standby could not tell, at times or at all."""
     host: HostWindow | None = None
     """Over the time in which the host was read."""
     host_windows: tuple[HostWindow, ...] = ()
@@ -142,7 +143,8 @@ def read_observed(segments: Sequence[StoredSegment], warned: Sequence[str] = ())
         clock=summaries[-1].get("clock") or {},
         bytes_on_disk=sum(segment.bytes() for segment in segments),
         sampled_waits=gathered.sampled_waits.sessions(),
-        largest={name: track.largest() for name, track in gathered.levels.items()},
+        largest={name: track.largest() for name, track in gathered.standby.levels.items()},
+        unknown=gathered.standby.unknown(gathered.gaps),
         host=gathered.host.whole(),
         host_windows=gathered.host.windows(),
     )
@@ -155,7 +157,7 @@ class _Gathered:
         self._edges = edges
         self.host = HostCourse(int(edges[0]), end_ns)
         self._tracks: dict[Key, CounterTrack] = {}
-        self.levels: dict[str, LevelTrack] = {}
+        self.standby = StandbyLag()
         bins = len(edges) - 1
         self.looked_ns = np.zeros(bins)
         self.busy: Floats = np.zeros((bins, len(WAIT_CLASSES)))
@@ -168,19 +170,21 @@ class _Gathered:
         self.sampled_waits = SampledWaits()
         self.gaps: list[tuple[int, int]] = []
         self._last_tick = self._last_answer = int(edges[0])
+        self._pause_ns = _GAP_S * 1e9
+        """A longer one is a gap; as of the last segment with looks enough to tell."""
         self._splits_cpu = False
 
     def add(self, segment: StoredSegment, summary: Mapping[str, Any]) -> None:
         postgres = segment.table("postgres")
         self.statements.add(postgres)
         host = CounterSeries(segment.table("host"))
-        wanted = pa.array([*sorted(_SERVER), WAITS.source, _STANDBY])
+        wanted = pa.array([*sorted(_SERVER), WAITS.source, STANDBY])
         server = CounterSeries(
             postgres.filter(pc.is_in(postgres["source"].cast(pa.string()), wanted))
         )
         self.sampled_waits.add(server)
         self._add_counters(server, _SERVER)
-        self._add_levels(server)
+        self.standby.add(server)
         self._add_counters(host, _HOST)
         self.host.add(host)
         waits = segment.table("waits")
@@ -196,12 +200,6 @@ class _Gathered:
             if key[0] not in sources:
                 continue
             self._tracks.setdefault(key, CounterTrack()).add(*found.points(key))
-
-    def _add_levels(self, found: CounterSeries) -> None:
-        for name in _LEVELS:
-            key = (_STANDBY, "", name)
-            if key in found.keys():  # noqa: SIM118 (not a mapping)
-                self.levels.setdefault(name, LevelTrack()).add(*found.points(key))
 
     def _add_waits(self, profile: WaitProfile) -> None:
         self._splits_cpu |= profile.splits_cpu
@@ -220,16 +218,18 @@ class _Gathered:
     def _add_gaps(self, ticks: Times, answered: Times) -> None:
         """The server gave no answer, to neither sampler; a sampler at rest is no gap."""
         usual = usual_ns(ticks)
+        if usual:
+            self._pause_ns = max(_GAP_S * 1e9, _GAP_TICKS * usual)
         every = np.unique(np.r_[ticks, answered])
         seen = np.r_[self._last_answer, every[every > self._last_answer]]
-        long = np.flatnonzero(np.diff(seen) > max(_GAP_S * 1e9, _GAP_TICKS * usual))
+        long = np.flatnonzero(np.diff(seen) > self._pause_ns)
         for at in long.tolist():
             self.gaps.append((int(seen[at]), int(seen[at + 1])))
         self._last_answer = int(seen[-1])
 
     def close(self, end_ns: int) -> None:
         """The observation is over: what was not seen until then is a gap too."""
-        if end_ns - self._last_answer > _GAP_S * 1e9:
+        if end_ns - self._last_answer > self._pause_ns:
             self.gaps.append((self._last_answer, end_ns))
 
     def classes(self) -> dict[str, float]:
@@ -277,10 +277,11 @@ class _Gathered:
             found[name], averages[name] = rates * factor, average
         for name, rates, average in self._processors():
             found[name], averages[name] = rates, average
-        for name, level in self.levels.items():
-            mean = level.mean(self.gaps)
+        for name, level in self.standby.levels.items():
+            gaps = [*self.gaps, *self.standby.untold(name)]
+            mean = level.mean(gaps)
             if mean is not None:
-                found[name], averages[name] = level.rates(self._edges, self.gaps), mean
+                found[name], averages[name] = level.rates(self._edges, gaps), mean
         return {name: _course(rates) for name, rates in found.items()}, averages, commits
 
     def _processors(self) -> list[tuple[str, Floats, float]]:

@@ -48,6 +48,7 @@ class WaitProfile:
         gaps: Sequence[tuple[int, int]] = (),
     ) -> None:
         """`since_ns`: when was looked last before; `gaps`: when nothing was seen."""
+        self._gaps = gaps
         self._queue = CpuQueue(host)
         self.ticks_ns = looks_in(table)
         self._times_ns = times_of_looks(self.ticks_ns, since_ns, gaps)
@@ -130,7 +131,7 @@ class WaitProfile:
         looked_ns = self._looked_ns[last] - self._looked_ns[first]
         on_cpu_ns = self._on_cpu_ns[last] - self._on_cpu_ns[first]
         on_cpu = on_cpu_ns / np.where(looked_ns > 0, looked_ns, np.inf)
-        waiting = self._queue.waiting(starts, ends, on_cpu)
+        waiting = self._queue.waiting(starts, ends, on_cpu, self._gaps)
         return np.asarray(waiting / np.where(on_cpu > 0.0, on_cpu, 1.0))
 
     def event_sessions(self, start_ns: int, end_ns: int) -> Mapping[str, float]:

@@ -90,6 +90,7 @@ def summary_object(run: str, context: ObservationContext) -> dict[str, Any]:
             "commits": observed.commits,
             "averages": observed.averages,
             "largest": observed.largest,
+            "unknown": {name: asdict(one) for name, one in observed.unknown.items()},
             "active_sessions": observed.active_sessions,
             "classes": observed.classes,
             "events": observed.events,

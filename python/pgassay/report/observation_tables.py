@@ -21,6 +21,14 @@ from pgassay.spec.units import clock
 _MOST_EVENTS = 15
 _MOST_STATEMENTS = 20
 _MOST_CHECKPOINTS = 200
+_UNKNOWN = {
+    "no_receiver": "no WAL receiver ran (cut off from its sender, or restoring from an archive)",
+    "hidden": "what its sender has is hidden from this role; grant pg_monitor",
+    "no_word": "its sender had not said yet what it has; an idle one does in half a minute",
+    "no_commit": "no commit had been replayed since the standby was started",
+    "not_streamed": "its WAL did not come by streaming, but from an archive or what was there",
+}
+"""Why a standby could not tell how far it was behind."""
 
 
 @dataclass(frozen=True)
@@ -76,16 +84,20 @@ def facts(context: ObservationContext) -> tuple[tuple[str, str], ...]:
 
 
 def _behind(observed: Observed) -> list[tuple[str, str]]:
-    """How far a standby was behind its primary."""
+    """How far a standby was behind its primary, and what of that is not known."""
     average, largest = observed.averages, observed.largest
     found = []
-    if "replay_lag_ms" in average:
-        mean, most = average["replay_lag_ms"], largest["replay_lag_ms"]
-        found.append(("Replay behind the primary", f"{mean:,.0f} ms, at most {most:,.0f} ms"))
-    for name, words in (("receive", "WAL not received yet"), ("replay", "WAL not replayed yet")):
-        key = f"{name}_behind_bytes"
-        if key in average:
-            found.append((words, f"{_size(average[key])}, at most {_size(largest[key])}"))
+    for name, (words, form) in _BEHIND.items():
+        unknown = observed.unknown.get(name)
+        told = []
+        if name in average:
+            told.append(f"{form(average[name])}, at most {form(largest[name])}")
+        if unknown is not None:
+            cause = _UNKNOWN[unknown.cause]
+            whole = name not in average
+            told.append(f"unknown{'' if whole else f' for {unknown.seconds:,.0f} s'}: {cause}")
+        if told:
+            found.append((words, "; ".join(told)))
     return found
 
 
@@ -230,3 +242,10 @@ def _size(value: float) -> str:
             return f"{value:,.0f} B" if unit == "B" else f"{value:,.1f} {unit}"
         value /= 1024
     return f"{value:,.1f} GB"
+
+
+_BEHIND = {
+    "replay_lag_ms": ("Replay behind the primary", "{:,.0f} ms".format),
+    "receive_behind_bytes": ("WAL not received yet", _size),
+    "replay_behind_bytes": ("WAL not replayed yet", _size),
+}
