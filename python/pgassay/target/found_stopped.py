@@ -29,6 +29,7 @@ from pgassay.target.located import Located, output_of, running_in
 from pgassay.target.own_lines import found_before
 from pgassay.target.process_environment import STARTED_FOR
 from pgassay.target.protocol import Change, Journal
+from pgassay.target.seat import Seat
 from pgassay.target.server_memory import RememberedJournal
 from pgassay.target.service import APPEAR_LIMIT_S, Service, put_back_stopped
 from pgassay.target.service_control import START_LOG, by_hand
@@ -55,7 +56,7 @@ class FoundStopped:
         refuse_start(cluster, self._access, self._host)
         change = _change(cluster, self._access, self._host)
         access = marked(self._access, change)
-        self._journal.speaks_of(cluster.identity)
+        self._journal.speaks_of(cluster.identity, Seat(data=change.started, host=change.host))
         self._change = change
         self._journal.record(change)
         self._starting = True
