@@ -15,6 +15,7 @@ from pgassay.target.account import last_line
 from pgassay.target.host import Finished, Host
 from pgassay.target.located import Located
 from pgassay.target.process_environment import STARTED_FOR
+from pgassay.target.server_output import refuse_unopenable
 from pgassay.target.start_directory import ENV, last_options, start_directory
 from pgassay.target.system_unit import refuse_leaving_unit
 
@@ -185,11 +186,7 @@ class PgCtl:
         done = host.run([program, "status", "-D", server.data], user=server.account)
         if done.returncode:
             raise TargetError(f"target.bin: {program} on {host.label}: {last_line(done)}")
-        if server.output is None and not server.collects:
-            raise TargetError(
-                "target.bin: the server writes its log to a pipe, which pg_ctl could not give "
-                "back after a restart; name its service or its cluster instead"
-            )
+        refuse_unopenable(host, server)
         if server.environment is None:
             raise TargetError(
                 "target.bin: the environment that the server was started with cannot be read"
@@ -201,6 +198,8 @@ class PgCtl:
         refuse_leaving_unit(host, server, "bin")
 
     def restart(self, host: Host, server: Located) -> Finished:
+        # Looked at once more: somebody may have started it anew, and it must not stay down.
+        refuse_unopenable(host, server)
         return self._brought_up(host, server, ["restart", "-m", "fast"])
 
     def start(self, host: Host, server: Located) -> Finished:
