@@ -15,6 +15,7 @@ from pgassay.target.account import last_line
 from pgassay.target.host import Finished, Host
 from pgassay.target.located import Located
 from pgassay.target.process_environment import STARTED_FOR
+from pgassay.target.server_build import refuse_other_build, running_program
 from pgassay.target.server_output import refuse_unopenable
 from pgassay.target.start_directory import ENV, last_options, start_directory
 from pgassay.target.system_unit import refuse_leaving_unit
@@ -186,6 +187,8 @@ class PgCtl:
         done = host.run([program, "status", "-D", server.data], user=server.account)
         if done.returncode:
             raise TargetError(f"target.bin: {program} on {host.label}: {last_line(done)}")
+        seen = running_program(host, server.account, server.postmaster)
+        refuse_other_build(host, self.bin_directory, server.data, seen)
         refuse_unopenable(host, server)
         if server.environment is None:
             raise TargetError(

@@ -43,6 +43,13 @@ def last_options(host: Host, data: Path) -> str:
     return "" if start < 0 else first[start + 1 :]
 
 
+def last_program(host: Host, data: Path) -> Path | None:
+    """The program it was last started as; None for one that was never started."""
+    text = text_of(host, data / _LAST_OPTIONS) or ""
+    path = text.split("\n", 1)[0].partition(' "')[0].strip()
+    return Path(path) if path.startswith("/") else None
+
+
 def words_of(options: str) -> list[str]:
     """The words of `last_options`."""
     return _OPTION.findall(options)
