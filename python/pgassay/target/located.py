@@ -13,6 +13,7 @@ from pathlib import Path
 from pgassay.errors import TargetError
 from pgassay.target.host import Host, text_of
 from pgassay.target.own_role import own_role
+from pgassay.target.process_bounds import Bounds, bounds_of
 from pgassay.target.process_environment import PLAIN, Environment, environment_of
 from pgassay.target.protocol import Change, Connection
 from pgassay.target.statements import statement
@@ -37,6 +38,8 @@ class Located:
     """Whether its logging collector takes over that output once it runs."""
     environment: Environment | None = field(default=None, repr=False)
     """What it was started with; None where that is not known."""
+    bounds: Bounds | None = None
+    """The limits and priorities that it was started with; the same."""
 
 
 def locate(session: Connection, host: Host) -> Located:
@@ -67,7 +70,8 @@ def locate(session: Connection, host: Host) -> Located:
         raise TargetError(f"{data} of {host.label} is not the data directory of {where}")
     collects = session.execute("SHOW logging_collector").fetchone() == ("on",)
     output, environment = output_of(host, postmaster), environment_of(host, postmaster)
-    return Located(data, owner.account, postmaster, output, collects, environment)
+    bounds = bounds_of(host, postmaster)
+    return Located(data, owner.account, postmaster, output, collects, environment, bounds)
 
 
 def as_left(data: Path, account: str, change: Change) -> Located:
