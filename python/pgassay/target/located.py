@@ -110,7 +110,16 @@ def running_in(host: Host, data: Path) -> int | None:
     """The postmaster of a data directory; None where none runs."""
     pid = _pid_in(host, data)
     works = _program(host, pid) in SERVER_PROGRAMS and not _is_dead(host, pid)
-    return pid if works else None
+    return pid if works and not _works_elsewhere(host, pid, data) else None
+
+
+def _works_elsewhere(host: Host, pid: int, data: Path) -> bool:
+    """Whether a process is another cluster's: a pid file that a crash has left names a number that
+    somebody else has by now. By inode, for a container may call the directory otherwise; a process
+    that may not be seen is taken for this one's."""
+    done = host.run(["stat", "-L", "-c", "%d %i", f"/proc/{pid}/cwd", data])
+    where = done.stdout.splitlines()
+    return len(where) == 2 and where[0] != where[1]
 
 
 def has_remains(host: Host, server: Located) -> bool:

@@ -18,7 +18,12 @@ from pgassay.target.process_bounds import as_before, refuse_other_bounds
 from pgassay.target.process_environment import STARTED_FOR, as_script
 from pgassay.target.server_build import refuse_other_build, running_program
 from pgassay.target.server_output import refuse_unopenable
-from pgassay.target.start_directory import ENV, last_options, start_directory
+from pgassay.target.start_directory import (
+    ENV,
+    last_options,
+    repeated_options,
+    start_directory,
+)
 from pgassay.target.system_unit import refuse_leaving_unit
 
 RESTART_LIMIT_S = 600.0
@@ -211,7 +216,7 @@ class PgCtl:
     def start(self, host: Host, server: Located) -> Finished:
         # "restart" would repeat the options of the last start by itself, and stop a server that
         # somebody has started in this very moment.
-        words = ["start", "-o", last_options(host, server.data)]
+        words = ["start", "-o", repeated_options(host, server.data)]
         try:
             start = as_before(host, server.account, server.bounds)
         except TargetError:
