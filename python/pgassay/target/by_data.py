@@ -24,6 +24,7 @@ from pgassay.target.host import Host, is_there, text_of
 from pgassay.target.installation import OLDEST_MAJOR
 from pgassay.target.located import PID_FILE, Located, as_whom, running_in
 from pgassay.target.protocol import Connection
+from pgassay.target.server_build import refuse_other_build
 from pgassay.target.service_control import PgCtl
 from pgassay.target.start_directory import ENV, last_options, start_directory, words_of
 
@@ -165,6 +166,7 @@ def _stopped(cluster: Cluster, directory: Path, host: Host) -> Cluster:
     said = last_options(host, cluster.data)
     options = words_of(said)
     _refuse_other_directory(cluster, options, host)
+    refuse_other_build(host, directory, cluster.data, None)
     place = start_directory(host, cluster.data, said)
     there: list[str | Path] = [] if place is None else [ENV, "-C", place]
 

@@ -29,7 +29,7 @@ from pgassay.target.host import Host
 from pgassay.target.host_knobs import HostKnobs, sweep_host
 from pgassay.target.left_by_data import left_running, way_as_left
 from pgassay.target.left_on_copy import reach
-from pgassay.target.left_over import restart_for_dead_run, undo_dead_run
+from pgassay.target.left_over import restart_for_dead_run, told_of_others, undo_dead_run
 from pgassay.target.left_started import put_left_down, told_of_start
 from pgassay.target.located import Located, locate
 from pgassay.target.protocol import (
@@ -44,6 +44,7 @@ from pgassay.target.protocol import (
 )
 from pgassay.target.reset_levels import Phases, refuse_unreadable, settle_existing
 from pgassay.target.schema import SCHEMA, refuse_elsewhere, refuse_foreign
+from pgassay.target.seat import seat_here
 from pgassay.target.server_memory import RememberedJournal
 from pgassay.target.service import Service
 from pgassay.target.session import (
@@ -128,10 +129,14 @@ class ExistingTarget:
         run_lock.take(self._control)
         with told_as_target_error("looking for what a killed run has left"):
             server = identity(self._control) or self._parameters.label
-            self._left_alone = undo_dead_run(self._parameters, server, self._machine, self._journal)
+            here = seat_here(self._control, self._parameters, self._machine)
+            self._left_alone = undo_dead_run(
+                self._parameters, server, here, self._machine, self._journal
+            )
         if self._access.data is None:
-            self._given_back += told_of_start(server)
-        self._journal.speaks_of(server)
+            self._given_back += told_of_start(server, here)
+        self._given_back += told_of_others(server, here)
+        self._journal.speaks_of(server, here)
         if self._allow_changes:
             refuse_elsewhere(self._control)
         refuse_foreign(self._control)
@@ -140,7 +145,7 @@ class ExistingTarget:
         # A run that is refused has no business restarting a server.
         with told_as_target_error("restarting for what a killed run has left"):
             self._left_alone += restart_for_dead_run(
-                self._parameters, server, self._access, self._machine, self._journal
+                self._parameters, server, here, self._access, self._machine, self._journal
             )
             self._alive()
         self._seen = self.facts()

@@ -142,6 +142,11 @@ class CopiedTarget(ExistingTarget):
         if left:
             raise RestoreFailed(f"the server is on its own data directory again, and {left}")
 
+    @property
+    def _left(self) -> list[str]:
+        copies = [] if self._copies is None else self._copies.left
+        return [*super()._left, *copies]
+
     def _refuse_restart(self) -> None:
         with told_as_target_error("looking what a restart would bring"), self.connect() as session:
             self._opened()[1].refuse_restart(session)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,10 +26,11 @@ from pgassay.target.by_data import (
     refuse_unstartable,
 )
 from pgassay.target.host import Host
-from pgassay.target.located import Located, output_of, running_in
+from pgassay.target.located import Located, as_whom, output_of, running_in
 from pgassay.target.own_lines import found_before
 from pgassay.target.process_environment import STARTED_FOR
 from pgassay.target.protocol import Change, Journal
+from pgassay.target.seat import Seat
 from pgassay.target.server_memory import RememberedJournal
 from pgassay.target.service import APPEAR_LIMIT_S, Service, put_back_stopped
 from pgassay.target.service_control import START_LOG, by_hand
@@ -55,7 +57,7 @@ class FoundStopped:
         refuse_start(cluster, self._access, self._host)
         change = _change(cluster, self._access, self._host)
         access = marked(self._access, change)
-        self._journal.speaks_of(cluster.identity)
+        self._journal.speaks_of(cluster.identity, Seat(data=change.started, host=change.host))
         self._change = change
         self._journal.record(change)
         self._starting = True
@@ -85,8 +87,13 @@ class FoundStopped:
             wait_s = APPEAR_LIMIT_S if self._starting else 0.0
             note = put_down(change, self._access, self._host, wait_s=wait_s)
         except TargetError as error:
+            down = False
+            with suppress(TargetError):  # it may be out of reach
+                down = is_down(change, self._host)
+            now = "is down, but not shut down" if down else "runs"
+            by_hand = change.undo if now == "runs" else f"{change.do}, then {change.undo}"
             raise RestoreFailed(
-                f"the server was found stopped and runs ({error}); by hand: {change.undo}"
+                f"the server was found stopped and {now} ({error}); by hand: {by_hand}"
             ) from error
         self._change = None
         if not left:
@@ -126,8 +133,14 @@ def is_ours(change: Change, host: Host) -> bool:
         return False
     try:
         words = host.read(Path(f"/proc/{postmaster}/environ")).split(b"\0")
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
+    except OSError as error:
+        # Neither ours nor somebody's: the change stays open until that can be told.
+        raise TargetError(
+            f"whose server runs in {change.started} of {host.label} cannot be told"
+            f" (/proc/{postmaster}/environ: {error.strerror}); {as_whom(host)}"
+        ) from None
     return f"{STARTED_FOR}={change.id}".encode() in words
 
 

@@ -25,7 +25,7 @@ def left_running(access: Access, host: Host) -> Sequence[Change]:
     it stopped: `left_started`."""
     if access.data is None:
         return ()
-    for changes in all_remembered().values():
+    for _, changes in all_remembered():
         lying = [one for one in changes if one.data and one.host == host.name]
         if not lying or any(one.started for one in changes):
             continue

@@ -7,15 +7,13 @@ that is alive, or by another command than the one it was restarted by.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Sequence
 
-from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.errors import ConnectionRefused
 from pgassay.target.access import Access
 from pgassay.target.answering import is_up
+from pgassay.target.dead_run import stays_dead
 from pgassay.target.host import Host
-from pgassay.target.local_host import lock_run
 from pgassay.target.protocol import Change
 from pgassay.target.recover_service import bring_up
 from pgassay.target.server_memory import all_remembered
@@ -27,7 +25,7 @@ def start_left_down(dsn: str, access: Access, machine: Host, refused: Connection
     changes = restarts_left(dsn, access)
     if not changes or access.why_no_restart or changes[-1].restarted_by != access.restarted_by:
         return ""
-    with _its_run_dead(changes[-1]):
+    with stays_dead(changes):
         note = bring_up(dsn, changes, access, machine, refused)
     return (
         "the server did not answer: a run that was killed while it restarted it had left it so;"
@@ -55,30 +53,10 @@ def restarts_left(dsn: str, access: Access) -> Sequence[Change]:
     if is_up(dsn):
         return ()
     address, here = first_address(dsn), access.ssh or ""
-    for changes in all_remembered().values():
+    for _, changes in all_remembered():
         lying = [one for one in changes if one.data]
         if lying and not any(one.copy for one in lying):
             last = lying[-1]
             if last.host == here and last.reached == address != "":
                 return lying
     return ()
-
-
-@contextmanager
-def _its_run_dead(change: Change) -> Iterator[None]:
-    """Holds the run's directory, as it did; TargetError where it does so still."""
-    lock = None
-    if change.journal:
-        directory = Path(change.journal).parent
-        with suppress(FileNotFoundError):
-            lock = lock_run(directory)
-            if lock is None:
-                raise TargetError(
-                    f"another pgassay run, {directory}, is using this server; wait for it to end,"
-                    " or end it"
-                )
-    try:
-        yield
-    finally:
-        if lock is not None:
-            lock.release()

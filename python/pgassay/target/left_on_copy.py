@@ -29,6 +29,7 @@ from pgassay.target.recover_copy import (
     place_of,
     with_the_copy,
 )
+from pgassay.target.seat import Seat, seat_here, seat_of
 from pgassay.target.server_memory import (
     RememberedJournal,
     all_remembered,
@@ -81,17 +82,16 @@ class LeftCopy:
         return self.change in remembered(self.server)
 
 
-def left_up(session: Connection, label: str) -> LeftCopy | None:
+def left_up(server: str, here: Seat) -> LeftCopy | None:
     """Whether a server that takes connections is on a dead run's copy, by its own identity."""
-    server = identity(session) or label
-    change = newest_copy(remembered(server))
+    change = newest_copy(remembered(server, here))
     return None if change is None else LeftCopy(server, change)
 
 
 def left_down(dsn: str, access: Access) -> LeftCopy | None:
     """The same of one that does not, by the address and the host it was on."""
     address, here = first_address(dsn), access.ssh or ""
-    for server, changes in all_remembered().items():
+    for server, changes in all_remembered():
         change = newest_copy(changes)
         if change is not None and change.host == here and change.reached == address != "":
             return LeftCopy(server, change)
@@ -154,7 +154,7 @@ def told_of_copies(refused: ConnectionRefused, dsn: str, access: Access) -> Conn
 
 def _left_on(host: str) -> list[Change]:
     """The copies on one host that dead runs have left servers on."""
-    found = (newest_copy(changes) for changes in all_remembered().values())
+    found = (newest_copy(changes) for _, changes in all_remembered())
     return [one for one in found if one is not None and one.host == host]
 
 
@@ -184,7 +184,8 @@ def reach(
         told_as_target_error("looking for a copy that a killed run has left"),
         closing(connect(parameters)) as session,
     ):
-        left = left_up(session, parameters.label)
+        here = seat_here(session, parameters, machine)
+        left = left_up(identity(session) or parameters.label, here)
         if left is None:
             return parameters, []
         if why_not(left, access):
@@ -248,7 +249,7 @@ def _give_back(left: LeftCopy, place: DataPlace, journal: RememberedJournal) -> 
         give_back_held(left.change, place)
         raise
     # What was changed on the copy went with it; the copy itself last, for we may be killed here.
-    _, gone = with_the_copy(left.change, remembered(left.server))
+    _, gone = with_the_copy(left.change, remembered(left.server, seat_of(left.change)))
     for change in reversed(gone):
         journal.settled(left.server, change)
     return given

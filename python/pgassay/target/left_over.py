@@ -15,6 +15,7 @@ import psycopg
 
 from pgassay.errors import TargetError
 from pgassay.target.access import Access
+from pgassay.target.dead_run import folders_of, is_alive, stays_dead
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import sweep_host
 from pgassay.target.own_lines import Whose, line_of
@@ -22,7 +23,8 @@ from pgassay.target.protocol import Change, Connection, ConnectionParameters
 from pgassay.target.recover_service import Restart
 from pgassay.target.schema import DROP, refuse_foreign
 from pgassay.target.schema_variants import by_hand, is_undo_of_a_variant, take_back
-from pgassay.target.server_memory import RememberedJournal, memory_file, remembered
+from pgassay.target.seat import Seat, seat_of
+from pgassay.target.server_memory import RememberedJournal, elsewhere, memory_file, remembered
 from pgassay.target.service_control import START_LOG
 from pgassay.target.session import connect, one_line
 from pgassay.target.setting_scope import scope_of
@@ -32,17 +34,43 @@ from pgassay.target.waiting import OthersWait
 
 
 def undo_dead_run(
-    parameters: ConnectionParameters, server: str, machine: Host, journal: RememberedJournal
+    parameters: ConnectionParameters,
+    server: str,
+    here: Seat,
+    machine: Host,
+    journal: RememberedJournal,
 ) -> list[str]:
     """All that this machine remembers of a server and of its host's knobs; a sentence for what is
     left as it is. What may be in force until a restart stays remembered: `restart_for_dead_run`.
     The server is on its own data directory: `left_on_copy.reach`; that it was started is seen to
     by `left_started`.
 
-    The caller holds the server's lock.
+    The caller holds the server's lock, which a run that lives lets go of in every restart.
     """
     sweep_host(machine)
-    left = [change for change in remembered(server) if not change.started]
+    left = [change for change in remembered(server, here) if not change.started]
+    with stays_dead(left, journal.place):
+        return _undone(parameters, server, left, machine, journal)
+
+
+def told_of_others(server: str, here: Seat) -> list[str]:
+    """Sentences on what a dead run has left on other servers with this one's identifier."""
+    return [
+        f"a run that was killed has changed another server with this one's system identifier"
+        f" ({seat_of(changes[-1])}): left as it is, also if that is this server, moved since;"
+        f" undone by `pgassay recover {' '.join(str(one) for one in folders_of(changes)) or 'RUN'}`"
+        for changes in elsewhere(server, here)
+        if not is_alive(changes)
+    ]
+
+
+def _undone(
+    parameters: ConnectionParameters,
+    server: str,
+    left: list[Change],
+    machine: Host,
+    journal: RememberedJournal,
+) -> list[str]:
     notes: list[str] = []
     settled: set[str] = set()
     theirs: set[str] = set()
@@ -64,6 +92,7 @@ def undo_dead_run(
 def restart_for_dead_run(
     parameters: ConnectionParameters,
     server: str,
+    here: Seat,
     access: Access,
     machine: Host,
     journal: RememberedJournal,
@@ -73,9 +102,21 @@ def restart_for_dead_run(
 
     The caller holds the server's lock, which a restart takes along.
     """
-    owed = [change for change in remembered(server) if not change.started]
+    owed = [change for change in remembered(server, here) if not change.started]
     if not owed:
         return []
+    with stays_dead(owed, journal.place):
+        return _restarted(parameters, server, owed, access, machine, journal)
+
+
+def _restarted(
+    parameters: ConnectionParameters,
+    server: str,
+    owed: Sequence[Change],
+    access: Access,
+    machine: Host,
+    journal: RememberedJournal,
+) -> list[str]:
     remove_start_logs(owed, machine)
     restart = Restart(access, machine)
     for change in owed:

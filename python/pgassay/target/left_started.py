@@ -7,8 +7,8 @@ a server that shows signs of production.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Collection
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,12 +16,13 @@ from pgassay.errors import TargetError
 from pgassay.target import run_lock
 from pgassay.target.access import Access
 from pgassay.target.answering import is_up, wait_while_on_its_way
+from pgassay.target.dead_run import stays_dead
 from pgassay.target.found_stopped import is_down, is_ours
 from pgassay.target.host import Host
 from pgassay.target.left_by_data import is_another, same_place, told_of_another
-from pgassay.target.local_host import lock_run
 from pgassay.target.protocol import Change, Journal
 from pgassay.target.recover import recover_started
+from pgassay.target.seat import Seat
 from pgassay.target.server_memory import all_remembered, forget, remembered
 from pgassay.target.session import connect, resolve, told_as_target_error
 from pgassay.target.signs import look_for_signs, refuse_signs
@@ -57,7 +58,7 @@ def _started_here(access: Access, host: Host) -> list[LeftStarted]:
         return []
     return [
         LeftStarted(server, tuple(changes))
-        for server, changes in all_remembered().items()
+        for server, changes in all_remembered()
         for change in changes
         if change.started
         and change.host == host.name
@@ -73,7 +74,7 @@ def put_left_down(
     if left is None:
         # Remembered by the path alone, and what lies there is left as it is.
         return [told_of_another(one.change, host) for one in _started_here(access, host)]
-    with _dead(left):
+    with stays_dead(left.changes):
         if not access.allow_restart:
             raise TargetError(
                 f"a run that was killed has started the {left.change.what}; here"
@@ -105,33 +106,13 @@ def _refuse_in_use(change: Change, host: Host, accept: Collection[str]) -> None:
     refuse_signs(signs, change.what)
 
 
-def told_of_start(server: str) -> list[str]:
+def told_of_start(server: str, here: Seat) -> list[str]:
     """Sentences for a run that does not name the data directory, and so leaves it up."""
     return [
         f"{change.what}: a run that was killed had started it, and `pgassay recover RUN` stops it"
-        for change in remembered(server)
+        for change in remembered(server, here)
         if change.started
     ]
-
-
-@contextmanager
-def _dead(left: LeftStarted) -> Iterator[None]:
-    """That run stays dead meanwhile; TargetError where it lives. Its directory is on this machine
-    and has a lock, which dies with it, through all the restarts of its server."""
-    folder = Path(left.change.journal).parent
-    if not left.change.journal or not folder.is_dir():
-        yield
-        return
-    lock = lock_run(folder)
-    if lock is None:
-        raise TargetError(
-            f"another pgassay run ({folder}) has started the {left.change.what}; wait for it to"
-            " end, or end it"
-        )
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 class _TheirJournal:

@@ -13,6 +13,7 @@ from pathlib import Path
 from pgassay.errors import TargetError
 from pgassay.target.host import Host, text_of
 from pgassay.target.own_role import own_role
+from pgassay.target.process_bounds import Bounds, bounds_of
 from pgassay.target.process_environment import PLAIN, Environment, environment_of
 from pgassay.target.protocol import Change, Connection
 from pgassay.target.statements import statement
@@ -37,6 +38,8 @@ class Located:
     """Whether its logging collector takes over that output once it runs."""
     environment: Environment | None = field(default=None, repr=False)
     """What it was started with; None where that is not known."""
+    bounds: Bounds | None = None
+    """The limits and priorities that it was started with; the same."""
 
 
 def locate(session: Connection, host: Host) -> Located:
@@ -67,7 +70,8 @@ def locate(session: Connection, host: Host) -> Located:
         raise TargetError(f"{data} of {host.label} is not the data directory of {where}")
     collects = session.execute("SHOW logging_collector").fetchone() == ("on",)
     output, environment = output_of(host, postmaster), environment_of(host, postmaster)
-    return Located(data, owner.account, postmaster, output, collects, environment)
+    bounds = bounds_of(host, postmaster)
+    return Located(data, owner.account, postmaster, output, collects, environment, bounds)
 
 
 def as_left(data: Path, account: str, change: Change) -> Located:
@@ -106,7 +110,16 @@ def running_in(host: Host, data: Path) -> int | None:
     """The postmaster of a data directory; None where none runs."""
     pid = _pid_in(host, data)
     works = _program(host, pid) in SERVER_PROGRAMS and not _is_dead(host, pid)
-    return pid if works else None
+    return pid if works and not _works_elsewhere(host, pid, data) else None
+
+
+def _works_elsewhere(host: Host, pid: int, data: Path) -> bool:
+    """Whether a process is another cluster's: a pid file that a crash has left names a number that
+    somebody else has by now. By inode, for a container may call the directory otherwise; a process
+    that may not be seen is taken for this one's."""
+    done = host.run(["stat", "-L", "-c", "%d %i", f"/proc/{pid}/cwd", data])
+    where = done.stdout.splitlines()
+    return len(where) == 2 and where[0] != where[1]
 
 
 def has_remains(host: Host, server: Located) -> bool:

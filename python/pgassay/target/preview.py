@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from pgassay.errors import ConnectionRefused, TargetError
@@ -25,11 +26,12 @@ from pgassay.target.preview_host import look_at_host
 from pgassay.target.preview_model import PlannedChange, Preview
 from pgassay.target.preview_stopped import COPIES as ON_COPIES
 from pgassay.target.preview_stopped import look_by_data, preview_stopped
-from pgassay.target.protocol import Connection, Context, ResetLevel
+from pgassay.target.protocol import Change, Connection, Context, ResetLevel
 from pgassay.target.recover_copy import with_the_copy
 from pgassay.target.reset_levels import refuse_unreadable
 from pgassay.target.run_lock import refuse_other_runs
 from pgassay.target.schema import SCHEMA, refuse_elsewhere, refuse_foreign
+from pgassay.target.seat import seat_here
 from pgassay.target.server_memory import remembered
 from pgassay.target.server_paths import account_of, own_directory
 from pgassay.target.session import connect, identity, resolve, told_as_target_error
@@ -76,7 +78,10 @@ def preview_existing(
         session.execute("SET default_transaction_read_only = on")
         reason = unfit(session, parameters.label)
         signs = tuple(look_for_signs(session))
-        left = left_up(session, parameters.label)
+        server = identity(session) or parameters.label
+        with closing(access.host()) as host:
+            here = seat_here(session, parameters, host)
+        left, remains = left_up(server, here), remembered(server, here)
         # What a dead run has left there takes room until it is given back.
         copies = COPIES + schema_variants if left is None else 0
         restarts = not access.why_no_restart and (
@@ -106,7 +111,7 @@ def preview_existing(
                 *_waiting(
                     session,
                     access,
-                    parameters.label,
+                    remains,
                     reloads=bool(settings),
                     restarts=restarts,
                 ),
@@ -118,7 +123,7 @@ def preview_existing(
                 *_restarts(session, settings, access, for_knobs=restarts_for_knobs),
                 *_data_changes(session, building_sql, rule),
                 *_room_changes(on_host.room),
-                *_left_over(session, parameters.label, left),
+                *_left_over(remains, left),
             ),
             data_directory=None if data is None else str(data),
             sees_host=access.reaches_host or _is_here(session),
@@ -188,11 +193,16 @@ def _refusals(
 
 
 def _waiting(
-    session: Connection, access: Access, label: str, *, reloads: bool, restarts: bool
+    session: Connection,
+    access: Access,
+    remains: Sequence[Change],
+    *,
+    reloads: bool,
+    restarts: bool,
 ) -> Iterator[str]:
     """What somebody has edited, and a run would bring into force."""
     # What a killed run has left is undone before all else.
-    left = dict.fromkeys(one.setting for one in remembered(identity(session) or label))
+    left = dict.fromkeys(one.setting for one in remains)
     if reloads and access.scope(session).reloads:
         try:
             refuse_reload(session, left)
@@ -260,8 +270,7 @@ def _left_refusals(left: LeftCopy | None, access: Access) -> Iterator[str]:
             yield str(error)
 
 
-def _left_over(session: Connection, label: str, left: LeftCopy | None) -> Iterator[PlannedChange]:
-    changes = remembered(identity(session) or label)
+def _left_over(changes: Sequence[Change], left: LeftCopy | None) -> Iterator[PlannedChange]:
     if left is not None:
         changes, _ = with_the_copy(left.change, changes)
         yield PlannedChange(

@@ -7,6 +7,7 @@ run does about that, what would stop it, which checks come only in the run. Neve
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 
 from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.spec.reset import ResetLevel, ResetRule
@@ -19,6 +20,7 @@ from pgassay.target.left_on_copy import told_of_copies
 from pgassay.target.left_started import left_started
 from pgassay.target.preview_model import PlannedChange, Preview
 from pgassay.target.schema import SCHEMA
+from pgassay.target.seat import Seat
 from pgassay.target.server_memory import remembered
 
 COPIES = (
@@ -100,7 +102,9 @@ def _changes(
     )
     if rule.level is ResetLevel.SNAPSHOT:
         yield PlannedChange("host", COPIES, "a stop and a start before every trial")
-    for change in reversed(remembered(cluster.identity)):
+    with closing(access.host()) as host:
+        here = Seat(data=str(host.resolve(cluster.data)), host=host.name)
+    for change in reversed(remembered(cluster.identity, here)):
         yield PlannedChange("server", f"undo what a killed run left: {change.what}", "first")
 
 

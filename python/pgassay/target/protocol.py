@@ -200,6 +200,8 @@ class Change:
     started: str = ""
     """For a server that was found stopped and is started: its data directory; `reached` is then the
     whole way to it, `log` the file that its output goes to."""
+    seat: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
+    """Which server it was made on, of several with one identifier (seat.py)."""
     journal: str = ""
     """In the memory of a server: the journal of the run that made the change,"""
     run: str = ""

@@ -31,6 +31,7 @@ from pgassay.target.left_over import remove_start_logs, sql_by_hand, undo_newest
 from pgassay.target.protocol import Change, Connection, Journal
 from pgassay.target.recover_copy import give_back_copied, newest_copy
 from pgassay.target.recover_service import Restart, bring_up
+from pgassay.target.seat import Seat, is_elsewhere, seat_here, seat_of
 from pgassay.target.server_memory import RememberedJournal
 from pgassay.target.session import connect, identity, one_line, resolve, told_as_target_error
 from pgassay.target.standing import not_restored
@@ -158,7 +159,7 @@ def recover_existing(
     with connect(parameters, statement_limit_s=0) as session:
         with told_as_target_error("taking the run lock"):
             run_lock.take(session)
-        _refuse_other_server(session, changes)
+        _refuse_other_server(session, changes, seat_here(session, parameters, machine))
         restart = Restart(access, machine)
         remembering = RememberedJournal(journal)
         remembering.speaks_of(identity(session) or parameters.label)
@@ -193,10 +194,13 @@ def _way(dsn: str, changes: Sequence[Change], access: Access, host: Host) -> str
     return way_as_left(dsn, changes, access, host) or look(dsn, access, host).dsn
 
 
-def _refuse_other_server(session: Connection, changes: Sequence[Change]) -> None:
+def _refuse_other_server(session: Connection, changes: Sequence[Change], seat: Seat) -> None:
     here = {"", identity(session), identity(session, with_database=True)}
-    if len(here) > 1 and any(change.server not in here for change in changes):
+    other = len(here) > 1 and any(change.server not in here for change in changes)
+    apart = next((one for one in changes if is_elsewhere(one, seat)), None)
+    if other or apart is not None:
+        which = "" if apart is None else f" ({seat_of(apart)})"
         raise RestoreFailed(
-            f"{session.info.host}:{session.info.port} is not the server and database of this run;"
-            " set PGSERVICE, PGHOST and the like as they were then"
+            f"{session.info.host}:{session.info.port} is not the server and database of this run"
+            f"{which}; set PGSERVICE, PGHOST and the like as they were then"
         )

@@ -1,7 +1,8 @@
 """What is changed on an existing server now, for whoever comes after a run that was killed.
 
-Enters: changes about to be made. Leaves: one file for each server, synced before the change, that
-the next run from this machine and user finds by the server's own identity.
+Enters: changes about to be made. Leaves: one file for each identity of a server, synced before the
+change, that the next run from this machine and user finds by it; and of several servers that have
+the same one, only what was changed on its own.
 Never: knows of runs from elsewhere; those are told by the mark of the schema (schema.py).
 
 The journal of a run has the same, but the next run does not know that run's directory.
@@ -27,6 +28,7 @@ from pgassay.target.account import name_of
 from pgassay.target.host import NoLocks
 from pgassay.target.local_host import HERE, LocalLock
 from pgassay.target.protocol import Change, Journal
+from pgassay.target.seat import Seat, is_elsewhere, seat_of
 
 ALONE_LIMIT_S = 30.0
 """A file is read and written in milliseconds, on a busy disk in seconds."""
@@ -39,13 +41,14 @@ class RememberedJournal:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._server = ""
+        self._server, self._seat = "", Seat()
         self._open: list[str] = []
         """Changes that this run has made and not undone, oldest first."""
 
-    def speaks_of(self, server: str) -> None:
-        """From here on changes are of this server: its identity, or else where it was reached."""
-        self._server = server
+    def speaks_of(self, server: str, seat: Seat = Seat()) -> None:  # noqa: B008 (frozen)
+        """From here on changes are of this server: its identity, or else where it was reached; and
+        which of those that have the same."""
+        self._server, self._seat = server, seat
 
     @property
     def place(self) -> str:
@@ -60,6 +63,7 @@ class RememberedJournal:
     def record(self, change: Change) -> None:
         """On disk in both places when this returns."""
         self._open.append(change.id)
+        change = replace(change, seat=self._seat.kept())
         kept = replace(change, journal=self.place, run=self.run)
         with _alone():
             remember(self._server, [*remembered(self._server), kept])
@@ -89,8 +93,18 @@ class RememberedJournal:
         self.undone_at(change.journal, change.id)
 
 
-def remembered(server: str) -> list[Change]:
-    """What a run that is gone has left changed, oldest first."""
+def remembered(server: str, here: Seat = Seat()) -> list[Change]:  # noqa: B008 (frozen)
+    """What a run that is gone has left changed, oldest first; but for what was changed on another
+    server of that identity than the one that is `here`."""
+    return [change for change in _read(server) if not is_elsewhere(change, here)]
+
+
+def elsewhere(server: str, here: Seat) -> list[list[Change]]:
+    """The rest of it, server by server."""
+    return _by_server([change for change in _read(server) if is_elsewhere(change, here)])
+
+
+def _read(server: str) -> list[Change]:
     path = memory_file(server)
     try:
         if path.stat().st_uid != os.geteuid():
@@ -109,13 +123,27 @@ def remembered(server: str) -> list[Change]:
         ) from None
 
 
-def all_remembered() -> dict[str, list[Change]]:
-    """The same of every server; what cannot be read is passed over."""
-    found: dict[str, list[Change]] = {}
+def all_remembered() -> list[tuple[str, list[Change]]]:
+    """The same of every server, with its identity, which several may have; what cannot be read is
+    passed over."""
+    found: list[tuple[str, list[Change]]] = []
     for path in sorted(memory_file("0").parent.glob("*.json")):
         with suppress(OSError, ValueError, TypeError, KeyError, SetupError):
             server = str(json.loads(path.read_text("utf-8"))["server"])
-            found[server] = remembered(server)
+            found += [(server, changes) for changes in _by_server(remembered(server))]
+    return found
+
+
+def _by_server(changes: Sequence[Change]) -> list[list[Change]]:
+    """Changes put together that may be of one server; their order stays."""
+    found: list[list[Change]] = []
+    for change in changes:
+        for others in found:
+            if not any(is_elsewhere(change, seat_of(one)) for one in others):
+                others.append(change)
+                break
+        else:
+            found.append([change])
     return found
 
 
@@ -188,7 +216,7 @@ def forget_never_made(run: str, made: Collection[str]) -> None:
     By name and not by path: what another run has left open is no less open when its folder was
     removed and a later run has put its own there.
     """
-    for server, changes in all_remembered().items():
+    for server, changes in all_remembered():
         for change in changes:
             if change.run == run != "" and change.id not in made:
                 forget(server, change.id)

@@ -12,11 +12,10 @@ from pathlib import Path
 
 from pgassay.target.host import Host, is_there
 from pgassay.target.protocol import Connection
+from pgassay.target.server_build import running_program
 from pgassay.target.service_control import Control, PgCtl
 from pgassay.target.waiting import OthersWait
 
-_GONE = " (deleted)"
-"""What the kernel says of a running program whose file was replaced (proc(5), exe)."""
 _NAME = "postgres (PostgreSQL) "
 
 
@@ -49,6 +48,4 @@ def refuse_other_program(
 def _next_program(host: Host, account: str, postmaster: int, control: Control) -> Path | None:
     if isinstance(control, PgCtl):
         return control.bin_directory / "postgres"
-    done = host.run(["readlink", f"/proc/{postmaster}/exe"], user=account)
-    path = done.stdout.strip().removesuffix(_GONE)
-    return Path(path) if done.returncode == 0 and path.startswith("/") else None
+    return running_program(host, account, postmaster)

@@ -28,6 +28,7 @@ from pgassay.target.located import (
     running_in,
 )
 from pgassay.target.postmaster import StartError, failure
+from pgassay.target.process_bounds import bounds_of
 from pgassay.target.process_environment import environment_of, keepable
 from pgassay.target.protocol import Connection, ConnectionParameters
 from pgassay.target.server_program import refuse_other_program
@@ -245,7 +246,8 @@ class Service:
         if postmaster is not None:
             seen = environment_of(self._host, postmaster) or self.server.environment
             output = output_of(self._host, postmaster) or self.server.output
-            self.server = replace(self.server, environment=seen, output=output)
+            bounds = bounds_of(self._host, postmaster) or self.server.bounds
+            self.server = replace(self.server, environment=seen, output=output, bounds=bounds)
         return postmaster
 
     def _raise_down(self, done: Finished, before: _Before) -> NoReturn:

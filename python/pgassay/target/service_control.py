@@ -13,9 +13,17 @@ from typing import Protocol
 from pgassay.errors import TargetError
 from pgassay.target.account import last_line
 from pgassay.target.host import Finished, Host
-from pgassay.target.located import Located
-from pgassay.target.process_environment import STARTED_FOR
-from pgassay.target.start_directory import ENV, last_options, start_directory
+from pgassay.target.located import Located, running_in
+from pgassay.target.process_bounds import as_before, refuse_other_bounds
+from pgassay.target.process_environment import STARTED_FOR, as_script
+from pgassay.target.server_build import refuse_other_build, running_program
+from pgassay.target.server_output import refuse_unopenable
+from pgassay.target.start_directory import (
+    ENV,
+    last_options,
+    repeated_options,
+    start_directory,
+)
 from pgassay.target.system_unit import refuse_leaving_unit
 
 RESTART_LIMIT_S = 600.0
@@ -185,30 +193,39 @@ class PgCtl:
         done = host.run([program, "status", "-D", server.data], user=server.account)
         if done.returncode:
             raise TargetError(f"target.bin: {program} on {host.label}: {last_line(done)}")
-        if server.output is None and not server.collects:
-            raise TargetError(
-                "target.bin: the server writes its log to a pipe, which pg_ctl could not give "
-                "back after a restart; name its service or its cluster instead"
-            )
+        seen = running_program(host, server.account, server.postmaster)
+        refuse_other_build(host, self.bin_directory, server.data, seen)
+        refuse_unopenable(host, server)
         if server.environment is None:
             raise TargetError(
                 "target.bin: the environment that the server was started with cannot be read"
                 f" (/proc/{server.postmaster}/environ of {host.label}), so pg_ctl could not give it"
                 " back after a restart; name its service or its cluster instead"
             )
+        as_before(host, server.account, server.bounds)
         # TargetError where it was started in a directory that cannot be told.
         start_directory(host, server.data, last_options(host, server.data), server.environment)
         refuse_leaving_unit(host, server, "bin")
 
     def restart(self, host: Host, server: Located) -> Finished:
-        return self._brought_up(host, server, ["restart", "-m", "fast"])
+        # Looked at once more: somebody may have started it anew, and it must not stay down.
+        refuse_unopenable(host, server)
+        start = as_before(host, server.account, server.bounds)
+        return self._brought_up(host, server, ["restart", "-m", "fast"], *start)
 
     def start(self, host: Host, server: Located) -> Finished:
         # "restart" would repeat the options of the last start by itself, and stop a server that
         # somebody has started in this very moment.
-        return self._brought_up(host, server, ["start", "-o", last_options(host, server.data)])
+        words = ["start", "-o", repeated_options(host, server.data)]
+        try:
+            start = as_before(host, server.account, server.bounds)
+        except TargetError:
+            start = [], server.account  # better up with others, which is told, than down
+        return self._brought_up(host, server, words, *start)
 
-    def _brought_up(self, host: Host, server: Located, action: list[str]) -> Finished:
+    def _brought_up(
+        self, host: Host, server: Located, action: list[str], before: list[str], user: str | None
+    ) -> Finished:
         through: list[str | Path] = []
         environment = server.environment
         directory = start_directory(host, server.data, last_options(host, server.data), environment)
@@ -222,8 +239,18 @@ class PgCtl:
         words += [self.bin_directory / "pg_ctl", *action, "-D", server.data]
         words += ["-s", "-w", "-t", str(round(RESTART_LIMIT_S / 2))]
         words += ["-l", server.output or server.data / START_LOG]
-        user, limit_s = server.account, RESTART_LIMIT_S
-        return host.run(words, user=user, limit_s=limit_s, environment=environment)
+        limit_s = RESTART_LIMIT_S
+        if user is None and environment is not None:
+            # Nothing that the server's account has chosen (LD_PRELOAD) may come to root's part.
+            shell = [ENV, "-i", "/bin/sh", "-s", "--"]
+            done = host.run([*before, *shell, *words], text=as_script(environment), limit_s=limit_s)
+        else:
+            words = [*before, *words]
+            done = host.run(words, user=user, limit_s=limit_s, environment=environment)
+        postmaster = running_in(host, server.data)
+        if postmaster is not None:
+            refuse_other_bounds(host, postmaster, server.bounds)
+        return done
 
     def stop(self, host: Host, server: Located) -> Finished:
         words: list[str | Path] = [self.bin_directory / "pg_ctl", "stop", "-D", server.data]

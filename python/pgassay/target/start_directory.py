@@ -22,6 +22,7 @@ ENV = "/usr/bin/env"
 """By its path: what it starts may have a PATH without it."""
 _LAST_OPTIONS = "postmaster.opts"
 _OPTION = re.compile(r'"([^"]*)"')
+_OWN_DIRECTORY = re.compile(r'"-D" "(/[^"]*)" ?')
 # The server takes these from where it was started; all else from its data directory.
 _FILES = frozenset({"config_file", "data_directory", "hba_file", "ident_file"})
 
@@ -41,6 +42,27 @@ def last_options(host: Host, data: Path) -> str:
     first = text.split("\n", 1)[0]
     start = first.find(' "')
     return "" if start < 0 else first[start + 1 :]
+
+
+def repeated_options(host: Host, data: Path) -> str:
+    """The same for `pg_ctl start -D data`, which puts a directory of its own before them: without
+    one that is the same, for they would grow with every start."""
+    options = last_options(host, data)
+    while (own := _OWN_DIRECTORY.match(options)) and _is_same(host, Path(own[1]), data):
+        options = options[own.end() :]
+    return options
+
+
+def _is_same(host: Host, one: Path, other: Path) -> bool:
+    found = _resolved(host, one)
+    return found is not None and found == _resolved(host, other)
+
+
+def last_program(host: Host, data: Path) -> Path | None:
+    """The program it was last started as; None for one that was never started."""
+    text = text_of(host, data / _LAST_OPTIONS) or ""
+    path = text.split("\n", 1)[0].partition(' "')[0].strip()
+    return Path(path) if path.startswith("/") else None
 
 
 def words_of(options: str) -> list[str]:

@@ -1,0 +1,146 @@
+"""Two servers with one system identifier: what is left on one is never undone at the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgassay.errors import RestoreFailed, TargetError
+from pgassay.samples.handover import held
+from pgassay.samples.journal import FileJournal, open_changes
+from pgassay.target.account import Account
+from pgassay.target.cluster import Cluster
+from pgassay.target.existing import ExistingTarget
+from pgassay.target.preview import preview_existing
+from pgassay.target.protocol import Connection
+from pgassay.target.recover import recover
+from pgassay.target.server_memory import all_remembered, remember
+from pgassay.target.workspace import make_workspace, new_name
+from support.servers import (
+    LabServer,
+    installation_named,
+    running_lab_server,
+    started_on_a_free_port,
+)
+
+
+def build(session: Connection) -> None:
+    session.execute("CREATE TABLE account (id int)")
+
+
+def scalar(server: LabServer, query: str) -> Any:
+    with server.admin() as session:
+        row = session.execute(query.encode()).fetchone()
+    assert row is not None
+    return row[0]
+
+
+@pytest.fixture(scope="module")
+def clones(account: Account, servers_base: Path) -> Iterator[tuple[LabServer, LabServer]]:
+    """One cluster, and a copy of it that was made while it was stopped."""
+    with running_lab_server(installation_named("embedded-18"), account, servers_base) as one:
+        one.cluster.stop(gently=True)
+        other = Cluster(one.cluster.installation, make_workspace(account, servers_base, new_name()))
+        there = other.workspace
+        try:
+            data = one.cluster.workspace.data
+            account.require(["cp", "-a", "-T", data, there.data], limit_s=60)
+            sockets = f"unix_socket_directories = '{there.socket_directory}'\n"
+            account.require(["tee", "-a", there.data / "pgassay.conf"], text=sockets, limit_s=10)
+            port = started_on_a_free_port(other)
+            one.cluster.start()
+            yield one, LabServer(other, port)
+        finally:
+            other.stop(gently=False)
+            there.remove()
+
+
+@pytest.fixture
+def both(
+    clones: tuple[LabServer, LabServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[LabServer, LabServer]]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    yield clones
+    for server in clones:
+        assert scalar(server, "SHOW work_mem") == "4MB"
+        assert scalar(server, "SELECT to_regnamespace('pgassay')") is None
+    assert all_remembered() == []
+
+
+def target_of(server: LabServer, folder: Path, dsn: str = "") -> ExistingTarget:
+    folder.mkdir(exist_ok=True)
+    journal = FileJournal(folder / "journal.jsonl")
+    return ExistingTarget(dsn or server.dsn(), journal, allow_changes=True, accept=["commits"])
+
+
+def killed(server: LabServer, folder: Path) -> Path:
+    """A run that changes a setting and makes its data, and is then no more; its journal."""
+    target = target_of(server, folder)
+    target.open()
+    target.prepare(build, {"work_mem": "8MB"})
+    assert target._control is not None
+    target._control.close()
+    return folder / "journal.jsonl"
+
+
+def test_a_run_on_a_copy_leaves_the_other_its_undoing_and_says_so(
+    both: tuple[LabServer, LabServer], tmp_path: Path
+) -> None:
+    one, other = both
+    journal = killed(one, tmp_path / "dead")
+    left = open_changes(journal)
+    plan = preview_existing(other.dsn(), accept=["commits"], settings={}, building_sql=[])
+    assert not any("killed" in change.what for change in plan.changes)
+    with closing(target_of(other, tmp_path / "next")) as target:
+        target.open()
+        target.prepare(build, {"work_mem": "9MB"})
+        notes = " ".join(target.reset({}).notes)
+    assert f"recover {journal.parent}" in notes
+    assert str(one.cluster.workspace.data) in notes
+    assert open_changes(journal) == left
+    assert scalar(one, "SHOW work_mem") == "8MB"
+    # With the environment of today it would go to the copy.
+    with pytest.raises(RestoreFailed, match="is not the server and database of this run"):
+        recover(other.dsn(), left, FileJournal(journal))
+    assert recover(one.dsn(), left, FileJournal(journal)) == []
+    assert open_changes(journal) == []
+
+
+def test_what_was_left_on_both_is_undone_on_each_by_its_next_run(
+    both: tuple[LabServer, LabServer], tmp_path: Path
+) -> None:
+    journals = [killed(server, tmp_path / f"dead-{n}") for n, server in enumerate(both)]
+    assert len(all_remembered()) == 2
+    for server, journal in zip(both, journals, strict=True):
+        # By another way than the dead run's: it is the same server.
+        sockets = server.cluster.workspace.socket_directory
+        dsn = f"host={sockets} port={server.port} user=postgres dbname=lab"
+        with closing(target_of(server, tmp_path / "next", dsn)) as target:
+            target.open()
+            assert scalar(server, "SHOW work_mem") == "4MB"
+            assert open_changes(journal) == []
+
+
+def test_what_an_older_version_remembers_is_undone_and_never_under_a_run_that_lives(
+    both: tuple[LabServer, LabServer], tmp_path: Path
+) -> None:
+    one, other = both
+    journal = killed(one, tmp_path / "dead")
+    ((server, changes),) = all_remembered()
+    # It did not know which of the two it was.
+    remember(server, [replace(change, seat={}) for change in changes])
+    with (
+        held(journal.parent),
+        closing(target_of(other, tmp_path / "next")) as target,
+        pytest.raises(TargetError, match=r"another pgassay run, .*dead, is using this server"),
+    ):
+        target.open()
+    assert len(open_changes(journal)) == len(changes)
+    with closing(target_of(one, tmp_path / "next")) as target:
+        target.open()
+        assert scalar(one, "SHOW work_mem") == "4MB"
