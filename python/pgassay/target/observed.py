@@ -25,6 +25,8 @@ from pgassay.target.statements import statement
 
 STATEMENT_LIMIT_S = 5.0
 """As the samplers': what takes longer is a load of its own."""
+_LASTS_S = 60.0
+"""A session at most, whatever becomes of the server: its host may be looked at meanwhile."""
 
 
 class ObservedServer:
@@ -42,9 +44,9 @@ class ObservedServer:
         if self._there is not None:
             self._there.close()
 
-    def connect(self) -> Connection:
-        """A read-only session. Raises ConnectionRefused."""
-        session = connect(self.parameters, statement_limit_s=STATEMENT_LIMIT_S)
+    def connect(self, *, lasts_s: float = _LASTS_S) -> Connection:
+        """A read-only session, cut after so long. Raises ConnectionRefused."""
+        session = connect(self.parameters, statement_limit_s=STATEMENT_LIMIT_S, lasts_s=lasts_s)
         try:
             session.execute(statement("observed_session"), prepare=False)
         except BaseException:

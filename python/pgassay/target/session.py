@@ -18,6 +18,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.target import libpq
+from pgassay.target.bounded_session import BoundedSession
 from pgassay.target.protocol import Connection, ConnectionParameters
 from pgassay.target.statements import statement
 
@@ -60,9 +61,11 @@ def connect(
     *,
     statement_limit_s: float = STATEMENT_LIMIT_S,
     through_pooler: bool = False,
+    lasts_s: float | None = None,
 ) -> Connection:
     """A control session; `statement_limit_s` 0 is none. One through a pooler is refused, or where
-    that may be, left with the limits it has: what it sets would be left to others."""
+    that may be, left with the limits it has: what it sets would be left to others. It is cut after
+    `lasts_s`, where that is given, also from a server that does not answer any more."""
     arguments = {
         "application_name": APPLICATION_NAME,
         **parameters.for_psycopg(),
@@ -71,6 +74,8 @@ def connect(
     }
     session = _connected(parameters.password, **arguments)
     try:
+        if lasts_s is not None:
+            session.bound(lasts_s)
         if _is_pooled(session):
             if not through_pooler:
                 raise TargetError(
@@ -261,8 +266,8 @@ def told_as_target_error(doing: str) -> Iterator[None]:
         raise target_failure(error, doing) from error
 
 
-def _connected(secret: str | None, /, **arguments: Any) -> Connection:
-    open_session: Callable[..., Connection] = psycopg.connect
+def _connected(secret: str | None, /, **arguments: Any) -> BoundedSession:
+    open_session: Callable[..., BoundedSession] = BoundedSession.connect
     if str(arguments.get("host", "")).startswith("@"):
         open_session = _connect_abstract
     try:
@@ -271,14 +276,14 @@ def _connected(secret: str | None, /, **arguments: Any) -> Connection:
         _raise(refused(error, secret))
 
 
-def _connect_abstract(conninfo: str = "", *, autocommit: bool, **arguments: Any) -> Connection:
+def _connect_abstract(conninfo: str = "", *, autocommit: bool, **arguments: Any) -> BoundedSession:
     """psycopg would look an abstract socket's name up in the DNS; libpq itself knows better."""
     pgconn = psycopg.pq.PGconn.connect(make_conninfo(conninfo, **arguments).encode())
     if pgconn.status != psycopg.pq.ConnStatus.OK:
         message = pgconn.get_error_message()
         pgconn.finish()
         raise psycopg.OperationalError(message)
-    session: Connection = psycopg.Connection(pgconn)
+    session = BoundedSession(pgconn)
     session.autocommit = autocommit
     return session
 

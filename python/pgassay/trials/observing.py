@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -39,6 +40,12 @@ from pgassay.trials.statement_statistics import StatementWatch
 
 BUSY_SHARE = 0.1
 """Of its time; a query of the samplers that takes longer is asked less often."""
+_ANSWERS_WITHIN_S = 10.0
+"""What ends a segment waits no longer, be it that the server's host hangs or the network is cut."""
+_SILENT = (
+    "the server did not answer when a segment ended: what statements did is told with the next"
+    " segment that it answers for"
+)
 _NO_COUNTERS: Columns = {"time_ns": [], "source": [], "object": [], "name": [], "value": []}
 
 
@@ -50,13 +57,12 @@ class Recorder:
     ) -> None:
         """Opens the samplers. Raises ConnectionRefused, TargetError."""
         parameters = server.parameters
-        self._clock = ServerClock(server.connect)
+        in_time = partial(server.connect, lasts_s=_ANSWERS_WITHIN_S)
+        self._clock = ServerClock(in_time)
         self._clock.look()
         address = parameters.hostaddr or parameters.host
         host = server.host(facts)
-        self._log = ServerLog(
-            server.connect, address, facts.log_file, machine=host, clock=self._clock
-        )
+        self._log = ServerLog(in_time, address, facts.log_file, machine=host, clock=self._clock)
         with told_as_target_error("looking for extensions"), server.connect() as session:
             extensions = extensions_in(session)
             sources = (
@@ -65,7 +71,7 @@ class Recorder:
                 else sources_over_sql(session)
             )
         self._source_notes = sources.notes
-        self._statements = StatementWatch(server.connect, facts.version_num, extensions)
+        self._statements = StatementWatch(in_time, facts.version_num, extensions)
         self._checkpoints = CheckpointThread()
         self._told: set[str] = set()
         self._cost: Mapping[str, float] = {}
@@ -132,14 +138,16 @@ class Recorder:
 
     def end_segment(self, *, last: bool = False) -> SegmentEnd:
         """What belongs to the time since the last segment's end, besides its pieces."""
-        self._clock.look()
+        answers = self._clock.look()
         logged = self._read_log(goes_on=not last)
         told = self._checkpoints.tell(logged, last=last)
-        statements = self._statements.counters()
+        # Not asked now, they are set against their last reading the next time.
+        statements = self._statements.counters() if answers else _NO_COUNTERS
         started_ns, self._segment_ns = self._segment_ns, _core.now_ns()
         warnings = (
             *self._sampler.warnings(),
             *self._source_notes,
+            *(() if answers else (_SILENT,)),
             *self._clock.notes,
             *logged.notes,
             *told.notes,
