@@ -27,8 +27,8 @@ _MANY, _DRAWN_OF_MANY = 64, 4_000
 """Only rounds of slices are so many: a pattern of them costs more, and their p decides nothing."""
 _AT_ONCE = 4000
 """Patterns held at a time: many blocks and many contrasts must fit into memory."""
-_TIES = 1e-9
-"""Sums that are equal on paper differ by rounding."""
+_TIES, _NOTHING = 1e-9, 1e-12
+"""Sums that are equal on paper differ by rounding; of nothing it is all there is."""
 
 
 def max_t_p(differences: NDArray[np.float64]) -> list[float] | None:
@@ -69,7 +69,7 @@ def _p_of(table: bytes, blocks: int, contrasts: int) -> _Found:
     observed = np.abs(scaled.sum(axis=0))
     order = np.argsort(observed)
     alone, as_large = np.zeros((2, contrasts))
-    bars = observed[order] * (1.0 - _TIES)
+    bars = observed[order] * (1.0 - _TIES) - _NOTHING
     patterns = 0
     for signs in _signs(blocks):
         patterns += len(signs)

@@ -28,7 +28,7 @@ def bare_shifts(
 ) -> tuple[QuantileShift, ...]:
     """Without their bands where the level has no verdict at that step, or over whole trials."""
     return tuple(
-        replace(one, band95_pct=(None,) * len(one.shares), refused=_REFUSED)
+        replace(one, band95_pct=(None,) * len(one.shares), refused=one.refused or _REFUSED)
         if {(one.factor, one.level, one.step), (one.factor, one.level, None)} & refused
         else one
         for one in shifts
@@ -42,7 +42,9 @@ def bare_effects(
     speaks for all of them."""
     levels = {(factor, level) for factor, level, _ in refused}
     return tuple(
-        replace(one, band95_pct=(None,) * len(one.loads), crossings=(), refused=_REFUSED)
+        replace(
+            one, band95_pct=(None,) * len(one.loads), crossings=(), refused=one.refused or _REFUSED
+        )
         if (one.factor, one.level) in levels
         else one
         for one in effects
