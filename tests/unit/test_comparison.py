@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -18,19 +19,24 @@ from pgassay.analysis.analyse import analyse
 from pgassay.analysis.estimate import sign_flip_p
 from pgassay.analysis.model import (
     Analysis,
+    Comparison,
     Doubt,
     IntervalKind,
     StepMeasures,
     TrialMeasures,
     Verdict,
 )
-from pgassay.analysis.sequential import critical_t, e_value, log_e_value
+from pgassay.analysis.sequential import critical_t, log_e_value
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.risks import fewest_sequential_blocks
 from pgassay.spec.parse import parse_spec
 
-effects = st.lists(st.floats(-0.5, 0.5), min_size=3, max_size=12)
+Blocks = list[tuple[float, float]]
+# Measurements vary: to the digit a difference may be any, but not the same in all blocks.
+pairs = st.lists(
+    st.tuples(st.floats(-0.5, 0.5), st.floats(-0.5, 0.5)), min_size=5, max_size=12
+).filter(lambda blocks: np.std([a - b for a, b in blocks]) > 1e-4)
 
 
 def plan_of(*, least: int = 6, most: int = 6, levels: tuple[str, ...] = ("1GB", "2GB")) -> Plan:
@@ -94,26 +100,48 @@ def test_the_exact_sign_flip_p_is_that_of_counting_every_pattern() -> None:
     )
 
 
-@given(effects)
-def test_swapping_the_arms_mirrors_everything(differences: list[float]) -> None:
-    values = np.array(differences)
-    assert e_value(values) == pytest.approx(e_value(-values)) or e_value(values) is None
-    assert sign_flip_p(values) == pytest.approx(sign_flip_p(-values))
+def verdict_of(plan: Plan, base: Sequence[float], level: Sequence[float]) -> Comparison:
+    (verdict,) = analysis_of(plan, {"a1": list(base), "a2": list(level)}).verdicts()
+    return verdict
 
 
-@given(effects, st.floats(0.01, 100.0))
-def test_the_scale_of_measurement_does_not_matter(differences: list[float], factor: float) -> None:
-    values = np.array(differences)
-    if np.std(values) > 1e-6:
-        assert e_value(values) == pytest.approx(e_value(values * factor), rel=1e-6)
+def said(verdict: Comparison) -> list[float | None]:
+    """Its figures: the effect and its bounds as logarithms, then what speaks for them."""
+    low, high = verdict.ci95_pct or (None, None)
+    effect = [None if x is None else math.log1p(x / 100) for x in (verdict.effect_pct, low, high)]
+    return [*effect, verdict.p_t, verdict.p_sign_flip, verdict.e_value]
 
 
-@given(effects, st.randoms(use_true_random=False))
-def test_the_order_of_blocks_does_not_matter(differences: list[float], source: Random) -> None:
-    shuffled = list(differences)
+@given(pairs, st.booleans())
+def test_swapping_the_arms_mirrors_every_figure(blocks: Blocks, fixed: bool) -> None:
+    base, level = zip(*blocks, strict=True)
+    plan = plan_of(least=len(blocks) if fixed else 3, most=len(blocks))
+    one, other = verdict_of(plan, base, level), verdict_of(plan, level, base)
+    effect, low, high, *evidence = said(other)
+    mirrored = [None if x is None else -x for x in (effect, high, low)]
+    assert said(one) == pytest.approx([*mirrored, *evidence], rel=1e-6, abs=1e-9)
+    sides = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+    if abs(effect or 0.0) > 0.05:  # margins are shares of the baseline: 2 % up are 1.96 % down
+        assert other.verdict is sides.get(one.verdict, one.verdict)
+
+
+@given(pairs, st.floats(0.01, 100.0))
+def test_the_unit_of_measurement_does_not_matter(blocks: Blocks, factor: float) -> None:
+    base, level = zip(*blocks, strict=True)
+    plan, shift = plan_of(least=3, most=len(blocks)), math.log(factor)
+    one = verdict_of(plan, base, level)
+    other = verdict_of(plan, [x + shift for x in base], [x + shift for x in level])
+    assert said(other) == pytest.approx(said(one), rel=1e-5, abs=1e-9)
+    assert other.verdict is one.verdict
+
+
+@given(pairs, st.randoms(use_true_random=False))
+def test_the_order_of_blocks_does_not_matter(blocks: Blocks, source: Random) -> None:
+    plan, shuffled = plan_of(least=len(blocks), most=len(blocks)), list(blocks)
     source.shuffle(shuffled)
-    if np.std(differences) > 1e-6:
-        assert e_value(np.array(differences)) == pytest.approx(e_value(np.array(shuffled)))
+    one, other = (verdict_of(plan, *zip(*each, strict=True)) for each in (blocks, shuffled))
+    assert said(other) == pytest.approx(said(one), rel=1e-6, abs=1e-9)
+    assert other.verdict is one.verdict
 
 
 @given(st.integers(5, 200), st.sampled_from([0.05, 0.1, 0.01]))

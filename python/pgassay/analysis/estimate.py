@@ -103,11 +103,6 @@ class BlockEstimate:
     rounds: int | None = None
     """Where it is over rounds of slices: how many, in all blocks."""
 
-    @property
-    def has_spread(self) -> bool:
-        """Whether anything can be inferred: of one block, or of equal ones, nothing can."""
-        return self.p_t is not None
-
 
 def estimate(
     differences: NDArray[np.float64],

@@ -12,9 +12,6 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-import numpy as np
-from numpy.typing import NDArray
-
 PRIOR_SCALE = 1.0
 """c in g = 1 + n c²: how large an effect, in standard deviations of a block difference, the
 mixture looks for. A constant of the method, fixed before any data."""
@@ -29,21 +26,6 @@ def log_e_value(t: float, n: float) -> float:
     return -0.5 * math.log(g) + (nu + 1) / 2 * (
         math.log1p(square / nu) - math.log1p(square / (g * nu))
     )
-
-
-def e_value(differences: NDArray[np.float64]) -> float | None:
-    """Evidence against "no difference"; 20 or more rejects at 5 %, whenever one looks.
-
-    None where the differences do not vary, which no continuous measurement does.
-    """
-    n = len(differences)
-    if n < 2:
-        return 1.0
-    spread = float(np.std(differences, ddof=1))
-    if spread == 0.0:
-        return None
-    t = float(np.mean(differences)) / (spread / math.sqrt(n))
-    return math.exp(min(log_e_value(t, n), 700.0))
 
 
 @lru_cache(maxsize=4096)
