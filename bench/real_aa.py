@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -103,10 +104,12 @@ def rows_of(trials: Sequence[Trial], relabellings: int) -> list[str]:
             continue
         source = np.random.default_rng(most)
         called = [
-            _called(make_design(least, most, n, stopping), logs, source)
+            _called(make_design(least, most, n, stopping), logs, *_drawn(logs, most, source))
             for n in range(relabellings)
         ]
         rows.append(f"| pgassay: {name} | {rate(sum(called), relabellings)} |")
+        if least == most:
+            rows.append(f"| the same, every labelling of every stretch | {_of_all(logs, most)} |")
     pairs = list(zip(trials[::2], trials[1::2], strict=False))
     for name, rule in SINGLE.items():
         hits = sum(rule(one, other) for one, other in pairs)
@@ -118,13 +121,27 @@ def rows_of(trials: Sequence[Trial], relabellings: int) -> list[str]:
     return rows
 
 
-def _called(plan: Plan, logs: Array, source: np.random.Generator) -> bool:
-    """A stretch of neighbouring pairs, labels drawn within each."""
-    begin = 2 * int(source.integers(0, len(logs) // 2 - plan.max_blocks + 1))
+def _drawn(logs: Array, blocks: int, source: np.random.Generator) -> tuple[int, list[int]]:
+    """A stretch of neighbouring pairs, and the labels within each."""
+    begin = int(source.integers(0, len(logs) // 2 - blocks + 1))
+    return begin, source.integers(0, 2, blocks).tolist()
+
+
+def _of_all(logs: Array, blocks: int) -> str:
+    """The share that drawings of labels and stretches come to, were they endless."""
+    plan = make_design(blocks, blocks, 0, "")
+    # Labels and their mirror image are one comparison.
+    labellings = [[0, *rest] for rest in itertools.product((0, 1), repeat=blocks - 1)]
+    begins = range(len(logs) // 2 - blocks + 1)
+    called = [_called(plan, logs, begin, firsts) for begin in begins for firsts in labellings]
+    return f"{100 * sum(called) / len(called):.1f} %"
+
+
+def _called(plan: Plan, logs: Array, begin: int, firsts: Sequence[int]) -> bool:
+    """Whether identical trials are called different; `firsts`: by block, the first trial's arm."""
     found = []
-    for block in range(plan.max_blocks):
-        pair = logs[begin + 2 * block : begin + 2 * block + 2]
-        first = int(source.integers(0, 2))
+    for block, first in enumerate(firsts):
+        pair = logs[2 * (begin + block) : 2 * (begin + block) + 2]
         for place, arm in enumerate(("a1", "a2")):
             tps = math.exp(pair[place ^ first])
             step = StepMeasures(None, 0, 1, 1, {"tps": tps})
