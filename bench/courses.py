@@ -15,6 +15,8 @@ from pgassay.analysis.course import StepSpan, TrialCourse
 
 Array = NDArray[np.float64]
 BASE_TPS = 5000.0
+CHECKPOINTS_S = (20.0, 50.0, 80.0)
+"""Of a trial of 120 s."""
 
 
 def inert_noise(source: np.random.Generator, rows: int, n: int, correlation: float) -> Array:

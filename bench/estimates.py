@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import duet_errors, switchback_errors
-from bench.courses import BASE_TPS, course_of, dip, inert_noise, named
+from bench.courses import BASE_TPS, CHECKPOINTS_S, course_of, dip, inert_noise, named
+from bench.paired_estimates import checkpoints_of_two, disagreeing
 from bench.parallel import spread
 from bench.switchback_errors import A_A, World, make_trials
 from bench.tables import Aim, page, rate, table
@@ -41,7 +42,6 @@ OUTPUT = Path(__file__).parent.parent / "docs" / "validation-estimates.md"
 COVERAGE = Aim(93.0, 97.0)
 AT_LEAST = Aim(93.0, 100.0)
 SELDOM = Aim(0.0, 5.0)
-CHECKPOINTS_S = (20.0, 50.0, 80.0)
 LOADS = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 96.0])
 
 
@@ -313,6 +313,8 @@ CASES: tuple[Callable[[int], Iterable[Row]], ...] = (
     ahead,
     *(partial(checkpoints, trials=trials) for trials in (4, 8, 12)),
     *(partial(dip_times, trials=trials) for trials in (5, 8, 12)),
+    *(partial(checkpoints_of_two, blocks=blocks) for blocks in (4, 8, 12)),
+    *(partial(disagreeing, trials=trials) for trials in (2, 4, 6, 12)),
     *(
         partial(bands, blocks=blocks, heavy=heavy)
         for heavy in (False, True)
