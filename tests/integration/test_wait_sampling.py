@@ -12,9 +12,17 @@ import pytest
 from pgassay.target.account import Account
 from pgassay.target.installation import Installation
 from pgassay.trials.checks import check_server
+from pgassay.trials.queries import extensions_in
+from pgassay.trials.statement_statistics import StatementWatch
 from support.command import pgassay, shop_workload
 from support.observing import busy_sessions, ended, observing
-from support.servers import DEBIAN, LabServer, installation_named, running_lab_server
+from support.servers import (
+    DEBIAN,
+    LabServer,
+    installation_named,
+    running_lab_server,
+    wait_until,
+)
 
 PRELOADED = """
 shared_preload_libraries = 'pg_wait_sampling'
@@ -80,6 +88,61 @@ def test_its_waits_agree_with_our_samples_and_nothing_is_reset(
     assert "by pg_wait_sampling" in (run / "report.html").read_text()
     (check,) = [one for one in check_server(server.dsn()) if one.name == "pg_wait_sampling"]
     assert check.state == "ok"
+
+
+def test_what_a_reset_or_a_restart_took_is_no_figure_but_a_line(server: LabServer) -> None:
+    def watch() -> StatementWatch:
+        with server.admin() as session:
+            extensions = extensions_in(session)
+        return StatementWatch(server.admin, 150000, extensions)
+
+    def work() -> None:
+        with server.admin() as session:
+            session.execute(SLEEP)
+
+    def reset() -> None:
+        with server.admin() as session:
+            session.execute("SELECT pg_wait_sampling_reset_profile()")
+
+    def restart() -> None:
+        server.cluster.stop(gently=True)
+        server.cluster.start()
+
+    work()
+    for end in (reset, restart):
+        watched = watch()
+        end()
+        assert not watched.counters()["object"]
+        (note,) = watched.notes
+        assert note.startswith("pg_wait_sampling was reset while it was followed")
+        work()
+        assert any("PgSleep" in name for name in watched.counters()["object"]), "it goes on"
+
+
+def test_a_profile_that_does_not_tell_processes_apart_is_not_taken_for_clients(
+    server: LabServer,
+) -> None:
+    with server.admin() as session:
+        extensions = extensions_in(session)
+        session.execute("ALTER SYSTEM SET pg_wait_sampling.profile_pid = off")
+        session.execute("SELECT pg_reload_conf()")
+    try:
+        wait_until(lambda: by_process(server) == "off", "it is in force")
+        watched = StatementWatch(server.admin, 150000, extensions)
+        assert not watched.counters()["object"]
+        (note,) = watched.notes
+        assert "ALTER SYSTEM SET pg_wait_sampling.profile_pid = on" in note
+    finally:
+        with server.admin() as session:
+            session.execute("ALTER SYSTEM RESET pg_wait_sampling.profile_pid")
+            session.execute("SELECT pg_reload_conf()")
+        wait_until(lambda: by_process(server) == "on", "it is back")
+
+
+def by_process(server: LabServer) -> str:
+    with server.admin() as session:
+        row = session.execute("SHOW pg_wait_sampling.profile_pid").fetchone()
+    return str(row[0]) if row else ""
 
 
 @pytest.mark.usefixtures("own_base", "installation")

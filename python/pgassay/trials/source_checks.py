@@ -19,8 +19,10 @@ from pgassay.trials.check import Check
 from pgassay.trials.queries import Extension, queries_for, queries_from_later_on
 from pgassay.trials.server_log.entry import knows_language
 from pgassay.trials.server_log.place import Missing, find_place, log_settings
-from pgassay.trials.statement_statistics import STATEMENTS
+from pgassay.trials.statement_statistics import STATEMENTS, WAITS
 
+_RESETS = (STATEMENTS.resets, WAITS.resets)
+"""Asked along with what they are about."""
 _RELOAD = "SELECT pg_reload_conf();"
 _PRELOAD = {
     "pg_stat_statements": (
@@ -54,7 +56,7 @@ def check_extensions(version_num: int, extensions: Mapping[str, Extension]) -> l
     """Those that tell more where they are installed; none is required."""
     checks = []
     for query in queries_for(version_num).values():
-        if query.extension is None or query.name == STATEMENTS.resets:
+        if query.extension is None or query.name in _RESETS:
             continue
         found = extensions.get(query.extension)
         update = f"ALTER EXTENSION {query.extension} UPDATE;"

@@ -42,7 +42,9 @@ class Counted:
 STATEMENTS = Counted(
     "statements", "pg_stat_statements", "calls", "exec_time_ms", resets="statements_reset"
 )
-WAITS = Counted("wait_profile", "pg_wait_sampling", "samples", "waited_ms")
+WAITS = Counted(
+    "wait_profile", "pg_wait_sampling", "samples", "waited_ms", resets="wait_profile_reset"
+)
 """Objects are `EVENT/QUERYID`."""
 
 _Values = dict[str, dict[str, float]]
@@ -53,6 +55,10 @@ _FOR_EVER = ("42", "0A")
 """Classes of SQLSTATEs: what is missing, not allowed or not built in stays so; others may pass."""
 _WAS_RESET = (
     "{} was reset while it was followed: for the time between two readings it has no figures"
+)
+_NOT_BY_PROCESS = (
+    "{0} does not tell processes apart ({0}.profile_pid is off), so the waits of clients cannot be"
+    " told from the server's own: ALTER SYSTEM SET {0}.profile_pid = on, then reload"
 )
 _EVICTS = (
     "{0} evicted statements to make room while it was followed: figures of seldom ones are too"
@@ -66,6 +72,8 @@ class Resets:
 
     reset_us: int
     evictions: int
+    by_process: bool = True
+    """Of waits: whether those of clients can be told from others."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +136,7 @@ class _Readings:
         if began is None or ended is None:
             return {name: [] for name in _COLUMNS}
         if began.before is not None and ended.after is not None:
-            if _was_reset(began.before, ended.after):
+            if _was_reset(began.before, ended.after) or _fell(began, ended, self._counted):
                 self._note(_WAS_RESET.format(self._counted.extension))
                 return {name: [] for name in _COLUMNS}
             if ended.after.evictions > began.before.evictions:
@@ -141,6 +149,9 @@ class _Readings:
         try:
             with self._connect() as session:
                 before = self._resets(session)
+                if before is not None and not before.by_process:
+                    self._note(_NOT_BY_PROCESS.format(self._counted.extension))
+                    return None
                 cursor = session.execute(self._sql.encode(), prepare=False)
                 names = [column.name for column in cursor.description or ()][1:]
                 found = {
@@ -161,7 +172,7 @@ class _Readings:
         if self._resets_sql is None:
             return None
         row = session.execute(self._resets_sql.encode(), prepare=False).fetchone()
-        return Resets(*map(int, row)) if row else None
+        return Resets(int(row[0]), int(row[1]), *row[2:]) if row else None
 
     def _note(self, text: str) -> None:
         self._notes[text] = None
@@ -173,6 +184,15 @@ def _ready(query: Query | None, extensions: Mapping[str, Extension]) -> str | No
 
 def _was_reset(before: Resets, after: Resets) -> bool:
     return after.reset_us != before.reset_us or after.evictions < before.evictions
+
+
+def _fell(began: _Reading, ended: _Reading, counted: Counted) -> bool:
+    """Waits are forgotten all at once or not at all; a statement may be forgotten by itself."""
+    calls = counted.calls
+    return counted is WAITS and any(
+        ended.values.get(thing, {}).get(calls, 0.0) < values[calls]
+        for thing, values in began.values.items()
+    )
 
 
 _COLUMNS = ("time_ns", "source", "object", "name", "value")
