@@ -73,6 +73,38 @@ def test_work_under_way_is_seen_with_its_table(lab_server: LabServer) -> None:
         worker.execute("DROP TABLE filled")
 
 
+def test_two_of_one_name_are_two(lab_server: LabServer) -> None:
+    parameters = lab_server.cluster.parameters("lab")
+    way = f"host={parameters.host} port={lab_server.port} user=postgres dbname=lab"
+    twin = f"{way} replication=database application_name=twin"
+    with (
+        lab_server.admin() as watcher,
+        psycopg.connect(twin, autocommit=True),
+        psycopg.connect(twin, autocommit=True),
+    ):
+
+        def names() -> list[str]:
+            return sorted(row["application_name"] for row in rows_of(watcher, "replication"))
+
+        wait_until(lambda: names() == ["twin", "twin #2"], "both are seen")
+    with lab_server.admin() as watcher, lab_server.admin() as one, lab_server.admin() as other:
+        one.execute("CREATE TABLE twice (line text)")
+        try:
+            with (
+                one.cursor().copy("COPY twice FROM STDIN") as first,
+                other.cursor().copy("COPY twice FROM STDIN") as second,
+            ):
+                for copy in (first, second):
+                    copy.write("a line\n" * 100_000)
+
+                def tables() -> list[str]:
+                    return sorted(row["relation"] for row in rows_of(watcher, "progress"))
+
+                wait_until(lambda: tables() == ["twice", "twice #2"], "both are seen")
+        finally:
+            watcher.execute("DROP TABLE twice")
+
+
 def test_sessions_are_counted_by_kind_and_state(lab_server: LabServer) -> None:
     with psycopg.connect(lab_server.dsn("lab")) as idle, lab_server.admin() as watcher:
         idle.execute("SELECT 1")

@@ -3,6 +3,7 @@
 --   All are present numbers. A table of another database is shown by its number: its name is there.
 -- whose: autovacuum, pgassay (our own, and its load's), another, or nothing where that is hidden.
 --   Asked for by the process, so that it costs nothing where there is no maintenance.
+-- Two at the same work on one table (COPY, base backups) are told apart by a number.
 -- Privileges: pg_monitor (or pg_read_all_stats) for the work of other roles.
 -- done and total: blocks (VACUUM, ANALYZE, CREATE INDEX, CLUSTER), bytes (base backup).
 --   more_*: blocks vacuumed and index passes (VACUUM), extended statistics (ANALYZE), tuples
@@ -10,7 +11,10 @@
 SELECT
     p.command,
     p.datname,
-    p.relation,
+    p.relation || CASE
+        WHEN pg_catalog.row_number() OVER same > 1 THEN ' #' || pg_catalog.row_number() OVER same
+        ELSE ''
+    END AS relation,
     p.phase,
     CASE
         WHEN a.backend_type = 'autovacuum worker' THEN 'autovacuum'
@@ -88,3 +92,4 @@ FROM (
     FROM pg_catalog.pg_stat_progress_basebackup AS p
 ) AS p
 LEFT JOIN LATERAL pg_catalog.pg_stat_get_activity(p.pid) AS a ON true
+WINDOW same AS (PARTITION BY p.command, p.datname, p.relation, p.phase ORDER BY p.pid)
