@@ -78,6 +78,7 @@ def test_a_host_that_is_gone_is_told_and_recovered_later(host: SshHost, ssh_conf
         ssh_config.start()
     assert knobs._lock is not None
     knobs._lock.release()
+    wait_until(nobody_changes_knobs, "what held the lock over there has ended too")
     assert now() == wanted
     again = SshHost(HOST)
     assert recover_host(journal.open, journal, again) == []
@@ -95,6 +96,7 @@ def test_what_a_killed_run_left_there_is_undone_by_the_next(
     knobs.check({SWAP: wanted}, None)
     knobs.apply({SWAP: wanted}, None)
     ssh_config.cut()  # what is left of a killed tool: no connection, no lock, a knob changed
+    wait_until(nobody_changes_knobs, "what held the lock over there has ended too")
     assert now() == wanted
     following = HostKnobs(RecordingJournal(), SshHost(HOST))
     following.check({"vm.vfs_cache_pressure": "100"}, None)

@@ -128,6 +128,8 @@ def test_given_up_during_its_first_copy_its_start_is_not_forgotten(
     assert target._copies is not None
     assert target._copies._lock is not None
     target._copies._lock.release()
+    assert target._control is not None
+    target._control.close()
     left = open_changes(journal)
     assert any(one.started for one in left)
     assert any(one.copy for one in left)
