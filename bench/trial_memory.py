@@ -2,16 +2,17 @@
 
     python -m bench.trial_memory drained|at-the-end
 
-Enters: which. Leaves: one line: rows, the process's peak in MB. Never: counts what the sampler
+Enters: which. Leaves: one line: rows, the process's peak in MB, and the one before the trial. Never: counts what the sampler
 itself holds of samples that nobody has taken yet, some tens of bytes each.
 """
 
 from __future__ import annotations
 
+import random
 import resource
 import sys
 
-from pgassay.samples.tables import as_table, parquet
+from pgassay.samples.tables import as_table, parquet, parquet_of
 from pgassay.trials.drained import Drained
 from pgassay.trials.foreign_sessions import foreign_load
 from pgassay.trials.record import Columns
@@ -31,6 +32,7 @@ class MadeUp:
 
     def __init__(self, pieces: int) -> None:
         self._length, self._at = PIECES // pieces, 0
+        self._random = random.Random(1)  # what repeats would pack too well
 
     def take_waits(self) -> Columns:
         self._at += self._length
@@ -45,10 +47,10 @@ class MadeUp:
             "backend_type": [WORDS[0]] * rows,
             "state": [WORDS[1]] * rows,
             "wait_event_type": [WORDS[row % 5] for row in range(rows)],
-            "wait_event": [WORDS[row % 40] for row in range(rows)],
-            "query_id": [row % 50 + 10**15 for row in range(rows)],
-            "xact_start_ns": [row << 20 for row in range(rows)],
-            "scenario": [WORDS[row % 4] for row in range(rows)],
+            "wait_event": self._random.choices(WORDS[:40], k=rows),
+            "query_id": self._random.choices(range(10**15, 10**15 + 50), k=rows),
+            "xact_start_ns": [self._random.getrandbits(12) << 20 for _ in range(rows)],
+            "scenario": self._random.choices(WORDS[:4], k=rows),
         }
 
     def take_counters(self) -> Columns:
@@ -58,22 +60,21 @@ class MadeUp:
             "source": [WORDS[row % 12] for row in range(rows)],
             "object": [WORDS[row % 60] for row in range(rows)],
             "name": [WORDS[row % 300] for row in range(rows)],
-            "value": [float(row) for row in range(rows)],
+            "value": [float(self._random.getrandbits(30)) for _ in range(rows)],
         }
 
     take_host = take_counters
 
 
 def drained() -> int:
-    """Every five seconds into tables."""
+    """Every five seconds, packed."""
     taken = Drained(MadeUp(PIECES))
     for _ in range(PIECES):
         taken.take()
     foreign_load(taken.each_wait(), (0, 1 << 62), 10)
-    waits = taken.waits
-    for table, schema in ((waits, WAITS), (taken.counters, COUNTERS), (taken.host, COUNTERS)):
-        parquet(as_table(table, schema))
-    return int(waits.num_rows)
+    for parts in (taken.waits, taken.counters, taken.host):
+        parquet_of(parts, parts.schema)
+    return taken.waits.num_rows
 
 
 def at_the_end() -> int:
@@ -87,6 +88,7 @@ def at_the_end() -> int:
 
 
 if __name__ == "__main__":
+    before_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     rows = drained() if sys.argv[1:] == ["drained"] else at_the_end()
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{rows} rows of waits, peak {peak_mb:.0f} MB")
+    print(f"{rows} rows of waits, peak {peak_mb:.0f} MB, {before_mb:.0f} MB before the first")

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import psutil
 import psycopg
 import pytest
 
 from pgassay import _core
+from pgassay.target.block_devices import read_mounts
+from pgassay.target.control_groups import control_group_files
 from pgassay.target.local_host import HERE
 from pgassay.target.protocol import Connection, ServerFacts
 from pgassay.target.session import connect, resolve
@@ -21,10 +26,11 @@ from pgassay.trials.checks import check_server
 from pgassay.trials.host_over_sql import grants, sources_over_sql
 from pgassay.trials.host_sources import HostSources, describe_storage, host_sources
 from pgassay.trials.sampling import open_sampler
-from support.servers import LabServer, wait_until
+from support.servers import LabServer, is_root, wait_until
 from support.sshd import HOST
 
 READINGS = 3
+BLKIO = Path("/sys/fs/cgroup/blkio")
 
 
 @pytest.fixture
@@ -109,6 +115,43 @@ def test_a_reader_ends_with_its_sampler(
             unwaited = process.status() == psutil.STATUS_ZOMBIE and process.name() == words[0]
             left += [process] if unwaited or script in process.cmdline() else []
     assert left == []
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that has written past the cache, in a group of version 1 of its own."""
+    if not is_root() or not os.access(BLKIO, os.W_OK):
+        pytest.skip("this host has no control groups of version 1 for I/O, or we are not root")
+    device = tmp_path.stat().st_dev
+    if not os.major(device):
+        pytest.skip("temporary files of this host lie on no block device")
+    group = BLKIO / f"pgassay-test-{os.getpid()}"
+    group.mkdir()
+    number = f"{os.major(device)}:{os.minor(device)}"
+    try:
+        # Kernels of late count only where there is a limit.
+        (group / "blkio.throttle.write_bps_device").write_text(f"{number} {10**12}")
+        dd = "dd if=/dev/zero bs=64k count=10 oflag=direct status=none"
+        script = f"echo $$ > {group}/cgroup.procs && {dd} of={tmp_path}/file && echo done && read _"
+        words = ["sh", "-c", script]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(words, stdin=pipe, stdout=pipe) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"done\n"
+            yield process
+    finally:
+        group.rmdir()
+
+
+def test_io_of_a_group_of_version_1_is_told_by_device(
+    writer: subprocess.Popen[bytes], lab_server: LabServer, session: Connection, tmp_path: Path
+) -> None:
+    here = host_sources(HERE, session, facts(session))
+    files = control_group_files(HERE, writer.pid, read_mounts(HERE))
+    found, warnings = sampled(lab_server, replace(here, files=tuple(files)))
+    assert warnings == []
+    device = tmp_path.stat().st_dev
+    assert ("cgroup", f"{os.major(device)}:{os.minor(device)}") in found
 
 
 def test_a_role_that_may_not_read_files_is_told_what_to_grant(lab_server: LabServer) -> None:

@@ -27,13 +27,14 @@ def found(tmp_path: Path, kind: str, line: str, files: tuple[str, ...]) -> list[
         path = tmp_path / "mount" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    mount = Mount("0:1", tmp_path / "mount", "rw", kind, "cgroup", "rw,memory")
+    mount = Mount("0:1", tmp_path / "mount", "rw", kind, "cgroup", "rw,memory,blkio")
     mounted = str(tmp_path / "mount") + "/"
     host = Grouped(tmp_path / "cgroup")
     return [f["path"].removeprefix(mounted) for f in control_group_files(host, 7, [mount])]
 
 
 V2 = ("cpu.stat", "pg/cpu.stat", "pg/memory.current", "pg/cgroup.type")
+BLKIO = ("blkio.throttle.io_service_bytes", "blkio.throttle.io_serviced")
 V1 = ("release_agent", "memory.failcnt", "pg/memory.failcnt")
 
 
@@ -46,6 +47,12 @@ V1 = ("release_agent", "memory.failcnt", "pg/memory.failcnt")
         ("cgroup2", "0::/", ("cpu.stat", "cgroup.type"), ["cpu.stat"]),
         ("cgroup", "4:memory:/pg", V1, ["pg/memory.failcnt"]),
         ("cgroup", "4:memory:/", V1, []),
+        (
+            "cgroup",
+            "7:blkio:/pg",
+            ("release_agent", *(f"pg/{name}" for name in BLKIO)),
+            [f"pg/{name}" for name in BLKIO],
+        ),
         ("cgroup", "4:memory:/docker/1", ("memory.failcnt",), ["memory.failcnt"]),
     ],
 )

@@ -33,6 +33,33 @@ pub(crate) fn io(text: &str, emit: Emit<'_>) {
     }
 }
 
+/// `blkio.throttle.io_service_bytes` of version 1, `MAJOR:MINOR Read 1` a line, under the names of
+/// version 2.
+pub(crate) fn bytes(text: &str, emit: Emit<'_>) {
+    by_direction(text, ["rbytes", "wbytes", "dbytes"], emit);
+}
+
+/// `blkio.throttle.io_serviced` of version 1, likewise.
+pub(crate) fn operations(text: &str, emit: Emit<'_>) {
+    by_direction(text, ["rios", "wios", "dios"], emit);
+}
+
+fn by_direction(text: &str, names: [&str; 3], emit: Emit<'_>) {
+    for line in text.lines() {
+        let mut words = line.split_ascii_whitespace();
+        let (Some(device), Some(direction)) = (words.next(), words.next()) else {
+            continue;
+        };
+        // Sync, Async and Total count the same once more.
+        let which = ["Read", "Write", "Discard"]
+            .iter()
+            .position(|known| *known == direction);
+        if let Some(which) = which {
+            columns(device, &[names[which]], words, emit);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,5 +88,19 @@ mod tests {
         let values = parsed(io, text);
         assert_eq!(value(&values, "254:0", "wbytes"), Some(2.0));
         assert_eq!(values.len(), 6);
+    }
+
+    #[test]
+    fn version_1_has_the_names_of_version_2() {
+        let text = "254:0 Read 10\n254:0 Write 655360\n254:0 Sync 655370\n254:0 Async 0\n\
+                    254:0 Discard 3\n254:0 Total 655373\nTotal 655373\n8:0 Wri";
+        let values = parsed(bytes, text);
+        assert_eq!(value(&values, "254:0", "wbytes"), Some(655_360.0));
+        assert_eq!(value(&values, "254:0", "dbytes"), Some(3.0));
+        assert_eq!(values.len(), 3);
+        assert_eq!(
+            value(&parsed(operations, text), "254:0", "rios"),
+            Some(10.0)
+        );
     }
 }

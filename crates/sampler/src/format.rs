@@ -23,6 +23,9 @@ pub enum Format {
     Pairs,
     Number,
     CgroupIo,
+    /// Version 1's I/O has a file for each of the two.
+    CgroupBytes,
+    CgroupOperations,
     /// Not a file that is read: the room of the file system that the path is in.
     FileSystem,
 }
@@ -41,6 +44,8 @@ impl Format {
             Format::Pairs | Format::FileSystem => cgroup::pairs(text, emit),
             Format::Number => cgroup::number(text, emit),
             Format::CgroupIo => cgroup::io(text, emit),
+            Format::CgroupBytes => cgroup::bytes(text, emit),
+            Format::CgroupOperations => cgroup::operations(text, emit),
         }
     }
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,9 +31,10 @@ from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
 from pgassay.samples.schemas import TABLES
 from pgassay.samples.stored_fields import TRIAL_SCHEMA, misfit
 from pgassay.samples.stored_tables import ByColumn, read_table
-from pgassay.samples.tables import as_table, parquet
+from pgassay.samples.tables import as_table, parquet_of
 from pgassay.spec.redaction import redacted_value
-from pgassay.trials.record import FailedTrial, TrialRecord, Validity
+from pgassay.trials.packed import PackedTables
+from pgassay.trials.record import Columns, FailedTrial, TrialRecord, Validity
 
 RUNS_FOLDER = "pgassay-runs"
 """Where runs go when no --out is given, in the present folder."""
@@ -117,8 +118,8 @@ class RunDirectory:
         with clear_errors(final):
             try:
                 make_directory(aside)
-                for name, table in _tables(record).items():
-                    write_whole(aside / f"{name}.parquet", parquet(table))
+                for name, parts in _tables(record).items():
+                    write_whole(aside / f"{name}.parquet", parquet_of(parts, TABLES[name]))
                 write_whole(aside / "trial.json", as_json(redacted_value(_summary(record))))
                 for file in record.kept:
                     shutil.move(file, aside / file.name)
@@ -201,19 +202,20 @@ def _summary(record: TrialRecord) -> dict[str, Any]:
     }
 
 
-def _tables(record: TrialRecord) -> dict[str, pa.Table]:
+def _tables(record: TrialRecord) -> dict[str, Iterable[pa.Table]]:
     checkpoints = [asdict(checkpoint) for checkpoint in record.checkpoints]
-    columns = {
-        "load": record.intervals,
-        "waits": record.waits,
-        "postgres": record.counters,
-        "host": record.host,
-    }
-    tables = {name: as_table(found, TABLES[name]) for name, found in columns.items()}
-    tables["checkpoints"] = pa.Table.from_pylist(checkpoints, schema=TABLES["checkpoints"])
     events = [{**vars(event), "figures": list(event.figures.items())} for event in record.events]
-    tables["events"] = pa.Table.from_pylist(events, schema=TABLES["events"])
-    return tables
+    sampled = {"waits": record.waits, "postgres": record.counters, "host": record.host}
+    return {
+        "load": [as_table(record.intervals, TABLES["load"])],
+        **{name: _parts(found, TABLES[name]) for name, found in sampled.items()},
+        "checkpoints": [pa.Table.from_pylist(checkpoints, schema=TABLES["checkpoints"])],
+        "events": [pa.Table.from_pylist(events, schema=TABLES["events"])],
+    }
+
+
+def _parts(found: Columns | PackedTables, schema: pa.Schema) -> Iterable[pa.Table]:
+    return found if isinstance(found, PackedTables) else [as_table(found, schema)]
 
 
 def as_json(value: Mapping[str, Any]) -> bytes:

@@ -6,6 +6,7 @@ Never: writes a file.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
@@ -20,11 +21,9 @@ _SELDOM_TWICE = ("time_ns", "tick_ns", "xact_start_ns", "value")
 _COMPRESSION = 9
 
 
-def as_table(columns: Columns | pa.Table, schema: pa.Schema) -> pa.Table:
+def as_table(columns: Columns, schema: pa.Schema) -> pa.Table:
     """Columns as one of the tables of `schemas.py`; nullable ones that are missing are null: a
-    program of the user's measures less than the engine. What is one already stays as it is."""
-    if isinstance(columns, pa.Table):
-        return columns
+    program of the user's measures less than the engine."""
     rows = len(next(iter(columns.values()), []))
     absent: dict[str, list[Any]] = {field.name: [None] * rows for field in schema if field.nullable}
     return pa.Table.from_pydict({**absent, **columns}, schema=schema)
@@ -32,8 +31,15 @@ def as_table(columns: Columns | pa.Table, schema: pa.Schema) -> pa.Table:
 
 def parquet(table: pa.Table) -> bytes:
     """A whole file."""
+    return parquet_of([table], table.schema)
+
+
+def parquet_of(parts: Iterable[pa.Table], schema: pa.Schema) -> bytes:
+    """A whole file of many tables, of which one at a time is in memory."""
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, **packing(table.schema))
+    with pq.ParquetWriter(sink, schema, **packing(schema)) as writer:
+        for part in parts:
+            writer.write_table(part)
     return bytes(sink.getvalue())
 
 

@@ -28,6 +28,11 @@ _VERSION_1 = {
         ("memory.usage_in_bytes", "memory.usage_in_bytes", "number"),
         ("memory.failcnt", "memory.failcnt", "number"),
     ),
+    # By device, under version 2's names. Newer kernels count only where a limit is set.
+    "blkio": (
+        ("blkio.throttle.io_service_bytes", "io", "cgroup_bytes"),
+        ("blkio.throttle.io_serviced", "io", "cgroup_operations"),
+    ),
 }
 
 

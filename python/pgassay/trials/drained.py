@@ -1,7 +1,7 @@
 """A sampler's samples, taken from it every few seconds while it works.
 
-Enters: a sampler. Leaves: tables, with one entry for each word. Never: lets a trial's memory grow
-by more than a table's few bytes for each value: lists of Python's are of one piece only.
+Enters: a sampler. Leaves: its samples as packed tables. Never: lets a trial's memory grow by more
+than a few bytes for each sample: lists of Python's are of one piece only.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pgassay.trials.packed import PackedTables
 from pgassay.trials.record import Columns
 from pgassay.trials.sample_columns import COUNTERS, WAITS
 
@@ -32,9 +33,9 @@ class Drained:
 
     def __init__(self, sampler: Sampler, clock: Callable[[], float] = time.monotonic) -> None:
         self._sampler, self._clock = sampler, clock
-        self._waits: list[pa.Table] = []
-        self._counters: list[pa.Table] = []
-        self._host: list[pa.Table] = []
+        self.waits = PackedTables(WAITS)
+        self.counters = PackedTables(COUNTERS)
+        self.host = PackedTables(COUNTERS)
         self._due_s = clock() + EVERY_S
 
     def look(self) -> None:
@@ -45,51 +46,35 @@ class Drained:
 
     def take(self) -> None:
         """Everything that the sampler holds."""
-        self._waits.append(pa.Table.from_pydict(self._sampler.take_waits(), WAITS))
-        self._counters.append(pa.Table.from_pydict(self._sampler.take_counters(), COUNTERS))
-        self._host.append(pa.Table.from_pydict(self._sampler.take_host(), COUNTERS))
+        self.waits.add(pa.Table.from_pydict(self._sampler.take_waits(), WAITS))
+        self.add_counters(self._sampler.take_counters())
+        self.host.add(pa.Table.from_pydict(self._sampler.take_host(), COUNTERS))
 
     def add_counters(self, columns: Columns) -> None:
-        """Counters that others have read."""
-        self._counters.append(pa.Table.from_pydict(columns, COUNTERS))
-
-    @property
-    def waits(self) -> pa.Table:
-        return _whole(self._waits, WAITS)
-
-    @property
-    def counters(self) -> pa.Table:
-        return _whole(self._counters, COUNTERS)
-
-    @property
-    def host(self) -> pa.Table:
-        return _whole(self._host, COUNTERS)
+        """Counters; the sampler's own, or what others have read."""
+        self.counters.add(pa.Table.from_pydict(columns, COUNTERS))
 
     def counters_of(self, *sources: str) -> Columns:
         """The rows of some sources that have few."""
         wanted = pa.array(sources, pa.string())
         parts = [
-            piece.filter(pc.is_in(piece["source"].cast(pa.string()), wanted))
-            for piece in self._counters
+            part.filter(pc.is_in(part["source"].cast(pa.string()), wanted))
+            for part in self.counters
         ]
-        found: Columns = _whole(parts, COUNTERS).to_pydict()
+        found: Columns = pa.concat_tables([COUNTERS.empty_table(), *parts]).to_pydict()
         return found
 
     def each_wait(self) -> Mapping[str, Iterable[Any]]:
-        """By column, the cells of all pieces one after the other."""
-        return {name: _Cells(self._waits, name) for name in WAITS.names}
+        """By column, the cells of all parts one after the other."""
+        return {name: _Cells(self.waits, name) for name in WAITS.names}
 
 
 class _Cells:
-    """One column of many tables, as Python's values, of a piece at a time."""
+    """One column of many tables, as Python's values, of a part at a time."""
 
-    def __init__(self, pieces: list[pa.Table], name: str) -> None:
-        self._pieces, self._name = pieces, name
+    def __init__(self, tables: PackedTables, name: str) -> None:
+        self._tables, self._name = tables, name
 
     def __iter__(self) -> Iterator[Any]:
-        for piece in self._pieces:
-            yield from piece[self._name].to_pylist()
-
-
-def _whole(pieces: list[pa.Table], schema: pa.Schema) -> pa.Table:
-    return pa.concat_tables([schema.empty_table(), *pieces]).unify_dictionaries()
+        for part in self._tables.tables([self._name]):
+            yield from part[self._name].to_pylist()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pgassay.trials.server_log.events import LogEvent
 
 if TYPE_CHECKING:  # `pgassay load` is not to wait for it
-    import pyarrow as pa
+    from pgassay.trials.packed import PackedTables
 
 Columns = Mapping[str, list[Any]]
 """Column name → values, all of one length; the columns are those of pgassay._core."""
@@ -91,9 +91,9 @@ class TrialRecord:
     sampler_cost: Mapping[str, Any]
     warnings: tuple[str, ...]
     intervals: Columns
-    waits: Columns | pa.Table
-    counters: Columns | pa.Table
-    host: Columns | pa.Table
+    waits: Columns | PackedTables
+    counters: Columns | PackedTables
+    host: Columns | PackedTables
     checkpoints: tuple[Checkpoint, ...]
     checkpoints_from: CheckpointSource
     events: tuple[LogEvent, ...] = ()
