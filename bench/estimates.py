@@ -347,7 +347,7 @@ def main(runs: int = 400) -> None:
     about = (
         f"{datetime.now(UTC):%Y-%m-%d}; {runs} experiments a row; in brackets the 95 %"
         " interval of the share. Made by `make validate` (`bench/estimates.py`). What each estimate"
-        " is: [methods.md](methods.md)."
+        " is: [methods.md](methods.md) and [methods-diagnosis.md](methods-diagnosis.md)."
     )
     parts = spread(rows_of, [(case, runs) for case in range(len(CASES))])
     body = table(("what", "where", "wanted", "seen"), (row for rows in parts for row in rows))

@@ -169,8 +169,9 @@ def main(runs: int = 400) -> None:
         f" {100 * SPREAD:g} %, with a memory of ρ from second to second, or half of them without"
         " one; smallest effect 2 %; in brackets the 95 % interval of the share. Made by"
         " `make validate` (`bench/steadiness_errors.py`); what is done:"
-        " [methods.md](methods.md#was-a-trial-steady). No public series of benchmarks with a known"
-        " steady state can be had as a package, so these are made up, and their truth is known."
+        " [methods-diagnosis.md](methods-diagnosis.md#was-a-trial-steady). No public series of"
+        " benchmarks with a known steady state can be had as a package, so these are made up, and"
+        " their truth is known."
     )
     steady = [(at, n, runs) for n in LENGTHS_S for at in range(len(NOISES))]
     shapes = [(at, n, runs) for n in LENGTHS_S for at in range(len(SHAPES) * len(_FEW))]

@@ -2,7 +2,8 @@
 
     python -m bench.trial_memory drained|at-the-end
 
-Enters: which. Leaves: one line: rows, the process's peak in MB, and the one before the trial. Never: counts what the sampler
+Enters: which. Leaves: one line: rows, the peak of the process in MB, and its peak before the trial.
+Never: counts what the sampler
 itself holds of samples that nobody has taken yet, some tens of bytes each.
 """
 

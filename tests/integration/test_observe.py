@@ -145,6 +145,33 @@ def is_gap(run: Path, least: int) -> bool:
     return any(pq.read_metadata(path).num_rows == 0 for path in written[least - 1 :])
 
 
+def test_nothing_waits_long_for_what_looks_on(lab_server: LabServer, tmp_path: Path) -> None:
+    ours = (
+        "SELECT count(*), max(clock_timestamp() - query_start) FROM pg_stat_activity"
+        " WHERE application_name LIKE 'pgassay%' AND wait_event_type = 'Lock'"
+    )
+    with (
+        lab_server.admin() as holder,
+        lab_server.admin() as watcher,
+        observing(lab_server, tmp_path / "run", "--duration", "6s") as process,
+        holder.transaction(),
+    ):
+        # What it reads each second, and what somebody else may want a moment later.
+        holder.execute("LOCK TABLE pg_stat_wal IN ACCESS EXCLUSIVE MODE")
+        seen: list[Any] = []
+
+        def waited() -> bool:
+            row = watcher.execute(ours.encode()).fetchone()
+            assert row is not None
+            seen.extend([row[1]] if row[0] else [])
+            return bool(seen) and row[0] == 0
+
+        wait_until(waited, "it has waited for the lock and let go")
+        told = ended(process)
+    assert max(seen).total_seconds() < 4.0  # one second, on a busy machine
+    assert any("55P03" in warning for warning in told["warnings"])
+
+
 def test_a_kill_loses_the_last_segment_and_no_more(lab_server: LabServer, tmp_path: Path) -> None:
     run = tmp_path / "run"
     with observing(lab_server, run, "--segment", "1s") as process:

@@ -16,7 +16,7 @@ from pgassay.target.installation import Installation
 from pgassay.target.local import LocalTarget
 from pgassay.target.protocol import Connection
 from pgassay.target.reset_levels import database_directories
-from support.servers import RecordingJournal, installation_named
+from support.servers import RecordingJournal, installation_named, scalar
 
 ROWS = 20_000
 DATABASE_OID = "SELECT oid::text FROM pg_database WHERE datname"
@@ -28,12 +28,6 @@ def build(session: Connection) -> None:
         " FROM generate_series(1, 20000) i"
     )
     session.execute("CREATE INDEX ON account (i)")
-
-
-def scalar(session: Connection, query: str) -> Any:
-    row = session.execute(query.encode()).fetchone()
-    assert row is not None
-    return row[0]
 
 
 def ask(target: LocalTarget, query: str) -> Any:

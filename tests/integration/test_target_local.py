@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, LiteralString
+from typing import LiteralString
 
 import pytest
 
@@ -26,7 +26,7 @@ from pgassay.target.postmaster import working_in
 from pgassay.target.protocol import Change, Connection, ResetLevel, ServerFacts
 from pgassay.target.recover import recover
 from pgassay.target.workspace import SOCKET_BYTES, SOCKET_NAME, base_directory
-from support.servers import RecordingJournal, installation_named, is_root, wait_until
+from support.servers import RecordingJournal, installation_named, is_root, scalar, wait_until
 
 HELD = {"max_wal_size": "2GB"}
 
@@ -42,12 +42,6 @@ def running(statement: LiteralString) -> Callable[[Connection], None]:
         session.execute(statement)
 
     return build_it
-
-
-def scalar(session: Connection, query: str) -> Any:
-    row = session.execute(query.encode()).fetchone()
-    assert row is not None
-    return row[0]
 
 
 @pytest.fixture(scope="module")

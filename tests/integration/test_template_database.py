@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -18,19 +17,13 @@ from pgassay.target.protocol import Connection
 from pgassay.target.recover import recover
 from support.broken_runs import spec_file, watched
 from support.command import pgassay
-from support.servers import SECRET, LabServer, RecordingJournal
+from support.servers import SECRET, LabServer, RecordingJournal, scalar
 
 RULE = ResetRule(ResetLevel.TEMPLATE)
 
 
 def build(session: Connection) -> None:
     session.execute("CREATE TABLE account AS SELECT i, 0 AS balance FROM generate_series(1, 999) i")
-
-
-def scalar(session: Connection, query: str) -> Any:
-    row = session.execute(query.encode()).fetchone()
-    assert row is not None
-    return row[0]
 
 
 def databases(server: LabServer) -> set[str]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from psycopg.conninfo import make_conninfo
@@ -66,6 +67,13 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
         if time.monotonic() > end:
             pytest.fail(f"not within {WAIT_LIMIT_S:g} s: {what}")
         time.sleep(0.02)
+
+
+def scalar(session: Connection, query: str) -> Any:
+    """The first cell of the first row."""
+    row = session.execute(query.encode()).fetchone()
+    assert row is not None
+    return row[0]
 
 
 def installation_named(name: str) -> Installation:

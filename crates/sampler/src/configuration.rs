@@ -47,6 +47,9 @@ pub struct CounterQuery {
     pub sql: String,
     #[serde(rename = "every_s", deserialize_with = "period")]
     pub every: Duration,
+    /// The same for this query alone: the smaller of the two holds.
+    #[serde(default, deserialize_with = "busy_share")]
+    pub busy_share: Option<f64>,
 }
 
 /// The counters of the kernel of the server's host.

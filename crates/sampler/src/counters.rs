@@ -32,6 +32,14 @@ struct Task<'a> {
     useless: bool,
 }
 
+impl Task<'_> {
+    /// The most of the time that it may take.
+    fn share(&self, shared: &Shared) -> Option<f64> {
+        let shares = [self.query.busy_share, shared.busy_share];
+        shares.into_iter().flatten().reduce(f64::min)
+    }
+}
+
 /// What a column of a counters query is.
 enum Part {
     Label,
@@ -97,7 +105,7 @@ fn serve(
                 }
             }
             let ended = Instant::now();
-            let rest = rest_after(ended - began, shared.busy_share).max(pause);
+            let rest = rest_after(ended - began, task.share(shared)).max(pause);
             let left_out = task.schedule.advance_after_rest(ended, ended + rest);
             shared.costs.book_ticks(late, left_out);
         }

@@ -9,7 +9,7 @@ from zero anywhere in them is so by chance in one report of twenty at most.
 The greatest |t| over all places is simulated for normal rows with the correlation seen (Westfall
 and Young 1993; Hothorn, Bretz and Westfall 2008). The correlation of few rows is overconfident, so
 it is drawn towards none. A sign-flip of the rows has nothing to say below six blocks and is too
-narrow with few (docs/methods.md).
+narrow with few (docs/methods-diagnosis.md).
 """
 
 from __future__ import annotations

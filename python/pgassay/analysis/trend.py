@@ -10,7 +10,7 @@ projections on the next six orthogonal polynomials, the way of Müller and Watso
 2008) and of Lazarus, Lewis, Stock and Watson (Journal of Business & Economic Statistics 36, 2018),
 with Student's t of six degrees. How much more a line moves than these follows from the series'
 inertia; the interval is that of all inertias its likelihood leaves open, by their weight
-(inertia.py); docs/methods.md.
+(inertia.py); docs/methods-diagnosis.md.
 """
 
 from __future__ import annotations

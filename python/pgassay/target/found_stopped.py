@@ -207,9 +207,7 @@ def start_left(change: Change, others: Sequence[Change], access: Access, host: H
     """Up, for what a killed run has left to undo, without the lines of that run that might keep it
     down."""
     service = service_of(change, access, host)
-    began = time.monotonic()
-    while service.is_down() and time.monotonic() - began < APPEAR_LIMIT_S:
-        time.sleep(POLL_S)
+    service.give_time()
     lying = [one for one in others if one.data]
     put_back_stopped(service, found_before(lying, service.auto_conf()))
 

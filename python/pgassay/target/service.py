@@ -226,7 +226,9 @@ class Service:
                 time.sleep(POLL_S)
                 continue
             seen = True
-            if new == old:
+            # Up since we looked is as good as started: a restart that was under way, as of a run
+            # that was killed, came first.
+            if new == old and not stopped:
                 raise TargetError(f"`{self.by_hand}` did not restart the server: {last_line(done)}")
             if self._lets_in(door):
                 break

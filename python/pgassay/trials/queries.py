@@ -4,8 +4,9 @@ Enters: the files of queries/, a server's version and extensions. Leaves: SQL.
 Never: puts anything into SQL but the name of an extension's schema, quoted by the server.
 
 A query's file is NAME_FLOOR.sql, for servers from that version on. Lines of its head say more:
-`-- Every: 10 s` (each second where nothing is said; `trial`: before and after one), and
-`-- Extension: NAME VERSION`, whose schema takes the place of {extension}.
+`-- Every: 10 s` (each second where nothing is said; `trial`: before and after one),
+`-- At most: 2 %` of the time (more seldom where it takes long), and `-- Extension: NAME VERSION`,
+whose schema takes the place of {extension}.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pgassay.target.statements import statement
 COUNTERS_EVERY_S = 1.0
 _NAME = re.compile(r"(\w+)_(\d{6})\.sql")
 _EVERY = re.compile(r"^-- Every: (?:(\d+) s|trial)\b", re.MULTILINE)
+_AT_MOST = re.compile(r"^-- At most: (\d+) %", re.MULTILINE)
 _EXTENSION = re.compile(r"^-- Extension: (\w+) (\d+(?:\.\d+)*)\.?$", re.MULTILINE)
 
 
@@ -48,6 +50,8 @@ class Query:
     sql: str
     every_s: float | None
     """None: not by a clock."""
+    busy_share: float | None
+    """None: however long it takes."""
     extension: str | None
     extension_floor: str
     older: Query | None = None
@@ -113,7 +117,7 @@ def extensions_in(session: Connection) -> dict[str, Extension]:
 
 
 def _read(name: str, floor: int, text: str) -> Query:
-    every, extension = _EVERY.search(text), _EXTENSION.search(text)
+    every, extension, most = (at.search(text) for at in (_EVERY, _EXTENSION, _AT_MOST))
     every_s: float | None = COUNTERS_EVERY_S
     if every is not None:
         every_s = float(every[1]) if every[1] else None
@@ -122,6 +126,7 @@ def _read(name: str, floor: int, text: str) -> Query:
         floor=floor,
         sql=text,
         every_s=every_s,
+        busy_share=int(most[1]) / 100 if most else None,
         extension=extension[1] if extension else None,
         extension_floor=extension[2] if extension else "0",
     )

@@ -14,7 +14,13 @@ from pgassay.errors import ConnectionRefused
 from pgassay.target.placement import Place, confirm_place, run_in, threads
 from pgassay.target.protocol import ConnectionParameters
 from pgassay.trials.host_sources import HostSources
-from pgassay.trials.queries import COUNTERS_EVERY_S, NO_EXTENSIONS, Extension, queries_for
+from pgassay.trials.queries import (
+    COUNTERS_EVERY_S,
+    NO_EXTENSIONS,
+    Extension,
+    Query,
+    queries_for,
+)
 
 APPLICATION_NAME = "pgassay sampler"
 WAITS_EVERY_S = 0.1
@@ -48,8 +54,13 @@ def open_sampler(
         "application_name": APPLICATION_NAME,
         "waits": {"sql": queries[_WAITS].sql, "every_s": waits_every_s, "jitter": JITTER},
         "counters": [
-            {"source": name, "sql": sql, "every_s": max(every_s, waits_every_s)}
-            for name, sql, every_s in _counted(version_num, extensions)
+            {
+                "source": query.name,
+                "sql": sql,
+                "every_s": max(every_s, waits_every_s),
+                "busy_share": query.busy_share,
+            }
+            for query, sql, every_s in _counted(version_num, extensions)
         ],
         "host": host.for_core(host_every_s(waits_every_s))
         if host is not None and host.files
@@ -74,7 +85,7 @@ def has_read_each(
     """Whether it has asked each of its queries once, answered or refused; a warning tells which."""
     cost = json.loads(sampler.cost())
     refused = {text.split(_REFUSED)[0] for text in sampler.warnings()}
-    counted = {name for name, _, _ in _counted(version_num, extensions)}
+    counted = {query.name for query, _, _ in _counted(version_num, extensions)}
     # All are due when it begins: none is read a second time before each was read once.
     return bool(
         cost["counter_reads"] + len(refused & counted) >= len(counted)
@@ -84,11 +95,11 @@ def has_read_each(
 
 def _counted(
     version_num: int, extensions: Mapping[str, Extension]
-) -> Iterator[tuple[str, str, float]]:
-    """Name, SQL and seconds between two readings of each query but that of the waits."""
+) -> Iterator[tuple[Query, str, float]]:
+    """Each query but that of the waits, its SQL and the seconds between two readings."""
     for name, query in queries_for(version_num).items():
         if name != _WAITS and query.every_s and (sql := query.sql_with(extensions)):
-            yield name, sql, query.every_s
+            yield query, sql, query.every_s
 
 
 def host_every_s(waits_every_s: float) -> float:

@@ -1,0 +1,53 @@
+"""An existing server as tests of its settings use it: what is built there, what is left.
+
+Enters: a lab server, sessions. Leaves: a table, what postgresql.auto.conf holds. Never: leaves
+a setting changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pgassay.target.existing import ExistingTarget
+from pgassay.target.protocol import Connection
+from support.servers import LabServer, RecordingJournal
+
+
+def build(session: Connection) -> None:
+    session.execute(
+        "CREATE TABLE account AS SELECT i, 0 AS balance FROM generate_series(1, 1000) i"
+    )
+
+
+def nothing(_: object) -> None:
+    """No data: what is asked is about settings."""
+
+
+def auto_conf(server: LabServer) -> dict[str, str]:
+    with server.admin() as session:
+        rows = session.execute(
+            "SELECT name, setting FROM pg_file_settings WHERE sourcefile ~ 'auto.conf$'"
+        ).fetchall()
+    return dict(rows)
+
+
+@contextmanager
+def settings_left_alone(server: LabServer) -> Iterator[None]:
+    """Meanwhile nothing stays in its postgresql.auto.conf, or the test fails."""
+    yield
+    left = auto_conf(server)
+    with server.admin() as session:
+        session.execute("ALTER SYSTEM RESET ALL")
+        session.execute("SELECT pg_reload_conf()")
+        session.execute("DROP SCHEMA IF EXISTS pgassay CASCADE")
+    assert left == {}
+
+
+def killed_after_changes(server: LabServer, journal: RecordingJournal) -> None:
+    killed = ExistingTarget(server.dsn(), journal, allow_changes=True)
+    killed.open()
+    killed.prepare(build, {"work_mem": "8MB"})
+    killed.reset({"work_mem": "16MB"})
+    assert killed._control is not None
+    killed._control.close()
