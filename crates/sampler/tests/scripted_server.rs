@@ -122,7 +122,7 @@ fn a_server_that_answers_slowly_is_asked_less_often_only_where_that_is_wanted() 
 #[test]
 fn a_query_that_takes_long_rests_by_its_own_share_and_the_others_go_on() {
     let (port, _) = server();
-    let queries = [("late", "0.05"), ("io", "null")].map(|(sql, share)| {
+    let queries = [("late io", "0.05"), ("io", "null")].map(|(sql, share)| {
         format!(r#"{{"source": "{sql}", "sql": "{sql}", "every_s": 0.01, "busy_share": {share}}}"#)
     });
     let sampler = sampler_of(port, "idle", &queries.join(", "), "null", None);

@@ -190,7 +190,7 @@ fn serve(mut stream: TcpStream, mood: &Mood) -> std::io::Result<()> {
                 // Portal "", statement "sN".
                 let number: usize = text(1)[1..].parse().unwrap();
                 reply.extend(message(b'2', b""));
-                if statements[number] == "late" {
+                if statements[number].starts_with("late") {
                     thread::sleep(Duration::from_millis(25));
                 }
                 reply.extend(answer(&statements[number]));
