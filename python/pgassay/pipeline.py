@@ -208,7 +208,9 @@ def answered(
         return False
     if plan.calibrates or not plan.factors:
         return True
-    return analyse(plan.question, plan, measures, failed=failed).may_end()
+    # A block that is looked at again, as the run is resumed, is judged by what was known then.
+    until_then = [one for one in failed if one.block <= block]
+    return analyse(plan.question, plan, measures, failed=until_then).may_end()
 
 
 def _target_of(spec: Spec, grounds: Grounds, run: RunDirectory, place: Place | None) -> Target:

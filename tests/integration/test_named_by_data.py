@@ -224,9 +224,12 @@ def test_a_next_run_by_dsn_leaves_it_up_and_says_so(cluster: StoppedCluster) -> 
     second = ExistingTarget(way, alive, allow_changes=True, accept=["commits"])
     second.open()
     assert second._given_back == [
-        f"server of {cluster.data}, which was stopped: a run that was killed had started it, and"
-        " `pgassay recover RUN` stops it"
+        f"server of {cluster.data}, which was stopped: a run that was killed had started it; once"
+        " this one is over, `pgassay recover RUN` stops it"
     ]
+    with pytest.raises(TargetError, match="another pgassay run is using this server"):
+        recover(DSN, dead.open, dead, access)
+    assert cluster.is_up()
     second.close()
     assert cluster.is_up()
     recover(DSN, dead.open, dead, access)

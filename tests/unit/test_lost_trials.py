@@ -13,6 +13,7 @@ from pgassay.analysis.beyond import look_beyond
 from pgassay.analysis.model import Analysis, TrialMeasures, Verdict
 from pgassay.analysis.turns_model import Withdrawn
 from pgassay.findings.diagnose import find
+from pgassay.pipeline import answered
 from pgassay.plan.model import Plan
 from pgassay.samples.failed_trials import failed_trials, note_failed
 from pgassay.trials.record import FailedTrial
@@ -35,8 +36,9 @@ def invalidated(
 
 
 def broken(arm: str, count: int) -> list[FailedTrial]:
+    """So many planned trials of an arm, once each."""
     reason = "trial 3: 8 of 8 connections were lost; is the server still up?"
-    return [FailedTrial(3, 2, arm, reason) for _ in range(count)]
+    return [FailedTrial(100 + at, 2, arm, reason) for at in range(count)]
 
 
 def test_an_arm_that_breaks_six_trials_and_the_other_none_has_no_verdict() -> None:
@@ -66,6 +68,28 @@ def test_trials_lost_by_chance_are_told_and_take_nothing() -> None:
         "4 trials broke off and left no figure (1 of max_wal_size = 1GB, 3 of max_wal_size = 2GB):"
         " trial 3: 8 of 8 connections were lost"
     )
+    assert not told(analysis, "lost-trials")
+
+
+def test_a_look_at_a_block_knows_nothing_of_later_trials() -> None:
+    plan = plan_of()
+    trials = trials_of(plan, {"a2": 0.03}, ())
+    early = broken("a2", 6)
+    assert answered(plan, 8, trials)
+    assert not answered(plan, 8, trials, early)
+    later = [replace(one, block=9) for one in broken("a1", 6)]
+    assert not answered(plan, 8, trials, [*early, *later])
+
+
+def test_a_trial_that_was_tried_often_is_one() -> None:
+    plan = plan_of()
+    trials = trials_of(plan, {"a2": 0.03}, ())
+    first = next(trial for trial in trials if trial.arm == "a2")
+    again = FailedTrial(99, first.block, "a2", "trial 99: no", repeats=first.number)
+    often = [replace(again, number=first.number, repeats=None)] * 6 + [again] * 3
+    analysis = analyse("?", plan, invalidated(trials, plan, "a2", 1), failed=often)
+    assert analysis.verdicts()[0].verdict is Verdict.BETTER
+    assert told(analysis, "failed-trials")
     assert not told(analysis, "lost-trials")
 
 
@@ -116,6 +140,16 @@ def test_a_fixed_number_that_has_not_all_run_has_no_verdict_and_a_sequence_has()
     # A trial that does not count has run all the same.
     lost = [replace(t, invalid=("a backup ran",)) if t.number == 18 else t for t in trials]
     assert not told(analyse("?", plan, lost), "unfinished")
+    # One that the run repeats, and has not yet.
+    lost = [replace(trial, is_repeated=bool(trial.invalid)) for trial in lost]
+    (text,) = told(analyse("?", plan, lost), "unfinished")
+    assert text.startswith("1 trial is missing")
+    repeat = replace(whole_trial(trials, 18), number=19, repeats=18)
+    assert not told(analyse("?", plan, [*lost, repeat]), "unfinished")
+
+
+def whole_trial(trials: list[TrialMeasures], number: int) -> TrialMeasures:
+    return next(trial for trial in trials if trial.number == number)
 
 
 def test_curves_of_a_level_without_a_verdict_have_no_band() -> None:
@@ -143,6 +177,10 @@ def test_curves_of_a_level_without_a_verdict_have_no_band() -> None:
     assert (of_dead.fit, set(of_dead.interval95)) == (None, {None})
     assert of_dead.refused == "not one transaction succeeded in some of its trials"
     assert found.load_curves[0].refused is None
+    broke = look_beyond(analyse("?", plan, trials, failed=broken("a2", 6)), plan, [])
+    assert [one.refused is None for one in broke.load_curves] == [True, False]
+    assert broke.load_curves[1].fit is None
+    assert alive.load_curves[1].refused is None
 
 
 def noisy(source: np.random.Generator, places: int) -> NDArray[np.float64]:

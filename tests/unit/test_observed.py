@@ -118,6 +118,7 @@ def test_what_a_standby_could_not_tell_is_not_bridged_and_has_its_cause() -> Non
     ("figure", "readings", "cause"),
     [
         ("receive_behind_bytes", {"receivers": [1, 1], "receive_known": [0, 0]}, "hidden"),
+        ("receive_behind_bytes", {"receivers": [0, 1], "receive_known": [0, 0]}, "hidden"),
         ("receive_behind_bytes", {"receivers": [0, 0], "receive_known": [0, 0]}, "no_receiver"),
         (
             "receive_behind_bytes",

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.samples.journal import FileJournal, open_changes
+from pgassay.target.local_host import HERE
+from pgassay.target.protocol import Change
 from pgassay.target.server_paths import account_of, own_directory, own_readable_file
 
 ME = os.geteuid()
@@ -48,3 +51,19 @@ def test_another_accounts_file_is_not_taken_by_whatever_way(tmp_path: Path) -> N
 def test_the_account_of_a_process_is_known_while_it_lives() -> None:
     assert account_of(os.getpid()) == ME
     assert account_of(2**22 + 1) is None
+
+
+def test_links_that_go_round_and_names_that_are_no_text_are_no_faults_of_ours(
+    tmp_path: Path,
+) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.symlink_to(other)
+    other.symlink_to(one)
+    with pytest.raises(OSError, match="symbolic links"):
+        HERE.resolve(one)
+    odd = Path(os.fsdecode(b"/data/\xff"))
+    journal = FileJournal(tmp_path / "journal.jsonl")
+    change = Change("1", "setting work_mem", "SET", "RESET", seat={"data": str(odd)})
+    journal.record(change)
+    (kept,) = open_changes(tmp_path / "journal.jsonl")
+    assert kept.seat["data"] == str(odd)

@@ -253,6 +253,22 @@ def test_few_trials_advise_no_other_length_and_say_what_they_cannot_tell() -> No
     assert "the luck of starts is not to be told from them" in told["Noise floor"]
 
 
+def test_advice_that_there_is_none_says_within_how_many_and_of_which_lengths() -> None:
+    few, many = (calibrated(duet(least)).calibration for least in (6, 12))
+    assert few is not None
+    assert many is not None
+    for found, within, text in (
+        (few, 200, "Within 200 trials of 32 s a duet does not decide about 2 %"),
+        (many, 24, "No length of trial decides a duet about 2 % within 24 trials"),
+    ):
+        none = replace(found, advice_in_turns=None, advised_within=within)
+        told = {f.title: f.text for f in calibration_findings(none, 0.02)}
+        assert told["Advice"].startswith(text)
+    assert "An A/A run of 12 trials or more tries other lengths" in str(
+        calibration_findings(replace(few, advice_in_turns=None), 0.02)
+    )
+
+
 def test_a_design_that_finds_nothing_makes_no_host_fit() -> None:
     found = calibrated(duet(6)).calibration
     assert found is not None

@@ -47,7 +47,7 @@ pub struct CounterQuery {
     pub sql: String,
     #[serde(rename = "every_s", deserialize_with = "period")]
     pub every: Duration,
-    /// The same for this query alone: the smaller of the two holds.
+    /// The same for this query alone, over a minute or so and however quick the server is.
     #[serde(default, deserialize_with = "busy_share")]
     pub busy_share: Option<f64>,
 }

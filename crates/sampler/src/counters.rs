@@ -15,7 +15,7 @@ use crate::configuration::CounterQuery;
 use crate::cost::CpuMeter;
 use crate::link::{Link, may_pass};
 use crate::names::Names;
-use crate::schedule::{Schedule, rest_after};
+use crate::schedule::{Allowance, Schedule, rest_after};
 use crate::shared::Shared;
 
 const INT8: u32 = 20;
@@ -29,15 +29,9 @@ struct Task<'a> {
     /// Made ready in the present session.
     ready: Option<Prepared>,
     backoff: Backoff,
+    /// Where the query has a share of the time of its own.
+    allowance: Option<Allowance>,
     useless: bool,
-}
-
-impl Task<'_> {
-    /// The most of the time that it may take.
-    fn share(&self, shared: &Shared) -> Option<f64> {
-        let shares = [self.query.busy_share, shared.busy_share];
-        shares.into_iter().flatten().reduce(f64::min)
-    }
 }
 
 /// What a column of a counters query is.
@@ -62,6 +56,7 @@ pub(crate) fn run(link: Link, first: Client, queries: &[CounterQuery], shared: &
             schedule: Schedule::new(start, query.every, 0.0, 0),
             ready: None,
             backoff: Backoff::default(),
+            allowance: query.busy_share.map(|share| Allowance::new(share, start)),
             useless: false,
         })
         .collect();
@@ -105,8 +100,17 @@ fn serve(
                 }
             }
             let ended = Instant::now();
-            let rest = rest_after(ended - began, task.share(shared)).max(pause);
-            let left_out = task.schedule.advance_after_rest(ended, ended + rest);
+            let rest = rest_after(ended - began, shared.busy_share).max(pause);
+            let own = task.allowance.as_mut().map_or(Duration::ZERO, |allowed| {
+                allowed.rest_after(ended - began, ended)
+            });
+            let mut left_out = task
+                .schedule
+                .advance_after_rest(ended, ended + rest.max(own));
+            if own > rest {
+                // Its own way, and no sign of a slow server.
+                left_out.rested = 0;
+            }
             shared.costs.book_ticks(late, left_out);
         }
         meter.book();

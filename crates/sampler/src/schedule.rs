@@ -90,6 +90,35 @@ pub(crate) fn rest_after(took: Duration, share: Option<f64>) -> Duration {
     })
 }
 
+/// What a query may take of the time, over a minute or so: one slow reading, as in a stall, is no
+/// reason to look away afterwards.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Allowance {
+    share: f64,
+    /// What readings took beyond their share until `at`.
+    owed: Duration,
+    at: Instant,
+}
+
+impl Allowance {
+    pub(crate) fn new(share: f64, now: Instant) -> Allowance {
+        Allowance {
+            share,
+            owed: Duration::ZERO,
+            at: now,
+        }
+    }
+
+    /// How long to rest after a reading that ended `now`.
+    pub(crate) fn rest_after(&mut self, took: Duration, now: Instant) -> Duration {
+        let earned = now.saturating_duration_since(self.at).mul_f64(self.share);
+        self.owed = self.owed.saturating_sub(earned) + took;
+        self.at = now;
+        let over = self.owed.saturating_sub(LONGEST_REST.mul_f64(self.share));
+        over.div_f64(self.share).min(LONGEST_REST)
+    }
+}
+
 /// The first tick after `tick` whose place on the grid is not past, and how many lie between.
 fn next_tick(tick: u64, elapsed: Duration, every: Duration) -> (u64, u64) {
     let passed = elapsed.as_nanos().div_ceil(every.as_nanos().max(1));
@@ -197,6 +226,26 @@ mod tests {
     fn no_rest_is_longer_than_a_minute_and_without_a_share_there_is_none() {
         assert_eq!(rest_after(Duration::from_secs(30), Some(0.1)), LONGEST_REST);
         assert_eq!(rest_after(Duration::from_secs(30), None), Duration::ZERO);
+    }
+
+    #[test]
+    fn an_allowance_lets_one_stall_pass_and_holds_over_minutes() {
+        let mut now = Instant::now();
+        let mut allowance = Allowance::new(0.02, now);
+        now += Duration::from_secs(1);
+        assert_eq!(
+            allowance.rest_after(Duration::from_secs(1), now),
+            Duration::ZERO
+        );
+        let took = Duration::from_millis(200);
+        let (mut busy, begun) = (Duration::ZERO, now);
+        while now < begun + Duration::from_secs(600) {
+            now += took;
+            busy += took;
+            now += allowance.rest_after(took, now).max(EVERY);
+        }
+        let share = busy.as_secs_f64() / (now - begun).as_secs_f64();
+        assert!((0.018..0.023).contains(&share), "{share}");
     }
 
     proptest! {

@@ -20,6 +20,7 @@ from pgassay.analysis.refused_curves import (
     bare_curves,
     bare_effects,
     bare_shifts,
+    told_contrasts,
     without_verdict,
 )
 from pgassay.analysis.steadiness import steadiness_doubts, step_courses
@@ -38,10 +39,10 @@ def look_beyond(analysis: Analysis, plan: Plan, courses: Sequence[TrialCourse]) 
         analysis,
         quantile_shifts=bare_shifts(quantile_shifts(plan, analysis.trials), refused),
         by_load=bare_effects(effects_by_load(plan, analysis.trials), refused),
-        load_curves=bare_curves(load_curves(plan, analysis.trials), analysis),
+        load_curves=bare_curves(load_curves(plan, analysis.trials), plan, analysis),
         courses=steps,
         checkpoint_effects=effects,
-        checkpoint_contrasts=contrasts,
+        checkpoint_contrasts=told_contrasts(contrasts, analysis),
         associations=associations(courses),
         warnings=(*analysis.warnings, *steadiness_doubts(plan, steps)),
     )

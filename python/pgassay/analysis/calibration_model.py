@@ -127,6 +127,10 @@ class Advice:
     """Kalibera and Jones' own; None where starts add nothing that can be seen."""
 
 
+LENGTHS_FROM = 12
+"""Trials of a duet: fewer do not tell starts from seconds."""
+
+
 @dataclass(frozen=True)
 class TurnNoise:
     """Of rounds of slices, as shares of the metric (standard deviations of logarithms)."""
@@ -144,6 +148,11 @@ class TurnNoise:
     """As of `Noise`."""
     start_sd: float | None = None
     """Of a duet: the part of `trial_sd` that rounds do not explain, the luck of two starts."""
+
+    @property
+    def tells_lengths(self) -> bool:
+        """Whether starts are told from seconds well enough to advise another length of trial."""
+        return self.start_sd is not None and self.trials >= LENGTHS_FROM
 
     def trial_sd_at(self, measured_s: float, of_s: float) -> float:
         """That of trials of another length than `of_s`; the same where the parts are not known."""

@@ -4,8 +4,9 @@ Enters: the plan, invalid trials, those that broke off and were not stored. Leav
 they take, and the doubts. Never: says why; a guard or an error did.
 
 A trial that does not count is run again, and one that broke off is where a run is resumed. That
-chooses no answer as long as it strikes arms alike: each is as often on the server as another. Where
-it strikes one arm oftener than chance explains, that arm is judged by the trials that it let pass.
+chooses no answer as long as it strikes arms alike: each is planned as often as another. Where it
+strikes one arm oftener than chance explains, that arm is judged by the trials that it let pass. A
+trial that was tried often is one trial: a run is always resumed at the one that broke off.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _TOLD = 3
 
 @dataclass(frozen=True)
 class LostTrials:
-    """How many trials of each arm gave no figure."""
+    """How many planned trials of each arm gave no figure, at the first try or at any."""
 
     of: Mapping[str, int]
     """Arm → trials; every arm of the plan is in it."""
@@ -43,10 +44,9 @@ def lost_trials(
     plan: Plan, invalid: Sequence[TrialMeasures], failed: Sequence[FailedTrial]
 ) -> LostTrials:
     """Counted over the run; none where all arms are in each trial."""
-    of = {arm.id: 0 for arm in plan.arms}
-    for arm in (*(trial.arm for trial in invalid), *(trial.arm for trial in failed)):
-        if arm in of:
-            of[arm] += 1
+    both: tuple[TrialMeasures | FailedTrial, ...] = (*invalid, *failed)
+    planned = {(one.repeats or one.number, one.arm) for one in both}
+    of = {arm.id: sum(of_arm == arm.id for _, of_arm in planned) for arm in plan.arms}
     all_lost, arms = sum(of.values()), len(of)
     too_often = tuple(
         arm

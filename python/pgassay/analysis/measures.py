@@ -47,6 +47,7 @@ def measure_trial(
     whole = measured[0] if len(measured) == 1 else _measure(sources, tuple(steps), None)
     values = {**whole.values, **server_cpu(summary)}
     whole = replace(whole, level=None, values=values)
+    reasons = trial.validity().reasons
     return TrialMeasures(
         number=summary["number"],
         block=summary["block"],
@@ -57,11 +58,9 @@ def measure_trial(
         warnings=(*_warnings(summary, whole), *_damaged(sources)),
         variants=measure_variants(summary["load"].get("slices") or ()),
         turns=measure_turns(summary, sources.load),
-        invalid=(
-            *trial.validity().reasons,
-            *(() if plan is None else other_steps(summary, plan)),
-        ),
+        invalid=(*reasons, *(() if plan is None else other_steps(summary, plan))),
         repeats=summary.get("repeats"),
+        is_repeated=bool(reasons) and summary.get("repeats") is None,
         host=_host(sources, whole),
     )
 

@@ -157,6 +157,8 @@ class TrialMeasures:
     """Why it does not count; nothing where it does."""
     repeats: int | None = None
     """The number of the invalid trial that this one was run for."""
+    is_repeated: bool = False
+    """Whether the run repeats it at the end of its block: what its guards found invalid."""
     host: HostWindow | None = None
     """The measured part in the words of vmstat and iostat; None where the host was not read."""
     turns: tuple[Turn, ...] = ()

@@ -81,6 +81,9 @@ class StandbyLag:
         if figure == "replay_behind_bytes":
             return "not_streamed"
         receivers = self._flags.get(_RECEIVERS)
+        is_seen = self._is_heard or figure in self.levels
+        if receivers is not None and receivers.largest() and not is_seen:
+            return "hidden"  # whatever came between
         if receivers is None or receivers.smallest() == 0:
             return "no_receiver"
         return "no_word" if self._is_heard else "hidden"

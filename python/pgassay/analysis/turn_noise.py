@@ -39,8 +39,6 @@ from pgassay.plan.modes import LEAST_TRIALS
 from pgassay.plan.turns import FEWEST_ROUNDS
 
 Array = NDArray[Any]
-_LENGTHS_FROM = 12
-"""Trials of a duet that tell starts from seconds well enough to advise another length."""
 
 
 def whole_trials(plan: Plan, trials: Sequence[TrialMeasures]) -> BlockTable:
@@ -151,7 +149,7 @@ def advise_turns(noise: TurnNoise, experiment: Plan, overhead_s: float) -> Advic
     least = usual if experiment.stops == "fixed" else max(experiment.min_blocks, usual)
     most = max(advised_within(experiment), least)
     lengths, optimum = [now_s], None
-    if noise.start_sd is not None and noise.trials >= _LENGTHS_FROM:
+    if noise.start_sd is not None and noise.tells_lengths:
         rounds_s = len(experiment.arms) * FEWEST_ROUNDS * _longest_slice_s(experiment)
         lengths = lengths_to_try(now_s, rounds_s)
         rounds_sd = math.sqrt(max(0.0, noise.trial_sd**2 - noise.start_sd**2))

@@ -16,11 +16,13 @@ from pgassay.plan.model import Plan
 
 
 def missing_trials(plan: Plan, finished: Sequence[TrialMeasures]) -> int:
-    """How many a fixed run still lacks; invalid ones have run. 0 where another rule stops."""
+    """How many a fixed run still lacks, repeats among them. 0 where another rule stops."""
     if plan.stops != "fixed" or plan.calibrates or not plan.factors:
         return 0
     planned = {trial.number for trial in plan.trials if trial.block <= plan.min_blocks}
-    return len(planned - {trial.number for trial in finished})
+    repeated = {trial.repeats for trial in finished}
+    to_repeat = {t.number for t in finished if t.is_repeated and t.number in planned}
+    return len(planned - {trial.number for trial in finished}) + len(to_repeat - repeated)
 
 
 def unfinished_doubts(missing: int) -> Iterator[Doubt]:

@@ -10,7 +10,14 @@ import tomllib
 from enum import StrEnum
 from importlib.resources import files
 
-from pgassay.analysis.calibration_model import Advice, Calibration, Expected, Outlook, RunTrend
+from pgassay.analysis.calibration_model import (
+    LENGTHS_FROM,
+    Advice,
+    Calibration,
+    Expected,
+    Outlook,
+    RunTrend,
+)
 from pgassay.analysis.experience import Expectation
 from pgassay.analysis.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
@@ -169,7 +176,9 @@ def _advice(found: Calibration, smallest_effect: float) -> str:
     if found.turns is not None:
         return _advised_turns(found, margin)
     if advice is None:
-        return str(texts["none"]).format(margin=margin, most=found.advised_within)
+        form = "none" if found.noise.second_sd is not None else "none_of_this"
+        length = duration(found.noise.measured_s)
+        return str(texts[form]).format(margin=margin, most=found.advised_within, length=length)
     form = "kept" if advice.trial_s == found.noise.measured_s else "text"
     if found.noise.second_sd is None:
         form = "short"
@@ -193,7 +202,13 @@ def _advised_duet(found: Calibration, margin: str) -> str:
     """Its trials; of blocks instead, trials of two servers at once do not tell."""
     texts, advice = _RULES["advice_of_duet"], found.advice_in_turns
     if advice is None:
-        return str(texts["none"]).format(margin=margin)
+        form = "none" if found.turns is not None and found.turns.tells_lengths else "none_of_this"
+        return str(texts[form]).format(
+            margin=margin,
+            most=found.advised_within,
+            length=duration(found.noise.measured_s),
+            enough=LENGTHS_FROM,
+        )
     return str(texts["text"]).format(
         trials=advice.blocks,
         length=duration(advice.trial_s),
@@ -208,12 +223,12 @@ def _advised_turns(found: Calibration, margin: str) -> str:
     """A switchback's trials beside blocks, and which of the two is quicker here."""
     texts, turns, blocks = _RULES["advice_of_turns"], found.advice_in_turns, found.advice
     own = (
-        str(texts["none"])
+        str(texts["none"]).format(most=found.advised_within)
         if turns is None
         else str(texts["turns"]).format(trials=turns.blocks, time=duration(turns.total_s))
     )
     other = (
-        str(texts["no_blocks"])
+        str(texts["no_blocks"]).format(most=found.advised_within)
         if blocks is None
         else str(texts["blocks"]).format(blocks=blocks.blocks, time=duration(blocks.total_s))
     )

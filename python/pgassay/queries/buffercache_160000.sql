@@ -2,7 +2,7 @@
 -- Floor 16: pg_buffercache_summary() is new; it takes no locks. Earlier the extension can only copy
 --   every buffer under its lock, too dear for a sampler.
 -- Every: 10 s. It looks at every buffer: about 10 ms a million of them (8 GB).
--- At most: 2 % of the time.
+-- At most: 2 % of a minute.
 -- Extension: pg_buffercache 1.4.
 -- Privileges: pg_monitor. All are present numbers.
 SELECT

@@ -1,6 +1,6 @@
 -- Heavyweight locks by mode: in a backend's fast path, in the shared table, waited for.
 -- Floor 13. All are present numbers. Our own are left out.
--- At most: 2 % of the time. The dearest of these queries: 1.6 to 5 ms for 2 200 locks of 100 sessions,
+-- At most: 2 % of a minute. The dearest of these queries: 1.6 to 5 ms for 2 200 locks of 100 sessions,
 --   while which the lock table is held in shared mode.
 -- Privileges: none.
 SELECT

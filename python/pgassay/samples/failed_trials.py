@@ -26,7 +26,8 @@ def note_failed(path: Path, trial: FailedTrial) -> None:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, OWNER_ONLY)
         with os.fdopen(descriptor, "wb") as file:
             # Begun afresh: a line that a full disk has cut short must not swallow this one.
-            file.write(("\n" + json.dumps(asdict(trial), ensure_ascii=False) + "\n").encode())
+            line = "\n" + json.dumps(asdict(trial), ensure_ascii=False) + "\n"
+            file.write(line.encode("utf-8", "backslashreplace"))
             file.flush()
             os.fsync(descriptor)
 

@@ -76,7 +76,8 @@ class FileJournal:
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, OWNER_ONLY)
             try:
                 os.fchmod(descriptor, OWNER_ONLY)
-                rest = line.encode()
+                # A file's name may be no UTF-8; JSON reads what stands for its bytes back.
+                rest = line.encode("utf-8", "backslashreplace")
                 while rest:  # a disk that is nearly full takes a part and complains the next time
                     rest = rest[os.write(descriptor, rest) :]
                 os.fsync(descriptor)

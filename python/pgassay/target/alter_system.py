@@ -127,6 +127,10 @@ class SystemSettings:
                 return
             made = [change for one in self._touched.values() for change in one.changes]
             self._service.start_with(found_before(made, self._service.auto_conf()))
+            for one in self._touched.values():
+                # The line is out of the file, and may be in force all the same: somebody's start
+                # may have come before. What is found now is brought into force like any other.
+                one.ours = one.line = None
 
     def restore(self) -> list[str]:
         """Put everything back, newest first, and see that it is; one failure stops no other.

@@ -6,6 +6,7 @@ the lock there is free through every restart, and no lock at all on another one.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -40,6 +41,12 @@ def is_alive(changes: Sequence[Change]) -> bool:
             return False
     except TargetError:
         return True
+
+
+def recovering(folders: Sequence[Path]) -> str:
+    """What a person types to have these runs undone."""
+    given = [shlex.quote(str(folder)) for folder in folders] or ["RUN"]
+    return " and ".join(f"`pgassay recover {one}`" for one in given)
 
 
 def folders_of(changes: Sequence[Change], own: str = "") -> list[Path]:

@@ -15,7 +15,7 @@ import psycopg
 
 from pgassay.errors import TargetError
 from pgassay.target.access import Access
-from pgassay.target.dead_run import folders_of, is_alive, stays_dead
+from pgassay.target.dead_run import folders_of, is_alive, recovering, stays_dead
 from pgassay.target.host import Host
 from pgassay.target.host_knobs import sweep_host
 from pgassay.target.own_lines import Whose, line_of
@@ -48,8 +48,10 @@ def undo_dead_run(
     The caller holds the server's lock, which a run that lives lets go of in every restart.
     """
     sweep_host(machine)
-    left = [change for change in remembered(server, here) if not change.started]
-    with stays_dead(left, journal.place):
+    known = remembered(server, here)
+    # A run that has only just started its server is alive too, and has no lock there yet.
+    with stays_dead(known, journal.place):
+        left = [change for change in known if not change.started]
         return _undone(parameters, server, left, machine, journal)
 
 
@@ -58,7 +60,7 @@ def told_of_others(server: str, here: Seat) -> list[str]:
     return [
         f"a run that was killed has changed another server with this one's system identifier"
         f" ({seat_of(changes[-1])}): left as it is, also if that is this server, moved since;"
-        f" undone by `pgassay recover {' '.join(str(one) for one in folders_of(changes)) or 'RUN'}`"
+        f" undone by {recovering(folders_of(changes))}"
         for changes in elsewhere(server, here)
         if not is_alive(changes)
     ]
@@ -194,7 +196,10 @@ def sql_by_hand(left: Sequence[Change]) -> list[str]:
 
 def _told(left: Sequence[Change], why: str, server: str) -> str:
     todo = "; ".join(sql_by_hand(left))
+    folders = [folder for folder in folders_of(left) if folder.is_dir()]
+    # The file may hold what is to be undone on another server of this identifier.
+    then = recovering(folders) if folders else f"remove {memory_file(server)}"
     return (
         f"a run that was killed has left changes on this server that cannot be undone ({why}); run"
-        f" there by hand: {todo}; then remove {memory_file(server)}"
+        f" there by hand: {todo}; then {then}"
     )

@@ -109,7 +109,8 @@ def _refuse_in_use(change: Change, host: Host, accept: Collection[str]) -> None:
 def told_of_start(server: str, here: Seat) -> list[str]:
     """Sentences for a run that does not name the data directory, and so leaves it up."""
     return [
-        f"{change.what}: a run that was killed had started it, and `pgassay recover RUN` stops it"
+        f"{change.what}: a run that was killed had started it; once this one is over,"
+        " `pgassay recover RUN` stops it"
         for change in remembered(server, here)
         if change.started
     ]

@@ -6,6 +6,7 @@ Never: asks for a password; another user's name is taken on only by root.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import pwd
@@ -123,7 +124,10 @@ class LocalHost:
         )
 
     def resolve(self, path: Path) -> Path:
-        return path.resolve(strict=True)
+        try:
+            return path.resolve(strict=True)
+        except RuntimeError:  # what Python 3.11 says of links that go round
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from None
 
     def names(self, directory: Path) -> list[str]:
         return [path.name for path in directory.iterdir()]

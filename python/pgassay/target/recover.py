@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -15,6 +16,7 @@ import psycopg
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
 from pgassay.target import run_lock
 from pgassay.target.access import SQL_ONLY, Access
+from pgassay.target.answering import is_up
 from pgassay.target.by_data import look
 from pgassay.target.found_stopped import (
     is_down,
@@ -117,11 +119,22 @@ def recover_started(
             if was_down:
                 _stop_again(change, again, machine, error)
             raise
+    if not theirs:
+        _refuse_other_runs(change, machine)
     note = settle_left(change, access, machine)
     notes += [note] if note else []
     remembering = RememberedJournal(journal)
     remembering.speaks_of(change.server)
     remembering.undone(change.id)
+
+
+def _refuse_other_runs(change: Change, machine: Host) -> None:
+    """TargetError where a run that is alive uses what was started, by its address: it is not to be
+    stopped under that."""
+    if is_down(change, machine) or not is_up(change.reached):
+        return
+    with closing(connect(resolve(change.reached))) as session:
+        run_lock.refuse_other_runs(session)
 
 
 def _stop_again(change: Change, access: Access, machine: Host, why: BaseException) -> None:

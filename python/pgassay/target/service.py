@@ -31,6 +31,7 @@ from pgassay.target.postmaster import StartError, failure
 from pgassay.target.process_bounds import bounds_of
 from pgassay.target.process_environment import environment_of, keepable
 from pgassay.target.protocol import Connection, ConnectionParameters
+from pgassay.target.server_output import refuse_unopenable
 from pgassay.target.server_program import refuse_other_program
 from pgassay.target.service_control import START_LOG, Control, PgCtl, by_hand
 
@@ -74,6 +75,7 @@ class Service:
         self._reached, self._logs_in = reached, logs_in
         self._host = host
         self._control = control
+        self._found_output = server.output
         self.server = server
 
     @property
@@ -213,8 +215,10 @@ class Service:
     def _renew(self, *, stopped: bool) -> None:
         old = self._see_running()
         before = self._look()
-        action = self._control.start if stopped else self._control.restart
-        done = action(self._host, self.server)
+        if stopped:
+            done = self._control.start(self._host, self._startable())
+        else:
+            done = self._control.restart(self._host, self.server)
         began, door = time.monotonic(), Door(self._reached, logs_in=self._logs_in)
         seen = False
         while True:
@@ -240,6 +244,16 @@ class Service:
             time.sleep(POLL_S)
         with suppress(OSError):
             self._host.remove(self._start_log)
+
+    def _startable(self) -> Located:
+        """One that is down and whose output pg_ctl could not open again, as somebody's restart in
+        a terminal leaves it: with the log that it had when it was found."""
+        if isinstance(self._control, PgCtl):
+            try:
+                refuse_unopenable(self._host, self.server)
+            except TargetError:
+                return replace(self.server, output=self._found_output)
+        return self.server
 
     def _see_running(self) -> int | None:
         """The postmaster that runs, if one does; what it was started with, and where its output

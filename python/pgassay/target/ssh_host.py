@@ -145,7 +145,8 @@ class SshHost:
         )
 
     def resolve(self, path: Path) -> Path:
-        return Path(self._require("realpath", "-e", "--", path).decode().rstrip("\n"))
+        said = self._require("realpath", "-e", "--", path)
+        return Path(os.fsdecode(said.removesuffix(b"\n")))
 
     def names(self, directory: Path) -> list[str]:
         return self._require("ls", "-A1", "--", directory).decode("utf-8", "replace").splitlines()

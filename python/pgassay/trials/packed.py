@@ -42,7 +42,7 @@ class PackedTables:
         options = pa.ipc.IpcReadOptions(included_fields=wanted)
         for part in self._packed:
             with pa.ipc.open_stream(part, options=options) as reader:
-                yield reader.read_all()
+                yield reader.read_all().select(names)
         if self._waiting:
             yield self._whole().select(names)
 

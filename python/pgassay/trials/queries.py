@@ -5,7 +5,7 @@ Never: puts anything into SQL but the name of an extension's schema, quoted by t
 
 A query's file is NAME_FLOOR.sql, for servers from that version on. Lines of its head say more:
 `-- Every: 10 s` (each second where nothing is said; `trial`: before and after one),
-`-- At most: 2 %` of the time (more seldom where it takes long), and `-- Extension: NAME VERSION`,
+`-- At most: 2 %` of a minute (then more seldom), and `-- Extension: NAME VERSION`,
 whose schema takes the place of {extension}.
 """
 

@@ -61,6 +61,8 @@ class FailedTrial:
     block: int
     arm: str
     reason: str
+    repeats: int | None = None
+    """The number of the invalid trial that it was run for."""
 
 
 @dataclass(frozen=True)

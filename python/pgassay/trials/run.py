@@ -82,7 +82,7 @@ def run_trial(trial: PlannedTrial, context: TrialContext, *, resumed: bool = Fal
         except TargetError as error:
             raise TrialError(f"trial {trial.number}: {error}") from error
     except TrialError as error:
-        context.failed(FailedTrial(trial.number, trial.block, trial.arm, str(error)))
+        context.failed(FailedTrial(trial.number, trial.block, trial.arm, str(error), trial.repeats))
         raise
 
 

@@ -72,8 +72,8 @@ class Resets:
 
     reset_us: int
     evictions: int
-    by_process: bool = True
-    """Of waits: whether those of clients can be told from others."""
+    by_process: bool | None = True
+    """Of waits: whether those of clients can be told from others; None where that is not set."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,8 @@ class _Readings:
         try:
             with self._connect() as session:
                 before = self._resets(session)
-                if before is not None and not before.by_process:
+                # Not set: it is not preloaded, which the values themselves will say.
+                if before is not None and before.by_process is False:
                     self._note(_NOT_BY_PROCESS.format(self._counted.extension))
                     return None
                 cursor = session.execute(self._sql.encode(), prepare=False)

@@ -127,6 +127,8 @@ pub struct Mood {
     /// Turns every login away; the logins that were.
     pub refuses: AtomicBool,
     pub refused: AtomicU32,
+    /// Answers that it took its time for.
+    pub late: AtomicU32,
     /// What was asked of it outside the extended protocol.
     pub said: Mutex<Vec<String>>,
 }
@@ -191,6 +193,7 @@ fn serve(mut stream: TcpStream, mood: &Mood) -> std::io::Result<()> {
                 let number: usize = text(1)[1..].parse().unwrap();
                 reply.extend(message(b'2', b""));
                 if statements[number].starts_with("late") {
+                    mood.late.fetch_add(1, Ordering::SeqCst);
                     thread::sleep(Duration::from_millis(25));
                 }
                 reply.extend(answer(&statements[number]));
