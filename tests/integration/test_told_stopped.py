@@ -3,9 +3,10 @@ was last started with, and that it was started, also where a run is given up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from pgassay.target.data_copy import DataCopies
 from pgassay.target.data_place import DataPlace
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.found_stopped import is_ours
+from pgassay.target.host import Finished
 from pgassay.target.local_host import HERE, LocalHost
 from pgassay.target.located import PID_FILE, running_in
 from pgassay.target.protocol import Change
@@ -74,6 +76,13 @@ def test_an_environment_that_may_not_be_seen_is_nobodys(
         return read(self, path, offset)
 
     monkeypatch.setattr(LocalHost, "read", closed)
+    assert not is_ours(change, HERE)  # its own account may look
+    run = LocalHost.run
+
+    def refused(self: LocalHost, words: Sequence[str | Path], **how: Any) -> Finished:
+        return Finished([], 1, "", "no") if words[0] == "cat" else run(self, words, **how)
+
+    monkeypatch.setattr(LocalHost, "run", refused)
     with pytest.raises(TargetError, match=rf"cannot be told \(/proc/{running}/environ: Permission"):
         is_ours(change, HERE)
 
