@@ -19,8 +19,11 @@ from pgassay.target.protocol import Change
 from pgassay.target.server_memory import forget_never_made
 
 
-def undo_what_is_left(run: RunDirectory) -> tuple[Sequence[Change], Sequence[str]]:
-    """Undo what a dead run left changed: the changes, and notes on what was left as it is."""
+def undo_what_is_left(
+    run: RunDirectory, *, moved: bool = False
+) -> tuple[Sequence[Change], Sequence[str]]:
+    """Undo what a dead run left changed: the changes, and notes on what was left as it is.
+    `moved`: also where the server is at another place by now."""
     changes = open_changes(run.path / JOURNAL)
     forget_never_made(run_of(run.path / JOURNAL), {change.id for change in changes})
     if not changes:
@@ -28,4 +31,4 @@ def undo_what_is_left(run: RunDirectory) -> tuple[Sequence[Change], Sequence[str
     source = str(run.path / "spec.toml")
     target = read_table(ExperimentFile, run.read_text("spec.toml"), source).target
     access = access_of(target, lambda text: path_from(text, run.path))
-    return changes, recover.recover(target.way, changes, run.journal(), access)
+    return changes, recover.recover(target.way, changes, run.journal(), access, moved=moved)

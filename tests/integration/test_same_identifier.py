@@ -20,9 +20,11 @@ from pgassay.target.preview import preview_existing
 from pgassay.target.protocol import Connection
 from pgassay.target.recover import recover
 from pgassay.target.server_memory import all_remembered, remember
+from pgassay.target.setting_statements import reload
 from pgassay.target.workspace import make_workspace, new_name
 from support.servers import (
     LabServer,
+    RecordingJournal,
     installation_named,
     running_lab_server,
     started_on_a_free_port,
@@ -144,3 +146,31 @@ def test_what_an_older_version_remembers_is_undone_and_never_under_a_run_that_li
     with closing(target_of(one, tmp_path / "next")) as target:
         target.open()
         assert scalar(one, "SHOW work_mem") == "4MB"
+
+
+def test_a_server_that_moved_is_refused_until_somebody_says_that_it_is_the_same(
+    both: tuple[LabServer, LabServer], tmp_path: Path
+) -> None:
+    """As after a failover to another address, or a data directory that was moved."""
+    one, moved = both
+    journal = killed(one, tmp_path / "dead")
+    left = open_changes(journal)
+    ((server, changes),) = all_remembered()
+    assert recover(one.dsn(), left, RecordingJournal()) == []
+    remember(server, changes)
+    with moved.admin() as session:
+        session.execute("ALTER SYSTEM SET work_mem = '8MB'")
+        reload(session)
+    told = r"work_mem is written here .* moved since: `pgassay recover \S+dead` with --moved; if"
+    target = target_of(moved, tmp_path / "next")
+    with pytest.raises(TargetError, match=told):
+        target.open()
+    target.close()
+    plan = preview_existing(moved.dsn(), accept=["commits"], settings={}, building_sql=[])
+    assert any("--moved" in refusal for refusal in plan.refusals)
+    with pytest.raises(RestoreFailed, match=r"if it is, moved since: --moved"):
+        recover(moved.dsn(), left, FileJournal(journal))
+    assert recover(moved.dsn(), left, FileJournal(journal), moved=True) == []
+    assert open_changes(journal) == []
+    with closing(target_of(moved, tmp_path / "next")) as target:
+        target.open()

@@ -22,11 +22,21 @@ def register(app: typer.Typer) -> None:
     app.command("recover")(recover)
 
 
-def recover(run: Annotated[Path, typer.Argument(help="A run directory.")]) -> None:
+def recover(
+    run: Annotated[Path, typer.Argument(help="A run directory.")],
+    *,
+    moved: Annotated[
+        bool,
+        typer.Option(
+            "--moved",
+            help="The server is the run's, though its data or address are others now.",
+        ),
+    ] = False,
+) -> None:
     """Undo what a run that died had left changed."""
     directory = RunDirectory.open(run)
     with held(directory.path):
-        changes, left_alone = undo_what_is_left(directory)
+        changes, left_alone = undo_what_is_left(directory, moved=moved)
     if not changes:
         out.print("nothing to undo")
     for what in dict.fromkeys(change.what for change in reversed(changes)):

@@ -32,6 +32,7 @@ from pgassay.target.left_on_copy import reach
 from pgassay.target.left_over import restart_for_dead_run, told_of_others, undo_dead_run
 from pgassay.target.left_started import put_left_down, told_of_start
 from pgassay.target.located import Located, locate
+from pgassay.target.moved import refuse_moved
 from pgassay.target.protocol import (
     NOTHING,
     Connection,
@@ -135,6 +136,8 @@ class ExistingTarget:
             )
         if self._access.data is None:
             self._given_back += told_of_start(server, here)
+        with told_as_target_error("looking for what a killed run has left"):
+            refuse_moved(self._control, server, here)
         self._given_back += told_of_others(server, here)
         self._journal.speaks_of(server, here)
         if self._allow_changes:

@@ -59,8 +59,8 @@ def told_of_others(server: str, here: Seat) -> list[str]:
     """Sentences on what a dead run has left on other servers with this one's identifier."""
     return [
         f"a run that was killed has changed another server with this one's system identifier"
-        f" ({seat_of(changes[-1])}): left as it is, also if that is this server, moved since;"
-        f" undone by {recovering(folders_of(changes))}"
+        f" ({seat_of(changes[-1])}): left as it is; undone by {recovering(folders_of(changes))},"
+        " with --moved if that is this server, moved since"
         for changes in elsewhere(server, here)
         if not is_alive(changes)
     ]

@@ -22,6 +22,7 @@ from pgassay.target.changeable import needs_restart
 from pgassay.target.copy_room import COPIES, Room
 from pgassay.target.existing_copied import refuse_followed
 from pgassay.target.left_on_copy import LeftCopy, left_up, refuse_left, told_of_copies
+from pgassay.target.moved import lines_of_dead_runs
 from pgassay.target.preview_host import look_at_host
 from pgassay.target.preview_model import PlannedChange, Preview
 from pgassay.target.preview_stopped import COPIES as ON_COPIES
@@ -107,6 +108,7 @@ def preview_existing(
             refusals=(
                 *([] if reason is None else [reason]),
                 *_left_refusals(left, access),
+                *lines_of_dead_runs(session, server, here),
                 *_refusals(session, settings, access, rule, allow_changes=allow_changes),
                 *_waiting(
                     session,

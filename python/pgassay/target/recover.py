@@ -42,10 +42,16 @@ from pgassay.target.workspace import sweep
 
 
 def recover(
-    dsn: str | None, changes: Sequence[Change], journal: Journal, access: Access = SQL_ONLY
+    dsn: str | None,
+    changes: Sequence[Change],
+    journal: Journal,
+    access: Access = SQL_ONLY,
+    *,
+    moved: bool = False,
 ) -> list[str]:
     """Undo open changes, newest first; `dsn` is the run's `target.dsn`, if it had one, or what it
-    had of one beside `target.data`.
+    had of one beside `target.data`. `moved`: whoever asks says that the server is the run's, though
+    its data or its address are others now.
 
     Returns a sentence for each change that was left as it is, because somebody has changed the
     same thing since.
@@ -62,7 +68,7 @@ def recover(
             recover_started(changes, journal, access, machine, notes)
         elif changes:
             way = dsn if access.data is None else _way(dsn, changes, access, machine)
-            recover_existing(way, changes, journal, access, machine, notes)
+            recover_existing(way, changes, journal, access, machine, notes, moved=moved)
 
     def knobs() -> None:
         if host:
@@ -153,6 +159,8 @@ def recover_existing(
     access: Access,
     machine: Host,
     notes: list[str],
+    *,
+    moved: bool = False,
 ) -> None:
     """Undo on the existing server, if it is the one the journal speaks of.
 
@@ -172,7 +180,8 @@ def recover_existing(
     with connect(parameters, statement_limit_s=0) as session:
         with told_as_target_error("taking the run lock"):
             run_lock.take(session)
-        _refuse_other_server(session, changes, seat_here(session, parameters, machine))
+        seat = None if moved else seat_here(session, parameters, machine)
+        _refuse_other_server(session, changes, seat)
         restart = Restart(access, machine)
         remembering = RememberedJournal(journal)
         remembering.speaks_of(identity(session) or parameters.label)
@@ -207,12 +216,16 @@ def _way(dsn: str, changes: Sequence[Change], access: Access, host: Host) -> str
     return way_as_left(dsn, changes, access, host) or look(dsn, access, host).dsn
 
 
-def _refuse_other_server(session: Connection, changes: Sequence[Change], seat: Seat) -> None:
+def _refuse_other_server(session: Connection, changes: Sequence[Change], seat: Seat | None) -> None:
     here = {"", identity(session), identity(session, with_database=True)}
     other = len(here) > 1 and any(change.server not in here for change in changes)
-    apart = next((one for one in changes if is_elsewhere(one, seat)), None)
+    apart = None
+    if seat is not None:
+        apart = next((one for one in changes if is_elsewhere(one, seat)), None)
     if other or apart is not None:
         which = "" if apart is None else f" ({seat_of(apart)})"
+        if not other:
+            which += ", as far as its data and address tell; if it is, moved since: --moved"
         raise RestoreFailed(
             f"{session.info.host}:{session.info.port} is not the server and database of this run"
             f"{which}; set PGSERVICE, PGHOST and the like as they were then"

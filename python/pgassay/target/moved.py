@@ -1,0 +1,55 @@
+"""A server that may be the one a dead run has changed, at another place by now.
+
+Enters: a session, what is remembered of other servers with this one's system identifier. Leaves: a
+sentence where a line of that run stands here too. Never: undoes it: a copy that was made after the
+kill has the line as well, and what is left is left on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgassay.errors import TargetError
+from pgassay.target.dead_run import folders_of, is_alive, recovering
+from pgassay.target.protocol import Change, Connection
+from pgassay.target.seat import Seat, seat_of
+from pgassay.target.server_memory import elsewhere
+from pgassay.target.setting_scope import scope_of
+from pgassay.target.setting_statements import is_line_of
+
+
+def refuse_moved(session: Connection, server: str, here: Seat) -> None:
+    """TargetError where what a dead run wrote would be taken for what was found."""
+    for text in lines_of_dead_runs(session, server, here):
+        raise TargetError(text)
+
+
+def lines_of_dead_runs(session: Connection, server: str, here: Seat) -> list[str]:
+    """A sentence for each dead run that was elsewhere, and whose line is here too."""
+    return [
+        _told(line, changes)
+        for changes in elsewhere(server, here)
+        if not is_alive(changes) and (line := _line_here(session, changes)) is not None
+    ]
+
+
+def _line_here(session: Connection, changes: Sequence[Change]) -> Change | None:
+    for change in changes:
+        if change.setting:
+            visible, written = scope_of(change.scope).written(session, change.setting)
+            if (
+                visible
+                and written != change.found
+                and is_line_of(change.setting, change.value, written)
+            ):
+                return change
+    return None
+
+
+def _told(line: Change, changes: Sequence[Change]) -> str:
+    return (
+        f"{line.setting} is written here as a run that was killed has written it, on another server"
+        f" with this one's system identifier ({seat_of(line)}); if this is that server, moved"
+        f" since: {recovering(folders_of(changes))} with --moved; if it is a copy, made since:"
+        f" {line.undo}"
+    )
