@@ -24,10 +24,9 @@ from scipy import stats
 from bench.looks import conclude
 from bench.parallel import spread
 from bench.tables import page, rate, table
+from pgassay.analysis.factorial_model import Dependence, Estimate
 from pgassay.analysis.model import (
     Analysis,
-    Dependence,
-    Estimate,
     StepMeasures,
     TrialMeasures,
     Verdict,

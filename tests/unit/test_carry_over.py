@@ -11,7 +11,13 @@ from scipy import stats
 
 from pgassay.analysis import carry_over as module
 from pgassay.analysis.analyse import analyse
-from pgassay.analysis.model import Dependence, StepMeasures, TrialMeasures, Turn, Verdict
+from pgassay.analysis.factorial_model import Dependence
+from pgassay.analysis.model import (
+    StepMeasures,
+    TrialMeasures,
+    Turn,
+    Verdict,
+)
 from pgassay.analysis.turns_model import CarryOver, CarryOverTest
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import ALL_ARMS, Plan

@@ -19,8 +19,14 @@ from scipy import stats
 from browser.reports import synthetic_context
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.estimate import sign_flip_p
+from pgassay.analysis.factorial_model import Dependence
 from pgassay.analysis.max_t import each_p, max_t_p
-from pgassay.analysis.model import Analysis, Dependence, StepMeasures, TrialMeasures, Verdict
+from pgassay.analysis.model import (
+    Analysis,
+    StepMeasures,
+    TrialMeasures,
+    Verdict,
+)
 from pgassay.analysis.paired import pair_blocks
 from pgassay.findings.diagnose import find
 from pgassay.findings.model import FindingKind

@@ -31,9 +31,7 @@ from pgassay.analysis.estimate import (
     estimate,
     relative,
 )
-from pgassay.analysis.max_t import each_p, max_t_p
-from pgassay.analysis.metrics import Metric
-from pgassay.analysis.model import (
+from pgassay.analysis.factorial_model import (
     ArmEffect,
     Dependence,
     Estimate,
@@ -41,6 +39,8 @@ from pgassay.analysis.model import (
     SimpleEffect,
     Trend,
 )
+from pgassay.analysis.max_t import each_p, max_t_p
+from pgassay.analysis.metrics import Metric
 from pgassay.analysis.rounds import by_block
 from pgassay.plan.aliases import aliases_of
 from pgassay.plan.model import Factor, Plan

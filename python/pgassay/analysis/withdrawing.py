@@ -11,7 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pgassay.analysis.factorial import FactorialEffects
-from pgassay.analysis.model import Comparison, Dependence, Estimate, Verdict
+from pgassay.analysis.factorial_model import Dependence, Estimate
+from pgassay.analysis.model import (
+    Comparison,
+    Verdict,
+)
 from pgassay.analysis.turns_model import Withdrawn
 from pgassay.plan.model import Plan
 

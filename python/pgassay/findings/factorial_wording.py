@@ -5,14 +5,10 @@ Enters: an analysis. Leaves: one finding each. Never: decides anything.
 
 from __future__ import annotations
 
+from pgassay.analysis.factorial_model import Dependence, Estimate, Interaction, SimpleEffect, Trend
 from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import (
     Analysis,
-    Dependence,
-    Estimate,
-    Interaction,
-    SimpleEffect,
-    Trend,
     Verdict,
 )
 from pgassay.findings.model import Finding, FindingKind

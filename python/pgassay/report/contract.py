@@ -9,12 +9,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from pgassay.analysis.factorial_model import Estimate, Interaction, SimpleEffect, Trend
 from pgassay.analysis.model import (
     Comparison,
-    Estimate,
-    Interaction,
-    SimpleEffect,
-    Trend,
     TrialMeasures,
 )
 from pgassay.findings.calibration import fitness_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgassay.analysis.model import Dependence, Estimate
+from pgassay.analysis.factorial_model import Dependence, Estimate
 from pgassay.findings.factorial_wording import simple_effects_of
 from pgassay.findings.model import FindingKind
 from pgassay.findings.wording import signed_percent

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pgassay.analysis.factorial_model import Dependence
 from pgassay.analysis.metrics import METRICS
-from pgassay.analysis.model import Dependence, IntervalKind, Verdict
+from pgassay.analysis.model import (
+    IntervalKind,
+    Verdict,
+)
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import interval_text
 from pgassay.report.context import ReportContext

@@ -17,7 +17,7 @@ from pgassay.target.by_data import control_of, look, pg_control, reached_at
 from pgassay.target.host import Host
 from pgassay.target.located import running_in
 from pgassay.target.protocol import Change
-from pgassay.target.server_memory import all_remembered, memory_file
+from pgassay.target.server_memory import all_remembered, forgetting
 
 
 def left_running(access: Access, host: Host) -> Sequence[Change]:
@@ -66,10 +66,10 @@ def is_another(change: Change, access: Access, host: Host) -> bool:
 def told_of_another(change: Change, host: Host) -> str:
     """That nothing of it is undone there, and what a person may do."""
     where = f"{change.started or change.data} of {host.label}"
-    memory = memory_file(change.server.partition("/")[0])
     return (
         f"a run that was killed has left changes on a cluster in {where}, and another cluster lies"
-        f" there by now, which is left as it is; where that one is gone for good, remove {memory}"
+        f" there by now, which is left as it is; where that one is gone for good,"
+        f" {forgetting(change)}"
     )
 
 

@@ -33,7 +33,7 @@ from pgassay.target.seat import Seat, seat_here, seat_of
 from pgassay.target.server_memory import (
     RememberedJournal,
     all_remembered,
-    memory_file,
+    forgetting,
     remembered,
 )
 from pgassay.target.service import Service
@@ -61,7 +61,7 @@ class LeftCopy:
 
     @property
     def by_hand(self) -> str:
-        return f"{self.change.undo}; then remove {memory_file(self.server)}"
+        return f"{self.change.undo}; then {forgetting(self.change)}"
 
     def note(self, given: GivenBack) -> str:
         """What a run says that has given it back."""

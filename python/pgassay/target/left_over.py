@@ -24,7 +24,7 @@ from pgassay.target.recover_service import Restart
 from pgassay.target.schema import DROP, refuse_foreign
 from pgassay.target.schema_variants import by_hand, is_undo_of_a_variant, take_back
 from pgassay.target.seat import Seat, seat_of
-from pgassay.target.server_memory import RememberedJournal, elsewhere, memory_file, remembered
+from pgassay.target.server_memory import RememberedJournal, elsewhere, forgetting, remembered
 from pgassay.target.service_control import START_LOG
 from pgassay.target.session import connect, one_line
 from pgassay.target.setting_scope import scope_of
@@ -80,7 +80,7 @@ def _undone(
         try:
             note = _undo_where_it_was_made(parameters, left, settled)
         except (TargetError, psycopg.Error) as error:
-            raise TargetError(_told(left, one_line(error), server)) from error
+            raise TargetError(_told(left, one_line(error))) from error
         change = left.pop()
         if note is not None:
             notes.append(note)
@@ -194,11 +194,10 @@ def sql_by_hand(left: Sequence[Change]) -> list[str]:
     return [*(by_hand(one.undo) for one in reversed(left) if not one.is_restart), RELOAD]
 
 
-def _told(left: Sequence[Change], why: str, server: str) -> str:
+def _told(left: Sequence[Change], why: str) -> str:
     todo = "; ".join(sql_by_hand(left))
     folders = [folder for folder in folders_of(left) if folder.is_dir()]
-    # The file may hold what is to be undone on another server of this identifier.
-    then = recovering(folders) if folders else f"remove {memory_file(server)}"
+    then = recovering(folders) if folders else forgetting(left[-1])
     return (
         f"a run that was killed has left changes on this server that cannot be undone ({why}); run"
         f" there by hand: {todo}; then {then}"

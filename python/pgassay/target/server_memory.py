@@ -227,6 +227,15 @@ def this_machine() -> str:
     return f"{name_of(os.geteuid())}@{platform.node() or '?'}"
 
 
+def forgetting(change: Change) -> str:
+    """What a person does, once all that is remembered of a change's server is seen to by hand."""
+    server = change.server.partition("/")[0]
+    file = memory_file(server)
+    if not elsewhere(server, seat_of(change)):
+        return f"remove {file}"
+    return f"take what is said of {seat_of(change)} out of {file}, which another server is in too"
+
+
 def memory_file(server: str) -> Path:
     """Where the memory of a server is."""
     # An identity is a number; where it is not known, the place may have any characters.

@@ -10,8 +10,11 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from pgassay.analysis.factorial_model import SimpleEffect
 from pgassay.analysis.metrics import METRICS
-from pgassay.analysis.model import Analysis, SimpleEffect
+from pgassay.analysis.model import (
+    Analysis,
+)
 from pgassay.findings.wording import interval_text, signed_percent
 from pgassay.report.charts.style import (
     BAND,
