@@ -20,10 +20,10 @@ from pgassay.target.server_memory import forget_never_made
 
 
 def undo_what_is_left(
-    run: RunDirectory, *, moved: bool = False
+    run: RunDirectory, *, moved_to: str | None = None
 ) -> tuple[Sequence[Change], Sequence[str]]:
     """Undo what a dead run left changed: the changes, and notes on what was left as it is.
-    `moved`: also where the server is at another place by now."""
+    `moved_to`: where its server is now, if that is elsewhere."""
     changes = open_changes(run.path / JOURNAL)
     forget_never_made(run_of(run.path / JOURNAL), {change.id for change in changes})
     if not changes:
@@ -31,4 +31,4 @@ def undo_what_is_left(
     source = str(run.path / "spec.toml")
     target = read_table(ExperimentFile, run.read_text("spec.toml"), source).target
     access = access_of(target, lambda text: path_from(text, run.path))
-    return changes, recover.recover(target.way, changes, run.journal(), access, moved=moved)
+    return changes, recover.recover(target.way, changes, run.journal(), access, moved_to=moved_to)

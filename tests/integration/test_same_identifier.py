@@ -161,16 +161,17 @@ def test_a_server_that_moved_is_refused_until_somebody_says_that_it_is_the_same(
     with moved.admin() as session:
         session.execute("ALTER SYSTEM SET work_mem = '8MB'")
         reload(session)
-    told = r"work_mem is written here .* moved since: `pgassay recover \S+dead` with --moved; if"
+    told = r"work_mem is written here .* moved since: `pgassay recover \S+dead` with --moved-to"
     target = target_of(moved, tmp_path / "next")
     with pytest.raises(TargetError, match=told):
         target.open()
     target.close()
     plan = preview_existing(moved.dsn(), accept=["commits"], settings={}, building_sql=[])
-    assert any("--moved" in refusal for refusal in plan.refusals)
-    with pytest.raises(RestoreFailed, match=r"if it is, moved since: --moved"):
+    assert any("--moved-to" in refusal for refusal in plan.refusals)
+    with pytest.raises(RestoreFailed, match=r"if it is, moved since: --moved-to"):
         recover(moved.dsn(), left, FileJournal(journal))
-    assert recover(moved.dsn(), left, FileJournal(journal), moved=True) == []
+    # The run's own address leads to the other one, or nowhere.
+    assert recover(one.dsn(), left, FileJournal(journal), moved_to=moved.dsn()) == []
     assert open_changes(journal) == []
     with closing(target_of(moved, tmp_path / "next")) as target:
         target.open()

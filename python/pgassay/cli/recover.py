@@ -25,18 +25,18 @@ def register(app: typer.Typer) -> None:
 def recover(
     run: Annotated[Path, typer.Argument(help="A run directory.")],
     *,
-    moved: Annotated[
-        bool,
+    moved_to: Annotated[
+        str | None,
         typer.Option(
-            "--moved",
-            help="The server is the run's, though its data or address are others now.",
+            metavar="DSN",
+            help="Where its server is now, if its data or address are others than then.",
         ),
-    ] = False,
+    ] = None,
 ) -> None:
     """Undo what a run that died had left changed."""
     directory = RunDirectory.open(run)
     with held(directory.path):
-        changes, left_alone = undo_what_is_left(directory, moved=moved)
+        changes, left_alone = undo_what_is_left(directory, moved_to=moved_to)
     if not changes:
         out.print("nothing to undo")
     for what in dict.fromkeys(change.what for change in reversed(changes)):

@@ -69,7 +69,7 @@ def told_of_another(change: Change, host: Host) -> str:
     return (
         f"a run that was killed has left changes on a cluster in {where}, and another cluster lies"
         f" there by now, which is left as it is; where that one is gone for good,"
-        f" {forgetting(change)}"
+        f" {forgetting(change.server.partition('/')[0], change)}"
     )
 
 

@@ -61,7 +61,7 @@ class LeftCopy:
 
     @property
     def by_hand(self) -> str:
-        return f"{self.change.undo}; then {forgetting(self.change)}"
+        return f"{self.change.undo}; then {forgetting(self.server, self.change)}"
 
     def note(self, given: GivenBack) -> str:
         """What a run says that has given it back."""

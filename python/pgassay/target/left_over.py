@@ -60,7 +60,7 @@ def told_of_others(server: str, here: Seat) -> list[str]:
     return [
         f"a run that was killed has changed another server with this one's system identifier"
         f" ({seat_of(changes[-1])}): left as it is; undone by {recovering(folders_of(changes))},"
-        " with --moved if that is this server, moved since"
+        " with --moved-to DSN if that is this server, moved since"
         for changes in elsewhere(server, here)
         if not is_alive(changes)
     ]
@@ -80,7 +80,7 @@ def _undone(
         try:
             note = _undo_where_it_was_made(parameters, left, settled)
         except (TargetError, psycopg.Error) as error:
-            raise TargetError(_told(left, one_line(error))) from error
+            raise TargetError(_told(left, one_line(error), server)) from error
         change = left.pop()
         if note is not None:
             notes.append(note)
@@ -194,10 +194,10 @@ def sql_by_hand(left: Sequence[Change]) -> list[str]:
     return [*(by_hand(one.undo) for one in reversed(left) if not one.is_restart), RELOAD]
 
 
-def _told(left: Sequence[Change], why: str) -> str:
+def _told(left: Sequence[Change], why: str, server: str) -> str:
     todo = "; ".join(sql_by_hand(left))
     folders = [folder for folder in folders_of(left) if folder.is_dir()]
-    then = recovering(folders) if folders else forgetting(left[-1])
+    then = recovering(folders) if folders else forgetting(server, left[-1])
     return (
         f"a run that was killed has left changes on this server that cannot be undone ({why}); run"
         f" there by hand: {todo}; then {then}"

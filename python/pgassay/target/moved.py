@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from pgassay.errors import TargetError
 from pgassay.target.dead_run import folders_of, is_alive, recovering
+from pgassay.target.own_lines import Whose, line_of
 from pgassay.target.protocol import Change, Connection
 from pgassay.target.seat import Seat, seat_of
 from pgassay.target.server_memory import elsewhere
 from pgassay.target.setting_scope import scope_of
-from pgassay.target.setting_statements import is_line_of
 
 
 def refuse_moved(session: Connection, server: str, here: Seat) -> None:
@@ -36,12 +36,10 @@ def lines_of_dead_runs(session: Connection, server: str, here: Seat) -> list[str
 def _line_here(session: Connection, changes: Sequence[Change]) -> Change | None:
     for change in changes:
         if change.setting:
-            visible, written = scope_of(change.scope).written(session, change.setting)
-            if (
-                visible
-                and written != change.found
-                and is_line_of(change.setting, change.value, written)
-            ):
+            scope, ours = scope_of(change.scope), [change.value]
+            line = line_of(session, scope, change.setting, change.found, ours)
+            # Where this user may not see what is written, nothing is known of it.
+            if line.whose is Whose.OURS and line.written not in (None, change.found):
                 return change
     return None
 
@@ -50,6 +48,6 @@ def _told(line: Change, changes: Sequence[Change]) -> str:
     return (
         f"{line.setting} is written here as a run that was killed has written it, on another server"
         f" with this one's system identifier ({seat_of(line)}); if this is that server, moved"
-        f" since: {recovering(folders_of(changes))} with --moved; if it is a copy, made since:"
-        f" {line.undo}"
+        f" since: {recovering(folders_of(changes))} with --moved-to DSN; if it is a copy, made"
+        f" since: {line.undo}"
     )

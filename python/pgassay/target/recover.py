@@ -47,11 +47,11 @@ def recover(
     journal: Journal,
     access: Access = SQL_ONLY,
     *,
-    moved: bool = False,
+    moved_to: str | None = None,
 ) -> list[str]:
     """Undo open changes, newest first; `dsn` is the run's `target.dsn`, if it had one, or what it
-    had of one beside `target.data`. `moved`: whoever asks says that the server is the run's, though
-    its data or its address are others now.
+    had of one beside `target.data`. `moved_to`: where the run's server is now, as whoever asks
+    says, though its data or its address are others.
 
     Returns a sentence for each change that was left as it is, because somebody has changed the
     same thing since.
@@ -64,11 +64,14 @@ def recover(
     def server() -> None:
         if dsn is None:
             recover_owned(changes, journal)
+        elif moved_to is not None:
+            _refuse_started(changes)
+            recover_existing(moved_to, changes, journal, access, machine, notes, moved=True)
         elif any(change.started for change in changes):
             recover_started(changes, journal, access, machine, notes)
         elif changes:
             way = dsn if access.data is None else _way(dsn, changes, access, machine)
-            recover_existing(way, changes, journal, access, machine, notes, moved=moved)
+            recover_existing(way, changes, journal, access, machine, notes)
 
     def knobs() -> None:
         if host:
@@ -134,12 +137,26 @@ def recover_started(
     remembering.undone(change.id)
 
 
+def _refuse_started(changes: Sequence[Change]) -> None:
+    """RestoreFailed for a server that the run had started: where it lies now is not known."""
+    for change in changes:
+        if change.started:
+            raise RestoreFailed(
+                f"the run had started this server, and stops it only where it was; by hand, where"
+                f" it is now: {'; '.join(one.undo for one in reversed(changes))}"
+            )
+
+
 def _refuse_other_runs(change: Change, machine: Host) -> None:
     """TargetError where a run that is alive uses what was started, by its address: it is not to be
     stopped under that."""
     if is_down(change, machine) or not is_up(change.reached):
         return
-    with closing(connect(resolve(change.reached))) as session:
+    try:
+        session = connect(resolve(change.reached))
+    except ConnectionRefused:
+        return  # it may be stopped without a login
+    with closing(session), told_as_target_error("looking for other runs"):
         run_lock.refuse_other_runs(session)
 
 
@@ -225,7 +242,7 @@ def _refuse_other_server(session: Connection, changes: Sequence[Change], seat: S
     if other or apart is not None:
         which = "" if apart is None else f" ({seat_of(apart)})"
         if not other:
-            which += ", as far as its data and address tell; if it is, moved since: --moved"
+            which += ", as far as its data and address tell; if it is, moved since: --moved-to DSN"
         raise RestoreFailed(
             f"{session.info.host}:{session.info.port} is not the server and database of this run"
             f"{which}; set PGSERVICE, PGHOST and the like as they were then"

@@ -227,9 +227,9 @@ def this_machine() -> str:
     return f"{name_of(os.geteuid())}@{platform.node() or '?'}"
 
 
-def forgetting(change: Change) -> str:
-    """What a person does, once all that is remembered of a change's server is seen to by hand."""
-    server = change.server.partition("/")[0]
+def forgetting(server: str, change: Change) -> str:
+    """What a person does, once all that is remembered of a change's server is seen to by hand;
+    `server` is the name of its memory."""
     file = memory_file(server)
     if not elsewhere(server, seat_of(change)):
         return f"remove {file}"

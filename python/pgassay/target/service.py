@@ -214,11 +214,11 @@ class Service:
 
     def _renew(self, *, stopped: bool) -> None:
         old = self._see_running()
-        before = self._look()
         if stopped:
-            done = self._control.start(self._host, self._startable())
-        else:
-            done = self._control.restart(self._host, self.server)
+            self.server = self._startable()
+        before = self._look()
+        action = self._control.start if stopped else self._control.restart
+        done = action(self._host, self.server)
         began, door = time.monotonic(), Door(self._reached, logs_in=self._logs_in)
         seen = False
         while True:
