@@ -114,7 +114,10 @@ def test_our_vmstat_agrees_with_the_real_one(tmp_path: Path) -> None:
     tenths = range(-10, 3)
     now = [ours.window(end + (at - 1) * 10**8, end + at * 10**8).vmstat for at in tenths]
     for name in ("swpd", "free", "buff", "cache"):
-        assert_among(theirs[name], [one[name] for one in now], name, margin=20_000, share=0.02)
+        values = [value for one in now if (value := one[name]) is not None]
+        # Other tests' servers take and give back memory by the 100 MB, also between two readings.
+        moves = max(values) - min(values)
+        assert_among(theirs[name], values, name, margin=20_000 + 2 * moves, share=0.02)
 
 
 @pytest.mark.skipif(not installed("iostat"), reason="no iostat (sysstat)")
