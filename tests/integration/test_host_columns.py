@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -91,7 +91,7 @@ def about(ours: HostColumns, start: int, end: int) -> list[HostWindow]:
 
 
 def assert_among(
-    value: float, ours: list[float | None], name: str, *, margin: float, share: float = 0.05
+    value: float, ours: Sequence[float | None], name: str, *, margin: float, share: float = 0.05
 ) -> None:
     known = [one for one in ours if one is not None]
     low, high = min(known), max(known)
