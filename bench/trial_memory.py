@@ -3,8 +3,8 @@
     python -m bench.trial_memory drained|at-the-end
 
 Enters: which. Leaves: one line: rows, the peak of the process in MB, and its peak before the trial.
-Never: counts what the sampler
-itself holds of samples that nobody has taken yet, some tens of bytes each.
+Never: counts what the sampler itself holds of samples that nobody has taken yet, some tens of
+bytes each.
 """
 
 from __future__ import annotations

@@ -17,11 +17,12 @@ from pgassay.target.account import Account
 from pgassay.target.cluster import Cluster
 from pgassay.target.existing import ExistingTarget
 from pgassay.target.preview import preview_existing
-from pgassay.target.protocol import Connection
+from pgassay.target.protocol import Change, Connection
 from pgassay.target.recover import recover
 from pgassay.target.server_memory import all_remembered, remember
 from pgassay.target.setting_statements import reload
 from pgassay.target.workspace import make_workspace, new_name
+from support.command import pgassay
 from support.servers import (
     LabServer,
     RecordingJournal,
@@ -175,3 +176,20 @@ def test_a_server_that_moved_is_refused_until_somebody_says_that_it_is_the_same(
     assert open_changes(journal) == []
     with closing(target_of(moved, tmp_path / "next")) as target:
         target.open()
+
+
+def test_where_a_server_is_now_is_said_without_its_password(tmp_path: Path) -> None:
+    for dsn in ("host=db1 password=secret", "postgresql://lab:secret@db1/lab", "host='"):
+        done = pgassay("recover", tmp_path, "--moved-to", dsn)
+        assert done.returncode == 1
+        assert "--moved-to" in done.stderr
+        assert "secret" not in done.stdout + done.stderr
+
+
+def test_a_server_that_a_run_has_made_has_moved_nowhere(tmp_path: Path) -> None:
+    change = Change("1", "server", "", "rm -r /nowhere/at/all")
+    with pytest.raises(RestoreFailed, match="the server was the run's own"):
+        recover(None, [change], RecordingJournal(), moved_to="host=db1")
+    started = replace(change, started="/nowhere", undo="pg_ctl stop")
+    with pytest.raises(RestoreFailed, match="by hand, where it is now: pg_ctl stop"):
+        recover("host=db1", [started], RecordingJournal(), moved_to="host=db2")

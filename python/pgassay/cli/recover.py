@@ -12,9 +12,11 @@ from typing import Annotated
 import typer
 
 from pgassay.cli.console import out, plain
+from pgassay.errors import SpecError
 from pgassay.recovery import undo_what_is_left
 from pgassay.samples.handover import held
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.spec.passwords import refuse_password
 
 
 def register(app: typer.Typer) -> None:
@@ -34,6 +36,11 @@ def recover(
     ] = None,
 ) -> None:
     """Undo what a run that died had left changed."""
+    if moved_to is not None:
+        try:
+            refuse_password(moved_to)
+        except ValueError as error:
+            raise SpecError(str(error), key="--moved-to") from None
     directory = RunDirectory.open(run)
     with held(directory.path):
         changes, left_alone = undo_what_is_left(directory, moved_to=moved_to)

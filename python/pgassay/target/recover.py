@@ -63,6 +63,8 @@ def recover(
 
     def server() -> None:
         if dsn is None:
+            if moved_to is not None:
+                raise RestoreFailed("the server was the run's own, and has no address but that")
             recover_owned(changes, journal)
         elif moved_to is not None:
             _refuse_started(changes)

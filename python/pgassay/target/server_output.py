@@ -3,7 +3,7 @@
 Enters: a located server, its host. Leaves: a TargetError where its own account could not open that
 file again; the server would stay down. Never: writes a byte into it, or makes one.
 
-What started the server may have opened it as somebody else (`su postgres -c postgres > /root/log`),
+What started the server may have opened it as somebody else (`su postgres -c postgres > mine.log`),
 or it is a terminal, which another user's server may not open or which is gone by then.
 """
 
