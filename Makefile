@@ -9,7 +9,7 @@ NATIVE := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Car
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export CARGO_TERM_COLOR := never
 
-.PHONY: build demo test lint bench validate validate-real format requirements clean
+.PHONY: build demo test test-all lint bench validate validate-real format requirements clean
 
 build: $(VENV)/.built
 
@@ -31,10 +31,18 @@ $(VENV)/.built: $(VENV)/.packages pyproject.toml $(NATIVE)
 demo: build
 	@$(BIN)/pgassay demo
 
-# More at a time than a small machine has processors: most of a test is waiting for servers.
+# Most of a test is waiting for servers and clocks, so more run at a time than there are processors.
+WORKERS ?= 6
+export RUST_TEST_THREADS := $(WORKERS)
+
 test: build
 	cargo test --workspace --locked --quiet
-	$(BIN)/pytest -n 4 --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not heavy"
+
+# With the heavy matrices: every version, every fault.
+test-all: build
+	cargo test --workspace --locked --quiet
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 lint: build
 	$(BIN)/ruff check .
@@ -49,15 +57,16 @@ bench: build
 	$(BIN)/python -m bench.sampling
 	$(BIN)/python -m bench.resets
 	$(BIN)/python -m bench.analysis
+	$(BIN)/python -m bench.startup
 
 validate: build
 	$(BIN)/python -m bench.validate
 
 # An hour of trials, alone on the machine.
 validate-real: build
-	$(BIN)/python -m bench.real_aa
-	$(BIN)/python -m bench.real_turns
-	$(BIN)/python -m bench.real_effect
+	$(BIN)/python -m bench.real.aa
+	$(BIN)/python -m bench.real.aa_rounds
+	$(BIN)/python -m bench.real.effect
 
 format:
 	$(BIN)/ruff check --fix --quiet .

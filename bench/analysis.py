@@ -1,10 +1,10 @@
-"""How long and how much memory analysing a large run takes.
+"""Time and memory of analysing a large run.
 
-Enters: a size, or none for both that are promised. Leaves: a line each on standard output, and
-docs/analysis-times.md for the two. Never: asserts anything, or keeps the run.
+Enters: a size, or none for the two of the page. Leaves: a line each on standard output, and
+docs/measured/analysis-times.md. Never: asserts anything, or keeps the run.
 
-The run is made up: trials of one step with so many counters a second, waits at 10 Hz, checkpoints.
-It is analysed in a process of its own, as `pgassay report` does it.
+The run is simulated: trials of one step with so many counters a second, waits at 10 Hz,
+checkpoints. It is analysed in a separate process, as by `pgassay report`.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from bench import MEASURED
 from bench.machine import this_machine
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.plan.store import plan_to_json
-from pgassay.samples.files import write_whole
+from pgassay.samples.files import write_atomically
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.schemas import TABLES
 from pgassay.samples.tables import parquet
 from pgassay.spec.parse import parse_spec
-from pgassay.trials.record import Checkpoint, TrialRecord
+from pgassay.trials.model.record import Checkpoint, TrialRecord
 
-OUTPUT = Path(__file__).parent.parent / "docs" / "analysis-times.md"
+OUTPUT = MEASURED / "analysis-times.md"
 PROMISED = ((24, 600, 300), (4, 21_600, 500))
 SECOND = 10**9
 START = 1_800_000_000 * SECOND
@@ -62,7 +63,7 @@ print(next(line.split()[1] for line in status.splitlines() if line.startswith("V
 
 
 def main() -> None:
-    """Make the runs, analyse them, say what it took."""
+    """Simulate the runs, analyse them, print time and memory."""
     options = parse_options()
     if options.trials:
         print(measure(options.trials, options.seconds, options.series))
@@ -82,7 +83,7 @@ def main() -> None:
 
 
 def measure(trials: int, seconds: int, series: int) -> str:
-    """One line of what an analysis of this size took."""
+    """Time and memory of one analysis, as a line."""
     with tempfile.TemporaryDirectory() as folder:
         run = RunDirectory.create(Path(folder) / "run")
         make_run(run, trials // 2, seconds, series)
@@ -110,7 +111,7 @@ def parse_options() -> argparse.Namespace:
 
 
 def make_run(run: RunDirectory, blocks: int, seconds: int, series: int) -> Plan:
-    """Every trial, with what a real one stores."""
+    """A run directory with simulated trials."""
     text = SPEC.format(seconds=seconds, blocks=blocks)
     spec = parse_spec(text, source="bench.toml", beside=Path())
     plan = make_plan(spec)
@@ -174,7 +175,7 @@ def make_record(
 def make_counters(
     begin: int, seconds: int, series: int, table: str, source: np.random.Generator
 ) -> pa.Table:
-    """Counters that grow unevenly, some by names that metrics use; reading after reading."""
+    """Readings of counters that grow unevenly; some have names that metrics use."""
     known = {
         "postgres": [
             ("wal_position", "", "insert_bytes"), ("wal", "", "wal_fpi"),
@@ -221,7 +222,7 @@ def make_waits(begin: int, seconds: int, source: np.random.Generator) -> pa.Tabl
 
 
 def write_table(path: Path, table: pa.Table) -> None:
-    write_whole(path, parquet(table))
+    write_atomically(path, parquet(table))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.processes import Sample
+from bench.engine.processes import Sample
 
 Runner = Callable[[], Sample]
 
@@ -28,7 +28,7 @@ class Ratio:
 
 
 def alternate(runners: Mapping[str, Runner], rounds: int) -> dict[str, list[Sample]]:
-    """So many rounds, every other one in reverse order, so that drift favours nobody."""
+    """Rounds of all programs, every other one in reverse order, so that drift cancels."""
     samples: dict[str, list[Sample]] = {name: [] for name in runners}
     for number in range(rounds):
         names = list(runners) if number % 2 == 0 else list(runners)[::-1]
@@ -40,7 +40,7 @@ def alternate(runners: Mapping[str, Runner], rounds: int) -> dict[str, list[Samp
 def ratio(
     ours: Sequence[Sample], theirs: Sequence[Sample], measure: Callable[[Sample], float]
 ) -> Ratio:
-    """Of the runs of the same round."""
+    """The median of ratios within rounds."""
     found = [measure(a) / measure(b) for a, b in zip(ours, theirs, strict=True)]
     return Ratio(statistics.median(found), min(found), max(found))
 

@@ -1,4 +1,4 @@
-"""The machine that a bench runs on: its names, its processors, how busy others keep it.
+"""The machine that a benchmark runs on: its name, its processors, how busy it is.
 
 Enters: /proc. Leaves: facts and processor times. Never: starts anything.
 """
@@ -19,7 +19,7 @@ _STAT = Path("/proc/stat")
 
 @dataclass(frozen=True)
 class Machine:
-    """What a table of figures must name."""
+    """The facts that a page of figures names."""
 
     cpu: str
     processors: int
@@ -31,7 +31,7 @@ class Machine:
 
 
 def this_machine() -> Machine:
-    """The facts of this one."""
+    """The facts of this machine."""
     found = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text("utf-8"))
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return Machine(
@@ -43,7 +43,7 @@ def this_machine() -> Machine:
 
 
 def load_average() -> float:
-    """Of the last minute."""
+    """The load average of the last minute."""
     return os.getloadavg()[0]
 
 
@@ -89,14 +89,14 @@ def _times(pid: int, count: int) -> float:
 
 
 def wait_until(holds: Callable[[], bool], limit_s: float = 10.0) -> None:
-    """Look again and again, but not for ever."""
+    """Poll a condition until it holds or a limit has passed."""
     deadline = time.monotonic() + limit_s
     while not holds() and time.monotonic() < deadline:
         time.sleep(0.02)
 
 
 def wait_for_quiet(limit_s: float = 10.0, most: float = 0.10) -> None:
-    """Wait until others use less than `most` of a processor, but not for ever."""
+    """Wait, up to a limit, until other processes use less than `most` of a processor."""
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline:
         before, began = busy_s(), time.monotonic()

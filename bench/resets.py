@@ -1,8 +1,8 @@
 """How long a reset of 1 GB takes, step by step: `python -m bench.resets [DIRECTORY …]`.
 
 Enters: directories on the file systems to try (PGASSAY_DATA's where none is named). Leaves:
-docs/reset-times.md. Never: measures with other programs' writing unsaid: one half of the rounds is
-beside a writer of its own.
+docs/measured/reset-times.md. Never: hides the effect of other writers: half of
+the rounds run beside one.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bench import MEASURED
 from bench.machine import load_average, this_machine
 from bench.server import MAJOR, NoJournal
-from pgassay.spec.workload import load_workload
-from pgassay.target.account import server_account
-from pgassay.target.installation import embedded_installation
-from pgassay.target.local import LocalTarget
-from pgassay.target.protocol import Connection, ResetReport
-from pgassay.target.workspace import DATA_VARIABLE, base_directory
+from pgassay.server.hosts.account import server_account
+from pgassay.server.owned.installation import embedded_installation
+from pgassay.server.owned.origin import NewCluster
+from pgassay.server.owned.target import OwnedTarget
+from pgassay.server.owned.workspace import DATA_VARIABLE, base_directory
+from pgassay.server.protocol import Connection, ResetReport
+from pgassay.spec.workload.folder import load_workload
 
-OUTPUT = Path(__file__).parent.parent / "docs" / "reset-times.md"
+OUTPUT = MEASURED / "reset-times.md"
 SCALES = (1, 40)
 ROUNDS = 3
 WANTED_S = 10.0
@@ -49,7 +51,7 @@ class Row:
 
 @contextmanager
 def writer(folder: Path) -> Iterator[None]:
-    """Somebody who writes to the same file system, as a compiler does, and never syncs."""
+    """A process that writes to the same file system without syncing, as a compiler does."""
     stop = threading.Event()
 
     def write() -> None:
@@ -71,10 +73,10 @@ def writer(folder: Path) -> Iterator[None]:
 
 
 def measure(base: Path, scale: int) -> list[Row]:
-    """Beside nobody and beside a writer."""
+    """Rounds without and beside a writer."""
     os.environ[DATA_VARIABLE] = str(base)
     workload = load_workload("pgbench", Path(), file="bench")
-    target = LocalTarget(embedded_installation(MAJOR), NoJournal(), kind="embedded")
+    target = OwnedTarget(NewCluster(embedded_installation(MAJOR)), NoJournal(), kind="embedded")
 
     def build(connection: Connection) -> None:
         for statements in workload.building_sql(scale):
@@ -93,8 +95,8 @@ def measure(base: Path, scale: int) -> list[Row]:
     return rows
 
 
-def rounds(target: LocalTarget) -> tuple[ResetReport, ...]:
-    """Resets after something was done to the data."""
+def rounds(target: OwnedTarget) -> tuple[ResetReport, ...]:
+    """Resets after the data was changed."""
     found = []
     for _ in range(ROUNDS):
         with target.connect() as session:
@@ -110,7 +112,7 @@ def kind_of(base: Path) -> str:
 
 
 def used_gb(data: Path) -> float:
-    """Of a data directory."""
+    """The size of a data directory."""
     found = sum(path.lstat().st_size for path in data.rglob("*") if path.is_file())
     return found / 2**30
 

@@ -12,14 +12,15 @@ from pathlib import Path
 
 import psutil
 
-from pgassay.spec.scripts import builtin_script
-from pgassay.spec.workload import Scenario, load_workload
-from pgassay.target.installation import embedded_installation
-from pgassay.target.local import LocalTarget
-from pgassay.target.local_host import HERE
-from pgassay.target.protocol import Change, Connection, ConnectionParameters, ServerFacts
-from pgassay.target.session import connect
-from pgassay.trials.host_sources import HostSources, host_sources
+from pgassay.server.connection.session import connect
+from pgassay.server.hosts.local import HERE
+from pgassay.server.owned.installation import embedded_installation
+from pgassay.server.owned.origin import NewCluster
+from pgassay.server.owned.target import OwnedTarget
+from pgassay.server.protocol import Change, Connection, ConnectionParameters, ServerFacts
+from pgassay.spec.workload.folder import Scenario, load_workload
+from pgassay.spec.workload.scripts import builtin_script
+from pgassay.trials.host.host_sources import HostSources, host_sources
 
 MAJOR = 18
 SCALE = 10
@@ -29,7 +30,7 @@ SETTINGS = {"shared_buffers": "512MB", "max_connections": "1100", "max_wal_size"
 
 
 class NoJournal:
-    """Nothing is changed but the server of our own, which goes as a whole."""
+    """Records nothing: the only server that changes is deleted afterwards."""
 
     place = ""
     run = ""
@@ -41,7 +42,7 @@ class NoJournal:
 
 @dataclass(frozen=True)
 class Server:
-    """A server that runs, and what is known of it."""
+    """A running server and its facts."""
 
     parameters: ConnectionParameters
     facts: ServerFacts
@@ -54,7 +55,7 @@ class Server:
         return self.facts.version
 
     def sources(self) -> HostSources:
-        """What a trial would read of its host."""
+        """The host sources that a trial would read."""
         with connect(self.parameters) as session:
             return host_sources(HERE, session, self.facts)
 
@@ -74,7 +75,7 @@ def running_server() -> Iterator[Server]:
     """Start it, fill it, and stop it at the end."""
     workload = load_workload("pgbench", Path(), file="bench")
     installation = embedded_installation(MAJOR)
-    target = LocalTarget(installation, NoJournal(), kind="embedded")
+    target = OwnedTarget(NewCluster(installation), NoJournal(), kind="embedded")
 
     def build(connection: Connection) -> None:
         for statements in workload.building_sql(SCALE):

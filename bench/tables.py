@@ -1,7 +1,7 @@
-"""Tables of what was simulated or measured, as Markdown.
+"""Markdown tables of simulated or measured figures.
 
 Enters: a heading, columns, rows. Leaves: lines of a page. Never: waits for the last row: each is
-printed when it is known, so that a run which is broken off has told what it had.
+printed at once, so that a run that is stopped early has shown its results.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ CONFIDENCE = 0.95
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A table; `rows` may be a generator that takes its time."""
+    """A table; `rows` may be a slow generator."""
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     for row in rows:
         lines.append(f"| {' | '.join(row)} |")
@@ -33,14 +33,14 @@ def page(title: str, about: str, sections: Mapping[str, Sequence[str]]) -> str:
 
 @dataclass(frozen=True)
 class Aim:
-    """Per cent from and up to which a share is as it should be."""
+    """The range in per cent in which a share should lie."""
 
     least: float
     most: float
 
 
 def rate(hits: int, runs: int, aim: Aim | None = None) -> str:
-    """A share with its interval (Wilson); missed is an aim that lies outside of it."""
+    """A share with its Wilson interval; marked as missed if that lies outside the aim."""
     if not runs:
         return "–"
     found = stats.binomtest(hits, runs).proportion_ci(CONFIDENCE, method="wilson")

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import signal
+from collections import defaultdict
+from pathlib import PurePosixPath
 
+import pytest
 from hypothesis import settings
 
 # A noisy machine must not fail a property; hypothesis' own health checks stay on.
 settings.register_profile("pgassay", deadline=None, print_blob=True)
 settings.load_profile("pgassay")
 
-# Started in the background, as by nohup, tests would hand an ignored Ctrl-C down to every program.
+# In the background, as under nohup, Ctrl-C is ignored, which every program of a test would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show how many seconds the tests of each folder took."""
+    seconds: defaultdict[str, float] = defaultdict(float)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                file = report.nodeid.partition("::")[0]
+                seconds[str(PurePosixPath(file).parent)] += report.duration
+    if sum(seconds.values()) > 60:
+        terminalreporter.section("seconds of tests per folder")
+        for folder, duration in sorted(seconds.items(), key=lambda one: -one[1]):
+            terminalreporter.line(f"{duration:7.0f} {folder}")

@@ -169,7 +169,7 @@ class Load:
         client_cpu_s, latency_ms, connections, scenarios) and beside it::
 
             "late", "retried", "retries", "response_ms": {…} (only with a rate),
-            "schedule_lag_ms": {"mean", "max"}, "rate_asked", "backlog",
+            "schedule_lag_ms": {"mean", "max"}, "rate_asked", "rate_reached", "backlog",
             "connect_ms": {"mean", "max"}, "initial_connect_ms",
             "outages": [{"start_ns", "end_ns", "connections"}], "client_limited": false,
             "busy_poll_s": time spent looking for answers, which is not in client_cpu_s,
@@ -180,7 +180,7 @@ class Load:
             "steps": [{"index", "clients", "measured", "start_ns", "end_ns", "transactions",
                        "failed", "skipped", "late", "retried", "retries", "tps",
                        "latency_ms": {…}, "response_ms": {…}, "schedule_lag_ms", "rate_asked",
-                       "backlog", "client_cpu_s", "busy_poll_s", "client_limited"}]
+                       "rate_reached", "backlog", "client_cpu_s", "busy_poll_s", "client_limited"}]
 
         A scenario also has late, skipped, failed, retried, retries, response_ms,
         schedule_lag_ms, connect_ms, and with `statements`::

@@ -1,9 +1,9 @@
-"""Files and directories that outlast a power cut.
+"""Files and directories that survive a power failure.
 
-Enters: paths and bytes. Leaves: a file that is the old one or the new one, never a part; names that
-are on disk. Never: explains an error; whoever asked knows what it means to the user.
+Enters: paths and bytes. Leaves: files that are the old version or the new one, never a part of it;
+directory entries that are on disk. Never: explains an error; the caller knows what it means.
 
-A name is on disk when its directory is synced, not when its file is (fsync(2)).
+A file's name is on disk when its directory is synced, not when the file is (fsync(2)).
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from pathlib import Path
 OWNER_ONLY = 0o600
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Written aside, synced, renamed, and the name synced; its owner's alone, whatever the umask.
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write to a temporary file, sync it, rename it and sync its directory.
 
-    Raises OSError, and leaves nothing aside then; nor what a write of it that was killed has left.
+    The file is readable by its owner alone, whatever the umask. Raises OSError and then leaves no
+    temporary file; temporary files of killed writers are removed too.
     """
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(aside, flags, OWNER_ONLY)
         with os.fdopen(descriptor, "wb") as file:
-            os.fchmod(descriptor, OWNER_ONLY)  # whoever left it there
+            os.fchmod(descriptor, OWNER_ONLY)  # a killed writer may have left it with another mode
             file.write(content)
             file.flush()
             os.fsync(descriptor)
@@ -35,12 +36,14 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
-    clear_aside(path)
+    remove_partial_files(path)
 
 
-def clear_aside(path: Path) -> None:
-    """Remove what writes of a file that were killed have left beside it; that of a process that
-    lives stays, and so does what cannot be removed."""
+def remove_partial_files(path: Path) -> None:
+    """Remove the temporary files that killed writers of `path` left beside it.
+
+    Those of a running process stay, and those that cannot be removed.
+    """
     ours = re.compile(rf"\.{re.escape(path.name)}\.(\d+)\.part")
     with suppress(OSError):
         for entry in path.parent.iterdir():
@@ -60,8 +63,10 @@ def _lives(pid: int) -> bool:
 
 
 def make_directory(path: Path, *, parents: bool = False, exist_ok: bool = False) -> None:
-    """A directory of its owner's, whatever the umask, and its name on disk; one that was there
-    keeps its mode. Raises OSError."""
+    """Make a directory for its owner alone, whatever the umask, and sync its name to disk.
+
+    A directory that exists keeps its mode. Raises OSError.
+    """
     if exist_ok and path.is_dir():
         return
     if parents and not path.parent.exists():
@@ -69,18 +74,18 @@ def make_directory(path: Path, *, parents: bool = False, exist_ok: bool = False)
     try:
         path.mkdir(mode=0o700)
     except FileExistsError:
-        # Two at once make the same one: both have it.
+        # Two processes made the same one at once: both may use it.
         if not (exist_ok and path.is_dir()):
             raise
         return
     path.chmod(0o700)
-    # One may make a directory where one may not read.
+    # A directory may be writable without being readable.
     with suppress(PermissionError):
         sync_directory(path.parent)
 
 
 def sync_directory(path: Path) -> None:
-    """Make the names in a directory survive a power cut."""
+    """Sync the names in a directory to disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

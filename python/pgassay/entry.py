@@ -1,7 +1,7 @@
-"""The console script: a Ctrl-C while modules load is an interruption too, not a traceback.
+"""The console script `pgassay`.
 
-Enters: nothing. Leaves: the exit status of the command line, a HOME where there is none.
-Never: imports anything of the package before it can be interrupted cleanly.
+Enters: nothing. Leaves: the exit status of the command line.
+Never: shows a traceback for a Ctrl-C that comes while modules are being imported.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ INTERRUPTED = 130
 
 
 def main() -> NoReturn:
-    """Load the command line, then run it."""
-    _have_a_home()
+    """Import the command line, then run it."""
+    _ensure_home()
     try:
         from pgassay.cli.main import main as run
     except KeyboardInterrupt:
         print("pgassay: stopped", file=sys.stderr)
-        os._exit(INTERRUPTED)  # half-loaded modules are not worth unloading
+        os._exit(INTERRUPTED)  # half-imported modules need no clean-up
     run()
 
 
-def _have_a_home() -> None:
-    """A number without a name has none but HOME; container engines say / then, and so do we: what
-    cannot be written there is told with its folder."""
+def _ensure_home() -> None:
+    """Set HOME to / for a user ID without an account, as container engines do: libraries that look
+    up the home directory fail otherwise."""
     try:
         pwd.getpwuid(os.getuid())
     except KeyError:

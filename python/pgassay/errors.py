@@ -10,7 +10,7 @@ Never: a traceback for the user; `cli.main` prints the message and exits with `e
     ├── TargetError                 1   the server under test
     │   ├── ConnectionRefused       1
     │   ├── SettingRejected         1
-    │   ├── ServesSomebody          1   signs of production, not accepted by name
+    │   ├── SignsOfProduction       1   signs of production that were not accepted
     │   └── RestoreFailed           5
     └── TrialError                  2   a trial failed; finished ones are kept
         └── StorageFull             2   the disk of the run directory is full
@@ -54,12 +54,12 @@ class SpecError(PgassayError):
         self.file = file
         self.key = key
         self.excerpt = excerpt
-        """The line that is wrong with a caret below the place, where there is one."""
+        """The wrong line with a caret below the place; may be empty."""
         super().__init__(": ".join(part for part in (file, key, problem) if part))
 
 
 class SetupError(PgassayError):
-    """Something this machine must have is missing or unreadable."""
+    """Something that this machine must have is missing or unreadable."""
 
 
 class RunDirectoryError(PgassayError):
@@ -67,7 +67,7 @@ class RunDirectoryError(PgassayError):
 
 
 class TargetError(PgassayError):
-    """The server under test could not be made ready, or refused."""
+    """The server under test could not be prepared, or refused a request."""
 
     def __init__(self, message: str, *, sqlstate: str | None = None) -> None:
         self.sqlstate = sqlstate
@@ -79,33 +79,33 @@ class ConnectionRefused(TargetError):
 
 
 class SettingRejected(TargetError):
-    """The server would not take a setting; what was set before has been put back."""
+    """The server rejected a setting; settings changed before it have been restored."""
 
     def __init__(self, setting: str, message: str, *, sqlstate: str | None = None) -> None:
         self.setting = setting
         super().__init__(message, sqlstate=sqlstate)
 
 
-class ServesSomebody(TargetError):
-    """An existing server shows signs of production; nothing has been done to it."""
+class SignsOfProduction(TargetError):
+    """An existing server shows signs of production that were not accepted; it is unchanged."""
 
     def __init__(self, message: str, *, excerpt: str) -> None:
         self.excerpt = excerpt
-        """One line for each sign."""
+        """One line per sign."""
         super().__init__(message)
 
 
 class RestoreFailed(TargetError):
-    """The target could not be put back as it was found; the message says what is left to do."""
+    """The server could not be restored; the message says what the user must do."""
 
     exit_code = ExitCode.RESTORE
 
 
 class TrialError(PgassayError):
-    """A trial did not end as it should; the trials before it are kept."""
+    """A trial failed; the trials before it are kept."""
 
     exit_code = ExitCode.TRIALS
 
 
 class StorageFull(TrialError):
-    """The disk of the run directory is full; nothing half-written is left behind."""
+    """The disk of the run directory is full; no half-written file is left behind."""

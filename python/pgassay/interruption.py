@@ -1,37 +1,56 @@
-"""A request to stop that is not lost.
+"""Requests to stop (SIGINT, SIGTERM, SIGHUP) that are not lost.
 
-Enters: SIGINT, SIGTERM, SIGHUP. Leaves: KeyboardInterrupt where it found the program, and at every
-look from then on. Never: decides what is put back on the way out.
+Enters: signals. Leaves: KeyboardInterrupt where the signal arrives, and again at the next call of
+`raise_if_interrupted`. Never: decides what is put back on the way out.
 
-Python throws away what a handler raises while a weak reference's callback or a `__del__` runs, and
-prints "Exception ignored in"; modules being imported run many of the former. So the request is
-remembered, and whoever is about to begin something long looks for it.
+Python discards what a signal handler raises while a weak reference's callback or a `__del__` runs
+and prints "Exception ignored in"; importing modules runs many of these. So the request is
+remembered, and code that is about to start something long asks for it.
+
+A child process that starts must be known before anything is raised, or nobody ends it: code that
+starts one does so inside `interruptions_deferred`.
 """
 
 from __future__ import annotations
 
 import signal
 import threading
-from typing import NoReturn
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""A lost terminal, or the end of a session, must not lose the restoring."""
-_asked = threading.Event()
+"""SIGHUP too: when the terminal is lost, the server must still be restored."""
+_interrupted = threading.Event()
+_deferred = False
 
 
-def heed_signals() -> None:
-    """From now on each of them is a request to stop."""
-    _asked.clear()
+def handle_signals() -> None:
+    """From now on each of `SIGNALS` is a request to stop."""
+    _interrupted.clear()
     for number in SIGNALS:
-        signal.signal(number, _ask)
+        signal.signal(number, _interrupt)
 
 
-def raise_if_asked() -> None:
-    """KeyboardInterrupt where a request has come, heard before or not."""
-    if _asked.is_set():
+def raise_if_interrupted() -> None:
+    """Raise KeyboardInterrupt if a request has come, even if its exception was discarded."""
+    if _interrupted.is_set():
         raise KeyboardInterrupt
 
 
-def _ask(*_: object) -> NoReturn:
-    _asked.set()
-    raise KeyboardInterrupt
+@contextmanager
+def interruptions_deferred() -> Iterator[None]:
+    """Raise KeyboardInterrupt only at the end of this block; for work that takes milliseconds."""
+    global _deferred
+    outer, _deferred = _deferred, True
+    try:
+        yield
+    finally:
+        _deferred = outer
+    if not outer:
+        raise_if_interrupted()
+
+
+def _interrupt(*_: object) -> None:
+    _interrupted.set()
+    if not _deferred:
+        raise KeyboardInterrupt

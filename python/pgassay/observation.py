@@ -14,20 +14,21 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pgassay import __version__
-from pgassay.analysis.observed import Observed, read_observed
+from pgassay.analysis.observation.summary import ObservationSummary, summarise_observation
 from pgassay.errors import RunDirectoryError
-from pgassay.report.observation import render_object, render_observation
-from pgassay.report.observation_tables import ObservationContext
+from pgassay.report.context import ObservationContext
+from pgassay.report.html import render_html
+from pgassay.report.observed_object import render_object
 from pgassay.samples.files import lost_storage_is_a_trial_error
 from pgassay.samples.observation_directory import OBSERVATION, ObservationDirectory
-from pgassay.target.observed import ObservedServer
-from pgassay.target.session import told_as_target_error
-from pgassay.trials.environment import describe_environment
-from pgassay.trials.glance import Seen
+from pgassay.server.connection.session import as_target_error
+from pgassay.server.existing.observed import ObservedServer
+from pgassay.trials.environment.description import describe_environment
+from pgassay.trials.environment.relation_sizes import sizes_of
+from pgassay.trials.model.record import kind_of
 from pgassay.trials.observing import Recorder
-from pgassay.trials.segment import kind_of
-from pgassay.trials.sizes import sizes_of
-from pgassay.trials.unseen import described, not_seen
+from pgassay.trials.sampling.live_view import LiveFigures
+from pgassay.trials.sampling.not_measured import described, not_seen
 
 SCHEMA = "pgassay.observation/1"
 _LOOK_EVERY_S = 0.2
@@ -36,6 +37,7 @@ _SEGMENTS_AT_LEAST = 10
 """In what is kept, so that dropping the oldest drops little at a time."""
 _MOST_WARNINGS = 200
 """Kinds that are kept when the segment they came with is dropped."""
+_MORE_WARNINGS = "further kinds of warnings are kept only with their latest segments"
 
 
 @dataclass(frozen=True)
@@ -65,20 +67,17 @@ class Request:
         return self.max_disk_bytes // _SEGMENTS_AT_LEAST
 
 
-class ObservationObserver(Protocol):
+class ObservationListener(Protocol):
     """Follows an observation; every method returns at once."""
 
     def began(self, server: str, request: Request) -> None:
         """The samplers are at work."""
-        ...
 
-    def seen(self, elapsed_s: float, seen: Seen | None) -> None:
+    def seen(self, elapsed_s: float, seen: LiveFigures | None) -> None:
         """A few times a second."""
-        ...
 
     def warned(self, text: str) -> None:
         """Something worth a line."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -94,12 +93,12 @@ def observe(
     dsn: str,
     request: Request,
     directory: ObservationDirectory,
-    observer: ObservationObserver,
+    listener: ObservationListener,
     is_stopped: Callable[[], bool],
 ) -> Outcome:
-    """Record until the time is over or somebody stops it, then report."""
+    """Record until the time is over or the user stops it, then report."""
     with closing(ObservedServer(dsn, ssh=request.ssh, sudo=request.sudo)) as server:
-        _record(server, request, directory, observer, is_stopped)
+        _record(server, request, directory, listener, is_stopped)
     return report_observation(directory)
 
 
@@ -107,13 +106,13 @@ def _record(
     server: ObservedServer,
     request: Request,
     directory: ObservationDirectory,
-    observer: ObservationObserver,
+    listener: ObservationListener,
     is_stopped: Callable[[], bool],
 ) -> None:
     facts, standby = server.facts()
     environment = describe_environment(facts, server.kind, host=server.host(facts))
     environment["standby"] = standby
-    with told_as_target_error("looking at what can be seen"), server.connect() as session:
+    with as_target_error("looking at what can be measured"), server.connect() as session:
         environment["not_seen"] = described({"": not_seen(session)})
         environment["sizes"] = {session.info.dbname: sizes_of(session)}
     directory.write_json("environment.json", environment)
@@ -132,22 +131,25 @@ def _record(
     }
     with Recorder(server, facts, request.every_s) as recorder, lost_storage_is_a_trial_error():
         directory.write_json(OBSERVATION, about)
-        observer.began(server.parameters.label, request)
+        listener.began(server.parameters.label, request)
         number, over = 0, False
-        told: dict[str, str] = {}
+        warnings: dict[str, str] = {}
         while not over:
             number += 1
-            over = _record_segment(number, recorder, request, directory, observer, is_stopped, told)
-            if about["warnings"] != list(told.values()):
+            over = _record_segment(
+                number, recorder, request, directory, listener, is_stopped, warnings
+            )
+            if about["warnings"] != list(warnings.values()):
                 # Before the segment that has them may be dropped.
-                about["warnings"] = list(told.values())
+                about["warnings"] = list(warnings.values())
                 directory.write_json(OBSERVATION, about)
             about["dropped_segments"] += directory.drop_oldest(
                 ended_before_ns=recorder.now_ns() - round(request.keep_s * 1e9),
                 # Room for the one that comes next.
                 most_bytes=request.max_disk_bytes - request.segment_bytes,
             )
-            about["ended_by"] = _ended_by(over, is_stopped)
+            if over:
+                about["ended_by"] = "stopped" if is_stopped() else "duration"
             directory.write_json(OBSERVATION, about)
 
 
@@ -155,7 +157,7 @@ def report_observation(directory: ObservationDirectory) -> Outcome:
     """Read what an observation has stored and write analysis.json and report.html anew."""
     context = read_context(directory)
     directory.write_text("analysis.json", render_object(context))
-    report = directory.write_text("report.html", render_observation(context, "html"))
+    report = directory.write_text("report.html", render_html(context))
     return Outcome(directory, report, context)
 
 
@@ -165,7 +167,7 @@ def read_context(directory: ObservationDirectory) -> ObservationContext:
     if not segments:
         raise RunDirectoryError(f"{directory.path}: holds no finished segment; nothing to report")
     described = directory.read_json(OBSERVATION)
-    observed: Observed = read_observed(segments, described.get("warnings", ()))
+    observed: ObservationSummary = summarise_observation(segments, described.get("warnings", ()))
     environment = (
         directory.read_json("environment.json") if directory.has("environment.json") else {}
     )
@@ -183,11 +185,11 @@ def _record_segment(
     recorder: Recorder,
     request: Request,
     directory: ObservationDirectory,
-    observer: ObservationObserver,
+    listener: ObservationListener,
     is_stopped: Callable[[], bool],
-    told: dict[str, str],
+    warnings: dict[str, str],
 ) -> bool:
-    """One segment; whether it is the last. `told`: kind of warning → what was told of it last."""
+    """Record one segment; whether it is the last. `warnings`: kind of warning → its latest text."""
 
     def over() -> bool:
         late = request.duration_s is not None and recorder.age_s >= request.duration_s
@@ -197,7 +199,7 @@ def _record_segment(
         taken_s = 0.0
         while not over() and recorder.segment_age_s < request.length_s:
             time.sleep(_LOOK_EVERY_S)
-            observer.seen(recorder.age_s, recorder.seen())
+            listener.seen(recorder.age_s, recorder.seen())
             if recorder.segment_age_s - taken_s >= _TAKE_EVERY_S:
                 taken_s = recorder.segment_age_s
                 segment.add(recorder.take())
@@ -211,16 +213,10 @@ def _record_segment(
         segment.finish(end)
     for warning in end.warnings:
         kind = kind_of(warning)
-        if kind not in told:
-            observer.warned(warning)
-            if len(told) >= _MOST_WARNINGS:
-                told.setdefault("", "of further kinds of warnings only those of late are told")
+        if kind not in warnings:
+            listener.warned(warning)
+            if len(warnings) >= _MOST_WARNINGS:
+                warnings.setdefault("", _MORE_WARNINGS)
                 continue
-        told[kind] = warning
+        warnings[kind] = warning
     return last
-
-
-def _ended_by(over: bool, is_stopped: Callable[[], bool]) -> str | None:
-    if not over:
-        return None
-    return "stopped" if is_stopped() else "duration"

@@ -6,55 +6,40 @@ Never: knows how any room does its work.
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from pgassay import __version__
-from pgassay.analysis.analyse import analyse
-from pgassay.analysis.beyond import look_beyond
-from pgassay.analysis.calibrate import with_noise
-from pgassay.analysis.course import TrialCourse, read_course
-from pgassay.analysis.drift import drift_between
-from pgassay.analysis.experience import record_of
-from pgassay.analysis.measures import measure_trial
-from pgassay.analysis.model import TrialMeasures
-from pgassay.analysis.series import TrialSeries, trial_series
-from pgassay.analysis.sources import TrialSources
+from pgassay.analysis.analyse import analyse, answered, with_curves, with_noise
+from pgassay.analysis.measures.readings import TrialReadings
+from pgassay.analysis.noise.prior_runs import record_of
+from pgassay.analysis.verdicts.drift import drift_caveats
 from pgassay.errors import RunDirectoryError
-from pgassay.findings.diagnose import find
+from pgassay.findings.registry import find
 from pgassay.plan.design import make_plan
-from pgassay.plan.model import Plan
-from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.report.analysis_object import render_json
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
-from pgassay.report.machine import render_json
-from pgassay.report.repeating import repeat_command
+from pgassay.report.repeat_command import repeat_command
 from pgassay.samples.files import lost_storage_is_a_trial_error
-from pgassay.samples.handover import left_to_do
-from pgassay.samples.noise_memory import remember_noise
-from pgassay.samples.run_directory import RunDirectory, StoredTrial
-from pgassay.spec.parse import Spec
-from pgassay.spec.paths import path_from
-from pgassay.spec.stored import WORKLOAD_COPY, materials_to_json
-from pgassay.target.access import access_of
-from pgassay.target.open import make_several, make_target
-from pgassay.target.placement import Place, Placement, resolve_placement
-from pgassay.target.protocol import Target
-from pgassay.trials.block import run_block
-from pgassay.trials.continuing import Earlier
-from pgassay.trials.environment import describe_environment
-from pgassay.trials.grounds import Grounds, grounds_of
-from pgassay.trials.loads import check_load
-from pgassay.trials.observer import Observer
-from pgassay.trials.preparing import check_arms, check_new_servers, prepare
-from pgassay.trials.record import FailedTrial
-from pgassay.trials.restoring import restored
-from pgassay.trials.run import TrialContext
-from pgassay.trials.servers import check_servers
-from pgassay.trials.thresholds import check_thresholds
+from pgassay.samples.journal_entries import JOURNAL, has_open_changes
+from pgassay.samples.noise_history import add_noise_record
+from pgassay.samples.run_directory import RunDirectory
+from pgassay.samples.stored_design import store_design, stored_plan
+from pgassay.samples.unfinished import pending_undo
+from pgassay.server.hosts.placement import Placement, resolve_placement
+from pgassay.server.protocol import ServerFacts
+from pgassay.spec.experiment import Spec
+from pgassay.trials.environment.description import describe_environment
+from pgassay.trials.run.block import run_block
+from pgassay.trials.run.checks import check_arms, check_experiment, check_new_servers
+from pgassay.trials.run.preparing import prepare
+from pgassay.trials.run.progress import ProgressListener
+from pgassay.trials.run.restoring import opened
+from pgassay.trials.run.resumed import RunSoFar
+from pgassay.trials.run.target import target_of
+from pgassay.trials.run.testbeds import testbeds_of
+from pgassay.trials.run.trial import TrialContext
 
 
 @dataclass(frozen=True)
@@ -67,63 +52,101 @@ class Outcome:
 
 
 def run_experiment(
-    spec: Spec, run: RunDirectory, observer: Observer, *, calibrates: bool = False
+    spec: Spec, run: RunDirectory, listener: ProgressListener, *, calibrates: bool = False
 ) -> Outcome:
     """Answer the spec's question, or run its baseline against itself; finished trials survive
     whatever goes wrong."""
-    check_load(spec)
-    check_servers(spec)
-    check_thresholds()
+    check_experiment(spec)
     placement = resolve_placement(spec.file.placement, spec.file.settings.host)
     plan = make_plan(spec, calibrates=calibrates)
     check_new_servers(spec, plan)
-    observer.planned(plan)
+    listener.planned(plan)
     for warning in placement.warnings:
-        observer.warned(warning)
-    _store_design(run, spec, plan)
-    return carry_out(spec, plan, run, observer, placement)
+        listener.warned(warning)
+    store_design(run, spec, plan)
+    return carry_out(spec, run, listener, placement, TrialReadings(run, plan))
 
 
 def carry_out(
     spec: Spec,
-    plan: Plan,
     run: RunDirectory,
-    observer: Observer,
+    listener: ProgressListener,
     placement: Placement,
-    earlier: Earlier | None = None,
+    readings: TrialReadings,
+    so_far: RunSoFar | None = None,
 ) -> Outcome:
-    """Run what is still to be run of a plan, and report on all of it."""
-    grounds = grounds_of(spec, plan)
-    target = _target_of(spec, grounds, run, placement.server)
-    with restored(target, observer, lambda: left_to_do(run.path)):
-        _run_trials(spec, plan, target, grounds, run, observer, placement, earlier or Earlier())
-    observer.preparing("writing the report")
-    outcome = report_run(run)
+    """Run the trials of the plan that are not finished yet, and report on all of them."""
+    plan = readings.plan
+    testbeds = testbeds_of(spec, plan)
+    target = target_of(spec.file, spec.folder, testbeds, run.journal(), placement.server)
+    trials = TrialContext(
+        spec, plan, target, testbeds, listener, run.output_folder, run.note_failed, placement
+    )
+    journal = run.path / JOURNAL
+    with opened(
+        target, listener, lambda: pending_undo(run.path), lambda: has_open_changes(journal)
+    ) as facts:
+        trials = _prepared(trials, run, facts, so_far or RunSoFar())
+        with lost_storage_is_a_trial_error():
+            _run_blocks(trials, run, readings, so_far or RunSoFar())
+    listener.preparing("writing the report")
+    outcome = report_run(run, readings)
     floor = outcome.context.analysis.noise
     if floor is not None:
-        remember_noise(record_of(spec, target.kind, floor))
+        add_noise_record(record_of(spec, target.kind, floor))
     return outcome
 
 
-def report_run(run: RunDirectory) -> Outcome:
+def _prepared(
+    trials: TrialContext, run: RunDirectory, facts: ServerFacts, so_far: RunSoFar
+) -> TrialContext:
+    """Check every arm on the opened server, build the data, write environment.json."""
+    spec, target = trials.spec, trials.target
+    so_far.refuse_other_server(describe_environment(facts, target.kind, host=target.host()))
+    check_arms(spec, trials.plan, target, trials.testbeds)
+    found = prepare(spec, trials.plan, target, trials.testbeds, trials.listener)
+    environment = found.environment(target, trials.placement)
+    environment["reset"] = spec.file.reset_rule().described()
+    run.write_json("environment.json", so_far.continued(environment))
+    return replace(trials, caveats=found.caveats)
+
+
+def _run_blocks(
+    trials: TrialContext, run: RunDirectory, readings: TrialReadings, so_far: RunSoFar
+) -> None:
+    """Block after block, until the question is answered or the blocks are used up."""
+    measures = []
+    for block in range(1, trials.plan.max_blocks + 1):
+        for trial, record in run_block(block, trials, so_far.finished):
+            if record is not None:
+                run.write_trial(record)
+            measures.append(readings.of(trial.number).measures)
+            if record is not None:
+                trials.listener.trial_ended(trial, measures[-1].whole.values.get("tps"))
+        if answered(trials.plan, block, measures, run.failed()):
+            return
+
+
+def report_run(run: RunDirectory, readings: TrialReadings | None = None) -> Outcome:
     """Analyse what a run has stored and write analysis.json and report.html anew."""
-    context = analyse_run(run)
+    context = analyse_run(run, readings)
     run.write_text("analysis.json", render_json(context))
     report = run.write_text("report.html", render_html(context))
     return Outcome(run, report, context)
 
 
-def analyse_run(run: RunDirectory) -> ReportContext:
-    """Everything a stored run says, finished or not."""
-    plan = stored_plan(run)
-    trials = list(run.trials())
+def analyse_run(run: RunDirectory, readings: TrialReadings | None = None) -> ReportContext:
+    """Everything a stored run says, finished or not; `readings` are of trials read already."""
+    readings = readings or TrialReadings(run, stored_plan(run))
+    plan, trials = readings.plan, readings.every()
     if not trials:
         raise RunDirectoryError(f"{run.path}: holds no finished trial; there is nothing to report")
-    measures, courses, series = _read(trials, plan)
-    valid = [trial for trial, seen in zip(trials, measures, strict=True) if not seen.invalid]
-    analysis = analyse(plan.question, plan, measures, drift_between(valid), run.failed())
-    analysis = look_beyond(analysis, plan, courses)
-    analysis = with_noise(analysis, plan, courses, [trial.summary() for trial in valid])
+    valid = [one for one in trials if not one.measures.invalid]
+    courses = [one.course for one in valid if one.course is not None]
+    drift = drift_caveats([one.trial for one in valid])
+    analysis = analyse(plan.question, plan, [one.measures for one in trials], drift, run.failed())
+    analysis = with_curves(analysis, plan, courses)
+    analysis = with_noise(analysis, plan, courses, [one.trial.summary() for one in valid])
     spec_text = run.read_text("spec.toml")
     return ReportContext(
         run_name=run.path.resolve().name,
@@ -132,128 +155,8 @@ def analyse_run(run: RunDirectory) -> ReportContext:
         plan=plan,
         analysis=analysis,
         findings=find(analysis),
-        series=series,
-        environment=_environment(run, trials),
+        series=tuple(one.series for one in valid if one.series is not None),
+        environment=readings.environment(),
         command=repeat_command(run.path, plan, spec_text),
         version=__version__,
     )
-
-
-def _read(
-    trials: Sequence[StoredTrial], plan: Plan
-) -> tuple[list[TrialMeasures], list[TrialCourse], tuple[TrialSeries, ...]]:
-    """Measures of all trials, courses and pictures of those that count; one trial at a time."""
-    measures, courses, series = [], [], []
-    for trial in trials:
-        sources = TrialSources(trial)
-        measures.append(measure_trial(trial, sources, plan=plan))
-        if not measures[-1].invalid:
-            course = read_course(trial, sources)
-            courses += [] if course is None else [course]
-            series.append(trial_series(trial, sources))
-    return measures, courses, tuple(series)
-
-
-def _environment(run: RunDirectory, trials: Sequence[StoredTrial]) -> dict[str, Any]:
-    """environment.json, with what the resets have cost since it was written."""
-    stored = run.read_json("environment.json") if run.has("environment.json") else {}
-    if isinstance(stored.get("reset"), dict):
-        resets = [trial.summary().get("reset") or {} for trial in trials]
-        took = [reset["duration_s"] for reset in resets if reset.get("duration_s") is not None]
-        if took:
-            stored["reset"]["seconds"] = round(statistics.median(took), 2)
-    return stored
-
-
-def _run_trials(
-    spec: Spec,
-    plan: Plan,
-    target: Target,
-    grounds: Grounds,
-    run: RunDirectory,
-    observer: Observer,
-    placement: Placement,
-    earlier: Earlier,
-) -> None:
-    """Block after block, until the question is answered or the blocks are used up."""
-    observer.preparing("opening the server")
-    facts = target.open()
-    earlier.refuse_other_server(describe_environment(facts, target.kind, host=target.host()))
-    check_arms(spec, plan, target, grounds)
-    environment, doubts = prepare(spec, plan, target, grounds, placement, observer)
-    environment["reset"] = spec.file.reset_rule().described()
-    run.write_json("environment.json", earlier.continued(environment))
-
-    trials = TrialContext(
-        spec, plan, target, grounds, observer, run.output_folder, run.note_failed, placement, doubts
-    )
-    measures: list[TrialMeasures] = []
-    with lost_storage_is_a_trial_error():
-        for block in range(1, plan.max_blocks + 1):
-            for trial, record in run_block(block, trials, earlier.finished):
-                if record is not None:
-                    run.write_trial(record)
-                measures.append(measure_trial(run.trial(trial.number), plan=plan))
-                if record is not None:
-                    observer.trial_ended(trial, measures[-1].whole.values.get("tps"))
-            if answered(plan, block, measures, run.failed()):
-                return
-
-
-def answered(
-    plan: Plan, block: int, measures: Sequence[TrialMeasures], failed: Sequence[FailedTrial] = ()
-) -> bool:
-    """Whether a run ends with this block; a single arm, and A/A, have no question to leave open."""
-    if not plan.may_stop_after(block):
-        return False
-    if plan.calibrates or not plan.factors:
-        return True
-    # A block that is looked at again, as the run is resumed, is judged by what was known then.
-    until_then = [one for one in failed if one.block <= block]
-    return analyse(plan.question, plan, measures, failed=until_then).may_end()
-
-
-def _target_of(spec: Spec, grounds: Grounds, run: RunDirectory, place: Place | None) -> Target:
-    table, servers = spec.file.target, spec.file.factors.target.servers()
-    if grounds.are_several or servers or grounds.side_by_side:
-        only = {"": table.bin if table.bin is not None else table.version}
-        made_from = {
-            name: path_from(server, spec.folder) if isinstance(server, str) else server
-            for name, server in (servers or only).items()
-            if name in {ground.server for ground in grounds.datasets}
-        }
-        return make_several(
-            made_from,
-            journal=run.journal(),
-            place=place,
-            rule=spec.file.reset_rule(),
-            first=next(iter(grounds.datasets)),
-            side_by_side=grounds.side_by_side,
-        )
-    return make_target(
-        version=table.version,
-        bin=None if table.bin is None else path_from(table.bin, spec.folder),
-        dsn=table.way,
-        allow_changes=table.allow_changes,
-        accept=table.accept,
-        journal=run.journal(),
-        place=place,
-        access=access_of(table, lambda text: path_from(text, spec.folder)),
-        rule=spec.file.reset_rule(),
-        schema_variants=len(grounds.schema_variants),
-    )
-
-
-def _store_design(run: RunDirectory, spec: Spec, plan: Plan) -> None:
-    run.write_text("spec.toml", spec.text)
-    materials = materials_to_json(spec.workload, spec.variants, spec.folder)
-    run.write_json(WORKLOAD_COPY, materials, verbatim=True)
-    run.write_json("plan.json", plan_to_json(plan))
-
-
-def stored_plan(run: RunDirectory) -> Plan:
-    """The plan a run was made with."""
-    try:
-        return plan_from_json(run.read_json("plan.json"))
-    except ValueError as error:
-        raise RunDirectoryError(f"{run.path / 'plan.json'}: cannot be used: {error}") from None

@@ -9,12 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pgassay.analysis.analyse import analyse
-from pgassay.analysis.beyond import look_beyond
-from pgassay.analysis.course import read_course
-from pgassay.analysis.measures import measure_trial
-from pgassay.analysis.series import trial_series
-from pgassay.findings.diagnose import find
+from pgassay.analysis.analyse import analyse, with_curves
+from pgassay.analysis.measures.chart_series import chart_series
+from pgassay.analysis.measures.trial import measure_trial
+from pgassay.analysis.measures.trial_course import read_course
+from pgassay.findings.registry import find
 from pgassay.report.context import ReportContext
 from support.synthetic import SPEC, synthetic_run
 
@@ -49,7 +48,7 @@ def synthetic_context(folder: Path, spec_text: str = SPEC, **truth: Any) -> Repo
     run, spec, plan = synthetic_run(folder / "run", spec_text=spec_text, **truth)
     stored = list(run.trials())
     courses = [course for trial in stored if (course := read_course(trial)) is not None]
-    analysis = look_beyond(
+    analysis = with_curves(
         analyse(spec.file.question, plan, [measure_trial(trial) for trial in stored]), plan, courses
     )
     return ReportContext(
@@ -59,7 +58,7 @@ def synthetic_context(folder: Path, spec_text: str = SPEC, **truth: Any) -> Repo
         plan=plan,
         analysis=analysis,
         findings=find(analysis),
-        series=tuple(trial_series(trial) for trial in stored),
+        series=tuple(chart_series(trial) for trial in stored),
         environment=run.read_json("environment.json"),
         command="pgassay run spec.toml",
         version="0.1.0",

@@ -1,15 +1,16 @@
-"""The report in a real browser: it draws, it reads, and nothing in it runs but its own scripts."""
+"""The report in a real browser: charts are drawn, it can be read, and only its own scripts run."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
 import pytest
 
-from browser.chromium import Browser, find_chromium
+from browser.chromium import Browser, running_chromium
 from browser.reports import HOSTILE_IMAGE, HOSTILE_SPEC, NO_FACTORS, STEPS, synthetic_context
 from pgassay.findings.model import FindingKind
 from pgassay.report.context import ReportContext
@@ -21,8 +22,9 @@ PHONE_PX = 380
 
 
 @pytest.fixture(scope="module")
-def browser() -> Browser:
-    return Browser(find_chromium())
+def browser() -> Iterator[Browser]:
+    with running_chromium() as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -54,20 +56,21 @@ def _text(dom: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", "", visible)).split())
 
 
-def test_the_console_is_watched(browser: Browser, tmp_path: Path) -> None:
+def test_console_messages_and_exceptions_reach_the_tests(browser: Browser, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    page.write_text("<script>console.error('seen'); nowhere()</script><p>page</p>")
-    _, console = browser.dump(page)
-    assert any("seen" in line for line in console)
-    assert any("nowhere" in line for line in console)
+    page.write_text("<script>console.error('noted'); nowhere()</script><p>page</p>")
+    with browser.open(page) as tab:
+        assert any("noted" in line for line in tab.console)
+        assert any("nowhere" in line for line in tab.console)
 
 
-def test_every_chart_is_drawn_and_the_verdict_read(
-    browser: Browser, report: Path, context: ReportContext
+@pytest.mark.parametrize("dark", [False, True])
+def test_charts_verdict_and_colours_are_shown(
+    browser: Browser, report: Path, context: ReportContext, dark: bool
 ) -> None:
-    dom, console = browser.dump(report)
-    assert console == []
-    assert 'data-charts="drawn"' in dom
+    with browser.open(report, dark=dark) as tab:
+        dom, picture = tab.dom(), tab.picture()
+        assert tab.console == []
     # Six blocks, mean and interval; a line per trial and arm; a band; classes by arms; trials.
     least = {"effect": 8, "throughput": 12 + 2, "quantiles": 2, "waits": 3 * 2, "order": 12}
     assert {chart: _marks(dom, chart) >= least[chart] for chart in CHARTS} == dict.fromkeys(
@@ -75,16 +78,21 @@ def test_every_chart_is_drawn_and_the_verdict_read(
     )
     verdict = context.of_kind(FindingKind.VERDICT)[0].text
     assert " ".join(verdict.split()) in _text(dom)
+    assert (picture.width, picture.height) == (1000, 1200)
+    assert picture.drawn_share > 0.02
+    brightness = sum(picture.corner) / 3
+    assert brightness < 60 if dark else brightness > 200
 
 
 @pytest.mark.parametrize(
     ("spec_text", "charts"), [(STEPS, OF_STEPS), (NO_FACTORS, ["throughput", "waits", "order"])]
 )
-def test_other_kinds_of_run_draw_too(
+def test_runs_with_steps_and_with_one_arm_are_drawn(
     browser: Browser, tmp_path: Path, spec_text: str, charts: list[str]
 ) -> None:
-    dom, console = browser.dump(_written(synthetic_context(tmp_path, spec_text), tmp_path))
-    assert console == []
+    with browser.open(_written(synthetic_context(tmp_path, spec_text), tmp_path)) as tab:
+        dom = tab.dom()
+        assert tab.console == []
     assert re.findall(r'data-chart="(\w+)"', dom) == charts
     assert all(_marks(dom, chart) for chart in charts)
 
@@ -96,57 +104,34 @@ def test_names_that_are_scripts_do_not_run(browser: Browser, tmp_path: Path) -> 
         for trial in context.series
     )
     page = _written(replace(context, series=series, run_name=HOSTILE_IMAGE), tmp_path)
-    # Escaping must hold by itself, so the page's policy, the second fence, is taken away.
+    # Escaping must suffice by itself, so the page's policy, the second fence, is taken away.
     html = page.read_text("utf-8")
     open_html = re.sub(r"<meta http-equiv[^>]*>", "", html)
     assert open_html != html
     page.write_text(open_html, encoding="utf-8")
-    dom, console = browser.dump(page)
-    assert console == []
+    with browser.open(page) as tab:
+        dom = tab.dom()
+        assert tab.console == []
     assert "data-ran" not in dom
     assert "<img" not in dom
     assert 'data-charts="drawn"' in dom
     assert HOSTILE_IMAGE in _text(dom)
 
 
-def test_the_policy_stops_what_escaping_would_miss(
+def test_the_policy_stops_a_script_that_was_not_escaped(
     browser: Browser, report: Path, tmp_path: Path
 ) -> None:
     page = tmp_path / "report.html"
     html = report.read_text("utf-8").replace("<h1>", f"<h1>{HOSTILE_IMAGE}", 1)
     page.write_text(html, encoding="utf-8")
-    dom, console = browser.dump(page)
-    assert "data-ran" not in dom
-    assert any("Content Security Policy" in line for line in console)
+    with browser.open(page) as tab:
+        assert "data-ran" not in tab.dom()
+        assert any("Content Security Policy" in line for line in tab.console)
 
 
-def test_nothing_overflows_on_a_phone(browser: Browser, report: Path, tmp_path: Path) -> None:
-    # Chromium's own window cannot be so narrow; a frame can.
-    frame = tmp_path / "phone.html"
-    frame.write_text(
-        f'<iframe src="{report.as_uri()}" style="width:{PHONE_PX}px;height:900px;border:0">'
-        "</iframe><script>onload = () => setTimeout(() => {"
-        "const page = document.querySelector('iframe').contentDocument;"
-        "document.body.dataset.width = page.documentElement.scrollWidth;"
-        "document.body.dataset.drawn = page.querySelectorAll('[data-drawn]').length;"
-        "}, 5000)</script>"
-    )
-    dom, _ = browser.dump(frame, "--allow-file-access-from-files")
-    width, drawn = (
-        re.search(rf'data-{name}="(\d+)"', dom.split("<iframe")[0]) for name in ("width", "drawn")
-    )
-    assert width is not None
-    assert drawn is not None
-    assert int(drawn[1]) == len(CHARTS)
-    assert int(width[1]) <= PHONE_PX
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_page_is_seen_in_the_readers_colours(
-    browser: Browser, report: Path, dark: bool
-) -> None:
-    picture = browser.picture(report, 1000, 1200, dark=dark)
-    assert (picture.width, picture.height) == (1000, 1200)
-    assert picture.drawn_share > 0.02
-    brightness = sum(picture.corner) / 3
-    assert brightness < 60 if dark else brightness > 200
+def test_nothing_overflows_on_a_phone(browser: Browser, report: Path) -> None:
+    with browser.open(report, PHONE_PX, 900) as tab:
+        drawn = tab.evaluate("document.querySelectorAll('[data-drawn]').length")
+        width = tab.evaluate("document.documentElement.scrollWidth")
+    assert drawn == len(CHARTS)
+    assert width <= PHONE_PX

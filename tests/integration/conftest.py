@@ -15,24 +15,22 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.target.account import Account, server_account
-from pgassay.target.installation import Installation
-from support.data_copies import left_untouched
+from pgassay.server.hosts.account import Account, server_account
+from pgassay.server.owned.installation import Installation
+from support.server_pool import ServerPool, server_pool
 from support.servers import (
-    INSTALLATIONS,
     LabServer,
     RecordingJournal,
     installation_named,
-    running_lab_server,
 )
-from support.services import CONF_ROOT, DebianServer, debian_server
+from support.services import CONF_ROOT, DebianServer
 from support.sshd import Sshd, loopback_sshd
-from support.stopped_clusters import StoppedCluster, left_stopped, stopped_cluster
+from support.untouched import left_untouched
 
 
 @pytest.fixture(scope="session", autouse=True)
 def lenient_guards() -> Iterator[None]:
-    """What other tests do to the host at the same time costs no trial here."""
+    """Other tests that use the host at the same time make no trial invalid."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PGASSAY_GUARDS", str(Path(__file__).parents[1] / "data" / "guards.toml"))
         yield
@@ -40,7 +38,7 @@ def lenient_guards() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What killed runs of these tests leave is nobody else's to undo."""
+    """Records of killed runs lie in folders of these tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         patch.setenv("PGASSAY_HOST_MEMORY", str(tmp_path_factory.mktemp("host")))
@@ -49,7 +47,7 @@ def own_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def knobs_alone() -> Iterator[None]:
-    """No other test changes knobs of this host meanwhile, in whatever process it runs."""
+    """No other test process changes knobs of this host meanwhile."""
     with (Path(tempfile.gettempdir()) / "pgassay-tests-knobs.lock").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -60,16 +58,16 @@ def account() -> Account:
     return server_account()
 
 
-@pytest.fixture(scope="module", params=INSTALLATIONS)
+@pytest.fixture(scope="module")
 def server_installation(request: pytest.FixtureRequest) -> Installation:
-    """Each PostgreSQL of this machine that the tests know."""
-    return installation_named(request.param)
+    """PostgreSQL 18; with the mark `on_every_version` each version in turn."""
+    return installation_named(getattr(request, "param", "embedded-18"))
 
 
 @pytest.fixture(scope="session")
 def servers_base() -> Iterator[Path]:
     """A directory the server's account can pass through, unlike pytest's own."""
-    # In memory where that is to be had: these tests copy and sync, they measure nothing.
+    # In memory where possible: these tests copy and sync, but measure no speed.
     memory = Path("/dev/shm")  # noqa: S108 (mkdtemp makes the name)
     base = Path(
         tempfile.mkdtemp(prefix="pgassay-test-", dir=memory if os.access(memory, os.W_OK) else None)
@@ -80,15 +78,9 @@ def servers_base() -> Iterator[Path]:
 
 
 @pytest.fixture
-def own_base(servers_base: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Targets opened by this test put their servers there."""
-    monkeypatch.setenv("PGASSAY_DATA", str(servers_base))
-    return servers_base
-
-
-@pytest.fixture
-def empty_base(servers_base: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The same, with nothing else in it: what is there afterwards was left by the test's runs."""
+def own_base(servers_base: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The directory in which this test's targets make their servers, empty at first: the servers
+    that tests share are elsewhere, so a test can check that nothing is left."""
     base = Path(tempfile.mkdtemp(prefix="own-", dir=servers_base))
     base.chmod(0o711)
     monkeypatch.setenv("PGASSAY_DATA", str(base))
@@ -101,19 +93,26 @@ def journal() -> RecordingJournal:
     return RecordingJournal()
 
 
-@pytest.fixture(scope="module")
-def lab_server(
-    server_installation: Installation, account: Account, servers_base: Path
-) -> Iterator[LabServer]:
-    with running_lab_server(server_installation, account, servers_base) as server:
-        yield server
+@pytest.fixture(scope="session")
+def shared_servers(account: Account, servers_base: Path) -> Iterator[ServerPool]:
+    with server_pool(account, servers_base) as pool:
+        yield pool
 
 
 @pytest.fixture(scope="module")
-def debian(servers_base: Path) -> Iterator[DebianServer]:
-    """A cluster of Debian's pg_ctlcluster in a private place."""
-    with debian_server(servers_base) as server:
-        yield server
+def lab_server(server_installation: Installation, shared_servers: ServerPool) -> LabServer:
+    """A server that later modules use too: as new when a module begins.
+
+    A test may leave databases, roles and settings behind. One that damages files, or needs other
+    files, starts a server with `running_lab_server`.
+    """
+    return shared_servers.lab(server_installation)
+
+
+@pytest.fixture(scope="module")
+def debian(shared_servers: ServerPool) -> DebianServer:
+    """A cluster of Debian's pg_ctlcluster in a private place, shared like `lab_server`."""
+    return shared_servers.debian()
 
 
 @pytest.fixture
@@ -123,22 +122,6 @@ def untouched(
     """The test leaves that server up on the very directory it had, with nothing beside it."""
     with left_untouched(debian, monkeypatch, tmp_path):
         yield
-
-
-@pytest.fixture(scope="module")
-def at_rest(servers_base: Path, account: Account) -> Iterator[StoppedCluster]:
-    """A cluster that is stopped."""
-    with stopped_cluster(servers_base, account) as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def cluster(
-    at_rest: StoppedCluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Iterator[StoppedCluster]:
-    """The same; every test leaves it stopped, as it was found."""
-    with left_stopped(at_rest, monkeypatch, tmp_path):
-        yield at_rest
 
 
 @pytest.fixture(scope="module")

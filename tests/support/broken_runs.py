@@ -1,7 +1,7 @@
-"""Runs that are broken off at a chosen moment, and what must be true afterwards.
+"""Runs that are killed or stopped at a chosen moment, and checks of what they leave.
 
-Enters: a spec, conditions to wait for. Leaves: a tool on a terminal of its own whose progress can
-be read, prints of what is on disk. Never: sleeps for luck.
+Enters: a spec, conditions to wait for. Leaves: a run on a terminal whose progress can be read,
+digests of the files on disk. Never: sleeps for luck.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ use = "bank-write"
 {factor}
 [load]
 clients = 2
+{rate}
 step = "{step}"
 warmup = "0.5s"
 [design]
@@ -41,6 +42,7 @@ min_blocks = {blocks}
 max_blocks = {blocks}
 """
 DEFAULTS: dict[str, Any] = {
+    "rate": "rate = 200",
     "target": "", "factor": 'work_mem = ["5MB", "9MB"]', "step": "0.8s", "blocks": 2,
 }  # fmt: skip
 TOOL = ("-m", "pgassay")
@@ -60,7 +62,7 @@ def spec_file(folder: Path, **changes: Any) -> Path:
 
 
 class WatchedRun:
-    """`pgassay run …` on a terminal, so that its live progress tells the phase it is in."""
+    """`pgassay run …` on a terminal, whose live progress shows its phase."""
 
     def __init__(
         self,
@@ -97,11 +99,11 @@ class WatchedRun:
 
     @property
     def text(self) -> str:
-        """All it has said, as plain text."""
+        """Everything it has printed, as plain text."""
         return _STEERING.sub("", self._text)
 
     def forget(self) -> None:
-        """Let `says` look only at what is said from now on."""
+        """Let `says` search only what is printed from now on."""
         self._seen = len(self._text)
 
     def says(self, pattern: str) -> bool:
@@ -120,16 +122,16 @@ class WatchedRun:
             time.sleep(POLL_S)
 
     def kill(self) -> None:
-        """SIGKILL to the tool's process and to nothing else."""
+        """Send SIGKILL to the process of the run, not to its children."""
         self.process.kill()
         self.process.wait()
 
     def interrupt(self) -> None:
-        """Ctrl-C: to the whole group, as a terminal does it."""
+        """Send SIGINT to the process group, as Ctrl-C in a terminal does."""
         os.killpg(self.process.pid, signal.SIGINT)
 
     def end(self) -> int:
-        """Its exit status, once all it said is read."""
+        """The exit status, once all output is read."""
         status = self.process.wait(timeout=LIMIT_S)
         self._reader.join(timeout=LIMIT_S)
         return status
@@ -165,14 +167,14 @@ def in_the_second_trial(tool: WatchedRun) -> dict[str, str]:
 
 
 def assert_kept(run: Path, kept: dict[str, str]) -> None:
-    """Trials that were finished are as they were, and nothing is left to undo."""
+    """Finished trials are unchanged, and the journal has nothing to undo."""
     assert kept
     assert prints_of(run, sorted({name.split("/")[1] for name in kept})) == kept
     assert_nothing_open(run)
 
 
 def assert_nothing_open(run: Path) -> None:
-    """The journal owes nothing, and no half-written file is shown as whole."""
+    """The journal has nothing to undo, and no unfinished file has a final name."""
     assert open_changes(run / "journal.jsonl") == []
     for trial in (run / "trials").glob("[0-9]*"):
         assert (trial / "trial.json").is_file()
@@ -192,7 +194,7 @@ def servers_below(base: Path) -> list[int]:
 
 
 def postmasters_below(base: Path) -> list[int]:
-    """Those whose parent is none of them; sessions may end meanwhile."""
+    """The processes whose parent is none of them; sessions may end meanwhile."""
     pids, found = servers_below(base), []
     for pid in pids:
         with suppress(psutil.Error):

@@ -15,7 +15,7 @@ import pytest
 
 @dataclass(frozen=True)
 class Authority:
-    """A root certificate and its key; version 1 certificates are what PostgreSQL's manual makes."""
+    """A root certificate and its key."""
 
     folder: Path
     name: str
@@ -25,7 +25,8 @@ class Authority:
         return self.folder / f"{self.name}.crt"
 
     def sign(self, name: str, subject: str, *, alternative: str | None = None) -> tuple[Path, Path]:
-        """A certificate and its key; without an alternative name, one of version 1."""
+        """A certificate and its key; without an alternative name it is of version 1, as in
+        PostgreSQL's manual."""
         key, request = self.folder / f"{name}.key", self.folder / f"{name}.csr"
         certificate = self.folder / f"{name}.crt"
         _openssl("req", "-new", "-nodes", "-subj", f"/CN={subject}", "-newkey", "rsa:2048",

@@ -1,4 +1,4 @@
-"""The command line as a user calls it, and small things to call it with.
+"""Runs the command line as a user does, and makes a small workload for it.
 
 Enters: arguments. Leaves: finished processes, folders of a workload.
 Never: looks inside the package.
@@ -21,7 +21,7 @@ def pgassay(*arguments: str | Path, **environment: str) -> subprocess.CompletedP
 
 
 def last_line(text: str) -> str:
-    """What a command ends with."""
+    """The last line of a command's output."""
     return text.strip().splitlines()[-1].strip()
 
 

@@ -1,4 +1,4 @@
-"""Trials with a known truth, without a run directory; their courses are bench/courses.py's.
+"""Trials with a known truth, without a run directory; their courses are simulated.
 
 Enters: values per arm, block and load; recorded seconds. Leaves: plans, measures, series.
 Never: measures anything.
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from bench.courses import Array, inert_noise
+from bench.validate.courses import Array, inert_noise
 
 from pgassay.analysis.model import LatencyCurve, StepMeasures, TrialMeasures
 from pgassay.plan.design import make_plan

@@ -1,11 +1,11 @@
-"""A disk that loses power: what was not synced is gone, as it would be.
+"""A disk whose power can be cut: data that was not synced is lost.
 
 Enters: an empty folder, a kind of file system. Leaves: an image mounted there, whose power can be
-cut; afterwards none. Never: mounts over anything; where mounting is not allowed the test is skipped
-with a word.
+cut, and which is unmounted afterwards. Never: mounts over another file system; where mounting is
+not allowed the test is skipped.
 
-The file system is told to stop all writing at once (EXT4_IOC_SHUTDOWN, of xfs the same number),
-its own journal not flushed: how the kernel's people test the same (xfstests, src/godown.c).
+The file system stops all writing at once (EXT4_IOC_SHUTDOWN; xfs has the same number) without
+flushing its journal, as in the kernel's own tests (xfstests, src/godown.c).
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ MAKE = {"ext4": ["mkfs.ext4", "-q", "-F"], "xfs": ["mkfs.xfs", "-q", "-f"]}
 
 @dataclass(frozen=True)
 class CrashDisk:
-    """One image and where it is mounted."""
+    """An image and its mount point."""
 
     image: Path
     folder: Path
 
     def mount(self) -> None:
-        """As the host does at its start: the file system's journal is played again."""
+        """Mount it as a host does when it starts: the journal of the file system is replayed."""
         command = ["mount", "-o", "loop", str(self.image), str(self.folder)]
         mounted = subprocess.run(command, capture_output=True, text=True, check=False)
         if mounted.returncode:
             pytest.skip(f"mounting is not allowed here: {mounted.stderr.strip()}")
 
     def lose_power(self) -> None:
-        """From here on nothing reaches the disk."""
+        """From now on no write reaches the disk."""
         descriptor = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.ioctl(descriptor, SHUTDOWN, WITHOUT_ITS_JOURNAL)
@@ -53,8 +53,8 @@ class CrashDisk:
             os.close(descriptor)
 
     def start_again(self) -> None:
-        """Mounted anew, once nobody is left who has files of it open."""
-        wait_until(self._unmounted, "a disk that nobody uses")
+        """Mount it again, once no process has a file open there."""
+        wait_until(self._unmounted, "no process uses the disk")
         self.mount()
 
     def _unmounted(self) -> bool:

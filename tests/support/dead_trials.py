@@ -1,4 +1,4 @@
-"""Trials of two or five levels, some of which commit nothing, and what an analysis tells of them.
+"""Trials of two or five levels, some of which commit nothing, and the caveats about them.
 
 Enters: levels, effects, which trials are dead. Leaves: plans and measures.
 Never: measures anything.
@@ -36,7 +36,7 @@ def plan_of(levels: Collection[str] = FIVE[:2], more: str = "", blocks: int = 9)
 def trials_of(
     plan: Plan, effects: dict[str, float], dead: Collection[tuple[str, int]], noise: float = 0.002
 ) -> list[TrialMeasures]:
-    """Of 1000 tps; the dead ones, by arm and block, had failures alone."""
+    """Trials of 1000 tps; in the dead ones, named by arm and block, every transaction failed."""
     source = np.random.default_rng(1)
     found = []
     for t in plan.trials:

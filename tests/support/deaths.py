@@ -21,8 +21,7 @@ from support.broken_runs import (
 )
 from support.command import pgassay
 
-# Dies as by SIGKILL at the n-th call of a function: before it, after it, or, where it restarts a
-# server, once that is down: the tool and the command it waits for may be ended together.
+# Dies as by SIGKILL at the n-th call of a function, before it or after it.
 DYING = """
 import os, signal, sys
 from importlib import import_module
@@ -37,8 +36,6 @@ plain, left = getattr(owner, name), int(number)
 def dying(*words, **options):
     global left
     left -= 1
-    if left == 0 and when == "half-way":
-        words[0].stop(*words[1:])
     if left == 0 and when != "after":
         os.kill(os.getpid(), signal.SIGKILL)
     found = plain(*words, **options)

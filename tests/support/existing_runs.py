@@ -17,16 +17,16 @@ import pytest
 
 from pgassay.errors import ConnectionRefused
 from support.broken_runs import WatchedRun, postmaster_below, spec_file
-from support.data_copies import left_untouched
-from support.services import BIN, DebianServer
+from support.services import DebianServer
 from support.sshd import HOST
+from support.targets import COMMAND
+from support.untouched import left_untouched
 
-COPIES = ", on copies"
 SQL_ONLY = "sql"
 WAYS = {
     SQL_ONLY: "",
-    "pg_ctl": f"bin = '{BIN}'",
     "pg_ctlcluster": "cluster = '15/lab'",
+    "command": f"restart_command = '{COMMAND}'",
     "ssh": f"cluster = '15/lab'\nssh = '{HOST}'",
 }
 _TARGET = """[target]
@@ -38,12 +38,10 @@ accept = ["commits", "sessions"]
 
 
 def target_of(kind: str, server: DebianServer) -> str:
-    """The tables of a spec; `kind` is a way, perhaps with the trials on copies."""
-    lines = [WAYS[kind.removesuffix(COPIES)]]
+    """The tables of a spec."""
+    lines = [WAYS[kind]]
     if lines[0]:
         lines.append("allow_restart = true")
-    if kind.endswith(COPIES):
-        lines += ["allow_data_copy = true", "[reset]", "level = 'snapshot'"]
     return _TARGET.format(dsn=server.dsn(), more="\n".join(lines))
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pgassay.target.existing import ExistingTarget
-from pgassay.target.protocol import Connection
-from support.servers import LabServer, RecordingJournal
+from pgassay.server.connection.session import connect
+from pgassay.server.existing.target import ExistingTarget
+from pgassay.server.protocol import Connection
+from support.servers import LabServer, RecordingJournal, wait_until
 
 
 def build(session: Connection) -> None:
@@ -44,10 +45,25 @@ def settings_left_alone(server: LabServer) -> Iterator[None]:
     assert left == {}
 
 
+def die(target: ExistingTarget) -> None:
+    """As if the process of its run were killed: the lock that it holds on the server is free."""
+    control = target._control
+    assert control is not None
+    backend, parameters = control.info.backend_pid, target.parameters()
+    control.close()
+
+    def is_gone() -> bool:
+        with connect(parameters) as session:
+            row = session.execute("SELECT FROM pg_locks WHERE pid = %s", (backend,)).fetchone()
+            return row is None
+
+    wait_until(is_gone, "its session has ended")
+    target._machine.close()
+
+
 def killed_after_changes(server: LabServer, journal: RecordingJournal) -> None:
     killed = ExistingTarget(server.dsn(), journal, allow_changes=True)
     killed.open()
     killed.prepare(build, {"work_mem": "8MB"})
     killed.reset({"work_mem": "16MB"})
-    assert killed._control is not None
-    killed._control.close()
+    die(killed)

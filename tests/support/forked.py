@@ -1,151 +1,161 @@
-"""Programs of Python that begin as forks of one that has loaded the package already.
+"""Commands that start as forks of a Python that has loaded the package, which saves a second each.
 
-Enters: words as Python takes them, from `-m` or `-c` on. Leaves: processes to wait for and to
-signal, like subprocess's own; they begin after milliseconds and not after a second of imports.
-Never: forks where the surroundings differ in what Python reads when it starts; where the start is
-what is tested, a Python is really started.
+Enters: arguments as Python takes them, from `-m` or `-c` on. Leaves: processes to wait for and to
+signal, like those of subprocess. Never: forks where a variable differs that Python reads when it
+starts; a test of the start itself uses subprocess.
 """
 
 from __future__ import annotations
 
-import atexit
-import json
 import os
-import select
+import pkgutil
+import runpy
 import signal
-import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from functools import cache
-from itertools import cycle
+from multiprocessing import get_context, reduction
+from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
+from types import ModuleType
+from typing import Any, TextIO
+from unittest.mock import patch
 
-from support import forking
+import pgassay
 
 READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_", "OMP_", "OPENBLAS_", "TYPER_")
 """Variables that begin so."""
-_TURNS = cycle(range(2))
-"""Two parents: what hangs on the seed of hashes differs from one program to the next."""
+LOADED_BY_COMMANDS = ("pgassay.__main__", "pgassay.cli", "pgassay.entry")
+"""Modules that read their surroundings, such as the terminal, while they are loaded."""
 
 
 class Forked:
-    """One program at work; its parent is not this process."""
+    """A running program; its parent is not this process."""
 
-    def __init__(self, words: Sequence[str], told: int) -> None:
+    def __init__(self, words: Sequence[str], process: ForkServerProcess) -> None:
         self.args = ["python", *words]
-        self.returncode: int | None = None
-        self._told = os.fdopen(told, "rb", buffering=0)
-        self.pid = self._read()
+        self._process = process
+        assert process.pid is not None
+        self.pid = process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self.poll()
 
     def poll(self) -> int | None:
-        """Its exit status, where it has ended."""
-        if self.returncode is None and select.select([self._told], [], [], 0)[0]:
-            self.returncode = self._read()
-            self._told.close()
-        return self.returncode
+        """The exit status, once the program has ended."""
+        return self._process.exitcode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit status, once it has ended."""
-        if self.returncode is None:
-            select.select([self._told], [], [], timeout)
+        """Wait for the end; returns the exit status."""
+        self._process.join(timeout)
         status = self.poll()
         if status is None:
             raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
         return status
 
     def kill(self) -> None:
-        if self.poll() is None:
-            with suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
-
-    def _read(self) -> int:
-        said = self._told.readline()
-        if not said:
-            raise RuntimeError("the Python that forks has died; its words are on stderr")
-        return int(said)
+        self._process.kill()
 
 
 def start(
     words: Sequence[str], streams: Sequence[int], env: Mapping[str, str], *, session: bool = False
 ) -> Forked:
-    """`python WORDS` on three open descriptors; as a leader of a session if wished."""
-    differing = [n for n in {*env, *os.environ} if env.get(n) != _at_first().get(n)]
-    strange = [name for name in differing if name.startswith(READ_AT_START)]
+    """`python WORDS` on three open descriptors; as leader of a new session if asked."""
+    differing = {n for n in {*env, *os.environ} if env.get(n) != _environment_at_first().get(n)}
+    strange = sorted(name for name in differing if name.startswith(READ_AT_START))
     assert not strange, f"{strange} are read when Python starts: start one with subprocess"
-    program: forking.Program = {
-        "words": list(words),
-        "directory": str(Path.cwd()),
-        "environment": dict(env),
-        "session": session,
-    }
-    ours, theirs = os.pipe()
-    socket.send_fds(_parent(next(_TURNS)), [json.dumps(program).encode()], [*streams, theirs])
-    os.close(theirs)
-    return Forked(words, ours)
+    # multiprocessing would load the main module of pytest in every child.
+    with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):
+        arguments = (list(words), str(Path.cwd()), dict(env), session, _Streams(streams))
+        process = _context().Process(target=_become, args=arguments, daemon=True)
+        process.start()
+    return Forked(words, process)
 
 
 def run(
     words: Sequence[str], env: Mapping[str, str] = os.environ, timeout: float | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """`python WORDS`, run to its end without input, with all it said."""
-    end = None if timeout is None else time.monotonic() + timeout
-    pipes = (os.pipe(), os.pipe())
-    said = {ours: b"" for ours, _ in pipes}
-    with Path(os.devnull).open("rb") as nothing:
-        process = start(words, [nothing.fileno(), *(theirs for _, theirs in pipes)], env)
-    for _, theirs in pipes:
-        os.close(theirs)
-    try:
-        open_ones = list(said)
-        while open_ones:
-            ready, _, _ = select.select(open_ones, [], [], _left(end))
-            if not ready:
-                raise subprocess.TimeoutExpired(process.args, timeout or 0.0)
-            for ours in ready:
-                piece = os.read(ours, 1 << 16)
-                said[ours] += piece
-                if not piece:
-                    open_ones.remove(ours)
-        status = process.wait(_left(end))
-    except BaseException:
-        process.kill()
-        process.wait()
-        raise
-    finally:
-        for ours in said:
-            os.close(ours)
-    out, errors = (text.decode().replace("\r\n", "\n") for text in said.values())
-    return subprocess.CompletedProcess(process.args, status, out, errors)
+    """`python WORDS`, run to its end without input, with its output."""
+    with ExitStack() as files:
+        nothing = files.enter_context(Path(os.devnull).open("rb"))
+        out, errors = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))
+        process = start(words, [nothing.fileno(), out.fileno(), errors.fileno()], env)
+        try:
+            status = process.wait(timeout)
+        finally:
+            process.kill()
+        printed = []
+        for file in (out, errors):
+            file.seek(0)
+            printed.append(file.read().decode().replace("\r\n", "\n"))
+    return subprocess.CompletedProcess(process.args, status, *printed)
 
 
-def _left(end: float | None) -> float | None:
-    return None if end is None else max(0.0, end - time.monotonic())
+class _Streams:
+    """Descriptors on their way to a child."""
+
+    def __init__(self, descriptors: Sequence[int]) -> None:
+        self.descriptors = list(descriptors)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _received, tuple(reduction.DupFd(one) for one in self.descriptors)
+
+
+def _received(*descriptors: Any) -> _Streams:
+    return _Streams([one.detach() for one in descriptors])
+
+
+def _become(
+    words: list[str], directory: str, environment: dict[str, str], session: bool, streams: _Streams
+) -> None:
+    """In the child: be as a Python that was just started."""
+    if session:
+        os.setsid()
+    for number, descriptor in enumerate(streams.descriptors):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    os.chdir(directory)
+    os.environ.clear()
+    os.environ.update(environment)
+    time.tzset()
+    tempfile.tempdir = None
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.stdin = _opened(0, sys.stdin)
+    sys.stdout = _opened(1, sys.stdout)
+    sys.stderr = _opened(2, sys.stderr)
+    option, what, *arguments = words
+    sys.path.insert(0, directory if option == "-m" else "")
+    sys.argv[:] = [option, *arguments]
+    if option == "-m":
+        runpy.run_module(what, run_name="__main__", alter_sys=True)
+    else:
+        exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})  # noqa: S102 (our own)
+
+
+def _opened(number: int, before: TextIO) -> TextIO:
+    return open(
+        number,
+        "r" if number == 0 else "w",
+        buffering=1 if number == 2 or os.isatty(number) else -1,
+        encoding=before.encoding,
+        errors=before.errors,
+        closefd=False,
+    )
 
 
 @cache
-def _at_first() -> Mapping[str, str]:
+def _environment_at_first() -> Mapping[str, str]:
     return dict(os.environ)
 
 
 @cache
-def _parent(_: int) -> socket.socket:
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    tests = Path(__file__).parents[1]
-    paths = [*filter(None, [_at_first().get("PYTHONPATH")]), str(tests)]
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", forking.__name__],
-        stdin=theirs.fileno(),
-        cwd=tests.parent,
-        env={**_at_first(), "PYTHONPATH": os.pathsep.join(paths)},
-    )
-    theirs.close()
-
-    def end() -> None:
-        ours.close()
-        process.wait()
-
-    atexit.register(end)
-    return ours
+def _context() -> ForkServerContext:
+    context = get_context("forkserver")
+    found = (module.name for module in pkgutil.walk_packages(pgassay.__path__, "pgassay."))
+    context.set_forkserver_preload([n for n in found if not n.startswith(LOADED_BY_COMMANDS)])
+    return context

@@ -1,6 +1,6 @@
-"""What tests of observations need: a load that is nobody's trial, and the command at work.
+"""Busy sessions on a server, and a running `pgassay observe`.
 
-Enters: a server. Leaves: sessions that do something, a running `pgassay observe`.
+Enters: a server. Leaves: sessions at work, the command's process and its result.
 Never: outlives its test.
 """
 
@@ -27,7 +27,7 @@ from support.services import DebianServer
 
 @contextmanager
 def busy_sessions(dsn: str, *statements: str) -> Iterator[None]:
-    """A session for each statement, which does it over and over, and is back when the server is."""
+    """A session for each statement that repeats it, and reconnects after a restart."""
     over = threading.Event()
 
     def work(statement: str) -> None:
@@ -54,7 +54,7 @@ def busy_sessions(dsn: str, *statements: str) -> Iterator[None]:
 def observing(
     server: LabServer | DebianServer, out: Path, *options: str, user: str = "lab"
 ) -> Iterator[subprocess.Popen[str]]:
-    """`pgassay observe --json` at work, once its samplers are."""
+    """A running `pgassay observe --json`, once its samplers have started."""
     where = server.dsn()
     if isinstance(server, LabServer):
         where = f"host=127.0.0.1 port={server.port} user={user} dbname=lab"
@@ -77,8 +77,8 @@ def observing(
         process.communicate()
 
 
-def last_seen(run: Path, source: str) -> int:
-    """When a source of the host was read last, in the segments that are written; 0 for never."""
+def last_reading_ns(run: Path, source: str) -> int:
+    """The time of the last reading of a source of the host in the written segments; 0 if none."""
     times = [0]
     for path in (run / "segments").glob("0*/host.parquet"):
         table = pq.read_table(path, columns=["time_ns", "source"])
@@ -88,7 +88,7 @@ def last_seen(run: Path, source: str) -> int:
 
 
 def ended(process: subprocess.Popen[str], status: int = 0) -> dict[str, Any]:
-    """Its object, when it has ended by itself."""
+    """The printed object, once the process has ended by itself."""
     out, errors = process.communicate(timeout=120)
     assert process.returncode == status, errors
     found: dict[str, Any] = json.loads(out)

@@ -1,5 +1,4 @@
-"""A pooler between a client and a real server: one that gives every session a key of its own, and
-the real pgbouncer where that is installed.
+"""Two poolers between a client and a real server: a minimal one, and pgbouncer where installed.
 
 Enters: a server on loopback, a folder. Leaves: a connection string that leads through the pooler.
 Never: outlives its test.
@@ -20,7 +19,7 @@ from pathlib import Path
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from pgassay.target.account import Account
+from pgassay.server.hosts.account import Account
 from support.servers import SECRET, LabServer, wait_until
 
 NOT_A_PROCESS = 0x7FFFFFFF
@@ -39,8 +38,8 @@ default_pool_size = 2
 
 @contextmanager
 def through_another_key(server: LabServer) -> Iterator[str]:
-    """What poolers of every kind have in common, over plain connections: the key that a session is
-    given to cancel with is the pooler's."""
+    """A pooler over plain connections that, as all poolers do, gives each session its own cancel
+    key."""
     with ExitStack() as stack:
         listening = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         accepting = threading.Thread(target=_accept, args=(listening, server.port, stack))
@@ -53,7 +52,7 @@ def through_another_key(server: LabServer) -> Iterator[str]:
 
 
 def _plain(port: int) -> str:
-    """Without TLS and without the password, which PGPASSWORD has."""
+    """A connection string without TLS; PGPASSWORD has the password."""
     return make_conninfo(
         host="127.0.0.1", port=port, user="lab", dbname="lab", sslmode="disable",
         gssencmode="disable",

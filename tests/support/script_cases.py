@@ -1,6 +1,6 @@
-"""Expressions and scripts that pgbench and our engine must take alike.
+"""Expressions and scripts that our engine must run as pgbench does.
 
-Enters: nothing. Leaves: tables of cases. Never: says what the outcome is; pgbench does.
+Enters: nothing. Leaves: tables of cases. Never: has the expected outcome; pgbench gives it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ DEFINED = {"d": "1e1", "yes": "y", "off": "off", "nothing": "NULL"}
 
 @dataclass(frozen=True)
 class Script:
-    """A script that writes into table `got` (v text), run so often."""
+    """A script that writes into table `got` (v text), its protocols and number of runs."""
 
     text: str
     modes: tuple[str, ...] = ("simple", "extended", "prepared")

@@ -1,6 +1,6 @@
-"""Mistakes in scripts, which pgbench and our engine must find alike.
+"""Mistakes in scripts that our engine must report as pgbench does.
 
-Enters: nothing. Leaves: tables of cases. Never: says what is wrong; pgbench does.
+Enters: nothing. Leaves: tables of cases. Never: has the expected message; pgbench gives it.
 """
 
 from __future__ import annotations

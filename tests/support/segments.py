@@ -1,11 +1,14 @@
-"""Made-up segments of an observation."""
+"""Made-up segments of an observation.
+
+Enters: figures. Leaves: segments on disk. Never: observes a server.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from pgassay.samples.observation_directory import ObservationDirectory
-from pgassay.trials.segment import Piece, SegmentEnd
+from pgassay.trials.model.record import Piece, SegmentEnd
 
 S = 1_000_000_000
 NOTHING: dict[str, list[Any]] = {

@@ -17,8 +17,7 @@ from pgassay.trials.server_log.clock import LogClock
 from pgassay.trials.server_log.csv_form import CsvForm
 from pgassay.trials.server_log.entry import Entry, Form
 from pgassay.trials.server_log.json_form import JsonForm
-from pgassay.trials.server_log.prefix import line_pattern
-from pgassay.trials.server_log.stderr_form import StderrForm
+from pgassay.trials.server_log.stderr_form import StderrForm, line_pattern
 
 FOLDER = Path(__file__).parents[1] / "data" / "server_logs"
 LOGS = sorted(path.name for path in FOLDER.iterdir())

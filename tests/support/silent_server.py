@@ -1,9 +1,9 @@
-"""A server that says only what the protocol demands, to more sessions than PostgreSQL could.
+"""A server that answers only what the protocol demands, to more sessions than PostgreSQL could.
 
 Enters: the path of a socket as the first argument. Leaves: a line once it listens; ends with its
-standard input. Never: looks at what it is asked.
+standard input. Never: reads the queries.
 
-A real server needs megabytes per session; what is tried with this is the client's side alone.
+A real server needs megabytes per session; tests with this one concern the client only.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ANSWER = message(b"C", b"SELECT 0\0") + READY
 
 
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """One session, up to its goodbye."""
+    """Serve one session until it terminates."""
     try:
         (length,) = struct.unpack("!I", await reader.readexactly(4))
         await reader.readexactly(length - 4)

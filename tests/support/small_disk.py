@@ -1,8 +1,8 @@
-"""A disk of a known small size, for as long as a test lasts: one in memory, one that can fail.
+"""Small temporary disks: one in memory, and one that can fail.
 
 Enters: an empty folder. Leaves: a file system mounted there, which can be filled and made
-read-only; afterwards none. Never: hides anything but what a test names; where mounting is not
-allowed the test is skipped with a word.
+read-only and is unmounted afterwards. Never: hides other files; where mounting is not allowed the
+test is skipped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from support.servers import is_root
 
 @contextmanager
 def small_disk(folder: Path, size: str) -> Iterator[Path]:
-    """In memory; `size` as mount takes it, such as 200k."""
+    """A disk in memory; `size` as mount takes it, such as 200k."""
     _mounted(folder, "-t", "tmpfs", "-o", f"size={size},mode=0711", "pgassay-test")
     try:
         yield folder
@@ -29,7 +29,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
 
 @contextmanager
 def bound(source: Path, folder: Path) -> Iterator[None]:
-    """A folder that is there, seen at another place too, or once more at its own."""
+    """A bind mount of an existing folder, at another place or at its own."""
     if not is_root():
         pytest.skip("only root can mount")
     words = ["mount", "--bind", str(source), str(folder)]
@@ -43,12 +43,12 @@ def bound(source: Path, folder: Path) -> Iterator[None]:
 
 
 def remount(folder: Path, how: str) -> None:
-    """ "ro" is only possible where nobody has a file open for writing: see `FailingDisk`."""
+    """Remount; "ro" fails while a file is open for writing: see `FailingDisk`."""
     _run("mount", "-o", f"remount,{how}", folder)
 
 
 def fill(path: Path) -> None:
-    """One file takes what is left of its disk, to the last block."""
+    """One file fills the disk to its last block."""
     with path.open("wb", buffering=0) as file:
         for size in (1 << 20, 1 << 12, 1 << 9):
             with suppress(OSError):
@@ -57,18 +57,18 @@ def fill(path: Path) -> None:
 
 
 class FailingDisk:
-    """An ext4 that goes read-only under whoever writes to it, as a disk with errors does."""
+    """An ext4 file system that becomes read-only while it is used, as after errors of a disk."""
 
     def __init__(self, image: Path, folder: Path) -> None:
         self.image, self.folder = image, folder
 
     def fail(self) -> None:
-        """An error, upon which the kernel takes no more writes."""
+        """Report an error, after which the kernel refuses writes."""
         device = _run("findmnt", "--noheadings", "--output=SOURCE", self.folder).strip()
         Path(f"/sys/fs/ext4/{Path(device).name}/trigger_fs_error").write_text("1")
 
     def mend(self) -> None:
-        """As after a boot: checked, and mounted anew. Nobody works there."""
+        """Check and mount it again, as a boot does; no process may use it."""
         _run("umount", self.folder)
         done = subprocess.run(["e2fsck", "-p", self.image], check=False, capture_output=True)
         assert done.returncode in (0, 1), done.stdout
@@ -88,7 +88,7 @@ def failing_disk(folder: Path, size: str) -> Iterator[FailingDisk]:
         disk.mount()
         try:
             if not Path("/sys/fs/ext4").is_dir():
-                pytest.skip("the kernel cannot be told to fail a file system")
+                pytest.skip("this kernel has no way to make a file system fail")
             folder.chmod(0o711)
             yield disk
         finally:
@@ -110,7 +110,7 @@ def _mounted(folder: Path, *words: str) -> None:
 
 
 def _taken_away(folder: Path) -> None:
-    """Lazily: who still has a file open there keeps it."""
+    """Unmount lazily: open files stay usable."""
     _run("umount", "--lazy", folder)
     folder.rmdir()
 

@@ -1,7 +1,7 @@
-"""A real sshd on loopback, with its own keys and configuration, for the user we are.
+"""A real sshd on loopback with its own keys and configuration, for the current user.
 
 Enters: a private directory. Leaves: a daemon that can be ended and started again, and the ssh
-configuration that reaches it. Never: reads or writes anybody's ~/.ssh.
+configuration that reaches it. Never: reads or writes a ~/.ssh.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Host {host}
 
 
 class Sshd:
-    """The daemon, which `end` and `start` take down and up again on one port."""
+    """The daemon; `end` and `start` stop it and start it again on the same port."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         program = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin")
@@ -62,7 +62,7 @@ class Sshd:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port: int = probe.getsockname()[1]
-        # Of our own, or every command would begin with what a tester's ~/.bashrc does.
+        # An empty home, or every command would run the tester's ~/.bashrc.
         given = {"HOME": str(folder), **environment}
         (folder / "sshd_config").write_text(
             DAEMON.format(
@@ -76,7 +76,7 @@ class Sshd:
         self._process: subprocess.Popen[bytes] | None = None
 
     def config(self, key: str = "user_key", known: str = "known", user: str | None = None) -> Path:
-        """A client's configuration; with another key or no known hosts it must fail."""
+        """The configuration of a client; with another key or without known hosts it must fail."""
         path = self._folder / f"config-{key}-{known}-{user or ''}"
         path.write_text(
             CLIENT.format(
@@ -97,7 +97,7 @@ class Sshd:
 
     @contextmanager
     def logins_run(self, program: Path) -> Iterator[None]:
-        """Meanwhile every login runs that program, which is told what it was asked to run."""
+        """Meanwhile every login runs that program; SSH_ORIGINAL_COMMAND has the command."""
         keys = self._folder / "user_key.pub"
         plain = keys.read_text()
         keys.write_text(f'command="{program}" {plain}')
@@ -120,7 +120,7 @@ class Sshd:
         return [child for child in children if child.name().startswith("sshd")]
 
     def cut(self) -> None:
-        """End every connection, and leave the daemon."""
+        """End every connection; the daemon goes on."""
         serving = self._serving()
         assert serving, "there is no connection to cut"
         for child in serving:

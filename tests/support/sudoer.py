@@ -1,7 +1,7 @@
-"""An account of this machine that may use sudo without a password, for as long as a test lasts.
+"""A temporary account of this machine that may use sudo without a password.
 
-Enters: which variables sudo is to hand on. Leaves: the account's name; afterwards no such account,
-no rule. Never: changes a rule or an account that was there.
+Enters: the environment variables that sudo keeps. Leaves: the name of the account, which is removed
+afterwards with its rule. Never: changes another account or rule.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Defaults:{name} env_keep += "{kept}"
 
 @contextmanager
 def sudoer(kept: str) -> Iterator[str]:
-    """Made and removed by root; without root, or without sudo, the test is skipped."""
+    """The name of the account; without root or without sudo the test is skipped."""
     if not is_root():
         pytest.skip("only root can make an account that may use sudo")
     if shutil.which("sudo") is None or shutil.which("useradd") is None:
         pytest.skip("sudo is not installed")
     name = f"pgassay-t{os.getpid()}"
     rule = RULES / name
-    # A locked password would lock the account out of ssh as well; this one only never matches.
+    # A locked password would also forbid ssh; this one only matches no password.
     subprocess.run(["useradd", "--no-create-home", "-s", "/bin/sh", "-p", "*", name], check=True)
     try:
         rule.touch(mode=0o440)

@@ -15,8 +15,9 @@ from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.plan.store import plan_to_json
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.spec.parse import Spec, parse_spec
-from pgassay.trials.record import Checkpoint, TrialRecord
+from pgassay.spec.experiment import Spec
+from pgassay.spec.parse import parse_spec
+from pgassay.trials.model.record import Checkpoint, TrialRecord
 from pgassay.trials.server_log.events import LogEvent
 
 SPEC = """

@@ -8,40 +8,38 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from pgassay.spec.reset import Caches, ResetLevel, ResetRule
-from pgassay.target.access import SQL_ONLY, Access
-from pgassay.target.existing import ExistingTarget
-from pgassay.target.existing_copied import CopiedTarget
-from pgassay.target.local import LocalTarget
-from pgassay.target.protocol import Target
-from pgassay.target.service_control import DebianCluster, PgCtl, SystemdUnit
+from pgassay.server.existing.access import SQL_ONLY, Access
+from pgassay.server.existing.target import ExistingTarget
+from pgassay.server.owned.origin import NewCluster
+from pgassay.server.owned.target import OwnedTarget
+from pgassay.server.protocol import Target
+from pgassay.server.service.control import DebianCluster, RestartCommand, SystemdUnit
 from support.servers import RecordingJournal, installation_named
-from support.services import BIN, NAME, UNIT, VERSION, DebianServer, stand_in_systemctl
+from support.services import NAME, UNIT, VERSION, DebianServer, stand_in_systemctl
 from support.sshd import HOST
-from support.stopped_clusters import StoppedCluster
 
-BY_DATA = "data, running"
 CLUSTER = DebianCluster(VERSION, NAME)
+COMMAND = f"pg_ctlcluster {VERSION} {NAME} restart"
+"""A command line as a user writes it."""
 ACCESS = {
     "sql": SQL_ONLY,
     "pg_ctlcluster": Access(control=CLUSTER, allow_restart=True),
     "systemd": Access(control=SystemdUnit(UNIT), allow_restart=True),
-    "pg_ctl": Access(control=PgCtl(BIN), allow_restart=True),
-    BY_DATA: Access(control=PgCtl(BIN), allow_restart=True),
+    "command": Access(control=RestartCommand(COMMAND), allow_restart=True),
     "ssh": Access(ssh=HOST, control=CLUSTER, allow_restart=True),
     "ssh, no service": Access(ssh=HOST),
 }
 OWNED = ("embedded-18", "embedded-16", "debian-15")
-COPIES = ", on copies"
-STOPPED = {"stopped": None, "stopped, over ssh": HOST}
 KINDS = (
-    *OWNED, *ACCESS, f"pg_ctlcluster{COPIES}", f"ssh{COPIES}", *STOPPED, f"stopped{COPIES}",
-)  # fmt: skip
+    "embedded-18",
+    *(pytest.param(kind, marks=pytest.mark.heavy) for kind in OWNED[1:]),
+    *ACCESS,
+)
 
 
 @dataclass
@@ -59,28 +57,12 @@ class Subject:
 def subject(kind: str, journal: RecordingJournal, request: pytest.FixtureRequest) -> Subject:
     """A target of this kind."""
     if kind in OWNED:
-        base: Path = request.getfixturevalue("empty_base")
-        target = LocalTarget(installation_named(kind), journal)
-        return Subject(target, journal, True, lambda: sorted(base.glob("run-*")))
-    on_copies = kind.endswith(COPIES)
-    if kind.startswith("stopped"):
-        cluster: StoppedCluster = request.getfixturevalue("at_rest")
-        stopped = at_rest(kind.removesuffix(COPIES), cluster, journal, request)
-        return Subject(
-            copied(stopped) if on_copies else stopped,
-            journal,
-            True,
-            lambda: (cluster.is_up(), cluster.as_it_lies()),
-        )
+        base: Path = request.getfixturevalue("own_base")
+        owned = OwnedTarget(NewCluster(installation_named(kind)), journal)
+        return Subject(owned, journal, True, lambda: sorted(base.glob("run-*")))
     server: DebianServer = request.getfixturevalue("debian")
-    access = kind.removesuffix(COPIES)
-    there = existing(access, server, journal, request)
-    return Subject(
-        copied(there) if on_copies else there,
-        journal,
-        ACCESS[access].control is not None,
-        lambda: state_of(server),
-    )
+    target = existing(kind, server, journal, request)
+    return Subject(target, journal, ACCESS[kind].control is not None, lambda: state_of(server))
 
 
 def existing(
@@ -88,8 +70,6 @@ def existing(
 ) -> ExistingTarget:
     """A target on that server, with this kind of access."""
     access, dsn = ACCESS[kind], server.dsn()
-    if kind == BY_DATA:
-        access, dsn = replace(access, data=server.data), "user=lab dbname=lab"
     if access.ssh is not None:
         request.getfixturevalue("ssh_config")
     patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
@@ -99,33 +79,6 @@ def existing(
         patch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     return ExistingTarget(
         dsn, journal, allow_changes=True, accept=["commits", "sessions"], access=access
-    )
-
-
-def at_rest(
-    kind: str, cluster: StoppedCluster, journal: RecordingJournal, request: pytest.FixtureRequest
-) -> ExistingTarget:
-    """A target on a cluster that is stopped, by its data directory."""
-    ssh = STOPPED[kind]
-    dsn = "user=lab dbname=lab"
-    if ssh is not None:
-        request.getfixturevalue("ssh_config")
-        dsn += f" host={cluster.sockets}"
-    access = Access(ssh=ssh, control=PgCtl(BIN), allow_restart=True, data=cluster.data)
-    return ExistingTarget(
-        dsn, journal, allow_changes=True, accept=["commits", "sessions"], access=access
-    )
-
-
-def copied(target: ExistingTarget, caches: Caches = Caches.AS_IS) -> CopiedTarget:
-    """The same, with trials on copies of the data directory."""
-    return CopiedTarget(
-        target._dsn,
-        target._journal._journal,
-        allow_changes=True,
-        accept=target._accept,
-        access=target._access,
-        rule=ResetRule(ResetLevel.SNAPSHOT, caches),
     )
 
 

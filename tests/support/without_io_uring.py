@@ -1,4 +1,4 @@
-"""Runs a program that the kernel refuses io_uring, as container runtimes do.
+"""Runs a program to which the kernel refuses io_uring, as in containers.
 
 Enters: a command as arguments. Leaves: that command in this process, behind a seccomp filter.
 Never: forbids anything else.
@@ -13,7 +13,7 @@ import struct
 import sys
 
 IO_URING_SETUP = 425
-"""On every architecture."""
+"""The number of io_uring_setup on every architecture."""
 PR_SET_NO_NEW_PRIVS = 38
 PR_SET_SECCOMP = 22
 MODE_FILTER = 2
@@ -28,7 +28,7 @@ class Program(ctypes.Structure):
 
 
 def forbid_io_uring() -> None:
-    """io_uring_setup ends in EPERM from here on, in this process and its children."""
+    """Make io_uring_setup fail with EPERM in this process and its children."""
     steps = (
         (LOAD_NUMBER, 0, 0, 0),
         (JUMP_IF_EQUAL, 0, 1, IO_URING_SETUP),

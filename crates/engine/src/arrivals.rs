@@ -1,7 +1,7 @@
-//! When transactions of an open loop are meant to begin.
+//! The intended starts of transactions in an open loop.
 //!
 //! Enters: the rates of the schedule. Leaves: one intended start after the other, in order of
-//! time. Never: waits for anything that has already begun, or depends on who asks.
+//! time. Never: depends on running transactions, or on which client claims an arrival.
 //!
 //! A load has one process of arrivals (with a pool per scenario: one per pool, by its share),
 //! however many threads run it. An idle client claims the next arrival, ahead of its time if
@@ -15,7 +15,7 @@ use crate::config::{self, Configuration};
 use crate::random::{Purpose, Random};
 use crate::schedule::Schedule;
 
-/// The processes of a load, by step and pool. A lock is held for nanoseconds, once a transaction.
+/// The arrival processes of a load, by step and pool. Claiming an arrival locks one for nanoseconds.
 #[derive(Debug)]
 pub struct Arrivals(Vec<Vec<Option<Mutex<Process>>>>);
 
@@ -27,7 +27,7 @@ struct Process {
     start_ns: i64,
     end_ns: i64,
     claimed: u64,
-    /// Of the next arrival, from the step's start.
+    /// Time of the next arrival since the step's start.
     next_ns: f64,
 }
 
@@ -39,7 +39,7 @@ impl Arrivals {
         let processes = steps.map(|(number, step)| {
             let process = |(pool, share): (usize, &Option<f64>)| {
                 let rate = step.rate? * (*share)?;
-                // Every process has random numbers of its own.
+                // Every process has its own random numbers.
                 let random = Random::new(
                     configuration.seed,
                     number * shares.len() + pool,
@@ -59,13 +59,13 @@ impl Arrivals {
         Arrivals(processes.collect())
     }
 
-    /// Whether a pool takes arrivals in a step; in a closed loop it does not.
+    /// Whether a pool runs an open loop in a step.
     #[must_use]
-    pub fn are_asked(&self, step: usize, pool: usize) -> bool {
+    pub fn has_rate(&self, step: usize, pool: usize) -> bool {
         self.process(step, pool).is_some()
     }
 
-    /// The next arrival, which is the caller's from now on; none if no more come in this step.
+    /// Claims the next arrival for the caller; none if no more come in this step.
     #[must_use]
     pub fn claim(&self, step: usize, pool: usize) -> Option<i64> {
         let mut process = self
@@ -128,7 +128,7 @@ impl Process {
         }
         self.claimed += 1;
         self.next_ns = match self.kind {
-            // A product, because a sum would drift.
+            // A product, because a sum would accumulate rounding errors.
             config::Arrivals::Constant => self.claimed as f64 * self.gap_ns,
             config::Arrivals::Poisson => self.next_ns + self.gap_ns * self.random.gap(),
         };

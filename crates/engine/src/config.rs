@@ -1,8 +1,7 @@
 //! The configuration of a load.
 //!
 //! Enters: the JSON described at `Load` in `_core.pyi`. Leaves: a [`Configuration`] in which
-//! every number makes sense. Never: fills in what was not said, apart from what has a default
-//! there.
+//! every number is valid. Never: adds defaults other than those documented there.
 
 mod pools;
 mod shapes;
@@ -16,7 +15,7 @@ use serde::Deserialize;
 
 use crate::error::EngineError;
 use crate::network::Transport;
-pub use pools::{Pools, Seat};
+pub use pools::{Assignment, Pools};
 pub use shapes::{Arrivals, Log, Reconnect, Slices, ThinkTime};
 
 #[derive(Debug, Clone, Deserialize)]
@@ -32,7 +31,7 @@ pub struct Configuration {
     pub threads: usize,
     #[serde(default)]
     pub transport: Transport,
-    /// How long a wait looks for answers before it sleeps.
+    /// How long a wait polls for answers before it sleeps.
     #[serde(default)]
     pub busy_poll_us: u32,
     pub seed: u64,
@@ -44,17 +43,17 @@ pub struct Configuration {
     pub allow_shell: bool,
     #[serde(default)]
     pub arrivals: Arrivals,
-    /// Of a transaction, from its intended start.
+    /// Limit for a transaction, from its intended start.
     #[serde(default)]
     pub latency_limit_ms: Option<f64>,
     #[serde(default)]
     pub pools: Pools,
-    /// Between transactions of one client; its mean, if it is not constant.
+    /// Time between transactions of one client; its mean, if it is not constant.
     #[serde(default)]
     pub think_time_s: f64,
     #[serde(default)]
     pub think_time: ThinkTime,
-    /// Of a transaction that meets a serialization failure or a deadlock; 0 for no limit.
+    /// Tries of a transaction after serialization failures or deadlocks; 0 for no limit.
     #[serde(default = "one")]
     pub max_tries: u32,
     #[serde(default)]
@@ -69,7 +68,7 @@ pub struct Configuration {
     /// Whether a failure for which pgbench would abort a client ends the load.
     #[serde(default)]
     pub exit_on_abort: bool,
-    /// Whether every failure is told on standard error.
+    /// Whether every failure is reported on standard error.
     #[serde(default)]
     pub verbose_errors: bool,
 }
@@ -84,7 +83,7 @@ pub struct Scenario {
     pub name: String,
     pub file: String,
     pub script: String,
-    /// With a pool per scenario, −n stands for n connections in every step.
+    /// Share of the transactions; with a pool per scenario, −n means n connections in every step.
     pub weight: f64,
 }
 
@@ -92,7 +91,7 @@ pub struct Scenario {
 #[serde(deny_unknown_fields)]
 pub struct Step {
     pub clients: usize,
-    /// Not looked at where `transactions_per_client` ends the load.
+    /// Ignored if `transactions_per_client` ends the load.
     #[serde(default)]
     pub duration_s: Option<f64>,
     pub measured: bool,
@@ -104,7 +103,7 @@ pub struct Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// Variables are put into the text of a Query message.
+    /// Variables are replaced in the text of a Query message.
     Simple,
     /// Every execution is parsed anew, variables are parameters.
     Extended,
@@ -131,22 +130,22 @@ impl Configuration {
     pub fn parse(json: &str) -> Result<Configuration, EngineError> {
         let mut deserializer = serde_json::Deserializer::from_str(json);
         let configuration: Configuration =
-            serde_path_to_error::deserialize(&mut deserializer).map_err(misfit)?;
+            serde_path_to_error::deserialize(&mut deserializer).map_err(invalid_value)?;
         deserializer.end()?;
         configuration.validate()?;
         Ok(configuration)
     }
 }
 
-/// A key that is not known, or whose value is of another kind: its path and one line.
-fn misfit(error: serde_path_to_error::Error<serde_json::Error>) -> EngineError {
+/// The error for an unknown key or a value of the wrong type: its path and one line.
+fn invalid_value(error: serde_path_to_error::Error<serde_json::Error>) -> EngineError {
     let path = error.path().to_string();
     let error = error.into_inner();
     if !error.is_data() {
         return EngineError::Json(error);
     }
     let text = error.to_string();
-    // The text is written by a program on one line, so that the place in it says nothing.
+    // A program writes the text on one line, so line and column are of no use.
     let place = format!(" at line {} column {}", error.line(), error.column());
     let problem = text.strip_suffix(&place).unwrap_or(&text);
     EngineError::configuration(path, problem)
@@ -182,7 +181,7 @@ pub mod tests {
     #[test]
     fn the_documented_form_is_accepted() {
         let configuration = Configuration::parse(&example().to_string()).unwrap();
-        assert_eq!(configuration.seats().len(), 8);
+        assert_eq!(configuration.assignments().len(), 8);
         assert_eq!(configuration.variables["scale"], Setting::Int(10));
         assert_eq!(configuration.variables["rate"], Setting::Double(0.5));
         assert_eq!(configuration.variables["none"], Setting::Null);
@@ -194,57 +193,57 @@ pub mod tests {
             (
                 "/scenarios",
                 json!([]),
-                "scenarios: 0 will not do; give from 1 to 65535 scenarios",
+                "scenarios: 0 is not allowed; give from 1 to 65535 scenarios",
             ),
             (
                 "/scenarios/0/weight",
                 json!(-1),
-                "scenarios[0].weight: -1 will not do; give a number from 0 on",
+                "scenarios[0].weight: -1 is not allowed; give a number from 0 on",
             ),
             (
                 "/scenarios/0/weight",
                 json!(0),
-                "scenarios: 0 will not do; give weights whose sum is above 0",
+                "scenarios: 0 is not allowed; give weights whose sum is above 0",
             ),
             (
                 "/steps",
                 json!([]),
-                "steps: 0 will not do; give at least one step",
+                "steps: 0 is not allowed; give at least one step",
             ),
             (
                 "/steps/1/clients",
                 json!(0),
-                "steps[1].clients: 0 will not do; give 1 or more",
+                "steps[1].clients: 0 is not allowed; give 1 or more",
             ),
             (
                 "/steps/1/duration_s",
                 json!(0),
-                "steps[1].duration_s: 0 will not do; give a number of seconds above 0",
+                "steps[1].duration_s: 0 is not allowed; give a number of seconds above 0",
             ),
             (
                 "/steps/0/duration_s",
                 json!(null),
-                "steps[0].duration_s: null will not do; give a number of seconds above 0",
+                "steps[0].duration_s: null is not allowed; give a number of seconds above 0",
             ),
             (
                 "/threads",
                 json!(0),
-                "threads: 0 will not do; give 1 or more",
+                "threads: 0 is not allowed; give 1 or more",
             ),
             (
                 "/interval_s",
                 json!(0),
-                "interval_s: 0 will not do; give 0.001 s or more",
+                "interval_s: 0 is not allowed; give 0.001 s or more",
             ),
             (
                 "/transactions_per_client",
                 json!(0),
-                "transactions_per_client: 0 will not do; give 1 or more, or null",
+                "transactions_per_client: 0 is not allowed; give 1 or more, or null",
             ),
             (
                 "/transactions_per_client",
                 json!(5),
-                "steps: 2 will not do; give exactly one step with transactions_per_client",
+                "steps: 2 is not allowed; give exactly one step with transactions_per_client",
             ),
         ] {
             assert_eq!(problem(pointer, value), expected);

@@ -1,8 +1,8 @@
 //! Opens the connections of a load and prepares its statements on them.
 //!
-//! Enters: the set-up of the load. Leaves: clients ready to run, each with its
-//! stream. Never: runs a statement; one that cannot be prepared yet, because another creates its
-//! table, say, is prepared when it is first used.
+//! Enters: the set-up of the load. Leaves: clients ready to run, each with its stream. Never: runs
+//! a statement; one that cannot be prepared yet, for example because another statement creates
+//! its table, is prepared when it is first used.
 
 use std::io::{self, Read, Write};
 use std::panic::resume_unwind;
@@ -14,7 +14,7 @@ use pgassay_session::{CancelKey, Endpoint, SessionError, Stream};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
 use crate::client::Client;
-use crate::config::Seat;
+use crate::config::Assignment;
 use crate::descriptors;
 use crate::error::EngineError;
 use crate::messages::{Message, Reader, SYNC};
@@ -29,7 +29,7 @@ pub struct Opened {
     pub stream: Stream,
     pub key: CancelKey,
     pub backend_pid: i32,
-    /// Whether it is, by number of the statement.
+    /// Whether each statement is prepared, by its number.
     pub prepared: Vec<bool>,
 }
 
@@ -37,35 +37,35 @@ pub struct Opened {
 const OPENERS: usize = 16;
 
 /// A client with its stream, or why there is none.
-type Seated = Result<(Client, Stream), EngineError>;
+type OpenedClient = Result<(Client, Stream), EngineError>;
 
-/// Opens them all, several at a time. Where some fail, the first by number is told, and those
-/// after it are not tried.
+/// Opens all connections, several at a time. After failures, the one with the lowest number is
+/// returned, and later connections are not tried.
 pub fn open_clients(setup: &Setup) -> Result<Vec<(Client, Stream)>, EngineError> {
-    let count = setup.seats.len();
+    let count = setup.assignments.len();
     descriptors::make_room(count)?;
     let next = AtomicUsize::new(0);
     let open_some = || {
         let mut opened = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(seat) = setup.seats.get(number) else {
+            let Some(assignment) = setup.assignments.get(number) else {
                 return opened;
             };
-            let one = open_client(number, *seat, setup);
+            let one = open_client(number, *assignment, setup);
             if one.is_err() {
                 next.store(count, Ordering::Relaxed);
             }
             opened.push((number, one));
         }
     };
-    let mut opened: Vec<(usize, Seated)> = thread::scope(|scope| {
+    let mut opened: Vec<(usize, OpenedClient)> = thread::scope(|scope| {
         let helpers: Vec<_> = (1..OPENERS.min(count))
             .map_while(|_| thread::Builder::new().spawn_scoped(scope, open_some).ok())
             .collect();
         let mut opened = open_some();
-        for helper in helpers {
-            match helper.join() {
+        for opener_thread in helpers {
+            match opener_thread.join() {
                 Ok(more) => opened.extend(more),
                 Err(panic) => resume_unwind(panic),
             }
@@ -76,16 +76,16 @@ pub fn open_clients(setup: &Setup) -> Result<Vec<(Client, Stream)>, EngineError>
     opened.into_iter().map(|(_, one)| one).collect()
 }
 
-fn open_client(number: usize, seat: Seat, setup: &Setup) -> Seated {
-    let opened = open_session(seat, setup)?;
-    setup.board.seat(number, opened.backend_pid);
-    let client = Client::new(number, seat, setup, opened.key, opened.prepared);
+fn open_client(number: usize, assignment: Assignment, setup: &Setup) -> OpenedClient {
+    let opened = open_session(assignment, setup)?;
+    setup.board.set_backend(number, opened.backend_pid);
+    let client = Client::new(number, assignment, setup, opened.key, opened.prepared);
     Ok((client, opened.stream))
 }
 
-pub fn open_session(seat: Seat, setup: &Setup) -> Result<Opened, EngineError> {
+pub fn open_session(assignment: Assignment, setup: &Setup) -> Result<Opened, EngineError> {
     let configuration = &setup.configuration;
-    let connector = setup.connector(seat);
+    let connector = setup.connector(assignment);
     let session = connector.open(&configuration.application_name)?;
     let (key, backend_pid) = (session.cancel_key(), session.backend_pid());
     let mut stream = session.into_stream();
@@ -107,7 +107,7 @@ pub fn open_session(seat: Seat, setup: &Setup) -> Result<Opened, EngineError> {
     })
 }
 
-/// Prepares what it can; returns, by number of the statement, what it could.
+/// Prepares all statements that the server accepts; returns which ones, by their numbers.
 fn prepare(stream: &mut Stream, endpoint: &Endpoint, program: &Program) -> io::Result<Vec<bool>> {
     let mut prepared = vec![false; program.commands.len()];
     let preparations: Vec<_> = program.preparations().collect();
@@ -137,7 +137,7 @@ fn prepare(stream: &mut Stream, endpoint: &Endpoint, program: &Program) -> io::R
     Ok(prepared)
 }
 
-/// Reads the answers to so many pairs of Parse and Sync.
+/// Reads the answers to this many pairs of Parse and Sync.
 fn await_preparations(stream: &mut Stream, count: usize) -> io::Result<Vec<bool>> {
     let mut reader = Reader::default();
     let mut done = Vec::with_capacity(count);

@@ -1,4 +1,4 @@
-//! Room for as many open files as a load has connections.
+//! Raises the limit of open files for the connections of a load.
 //!
 //! Enters: a number of connections. Leaves: this process's soft limit raised where needed.
 //! Never: lowers a limit, or touches the hard one.
@@ -9,7 +9,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::EngineError;
 
-/// For event loops, samplers and whatever opens while the load runs.
+/// Files for event loops, samplers and anything else opened while the load runs.
 const SPARE: u64 = 64;
 
 pub fn make_room(connections: usize) -> Result<(), EngineError> {

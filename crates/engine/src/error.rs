@@ -1,7 +1,7 @@
-//! What can go wrong with a load as a whole.
+//! The errors of a load as a whole.
 //!
 //! Enters: the problem, found by any module. Leaves: one line that names the key or place and
-//! the fix. Never: a failed transaction, which is data and counted.
+//! the fix. Never: covers a failed transaction, which is counted as data.
 
 use pgassay_session::SessionError;
 

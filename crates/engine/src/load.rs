@@ -1,4 +1,4 @@
-//! One load from its configuration to its result: the handle that callers hold.
+//! The handle of one load, from its configuration to its result.
 //!
 //! Enters: a configuration; requests to connect, start, stop. Leaves: progress while it runs,
 //! an [`Outcome`] when it has ended. Never: runs twice, or blocks for longer than asked.
@@ -17,15 +17,15 @@ use pgassay_session::{Stream, clock};
 use serde::Serialize;
 
 use crate::arrivals::Arrivals;
-use crate::client::{Bench, Client, Pace};
+use crate::client::{Client, Pace, WorkerContext};
 use crate::connect::open_clients;
 use crate::error::EngineError;
 use crate::log::Log;
 use crate::network::{Backend, BusyPoll, Epoll, Network, Uring};
-use crate::outcome::{Ends, Outcome};
+use crate::outcome::{LoadTimes, Outcome};
 use crate::progress::Shared;
 use crate::record::{Recorder, Report, Scope};
-use crate::running::{Present, Running};
+use crate::running::{Running, RunningGuard};
 use crate::schedule::Schedule;
 use crate::setup::Setup;
 use crate::worker::Worker;
@@ -36,7 +36,7 @@ const LEAD_NS: i64 = 5_000_000;
 pub struct Load {
     setup: Arc<Setup>,
     shared: Arc<Shared>,
-    /// How long connecting took.
+    /// Time that connecting took.
     connect_ns: AtomicI64,
     running: Arc<Running>,
     state: Mutex<State>,
@@ -54,7 +54,7 @@ enum State {
     Failed(String),
 }
 
-/// What a load has done so far.
+/// The progress of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Progress {
     pub elapsed_s: f64,
@@ -66,8 +66,7 @@ pub struct Progress {
     pub skipped: u64,
     pub retried: u64,
     pub retries: u64,
-    /// Sums over successes, from the intended start; the second of squares, the third of the
-    /// part before the beginning.
+    /// Sums over successes: latency from the intended start, its square, and the schedule lag.
     pub latency_ms: f64,
     pub latency_ms2: f64,
     pub lag_ms: f64,
@@ -131,8 +130,10 @@ impl Load {
         let arrivals = Arc::new(Arrivals::new(&self.setup.configuration, &schedule));
         let mut shares: Vec<Vec<_>> = (0..self.setup.threads).map(|_| Vec::new()).collect();
         for connection in connections {
-            // By the ordinal: a thread has as many clients of one server as of another.
-            if let Some(share) = shares.get_mut(connection.0.seat.ordinal % self.setup.threads) {
+            // By ordinal, so that each thread has equally many clients of every server.
+            if let Some(share) =
+                shares.get_mut(connection.0.assignment.ordinal % self.setup.threads)
+            {
                 share.push(connection);
             }
         }
@@ -141,7 +142,7 @@ impl Load {
             match self.spawn(worker, backend, share, schedule.clone(), &arrivals) {
                 Ok(handle) => workers.push(handle),
                 Err(error) => {
-                    // Those that run must not go on without the rest.
+                    // Threads that run already must stop if another cannot start.
                     self.shared.limit(0);
                     let problem = format!("cannot start a thread: {error}");
                     *state = State::Failed(problem.clone());
@@ -168,20 +169,21 @@ impl Load {
         let setup = Arc::clone(&self.setup);
         let shared = Arc::clone(&self.shared);
         let arrivals = Arc::clone(arrivals);
-        let present = Present::new(&self.running);
+        let present = RunningGuard::new(&self.running);
         thread::Builder::new()
             .name(format!("pgassay-load-{worker}"))
             .spawn(move || {
                 let _present = present;
                 let clients = connections.len();
-                let bench = || bench_of(&setup, &shared, &arrivals, worker, clients, schedule);
-                let run = || run_worker(&setup, backend, connections, bench()?);
+                let context =
+                    || worker_context(&setup, &shared, &arrivals, worker, clients, schedule);
+                let run = || run_worker(&setup, backend, connections, context()?);
                 let report = match catch_unwind(AssertUnwindSafe(run)) {
                     Ok(report) => report,
                     Err(panic) => Err(format!("it panicked: {}", panic_text(&*panic))),
                 };
                 if report.is_err() {
-                    // What the others would still count is of no use.
+                    // The counts of the other workers are not needed any more.
                     shared.limit(clock::now_ns());
                 }
                 report
@@ -231,7 +233,7 @@ impl Load {
         let end_ns = schedule.end_ns().min(self.shared.limit_ns());
         let now_ns = clock::now_ns().clamp(schedule.start_ns(), end_ns.max(schedule.start_ns()));
         progress.elapsed_s = (now_ns - schedule.start_ns()) as f64 / 1e9;
-        // At the very end the last step is still the one to show.
+        // At the end of the load the last step is shown.
         let position = schedule.position(now_ns.min(end_ns.saturating_sub(1)));
         let step = position.map_or(0, |position| position.step);
         if let Some(span) = schedule.steps.get(step) {
@@ -246,7 +248,7 @@ impl Load {
         progress
     }
 
-    /// What came of it, once ended.
+    /// The outcome, once the load has ended.
     pub fn outcome(&self) -> Result<Arc<Outcome>, EngineError> {
         let mut state = self.state();
         if let State::Started { .. } = *state {
@@ -265,7 +267,7 @@ impl Load {
                         &self.setup,
                         schedule,
                         &arrivals,
-                        Ends {
+                        LoadTimes {
                             limit_ns: self.shared.limit_ns(),
                             connect_ns: self.connect_ns.load(Ordering::Relaxed),
                         },
@@ -283,7 +285,7 @@ impl Load {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // The state is whole at every moment a panic could leave it.
+        // The state is consistent wherever a panic may occur.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -294,14 +296,14 @@ impl Drop for Load {
     }
 }
 
-fn bench_of<'p>(
+fn worker_context<'p>(
     setup: &'p Arc<Setup>,
     shared: &Arc<Shared>,
     arrivals: &Arc<Arrivals>,
     worker: usize,
     clients: usize,
     schedule: Schedule,
-) -> Result<Bench<'p>, String> {
+) -> Result<WorkerContext<'p>, String> {
     let configuration = &setup.configuration;
     let log = Log::open(configuration, worker, schedule.start_ns())
         .map_err(|error| format!("it cannot write the transaction log: {error}"))?;
@@ -318,7 +320,7 @@ fn bench_of<'p>(
     let recorder = Recorder::new(schedule, scope, Arc::clone(shared), worker)
         .map_err(|error| format!("no histogram: {error}"))?;
     let arrivals = Arc::clone(arrivals);
-    Ok(Bench {
+    Ok(WorkerContext {
         program: &setup.program,
         board: Arc::clone(&setup.board),
         recorder,
@@ -332,18 +334,18 @@ fn run_worker(
     setup: &Arc<Setup>,
     backend: Backend,
     connections: Vec<(Client, Stream)>,
-    bench: Bench<'_>,
+    context: WorkerContext<'_>,
 ) -> Result<Report, String> {
-    // Timers are met within their resolution, not within the 50 µs that threads have at first.
-    // Where that is refused they are a little later.
+    // Timers fire within their resolution instead of the default slack of 50 µs. If the system
+    // refuses, they are a little later.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1000));
     let poll = BusyPoll::new(setup.configuration.busy_poll());
     match backend {
-        Backend::Epoll => work(Epoll::new(poll), connections, bench, setup),
+        Backend::Epoll => work(Epoll::new(poll), connections, context, setup),
         Backend::Uring => work(
             Uring::new(connections.len(), poll),
             connections,
-            bench,
+            context,
             setup,
         ),
     }
@@ -353,10 +355,10 @@ fn run_worker(
 fn work<N: Network>(
     network: io::Result<N>,
     connections: Vec<(Client, Stream)>,
-    bench: Bench<'_>,
+    context: WorkerContext<'_>,
     setup: &Arc<Setup>,
 ) -> io::Result<Report> {
-    Worker::new(network?, connections, bench, setup)?.run()
+    Worker::new(network?, connections, context, setup)?.run()
 }
 
 fn join(workers: Vec<JoinHandle<Result<Report, String>>>) -> Result<Vec<Report>, String> {

@@ -1,11 +1,11 @@
 //! Files of transactions in the format of pgbench -l.
 //!
-//! Enters: ends of transactions of one worker. Leaves: a line for each, or for a sample, or sums
-//! of each stretch of time. Never: fails in the middle of a transaction: a file that cannot be
-//! written is a problem that the worker asks for.
+//! Enters: ends of transactions of one worker. Leaves: a line for each transaction or a sample of
+//! them, or sums per interval of time. Never: fails in the middle of a transaction: the worker
+//! asks later for an error of writing.
 //!
-//! As pgbench does, each thread writes a file of its own (`prefix.PID`, `prefix.PID.1`, …), the
-//! time of a transaction is that from its intended start in an open loop, and times are in µs.
+//! As in pgbench, each thread writes its own file (`prefix.PID`, `prefix.PID.1`, …), the time of
+//! a transaction in an open loop counts from its intended start, and times are in µs.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -14,9 +14,9 @@ use crate::config::{self, Configuration};
 use crate::random::{Purpose, Random};
 use crate::record::Attempt;
 
-/// What became of a transaction.
+/// How a transaction ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum TransactionEnd {
     Succeeded,
     Skipped,
     Serialization,
@@ -40,7 +40,7 @@ struct Form {
     has_tries: bool,
 }
 
-/// Sums of the stretch under way.
+/// Sums of the current interval.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     length_s: i64,
@@ -65,7 +65,7 @@ struct Moments {
 }
 
 impl Log {
-    /// None if no log is asked for.
+    /// Opens the log; None if the configuration has none.
     pub fn open(
         configuration: &Configuration,
         worker: usize,
@@ -111,22 +111,22 @@ impl<W: Write> Log<W> {
         }
     }
 
-    /// A transaction ended, or was skipped; `number` counts those of its client.
+    /// Writes the end of a transaction; `number` counts the transactions of its client.
     pub fn write(
         &mut self,
         now_ns: i64,
         client: usize,
         number: u64,
         attempt: &Attempt,
-        fate: Fate,
+        end: TransactionEnd,
     ) {
         let result = match &mut self.sums {
             Some(sums) => {
                 let result = sums.advance(now_ns, &mut self.file);
-                sums.add(now_ns, attempt, fate);
+                sums.add(now_ns, attempt, end);
                 result
             }
-            None => self.write_line(now_ns, client, number, attempt, fate),
+            None => self.write_line(now_ns, client, number, attempt, end),
         };
         if let Err(error) = result {
             self.problem.get_or_insert(error);
@@ -139,23 +139,25 @@ impl<W: Write> Log<W> {
         client: usize,
         number: u64,
         attempt: &Attempt,
-        fate: Fate,
+        end: TransactionEnd,
     ) -> io::Result<()> {
         let form = self.form;
         if form.sampling_rate < 1.0 && self.random.unit() >= form.sampling_rate {
             return Ok(());
         }
         write!(self.file, "{client} {number} ")?;
-        match fate {
-            Fate::Succeeded => {
+        match end {
+            TransactionEnd::Succeeded => {
                 let latency_us = (now_ns - attempt.expected_ns()) / 1000;
                 write!(self.file, "{latency_us}")?;
             }
-            Fate::Skipped => self.file.write_all(b"skipped")?,
-            Fate::Serialization if form.failures_detailed => {
+            TransactionEnd::Skipped => self.file.write_all(b"skipped")?,
+            TransactionEnd::Serialization if form.failures_detailed => {
                 self.file.write_all(b"serialization")?;
             }
-            Fate::Deadlock if form.failures_detailed => self.file.write_all(b"deadlock")?,
+            TransactionEnd::Deadlock if form.failures_detailed => {
+                self.file.write_all(b"deadlock")?
+            }
             _ => self.file.write_all(b"failed")?,
         }
         let (seconds, rest_ns) = (
@@ -178,12 +180,12 @@ impl<W: Write> Log<W> {
         self.file.write_all(b"\n")
     }
 
-    /// What went wrong so far, if anything did.
+    /// The first error of writing, if there was one.
     pub fn problem(&mut self) -> Option<io::Error> {
         self.problem.take()
     }
 
-    /// Writes what is left, up to `now_ns`.
+    /// Writes all remaining data, up to `now_ns`.
     pub fn finish(mut self, now_ns: i64) -> io::Result<()> {
         if let Some(sums) = &mut self.sums {
             sums.advance(now_ns, &mut self.file)?;
@@ -194,7 +196,7 @@ impl<W: Write> Log<W> {
 }
 
 impl Sums {
-    /// Writes the stretches that are over.
+    /// Writes the intervals that have ended.
     fn advance(&mut self, now_ns: i64, file: &mut impl Write) -> io::Result<()> {
         let now_s = now_ns.div_euclid(1_000_000_000);
         while self.start_s + self.length_s <= now_s {
@@ -223,19 +225,19 @@ impl Sums {
         )
     }
 
-    fn add(&mut self, now_ns: i64, attempt: &Attempt, fate: Fate) {
-        match fate {
-            Fate::Succeeded => {
+    fn add(&mut self, now_ns: i64, attempt: &Attempt, end: TransactionEnd) {
+        match end {
+            TransactionEnd::Succeeded => {
                 self.count += 1;
                 self.latency.add(now_ns - attempt.expected_ns());
                 if attempt.due_ns.is_some() {
                     self.lag.add(attempt.began_ns - attempt.expected_ns());
                 }
             }
-            Fate::Skipped => self.skipped += 1,
-            Fate::Serialization => self.serialization += 1,
-            Fate::Deadlock => self.deadlock += 1,
-            Fate::Failed => {}
+            TransactionEnd::Skipped => self.skipped += 1,
+            TransactionEnd::Serialization => self.serialization += 1,
+            TransactionEnd::Deadlock => self.deadlock += 1,
+            TransactionEnd::Failed => {}
         }
         if attempt.tries > 1 {
             self.retried += 1;

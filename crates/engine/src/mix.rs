@@ -1,7 +1,7 @@
-//! Which scenario a client runs next.
+//! Draws the scenario that a client runs next.
 //!
-//! Enters: weights, in order of the scenarios. Leaves: an index, drawn in proportion. Never:
-//! draws where there is nothing to choose.
+//! Enters: weights, in order of the scenarios. Leaves: an index, drawn in proportion to them.
+//! Never: uses a random number if there is only one scenario.
 
 use crate::random::Random;
 
@@ -12,7 +12,7 @@ pub struct Mix {
 }
 
 impl Mix {
-    /// Weights must be finite, none negative, one above 0: `config` has seen to that.
+    /// Weights must be finite, none negative, one above 0: `config` checks that.
     #[must_use]
     pub fn new(weights: &[f64]) -> Mix {
         let total: f64 = weights.iter().sum();
@@ -32,7 +32,7 @@ impl Mix {
             return 0;
         }
         let point = random.unit();
-        // Rounding may leave the last bound a little below 1: then the last with a weight.
+        // Rounding may leave the last bound below 1: then the last scenario with a weight is taken.
         self.bounds
             .iter()
             .position(|&bound| point < bound)

@@ -1,4 +1,4 @@
-//! The outcome of a load: reports of all workers as one.
+//! The outcome of a load: the merged reports of all workers.
 //!
 //! Enters: reports. Leaves: rows per interval and scenario, and the sums that `result` shows.
 //! Never: knows JSON or Python.
@@ -15,30 +15,30 @@ use crate::setup::Setup;
 pub use intervals::Intervals;
 pub use sum::{Distribution, Sum};
 
-/// Beyond this share of its time a thread of the load is taken to be the limit.
+/// A thread that is busy for more than this share of its time limits the load.
 const BUSY_SHARE: f64 = 0.9;
-/// Beginnings later than this, and than this share of the latency, without a connection to wait
-/// for: the client, not the server, is behind.
+/// If transactions that had an idle connection begin later than this, and than this share of the
+/// latency, the client, not the server, is too slow.
 const OWN_LAG_NS: f64 = 1e6;
 const OWN_LAG_SHARE: f64 = 0.1;
 
 #[derive(Debug)]
 pub struct Outcome {
-    /// The schedule as it came about.
+    /// The schedule as it was carried out.
     pub schedule: Schedule,
     pub rows: BTreeMap<RowKey, Row>,
     pub steps: Vec<StepOutcome>,
     pub scenarios: Vec<ScenarioOutcome>,
-    /// By number; empty unless they were measured.
+    /// By number of the command; empty unless measured.
     pub statements: Vec<StatementOutcome>,
-    /// By index in the configuration.
+    /// By index of the scenario in the configuration.
     pub variants: Vec<String>,
     pub edge_lag_ns: Vec<i64>,
     pub first_error: Option<FirstError>,
-    /// Successes in measured steps of each connection that took part.
+    /// Successes in measured steps, for each connection that took part.
     pub connections: Vec<u64>,
     pub lost_connections: u64,
-    /// Of transactions under way at the end: how long they had taken when they ended or were cut.
+    /// Transactions running at the end: their durations when they ended or were cut.
     pub unfinished_ns: Vec<u64>,
     /// In order of time, none overlapping another.
     pub outages: Vec<Outage>,
@@ -55,10 +55,10 @@ pub struct ScenarioOutcome {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StepOutcome {
-    /// Of all threads, without what was spent looking for answers.
+    /// CPU time of all threads, without busy polling.
     pub cpu_ns: i64,
     pub polled_ns: i64,
-    /// Of the worker that took most.
+    /// CPU time of the worker that used most.
     pub busiest_ns: i64,
     pub own_lag: Total,
     /// Arrivals that had not begun when the step ended.
@@ -75,7 +75,7 @@ pub struct StatementOutcome {
     pub retries: u64,
 }
 
-/// A time in which connections were lost.
+/// A period in which connections were lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outage {
     pub start_ns: i64,
@@ -83,10 +83,10 @@ pub struct Outage {
     pub connections: u64,
 }
 
-/// What only the handle of the load knows.
+/// Times that only the handle of the load knows.
 #[derive(Debug, Clone, Copy)]
-pub struct Ends {
-    /// When a stop was asked for, if before the end.
+pub struct LoadTimes {
+    /// When a stop was requested, if before the end.
     pub limit_ns: i64,
     pub connect_ns: i64,
 }
@@ -97,14 +97,14 @@ impl Outcome {
         setup: &Setup,
         schedule: Schedule,
         arrivals: &Arrivals,
-        ends: Ends,
+        times: LoadTimes,
         reports: Vec<Report>,
     ) -> Outcome {
         let early = reports.iter().map(|report| report.ended_early_ns);
         // The load ended early only if every worker did.
         let early = early.collect::<Option<Vec<_>>>();
         let early_ns = early.and_then(|ends| ends.into_iter().max());
-        let end_ns = ends.limit_ns.min(early_ns.unwrap_or(i64::MAX));
+        let end_ns = times.limit_ns.min(early_ns.unwrap_or(i64::MAX));
         let schedule = schedule.ended_at(end_ns);
         let scenarios = setup.configuration.scenarios.iter();
         let mut outcome = Outcome {
@@ -125,7 +125,7 @@ impl Outcome {
             lost_connections: 0,
             unfinished_ns: Vec::new(),
             outages: Vec::new(),
-            connect_ns: ends.connect_ns,
+            connect_ns: times.connect_ns,
             backend: "",
         };
         let mut connections = BTreeMap::new();
@@ -144,7 +144,7 @@ impl Outcome {
             }
         }
         outcome.connections = connections.into_values().collect();
-        outcome.outages = united(outages);
+        outcome.outages = merged_outages(outages);
         let commands = setup.program.commands.iter().zip(tallies);
         outcome.statements = commands
             .map(|(command, tally)| StatementOutcome {
@@ -178,7 +178,7 @@ impl Outcome {
         for (longest, lag) in self.edge_lag_ns.iter_mut().zip(&report.edge_lag_ns) {
             *longest = (*lag).max(*longest);
         }
-        // One of a measured step tells more than an earlier one of the warm-up.
+        // An error in a measured step is preferred to an earlier one of the warm-up.
         let first = self.first_error.iter().chain(&report.first_errors);
         self.first_error = first
             .min_by_key(|error| (!error.measured, error.time_ns))
@@ -188,7 +188,7 @@ impl Outcome {
         self.backend = report.backend;
     }
 
-    /// Sums of the rows that `select` takes.
+    /// Sums of the rows for which `select` is true.
     #[must_use]
     pub fn sum(&self, select: impl Fn(&RowKey) -> bool) -> Sum {
         let mut sum = Sum::default();
@@ -198,8 +198,8 @@ impl Outcome {
         sum
     }
 
-    /// Sums of the rows of one slice: of transactions that it had from their beginning, or of
-    /// those that began before it.
+    /// Sums of the rows of one slice: transactions that began in it, or those that began before
+    /// it.
     #[must_use]
     pub fn sum_of_slice(&self, index: usize, crosses: bool) -> Sum {
         let mut sum = Sum::default();
@@ -232,8 +232,8 @@ impl Outcome {
             .is_some_and(|step| step.measured)
     }
 
-    /// Whether a step says more of this client than of the server. A thread that has no time
-    /// left cannot ask for more; one that begins late without a reason adds to what it measures.
+    /// Whether the client limited a step: a thread without idle time cannot send more, and one
+    /// that begins transactions late adds to the latency it measures.
     #[must_use]
     pub fn is_client_limited(&self, step: usize) -> bool {
         let (Some(span), Some(step)) = (self.schedule.steps.get(step), self.steps.get(step)) else {
@@ -259,24 +259,24 @@ impl Outcome {
     }
 }
 
-/// Overlapping outages as one.
-fn united(mut outages: Vec<(i64, i64)>) -> Vec<Outage> {
+/// Merges overlapping outages.
+fn merged_outages(mut outages: Vec<(i64, i64)>) -> Vec<Outage> {
     outages.sort_unstable();
-    let mut united: Vec<Outage> = Vec::new();
+    let mut merged_outages: Vec<Outage> = Vec::new();
     for (start_ns, end_ns) in outages {
-        match united.last_mut() {
+        match merged_outages.last_mut() {
             Some(last) if start_ns <= last.end_ns => {
                 last.end_ns = last.end_ns.max(end_ns);
                 last.connections += 1;
             }
-            _ => united.push(Outage {
+            _ => merged_outages.push(Outage {
                 start_ns,
                 end_ns,
                 connections: 1,
             }),
         }
     }
-    united
+    merged_outages
 }
 
 #[cfg(test)]
@@ -290,7 +290,7 @@ mod tests {
             end_ns,
             connections,
         };
-        let found = united(vec![(30, 40), (0, 10), (5, 20), (20, 21)]);
+        let found = merged_outages(vec![(30, 40), (0, 10), (5, 20), (20, 21)]);
         assert_eq!(found, [outage(0, 21, 3), outage(30, 40, 1)]);
     }
 }

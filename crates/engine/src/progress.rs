@@ -1,7 +1,7 @@
-//! What workers and the handle of a load share while it runs.
+//! The state that workers and the handle of a load share while it runs.
 //!
 //! Enters: counts, by relaxed atomics with one writer each. Leaves: totals for a progress line,
-//! and the moment at which to stop. Never: locks; a reader may see counts a moment old.
+//! and the time at which to stop. Never: locks; a reader may read counts a moment old.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -12,20 +12,20 @@ pub struct Shared {
     workers: Vec<Counters>,
 }
 
-/// A cache line of its own per worker.
+/// The counters of one worker, on a separate cache line.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Counters {
     transactions: AtomicU64,
     failed: AtomicU64,
-    /// Sums over those that succeeded, the second of squares, as bits of a double.
+    /// Sums over successes of latency, its square and the lag, as bits of a double.
     latency_ns: AtomicU64,
     latency_square: AtomicU64,
     lag_ns: AtomicU64,
     skipped: AtomicU64,
     retried: AtomicU64,
     retries: AtomicU64,
-    /// The last whole interval: its start and what succeeded in it.
+    /// The latest whole interval: its start and its successes.
     interval_start_ns: AtomicI64,
     interval_transactions: AtomicU64,
 }
@@ -35,7 +35,7 @@ pub struct Totals {
     pub transactions: u64,
     pub failed: u64,
     pub skipped: u64,
-    /// Transactions that were tried again, and how often.
+    /// Transactions that were tried again, and the number of retries.
     pub retried: u64,
     pub retries: u64,
     /// Sums over successes: latency from the intended start, its square, and the part of it
@@ -57,7 +57,7 @@ impl Shared {
         })
     }
 
-    /// No transaction that ends from this moment on counts.
+    /// No transaction that ends from this time on is counted.
     pub fn limit(&self, limit_ns: i64) {
         self.limit_ns.fetch_min(limit_ns, Ordering::Relaxed);
     }
@@ -67,7 +67,7 @@ impl Shared {
         self.limit_ns.load(Ordering::Relaxed)
     }
 
-    /// A transaction succeeded, so long after its intended start, of which it began late.
+    /// Counts a success with its latency from the intended start and its schedule lag.
     pub fn count_success(&self, worker: usize, latency_ns: u64, lag_ns: u64) {
         if let Some(counters) = self.workers.get(worker) {
             add(&counters.transactions, 1);
@@ -87,7 +87,7 @@ impl Shared {
         }
     }
 
-    /// A transaction came to its end after so many more tries.
+    /// Counts the end of a transaction after this many retries.
     pub fn count_retries(&self, worker: usize, retries: u64) {
         if let Some(counters) = self.workers.get(worker) {
             add(&counters.retried, 1);
@@ -139,7 +139,7 @@ impl Shared {
     }
 }
 
-/// For one writer: a load and a store, without the bus lock of an atomic addition.
+/// Adds for a single writer: a load and a store, without the bus lock of an atomic addition.
 fn add(counter: &AtomicU64, amount: u64) {
     let sum = counter.load(Ordering::Relaxed).wrapping_add(amount);
     counter.store(sum, Ordering::Relaxed);

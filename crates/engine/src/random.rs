@@ -15,8 +15,8 @@ pub const GAUSSIAN_MIN: f64 = 2.0;
 /// The range of the parameter of `random_zipfian`, as in pgbench.
 pub const ZIPFIAN_RANGE: std::ops::RangeInclusive<f64> = 1.001..=1000.0;
 
-/// What a sequence is for, other than the functions of a script. Scenarios are chosen from one of
-/// their own, so that the mix does not change when a script draws one number more.
+/// The purpose of a sequence, other than functions of a script. Scenarios are chosen from a
+/// separate sequence, so that the mix does not change when a script draws one number more.
 #[derive(Clone, Copy)]
 pub enum Purpose {
     Choice = 1,
@@ -25,12 +25,12 @@ pub enum Purpose {
     Sample = 4,
 }
 
-/// The seeds that pgbench derives from the one of a run.
+/// The seeds that pgbench derives from the seed of a run.
 #[derive(Debug, Clone)]
 pub struct Seeds {
     /// By number of the client.
     scripts: Vec<u64>,
-    /// Of the hash functions: the variable `default_seed`.
+    /// Seed of the hash functions: the variable `default_seed`.
     pub hash: i64,
 }
 
@@ -59,7 +59,7 @@ pub struct Random(Xoroshiro128StarStar);
 impl Random {
     #[must_use]
     pub fn new(seed: u64, client: usize, purpose: Purpose) -> Random {
-        // Neighbouring seeds and clients must not give neighbouring states.
+        // Neighbouring seeds and clients must not have similar states.
         let mut state = scramble(seed);
         state = scramble(state ^ (client as u64));
         state = scramble(state ^ ((purpose as u64) << 56));
@@ -137,13 +137,13 @@ fn spread(min: i64, max: i64, fraction: f64) -> i64 {
     min.wrapping_add(inset).clamp(min, max)
 }
 
-/// How many values a range has that has fewer than 2^63.
+/// The number of values of a range, which must be below 2^63.
 fn count(min: i64, max: i64) -> f64 {
     max.wrapping_sub(min).wrapping_add(1) as f64
 }
 
-/// Uniform in `0..count`, drawn as pgbench draws it: as many bits as the greatest value has, until
-/// they make a number in the range. `count` must not be 0.
+/// Uniform in `0..count`, drawn as in pgbench: as many bits as the greatest value has, repeated
+/// until the number is in the range. `count` must not be 0.
 pub fn below(random: &mut impl Rng, count: u64) -> u64 {
     let greatest = count.wrapping_sub(1);
     if greatest == 0 {

@@ -1,7 +1,7 @@
-//! What one worker counts.
+//! Counts the transactions of one worker.
 //!
-//! Enters: ends of transactions with their time. Leaves: a row per interval and scenario, and
-//! what is kept per step, per slice, per command and of the first error. Never: allocates per
+//! Enters: ends of transactions with their time. Leaves: a row per interval and scenario, figures
+//! per step, slice and command, and the first error. Never: allocates per
 //! transaction that succeeds, or counts one that ends outside the schedule.
 
 mod attempt;
@@ -27,9 +27,9 @@ pub struct Recorder {
     shared: Arc<Shared>,
     worker: usize,
     position: Option<Position>,
-    /// When the position ends.
+    /// The end of the current position.
     until_ns: i64,
-    /// Per scenario; those of transactions that cross an edge behind those that do not.
+    /// One per scenario, then one per scenario for transactions that cross an edge.
     tallies: Vec<Tally>,
     report: Report,
     cpu_mark_ns: i64,
@@ -66,14 +66,14 @@ impl Recorder {
         })
     }
 
-    /// The step under way; none before the start and after the end.
+    /// The current step; none before the start and after the end.
     #[must_use]
     pub fn step(&self) -> Option<&Span> {
         self.position
             .and_then(|position| self.schedule.step(position))
     }
 
-    /// The slice under way.
+    /// The current slice.
     #[must_use]
     pub fn slice(&self) -> Option<&Slice> {
         self.position
@@ -90,13 +90,13 @@ impl Recorder {
         self.step().is_some_and(|step| step.measured)
     }
 
-    /// The end of the schedule as it stands now: `stop` may have brought it forward.
+    /// The current end of the schedule; `stop` may have moved it forward.
     #[must_use]
     pub fn end_ns(&self) -> i64 {
         self.schedule.end_ns().min(self.shared.limit_ns())
     }
 
-    /// The next moment at which something is to be done.
+    /// The next time at which the worker must act.
     #[must_use]
     pub fn until_ns(&self) -> i64 {
         self.until_ns
@@ -112,7 +112,7 @@ impl Recorder {
         self.scope.commands > 0
     }
 
-    /// Moves on to the position of `now_ns`. Cheap while that is the one under way.
+    /// Moves on to the position of `now_ns`. Cheap if that is the current one.
     pub fn advance(&mut self, now_ns: i64) {
         if now_ns >= self.until_ns || now_ns >= self.shared.limit_ns() {
             self.change_position(now_ns);
@@ -128,7 +128,7 @@ impl Recorder {
         if next == self.position {
             return;
         }
-        self.seal();
+        self.close_rows();
         let step = |position: Option<Position>| position.map(|position| position.step);
         if step(next) != step(self.position) {
             self.account_cpu();
@@ -144,7 +144,7 @@ impl Recorder {
         self.report.steps.get_mut(self.position?.step)
     }
 
-    /// Books the CPU time since the last step began.
+    /// Adds the CPU time since the last step began.
     fn account_cpu(&mut self) {
         let now_ns = thread_cpu_ns();
         let spent_ns = now_ns - self.cpu_mark_ns;
@@ -158,8 +158,8 @@ impl Recorder {
         self.polled_mark_ns = polled_ns;
     }
 
-    /// Closes the rows of the position under way.
-    fn seal(&mut self) {
+    /// Closes the rows of the current position.
+    fn close_rows(&mut self) {
         let Some(position) = self.position else {
             return;
         };
@@ -180,16 +180,16 @@ impl Recorder {
             .close_interval(self.worker, start_ns, transactions);
     }
 
-    /// Where an attempt that ends now is counted.
+    /// The row that counts an attempt that ends now.
     fn tally(&mut self, attempt: &Attempt) -> Option<&mut Tally> {
         let slice = self.position?.slice;
-        // A slice has a word only on those that it had from their beginning.
+        // A slice counts only transactions that began in it.
         let crosses = slice.is_some() && slice != attempt.slice;
         let kind = if crosses { self.scope.scenarios } else { 0 };
         self.tallies.get_mut(kind + attempt.scenario)
     }
 
-    /// A transaction succeeded at `now_ns`; false if that does not count any more.
+    /// Counts a success at `now_ns`; false if the schedule has ended.
     pub fn success(&mut self, now_ns: i64, attempt: &Attempt) -> bool {
         self.advance(now_ns);
         let limit_ns = self.scope.latency_limit_ns;
@@ -213,7 +213,7 @@ impl Recorder {
         true
     }
 
-    /// A transaction failed at `now_ns`; `message` is asked for only if it is the first.
+    /// Counts a failure at `now_ns`; `message` is called only for the first one.
     pub fn failure(
         &mut self,
         now_ns: i64,
@@ -234,8 +234,8 @@ impl Recorder {
         self.note_error(now_ns, attempt.scenario, failure, message);
     }
 
-    /// A transaction was under way when the schedule ended. It is not counted, for the time in
-    /// which it ended is not measured; but that nobody saw its end must be known.
+    /// Notes a transaction that was running when the schedule ended. It is not counted, because
+    /// it ended outside the measured time, but the result reports that it was left out.
     pub fn leave_unfinished(&mut self, now_ns: i64, attempt: &Attempt) {
         if self.position.is_none() {
             let took_ns = duration_ns(attempt.expected_ns(), now_ns);
@@ -271,13 +271,13 @@ impl Recorder {
         }
     }
 
-    /// Whether the message of a failure now may be the first of its kind.
+    /// Whether a failure now would be the first in warm-up or measured steps.
     #[must_use]
     pub fn wants_message(&self) -> bool {
         self.report.first_errors.len() < 2
     }
 
-    /// A transaction is not begun, because it is late already.
+    /// Counts a transaction that is skipped because it is too late.
     pub fn skip(&mut self, scenario: usize) {
         if self.position.is_some()
             && let Some(tally) = self.tallies.get_mut(scenario)
@@ -287,14 +287,14 @@ impl Recorder {
         }
     }
 
-    /// An arrival begins that waited for its time only, not for a connection.
+    /// Notes the delay of an arrival that had an idle connection.
     pub fn began_on_time(&mut self, due_ns: i64, now_ns: i64) {
         if let Some(step) = self.step_report() {
             step.own_lag.add(duration_ns(due_ns, now_ns));
         }
     }
 
-    /// An arrival of `step` was claimed and will not begin.
+    /// Counts an arrival of `step` that was claimed but will not begin.
     pub fn drop_arrival(&mut self, step: usize) {
         if let Some(step) = self.report.steps.get_mut(step) {
             step.dropped += 1;
@@ -321,8 +321,8 @@ impl Recorder {
         }
     }
 
-    /// A connection turns to the variant of the slice under way; `idle_since_ns` is when it
-    /// could have.
+    /// Notes when a connection switches to the variant of the current slice; it could have done
+    /// so at `idle_since_ns`.
     pub fn switch(&mut self, idle_since_ns: i64, now_ns: i64) {
         let Some(slice) = self.position.and_then(|position| position.slice) else {
             return;
@@ -335,11 +335,11 @@ impl Recorder {
         }
     }
 
-    pub fn lose_connection(&mut self) {
+    pub fn count_lost_connection(&mut self) {
         self.report.lost_connections += 1;
     }
 
-    /// A session was opened while the load runs.
+    /// Counts a session opened while the load runs.
     pub fn connected(&mut self, scenario: usize, took_ns: i64, cpu_ns: i64) {
         if let Some(step) = self.step_report() {
             step.helper_cpu_ns += cpu_ns;
@@ -353,9 +353,9 @@ impl Recorder {
         self.report.outages.push((start_ns, end_ns));
     }
 
-    /// The worker has nothing more to do, before the schedule's end.
+    /// Notes that the worker has no more work before the schedule's end.
     pub fn end_early(&mut self, now_ns: i64) {
-        self.seal();
+        self.close_rows();
         self.account_cpu();
         self.position = None;
         self.until_ns = i64::MAX;
@@ -364,14 +364,14 @@ impl Recorder {
 
     #[must_use]
     pub fn into_report(mut self) -> Report {
-        self.seal();
+        self.close_rows();
         self.account_cpu();
         self.report
     }
 }
 
 impl Tally {
-    /// What is counted of a success and a failure alike.
+    /// Counts what successes and failures have in common.
     fn end(&mut self, attempt: &Attempt) {
         if attempt.tries > 1 {
             self.row.retried += 1;

@@ -1,8 +1,8 @@
 //! Opens sessions while a load runs.
 //!
-//! Enters: places in a worker that want a session. Leaves: opened sessions and refusals, and a
-//! byte on the worker's socket for each. Never: keeps the worker waiting: opening blocks, so it
-//! is done by threads of its own, which end when the worker has gone.
+//! Enters: clients of a worker that need a session. Leaves: opened sessions and refusals, and a
+//! byte on the worker's socket for each. Never: blocks the worker: separate threads open the
+//! sessions; they end when the worker has ended.
 
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
@@ -12,54 +12,57 @@ use std::thread;
 
 use pgassay_session::{Stream, clock};
 
-use crate::config::Seat;
+use crate::config::Assignment;
 use crate::connect::{Opened, open_session};
 use crate::record::thread_cpu_ns;
 use crate::setup::Setup;
 
-/// Sessions that one worker has under way at a time; the server forks for each.
+/// Sessions that one worker opens at a time; the server forks for each.
 const MOST_THREADS: usize = 8;
 
-pub struct Opener {
-    requests: Sender<(usize, Seat)>,
+pub struct SessionOpener {
+    requests: Sender<(usize, Assignment)>,
     answers: Receiver<Answer>,
 }
 
 pub struct Answer {
-    /// The place that asked.
+    /// The client that requested it.
     pub place: usize,
     pub session: Result<Opened, String>,
     pub took_ns: i64,
     pub cpu_ns: i64,
 }
 
-impl Opener {
-    /// Begins the threads; the stream wakes the worker.
-    pub fn start(setup: &Arc<Setup>, clients: usize) -> io::Result<(Opener, Stream)> {
-        let (bell, ear) = UnixStream::pair()?;
-        // A bell that nobody hears yet must not hold up whoever rings it.
-        bell.set_nonblocking(true)?;
-        let bell = Arc::new(bell);
+impl SessionOpener {
+    /// Starts the threads; the stream wakes the worker.
+    pub fn start(setup: &Arc<Setup>, clients: usize) -> io::Result<(SessionOpener, Stream)> {
+        let (waker, wake_receiver) = UnixStream::pair()?;
+        // Waking must not block if the worker has not read earlier bytes yet.
+        waker.set_nonblocking(true)?;
+        let waker = Arc::new(waker);
         let (requests, waiting) = channel();
         let (done, answers) = channel();
         let waiting = Arc::new(Mutex::new(waiting));
         for _ in 0..clients.clamp(1, MOST_THREADS) {
-            let helper = Helper {
+            let opener_thread = OpenerThread {
                 setup: Arc::clone(setup),
                 waiting: Arc::clone(&waiting),
                 done: done.clone(),
-                bell: Arc::clone(&bell),
+                waker: Arc::clone(&waker),
             };
             thread::Builder::new()
                 .name("pgassay-open".to_owned())
-                .spawn(move || helper.run())?;
+                .spawn(move || opener_thread.run())?;
         }
-        Ok((Opener { requests, answers }, Stream::from(ear)))
+        Ok((
+            SessionOpener { requests, answers },
+            Stream::from(wake_receiver),
+        ))
     }
 
-    pub fn request(&self, place: usize, seat: Seat) {
-        // Helpers live as long as this sender does.
-        let _ = self.requests.send((place, seat));
+    pub fn request(&self, place: usize, assignment: Assignment) {
+        // The threads live as long as this sender does.
+        let _ = self.requests.send((place, assignment));
     }
 
     pub fn answer(&self) -> Option<Answer> {
@@ -67,18 +70,18 @@ impl Opener {
     }
 }
 
-struct Helper {
+struct OpenerThread {
     setup: Arc<Setup>,
-    waiting: Arc<Mutex<Receiver<(usize, Seat)>>>,
+    waiting: Arc<Mutex<Receiver<(usize, Assignment)>>>,
     done: Sender<Answer>,
-    bell: Arc<UnixStream>,
+    waker: Arc<UnixStream>,
 }
 
-impl Helper {
+impl OpenerThread {
     fn run(self) {
-        while let Some((place, seat)) = self.next() {
+        while let Some((place, assignment)) = self.next() {
             let (begun_ns, cpu_ns) = (clock::now_ns(), thread_cpu_ns());
-            let session = open_session(seat, &self.setup).map_err(|error| error.to_string());
+            let session = open_session(assignment, &self.setup).map_err(|error| error.to_string());
             let answer = Answer {
                 place,
                 session,
@@ -88,12 +91,12 @@ impl Helper {
             if self.done.send(answer).is_err() {
                 return;
             }
-            // If it is full the worker is called already.
-            let _ = (&*self.bell).write(&[0]);
+            // If the socket is full, the worker will wake up anyway.
+            let _ = (&*self.waker).write(&[0]);
         }
     }
 
-    fn next(&self) -> Option<(usize, Seat)> {
+    fn next(&self) -> Option<(usize, Assignment)> {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.recv().ok()
     }

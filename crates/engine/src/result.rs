@@ -1,13 +1,13 @@
 //! The result of a load as JSON: `pgassay.load/1`.
 //!
-//! Enters: an [`Outcome`]. Leaves: text. Never: counts a warm-up step, but in `steps`.
+//! Enters: an [`Outcome`]. Leaves: text. Never: counts a warm-up step, except in `steps`.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::outcome::{Distribution, Outcome, Sum};
-use crate::record::Total;
+use crate::record::{RowKey, Total};
 use crate::schedule::Span;
 
 #[derive(Serialize)]
@@ -20,6 +20,7 @@ struct Document<'a> {
     busy_poll_s: f64,
     client_limited: bool,
     rate_asked: Option<f64>,
+    rate_reached: Option<f64>,
     backlog: u64,
     connections: Connections,
     connect_ms: MeanMax,
@@ -38,7 +39,7 @@ struct Document<'a> {
     steps: Vec<Step>,
 }
 
-/// What is told of the whole, of a scenario and of a step alike.
+/// The figures that the whole load, a scenario and a step have in common.
 #[derive(Serialize)]
 struct Counts {
     tps: f64,
@@ -65,14 +66,14 @@ struct Latency {
     max: Option<f64>,
 }
 
-/// Milliseconds; null where there was nothing.
+/// Milliseconds; null without any value.
 #[derive(Serialize)]
 struct MeanMax {
     mean: Option<f64>,
     max: Option<f64>,
 }
 
-/// Transactions under way at the end of the load, which count for nothing else.
+/// Transactions running at the end of the load, which are counted nowhere else.
 #[derive(Serialize, Default)]
 struct Unfinished {
     unfinished: usize,
@@ -146,6 +147,7 @@ struct Step {
     #[serde(flatten)]
     counts: Counts,
     rate_asked: Option<f64>,
+    rate_reached: Option<f64>,
     backlog: u64,
     #[serde(flatten)]
     unfinished: Unfinished,
@@ -162,10 +164,12 @@ impl Outcome {
         let client_cpu_ns: i64 = measured().map(|(_, (_, counts))| counts.cpu_ns).sum();
         let polled_ns: i64 = measured().map(|(_, (_, counts))| counts.polled_ns).sum();
         let total = self.sum(|key| self.is_measured(key.position));
-        // Of several rates, the mean over the time in which they were asked for.
+        // If steps have several rates: the mean, weighted by time.
         let asked: Option<f64> = measured()
             .map(|(_, (step, _))| Some(step.rate? * self::duration_s(step)))
             .sum();
+        let reached =
+            asked.map(|_| self.rate_reached(duration_s, |key| self.is_measured(key.position)));
         serde_json::to_string(&Document {
             schema: "pgassay.load/1",
             duration_s,
@@ -173,6 +177,7 @@ impl Outcome {
             busy_poll_s: polled_ns as f64 / 1e9,
             client_limited: measured().any(|(index, _)| self.is_client_limited(index)),
             rate_asked: asked.map(|asked| per_second(asked, duration_s)),
+            rate_reached: reached,
             backlog: measured().map(|(_, (_, counts))| counts.backlog).sum(),
             connections: Connections {
                 count: self.connections.len(),
@@ -207,7 +212,7 @@ impl Outcome {
         }
     }
 
-    /// What an objective is to judge: those under way had taken at least so long.
+    /// Latency for an objective: unfinished transactions count with the time they had taken.
     fn latency_with_unfinished(&self) -> Latency {
         let total = self.sum(|key| self.is_measured(key.position));
         let is_open = self.schedule.steps.iter().any(|step| step.rate.is_some());
@@ -217,6 +222,14 @@ impl Outcome {
             total.service
         };
         Latency::of(&counted.with(&self.unfinished_ns))
+    }
+
+    /// Transactions per second of the scenarios that share the rate, without constant connections.
+    fn rate_reached(&self, duration_s: f64, wanted: impl Fn(&RowKey) -> bool) -> f64 {
+        let is_constant =
+            |number: usize| self.scenarios.get(number).is_some_and(|s| s.weight < 0.0);
+        let sum = self.sum(|key| !is_constant(key.scenario) && wanted(key));
+        per_second((sum.row.transactions + sum.row.failed) as f64, duration_s)
     }
 
     fn counts(&self, sum: &Sum, duration_s: f64) -> Counts {
@@ -276,8 +289,11 @@ impl Outcome {
                     end_ns: step.end_ns,
                     counts: self.counts(&sum, duration_s(step)),
                     rate_asked: step.rate,
+                    rate_reached: step.rate.map(|_| {
+                        self.rate_reached(duration_s(step), |key| key.position.step == index)
+                    }),
                     backlog: counts.backlog,
-                    // Whatever is under way at the end is so in the last step.
+                    // Transactions running at the end belong to the last step.
                     unfinished: if index + 1 == self.schedule.steps.len() {
                         self.unfinished()
                     } else {

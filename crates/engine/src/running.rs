@@ -1,30 +1,30 @@
-//! How many workers of a load still run.
+//! Counts the workers of a load that still run.
 //!
-//! Enters: their beginnings and ends, however they end. Leaves: word that none is left. Never:
-//! knows what they do.
+//! Enters: starts and ends of workers, panics included. Leaves: notice that all have ended.
+//! Never: knows what they do.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many workers run, and a bell for those who wait for none.
+/// The number of running workers, and a condition variable for its changes.
 #[derive(Default)]
 pub struct Running {
     workers: Mutex<usize>,
     changed: Condvar,
 }
 
-/// One running worker, counted from before its thread begins until it ends, however it ends.
-pub struct Present(Arc<Running>);
+/// Counts one worker from before its thread starts until it ends, even by a panic.
+pub struct RunningGuard(Arc<Running>);
 
-impl Present {
+impl RunningGuard {
     #[must_use]
-    pub fn new(running: &Arc<Running>) -> Present {
+    pub fn new(running: &Arc<Running>) -> RunningGuard {
         *running.count() += 1;
-        Present(Arc::clone(running))
+        RunningGuard(Arc::clone(running))
     }
 }
 
-impl Drop for Present {
+impl Drop for RunningGuard {
     fn drop(&mut self) {
         let mut count = self.0.count();
         *count = count.saturating_sub(1);
@@ -37,7 +37,7 @@ impl Running {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether none runs any more, after at most `timeout`.
+    /// Waits until no worker runs, at most `timeout`; false if some still do.
     #[must_use]
     pub fn wait_for_none(&self, timeout: Duration) -> bool {
         let deadline = Instant::now().checked_add(timeout);

@@ -1,8 +1,8 @@
-//! When what is to run: steps laid on the time axis, cut into intervals and slices.
+//! The schedule: steps on the time axis, divided into intervals and slices.
 //!
 //! Enters: the configuration and the time of the start. Leaves: positions, each an interval of a
 //! step, or the part of one that lies in a slice. Never: reads a clock. Spans include their
-//! start and not their end.
+//! start but not their end.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use crate::config::{Configuration, Slices};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span {
-    /// As asked for.
+    /// The number of clients in the configuration.
     pub clients: usize,
-    /// Connections that are busy, by pool.
+    /// Number of busy connections, by pool.
     pub pools: Arc<[usize]>,
     pub rate: Option<f64>,
     pub measured: bool,
     pub start_ns: i64,
-    /// `i64::MAX` where a count of transactions ends the step, not the clock.
+    /// `i64::MAX` if a count of transactions ends the step.
     pub end_ns: i64,
 }
 
-/// A stretch of a measured step in which one variant runs.
+/// A part of a measured step in which one variant runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slice {
     pub step: usize,
@@ -41,9 +41,9 @@ pub struct Schedule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     pub step: usize,
-    /// Counted within the step: intervals are aligned to its start.
+    /// Index within the step: intervals are aligned to its start.
     pub interval: usize,
-    /// Among all slices of the load.
+    /// Index among all slices of the load.
     pub slice: Option<usize>,
 }
 
@@ -94,7 +94,7 @@ impl Schedule {
         self.steps.get(position.step)
     }
 
-    /// The position of a moment; `None` before the start and from the end on.
+    /// The position at a time; `None` before the start and from the end on.
     #[must_use]
     pub fn position(&self, now_ns: i64) -> Option<Position> {
         let step = self
@@ -120,7 +120,7 @@ impl Schedule {
         self.slices.get(position.slice?)
     }
 
-    /// Where a position begins and ends; the last interval of a step, and those at the edges of
+    /// Start and end of a position; the last interval of a step, and those at the edges of
     /// slices, may be short.
     #[must_use]
     pub fn bounds(&self, position: Position) -> (i64, i64) {
@@ -144,7 +144,7 @@ impl Schedule {
         }
     }
 
-    /// The same schedule, ended at `end_ns`; steps that had not begun are left out, but the
+    /// The same schedule, ended at `end_ns`. Steps that had not begun are removed, except the
     /// first, which is then empty.
     #[must_use]
     pub fn ended_at(&self, end_ns: i64) -> Schedule {
@@ -168,7 +168,7 @@ impl Schedule {
     }
 }
 
-/// The schedule of the slices, from its start in every measured step, over and over.
+/// Lays the slices' schedule into every measured step, repeated from the step's start.
 fn cut(slices: &Slices, steps: &[Span]) -> Vec<Slice> {
     let mut cut = Vec::new();
     for (number, step) in steps.iter().enumerate().filter(|(_, step)| step.measured) {

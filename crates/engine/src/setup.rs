@@ -1,14 +1,14 @@
-//! What all threads of a load share and none changes.
+//! The read-only state that all threads of a load share.
 //!
 //! Enters: a configuration. Leaves: everything derived from it before the load starts. Never:
-//! changes once made, but for the board's own slots.
+//! changes it later, except the slots of the board.
 
 use std::sync::Arc;
 
 use pgassay_session::board::Board;
 use pgassay_session::{Connector, Stream};
 
-use crate::config::{Configuration, Reconnect, Seat};
+use crate::config::{Assignment, Configuration, Reconnect};
 use crate::error::EngineError;
 use crate::network::Backend;
 use crate::program::Program;
@@ -16,17 +16,17 @@ use crate::variant::Variant;
 
 pub struct Setup {
     pub configuration: Configuration,
-    /// Of the load's own server,
+    /// The connector of the load's server,
     connector: Connector,
-    /// and of those of the variants, where each has one.
+    /// and those of the variants' servers, if each variant has one.
     connectors: Vec<Connector>,
     pub program: Program,
     pub variants: Vec<Variant>,
     pub board: Arc<Board>,
-    /// Of the connections, by number.
-    pub seats: Vec<Seat>,
+    /// Assignments of the connections, by number.
+    pub assignments: Vec<Assignment>,
     pub threads: usize,
-    /// What this machine can give of what is asked for.
+    /// The backend that this machine can use for the configured transport.
     backend: Backend,
 }
 
@@ -35,8 +35,8 @@ impl Setup {
         let configuration = Configuration::parse(json)?;
         let program = Program::compile(&configuration)?;
         let names = program.scenarios.iter().map(|s| s.name.clone()).collect();
-        let seats = configuration.seats();
-        let of_one = configuration.seats_of_one_server().len();
+        let assignments = configuration.assignments();
+        let of_one = configuration.assignments_of_one_server().len();
         let variants = configuration.slices.iter().flat_map(|s| &s.variants);
         let connectors = variants
             .filter_map(|variant| variant.connection.clone())
@@ -45,24 +45,26 @@ impl Setup {
             connector: Connector::new(configuration.connection.clone()),
             connectors: connectors.collect(),
             variants: Variant::compile(&configuration)?,
-            board: Board::new(seats.len(), names),
+            board: Board::new(assignments.len(), names),
             threads: configuration.threads.min(of_one),
             backend: configuration.transport.choose()?,
-            seats,
+            assignments,
             program,
             configuration,
         }))
     }
 
-    /// The way to the server of a connection.
+    /// The connector to the server of a connection.
     #[must_use]
-    pub fn connector(&self, seat: Seat) -> &Connector {
-        let of_variant = seat.home.and_then(|home| self.connectors.get(home));
+    pub fn connector(&self, assignment: Assignment) -> &Connector {
+        let of_variant = assignment
+            .server_variant
+            .and_then(|server_variant| self.connectors.get(server_variant));
         of_variant.unwrap_or(&self.connector)
     }
 
-    /// What serves these connections, and those that may come in their place: where these are
-    /// plain under io_uring, all are.
+    /// Chooses the backend for these connections and for those that may replace them: if these
+    /// are plain under io_uring, all are.
     pub fn backend_of<'s>(
         &self,
         mut streams: impl Iterator<Item = &'s Stream>,
@@ -86,8 +88,8 @@ impl Setup {
         self.configuration.reconnect != Reconnect::Never
     }
 
-    /// Whether a session prepares its statements before its first transaction. One that lives
-    /// for a single transaction prepares what that needs, as pgbench -C does.
+    /// Whether a session prepares all statements before its first transaction. A session for a
+    /// single transaction prepares only the statements of that transaction, as pgbench -C does.
     #[must_use]
     pub fn prepares_ahead(&self) -> bool {
         self.configuration.reconnect != Reconnect::EachTransaction

@@ -1,7 +1,7 @@
-//! Moments at which clients of one worker are to be looked at again.
+//! The timers of the clients of one worker.
 //!
-//! Enters: a time and a client's place in the worker. Leaves: the places whose time has come.
-//! Never: takes a timer back: a client that is looked at too early just sets another.
+//! Enters: a time and a client's index in the worker. Leaves: the clients whose timer is due.
+//! Never: cancels a timer: a client that is run too early just sets another.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 pub struct Timers(BinaryHeap<Reverse<(i64, usize)>>);
 
 impl Timers {
-    /// With room for a timer of each client, so that setting one does not allocate.
+    /// Reserves room for a timer of each client, so that setting one does not allocate.
     #[must_use]
     pub fn new(clients: usize) -> Timers {
         Timers(BinaryHeap::with_capacity(2 * clients))
@@ -25,7 +25,7 @@ impl Timers {
         self.0.peek().map(|Reverse((time_ns, _))| *time_ns)
     }
 
-    /// The place of the earliest timer that is due, which is then gone.
+    /// Takes the earliest timer that is due and returns its client.
     pub fn pop(&mut self, now_ns: i64) -> Option<usize> {
         if self.next_ns()? > now_ns {
             return None;

@@ -1,6 +1,6 @@
-//! What a slice of a variant runs.
+//! The statements and scenarios of a variant.
 //!
-//! Enters: the variants of the configuration. Leaves: messages that turn a session to a variant,
+//! Enters: the variants of the configuration. Leaves: messages that switch a session to a variant,
 //! and the mix of its scenarios. Never: knows when a slice begins.
 
 use bytes::BytesMut;
@@ -13,12 +13,12 @@ use crate::mix::Mix;
 #[derive(Debug)]
 pub struct Variant {
     pub name: String,
-    /// A Query message for each of its statements, one after the other.
+    /// One Query message per statement.
     pub queries: Vec<u8>,
     pub query_count: usize,
-    /// Of a shared pool.
+    /// The mix of scenarios for a shared pool.
     pub mix: Mix,
-    /// By number of the scenario.
+    /// Whether each scenario runs, by its number.
     allows: Vec<bool>,
 }
 

@@ -66,7 +66,7 @@ impl Sampler {
 
     /// JSON of what was seen lately, without taking a row.
     fn glance(&self, sources: Vec<String>) -> String {
-        self.0.glance(&sources)
+        self.0.live_view(&sources)
     }
 
     /// What could not be read, one line each, each once.

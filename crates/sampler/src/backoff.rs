@@ -1,4 +1,4 @@
-//! How long to leave a server alone after a failure.
+//! The pauses between attempts to reach a server again.
 //!
 //! Enters: failures, one after another. Leaves: the time until the next try. Never: gives up.
 
@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 use pgassay_session::SessionError;
 
 const FIRST: Duration = Duration::from_millis(500);
-/// A restart takes no longer as a rule, and is not to be slept through.
+/// A restart usually ends within this time, so attempts are frequent during it.
 const QUICK_FOR: Duration = Duration::from_secs(5);
 const LONGEST: Duration = Duration::from_secs(30);
 /// Each refused login is a line in the server's log, and may count towards locking the account.
-const UNTIL_SOMEBODY_HELPS: Duration = Duration::from_secs(60);
+const REFUSED_LOGIN_PAUSE: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Default)]
 pub(crate) struct Backoff {
-    /// When the first failure was, and how long was waited last.
+    /// Time of the first failure, and the latest pause.
     failing: Option<(Instant, Duration)>,
 }
 
@@ -30,20 +30,20 @@ impl Backoff {
         };
         self.failing = Some((begun, wait));
         if is_refused_login(error) {
-            UNTIL_SOMEBODY_HELPS
+            REFUSED_LOGIN_PAUSE
         } else {
             wait
         }
     }
 
-    /// It works again: the next failure is a first one.
+    /// Resets the pauses after a success.
     pub(crate) fn succeeded(&mut self) {
         self.failing = None;
     }
 }
 
-/// Whether the server does not let us in, and will not before somebody changes something: classes
-/// 28 (authorization) and 3D (no such database), or a password asked for that we do not have.
+/// Whether the login is refused until somebody changes something: SQLSTATE classes 28
+/// (authorization) and 3D (no such database), or a missing password.
 fn is_refused_login(error: &SessionError) -> bool {
     let sqlstate = error.sqlstate().unwrap_or_default();
     sqlstate.starts_with("28")
@@ -108,6 +108,6 @@ mod tests {
             place: "h:1".into(),
         };
         let wait = Backoff::default().after(&error, Instant::now());
-        assert_eq!(wait, UNTIL_SOMEBODY_HELPS);
+        assert_eq!(wait, REFUSED_LOGIN_PAUSE);
     }
 }

@@ -1,11 +1,11 @@
 //! Numbers out of a control group's files.
 //!
 //! Enters: the text of one file, of version 1 or 2. Leaves: (object, name, value) one by one, raw.
-//! Never: fails; a line that is not as it should be is passed over.
+//! Never: fails; a malformed line is skipped.
 
 use crate::proc::{Emit, columns};
 
-/// A name and a number a line: `cpu.stat`, `memory.events`, `memory.stat` and others.
+/// Lines of a name and a number: `cpu.stat`, `memory.events`, `memory.stat` and others.
 pub(crate) fn pairs(text: &str, emit: Emit<'_>) {
     for line in text.lines() {
         let mut words = line.split_ascii_whitespace();
@@ -50,7 +50,7 @@ fn by_direction(text: &str, names: [&str; 3], emit: Emit<'_>) {
         let (Some(device), Some(direction)) = (words.next(), words.next()) else {
             continue;
         };
-        // Sync, Async and Total count the same once more.
+        // Sync, Async and Total count the same operations again.
         let which = ["Read", "Write", "Discard"]
             .iter()
             .position(|known| *known == direction);

@@ -1,14 +1,14 @@
 //! Samples, column by column.
 //!
-//! Enters: rows as they are read. Leaves: vectors of equal length, texts as numbers into `names`.
+//! Enters: rows as they are read. Leaves: vectors of equal length, texts as indexes into `names`.
 //! Never: drops or merges a row.
 
 use std::mem;
 use std::sync::Arc;
 
-use crate::names::{Moved, NameId, Names};
+use crate::names::{NameId, NameMap, Names};
 
-/// What was busy at each tick. A tick at which nothing was has one row, with nothing but its time.
+/// The busy processes at each tick. A tick without any has one row with only its time.
 #[derive(Debug, Default)]
 pub struct Waits {
     pub names: Vec<Arc<str>>,
@@ -54,7 +54,7 @@ impl Waits {
 }
 
 impl Wait {
-    fn moved(self, by: &Moved) -> Wait {
+    fn renamed(self, by: &NameMap) -> Wait {
         let name = |id: Option<NameId>| id.and_then(|id| by.of(id));
         Wait {
             backend_type: name(self.backend_type),
@@ -67,7 +67,7 @@ impl Wait {
     }
 }
 
-/// Waits that were not taken yet, and their names.
+/// Rows of waits that were not taken yet, and their names.
 #[derive(Debug, Default)]
 pub(crate) struct Ticks {
     names: Names,
@@ -85,9 +85,9 @@ impl Ticks {
         if waits.len() == 0 {
             self.rows.push(tick_ns, Wait::default());
         }
-        let moved = names.moved_to(&self.names);
+        let map = names.map_into(&self.names);
         for wait in waits {
-            self.rows.push(tick_ns, wait.moved(&moved));
+            self.rows.push(tick_ns, wait.renamed(&map));
         }
     }
 
@@ -99,7 +99,7 @@ impl Ticks {
     }
 }
 
-/// Numbers read at a time from an object of a source.
+/// Numeric values with their time, source and object.
 #[derive(Debug, Default)]
 pub struct Values {
     pub names: Vec<Arc<str>>,

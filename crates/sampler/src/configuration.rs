@@ -1,7 +1,7 @@
-//! What to sample, and how often.
+//! The configuration of a sampler: what to sample, and how often.
 //!
-//! Enters: JSON text. Leaves: a checked [`Configuration`]. Never: a period, a jitter or a name
-//! that the samplers would have to doubt.
+//! Enters: JSON text. Leaves: a checked [`Configuration`]. Never: accepts a period, jitter or name
+//! that is not valid.
 
 use std::time::Duration;
 
@@ -21,13 +21,13 @@ pub struct Configuration {
     #[serde(default)]
     pub counters: Vec<CounterQuery>,
     pub host: Option<HostFiles>,
-    /// The largest share of the time that readings of one kind may keep the server busy; after a
-    /// slow one the sampler rests. `None` is no limit.
+    /// The largest share of the time that readings of one kind may take; after a slow one the
+    /// sampler pauses. `None` is no limit.
     #[serde(default, deserialize_with = "busy_share")]
     pub busy_share: Option<f64>,
 }
 
-/// The query for what each busy process waits for.
+/// The query that reads what each busy process waits for.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaitsQuery {
@@ -39,7 +39,7 @@ pub struct WaitsQuery {
     pub jitter: f64,
 }
 
-/// A query for counters, and the name they go by.
+/// A query for counters, and the name of their source.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CounterQuery {
@@ -47,35 +47,35 @@ pub struct CounterQuery {
     pub sql: String,
     #[serde(rename = "every_s", deserialize_with = "period")]
     pub every: Duration,
-    /// The same for this query alone, over a minute or so and however quick the server is.
+    /// The largest share of the time for this query alone, averaged over about a minute.
     #[serde(default, deserialize_with = "busy_share")]
     pub busy_share: Option<f64>,
 }
 
-/// The counters of the kernel of the server's host.
+/// The kernel's counters on the server's host.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostFiles {
     #[serde(rename = "every_s", deserialize_with = "period")]
     pub every: Duration,
     pub files: Vec<HostFile>,
-    /// Block devices worth keeping; all where it is not said.
+    /// Block devices to keep; all if it is left out.
     pub devices: Option<Vec<String>>,
-    /// The server's first process; its children are looked at one by one.
+    /// Process id of the postmaster; each of its children is read.
     pub postmaster: Option<i32>,
-    /// A program that reads the files where they are; without it they are this machine's.
+    /// A program that reads the files on the server's host; without it they are read here.
     pub reader: Option<Vec<String>>,
-    /// A query of the server that returns path and text of each file, instead.
+    /// Instead, a query of the server that returns path and text of each file.
     pub sql: Option<String>,
 }
 
-/// One file to read, and how its numbers are called.
+/// One file to read, and the names for its numbers.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostFile {
     pub path: String,
     pub source: String,
-    /// For numbers that belong to no object of their own.
+    /// The object of numbers for which the file names none.
     #[serde(default)]
     pub object: String,
     pub format: Format,

@@ -1,7 +1,7 @@
 //! What sampling costs the machine it runs on.
 //!
-//! Enters: readings of each thread's CPU clock, and counts. Leaves: [`Cost`]. Never: the cost to
-//! the server's own processes, which the server's host counters hold.
+//! Enters: readings of each thread's CPU clock, and counts. Leaves: [`Cost`]. Never: includes the
+//! CPU time of the server's processes, which the host's counters have.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,19 +9,19 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
-use crate::schedule::LeftOut;
+use crate::schedule::SkippedTicks;
 
-/// What the sampling took.
+/// The cost of sampling.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Cost {
-    /// CPU time of the sampler's own threads; the server's share is not in it.
+    /// CPU time of the sampler's threads, without that of the server.
     pub cpu_s: f64,
     pub wait_ticks: u64,
     pub counter_reads: u64,
     pub host_reads: u64,
-    /// Ticks read well after their time or not at all, of all three kinds.
+    /// Ticks of waits, counters and host read well after their time or not at all.
     pub late_ticks: u64,
-    /// Ticks given up to spare a slow server.
+    /// Ticks left out to spare a slow server.
     pub rested_ticks: u64,
 }
 
@@ -36,12 +36,12 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// Books a tick that was `late` or not, and those left out after it.
-    pub(crate) fn book_ticks(&self, late: bool, left_out: LeftOut) {
-        let late = u64::from(late) + left_out.missed;
+    /// Counts a tick, late or not, and the ticks skipped after it.
+    pub(crate) fn count_ticks(&self, late: bool, skipped: SkippedTicks) {
+        let late = u64::from(late) + skipped.missed;
         self.late_ticks.fetch_add(late, Ordering::Relaxed);
         self.rested_ticks
-            .fetch_add(left_out.rested, Ordering::Relaxed);
+            .fetch_add(skipped.rested, Ordering::Relaxed);
     }
 
     pub(crate) fn read(&self) -> Cost {
@@ -56,7 +56,7 @@ impl Costs {
     }
 }
 
-/// The CPU meter of the thread that made it.
+/// Measures the CPU time of the thread that creates it.
 pub(crate) struct CpuMeter<'a> {
     costs: &'a Costs,
     seen_ns: u64,
@@ -67,8 +67,8 @@ impl<'a> CpuMeter<'a> {
         CpuMeter { costs, seen_ns: 0 }
     }
 
-    /// Books the CPU time this thread has used since the last call.
-    pub(crate) fn book(&mut self) {
+    /// Adds the CPU time that this thread has used since the last call.
+    pub(crate) fn count_cpu(&mut self) {
         let now_ns = thread_cpu_ns();
         let used_ns = now_ns.saturating_sub(self.seen_ns);
         self.seen_ns = now_ns;
@@ -78,7 +78,7 @@ impl<'a> CpuMeter<'a> {
 
 impl Drop for CpuMeter<'_> {
     fn drop(&mut self) {
-        self.book();
+        self.count_cpu();
     }
 }
 
@@ -101,9 +101,9 @@ mod tests {
         let mut meter = CpuMeter::new(&costs);
         let begun = Instant::now();
         while thread_cpu_ns() < 5_000_000 && begun.elapsed() < Duration::from_secs(20) {}
-        meter.book();
+        meter.count_cpu();
         let first = costs.read().cpu_s;
-        meter.book();
+        meter.count_cpu();
         assert!(first >= 0.005);
         assert!(costs.read().cpu_s < first + 0.005);
     }

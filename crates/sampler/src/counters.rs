@@ -1,7 +1,7 @@
-//! The counters thread: each query of raw numbers when it is due.
+//! The counters thread: runs each counters query when it is due.
 //!
 //! Enters: rows of text labels and numbers. Leaves: [`Values`], labels joined into an object.
-//! Never: differences or resets; a NULL is no value and gives no row.
+//! Never: computes differences or detects resets; a NULL gives no row.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::backoff::Backoff;
 use crate::columns::Values;
 use crate::configuration::CounterQuery;
 use crate::cost::CpuMeter;
-use crate::link::{Link, may_pass};
+use crate::link::{Link, is_transient};
 use crate::names::Names;
 use crate::schedule::{Allowance, Schedule, rest_after};
 use crate::shared::Shared;
@@ -22,19 +22,19 @@ const INT8: u32 = 20;
 const TEXT: u32 = 25;
 const FLOAT8: u32 = 701;
 
-/// A query and when it runs; dropped for good once it proves to be of no use.
+/// A query and when it runs; dropped for good once it proves unusable.
 struct Task<'a> {
     query: &'a CounterQuery,
     schedule: Schedule,
-    /// Made ready in the present session.
+    /// Prepared in the current session.
     ready: Option<Prepared>,
     backoff: Backoff,
-    /// Where the query has a share of the time of its own.
+    /// The time allowance of this query, if it has one.
     allowance: Option<Allowance>,
     useless: bool,
 }
 
-/// What a column of a counters query is.
+/// The role of a column of a counters query.
 enum Part {
     Label,
     Integer(String),
@@ -52,7 +52,7 @@ pub(crate) fn run(link: Link, first: Client, queries: &[CounterQuery], shared: &
         .iter()
         .map(|query| Task {
             query,
-            // Readings at equal times are easier to set side by side than jittered ones.
+            // Counters have no jitter, so that sources read at equal times can be compared.
             schedule: Schedule::new(start, query.every, 0.0, 0),
             ready: None,
             backoff: Backoff::default(),
@@ -66,7 +66,7 @@ pub(crate) fn run(link: Link, first: Client, queries: &[CounterQuery], shared: &
     });
 }
 
-/// Reads until told to stop, or until no query is left.
+/// Reads until asked to stop, or until every query was dropped.
 fn serve(
     client: &mut Client,
     tasks: &mut [Task<'_>],
@@ -95,7 +95,7 @@ fn serve(
                 Err(error) if error.is_fatal() => return Err(error),
                 Err(error) => {
                     warn(shared, task.query, &error.to_string());
-                    task.useless = !may_pass(&error);
+                    task.useless = !is_transient(&error);
                     pause = task.backoff.after(&error, Instant::now());
                 }
             }
@@ -104,27 +104,27 @@ fn serve(
             let own = task.allowance.as_mut().map_or(Duration::ZERO, |allowed| {
                 allowed.rest_after(ended - began, ended)
             });
-            let mut left_out = task
+            let mut skipped = task
                 .schedule
                 .advance_after_rest(ended, ended + rest.max(own));
             if own > rest {
-                // Its own way, and no sign of a slow server.
-                left_out.rested = 0;
+                // A pause for the query's own share is normal and no sign of a slow server.
+                skipped.rested = 0;
             }
-            shared.costs.book_ticks(late, left_out);
+            shared.costs.count_ticks(late, skipped);
         }
-        meter.book();
+        meter.count_cpu();
     }
     Ok(())
 }
 
-/// When the next query is due; `None` once all are of no use.
+/// When the next query is due; `None` once all were dropped.
 fn next_due(tasks: &[Task<'_>]) -> Option<Instant> {
     let useful = tasks.iter().filter(|task| !task.useless);
     useful.map(|task| task.schedule.due()).min()
 }
 
-/// A reading, once the query is made ready: that may fail for the moment just as a reading may.
+/// Prepares the query if needed and reads it; either may fail temporarily.
 fn look(
     client: &mut Client,
     task: &mut Task<'_>,
@@ -144,7 +144,7 @@ fn look(
     }
 }
 
-/// The query made ready, or `None` with a warning where its columns are of no use.
+/// Prepares the query; `None` with a warning if its columns cannot be used.
 fn prepare(
     client: &mut Client,
     query: &CounterQuery,
@@ -183,7 +183,7 @@ fn read(
     names: &Names,
     shared: &Shared,
 ) -> Result<(), SessionError> {
-    // Rows of a reading that broke off half-way are no reading.
+    // A reading that failed half-way is discarded.
     values.clear();
     names.take();
     let source = names.intern(source);

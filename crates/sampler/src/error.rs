@@ -1,7 +1,7 @@
 //! Why sampling could not begin.
 //!
 //! Enters: errors of parsing, connecting and starting threads. Leaves: [`SamplerError`]. Never:
-//! what goes wrong later, while sampling; that is a warning.
+//! covers failures during sampling, which are warnings.
 
 use pgassay_session::SessionError;
 

@@ -1,7 +1,7 @@
-//! Where the texts of the host's files come from.
+//! Sources of the texts of the host's files.
 //!
 //! Enters: which files are wanted, of the host and of each process of the server. Leaves: their
-//! texts, each with the time it was read, on our own clock. Never: understands a text.
+//! texts, each with the time it was read, by this machine's clock. Never: parses a text.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -12,31 +12,31 @@ use std::os::unix::fs::FileExt;
 use pgassay_session::clock;
 
 use crate::configuration::{Format, HostFile};
-use crate::processes::{LEAVES, RAN};
+use crate::processes::{PROCESS_FILES, SCHEDSTAT};
 use crate::shared::Shared;
 
-/// Receives one text: its path, what it says, when it was read.
+/// Receives one file: its path, its text, when it was read.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(&str, &str, i64);
 
-/// One way to a host's files.
+/// A source of a host's files.
 pub(crate) trait Feed {
-    /// Reads everything once. `untitled` are processes whose titles are wanted as well.
+    /// Reads everything once. `without_title` are processes whose titles are to be read too.
     ///
-    /// Returns whether it is of any more use; what cannot be read is a warning.
-    fn read(&mut self, untitled: &[i32], shared: &Shared, sink: Sink<'_>) -> bool;
+    /// Returns whether it can be read again; a failure is a warning.
+    fn read(&mut self, without_title: &[i32], shared: &Shared, sink: Sink<'_>) -> bool;
 }
 
 const FIRST_BUFFER_BYTES: usize = 16 * 1024;
-/// Past any real file here; an endless one must not eat the memory.
+/// More than any file read here has; limits memory if a file never ends.
 const LARGEST_FILE_BYTES: usize = 16 * 1024 * 1024;
 
-/// The files of this machine, kept open and read from their beginning each time.
+/// Reads the files of this machine, which stay open and are read from the start each time.
 pub(crate) struct Local {
     files: Vec<(String, File)>,
     file_systems: Vec<String>,
     postmaster: Option<i32>,
     leaves: Vec<&'static str>,
-    /// What [`RAN`] said of each process at the last look.
+    /// The text of [`SCHEDSTAT`] for each process at the last reading.
     ran: HashMap<i32, String>,
     buffer: Vec<u8>,
 }
@@ -60,13 +60,13 @@ impl Local {
             files: files.collect(),
             file_systems: file_systems.into_iter().map(|(path, _)| path).collect(),
             postmaster,
-            leaves: LEAVES.to_vec(),
+            leaves: PROCESS_FILES.to_vec(),
             ran: HashMap::new(),
             buffer: vec![0; FIRST_BUFFER_BYTES],
         }
     }
 
-    fn processes(&mut self, pm: i32, untitled: &[i32], sink: Sink<'_>) -> io::Result<()> {
+    fn processes(&mut self, pm: i32, without_title: &[i32], sink: Sink<'_>) -> io::Result<()> {
         let children = fs::read_to_string(format!("/proc/{pm}/task/{pm}/children"))?;
         let pids = children.split_ascii_whitespace();
         let mut before = mem::take(&mut self.ran);
@@ -75,7 +75,7 @@ impl Local {
             let ran = self.process(pid, last, sink);
             self.ran.insert(pid, ran);
         }
-        for pid in untitled {
+        for pid in without_title {
             let path = format!("/proc/{pid}/cmdline");
             if let Ok(title) = fs::read(&path) {
                 sink(&path, &String::from_utf8_lossy(&title), clock::now_ns());
@@ -84,13 +84,13 @@ impl Local {
         Ok(())
     }
 
-    /// The files of one process; of a thousand sessions most are idle, and nothing else is read of
-    /// those that have not run since.
+    /// Reads the files of one process. Most of a thousand sessions are idle, so for a process
+    /// that has not run since the last reading nothing but [`SCHEDSTAT`] is read.
     fn process(&mut self, pid: i32, last: String, sink: Sink<'_>) -> String {
         let path = |leaf: &str| format!("/proc/{pid}/{leaf}");
-        let ran = match record(&path(RAN), &mut self.buffer) {
+        let ran = match record(&path(SCHEDSTAT), &mut self.buffer) {
             Ok(text) if text == last => {
-                sink(&path(RAN), text, clock::now_ns());
+                sink(&path(SCHEDSTAT), text, clock::now_ns());
                 return last;
             }
             Ok(text) => text.to_owned(),
@@ -99,7 +99,7 @@ impl Local {
         let mut there = true;
         self.leaves.retain(|leaf| {
             let path = path(leaf);
-            if *leaf == RAN {
+            if *leaf == SCHEDSTAT {
                 if there && !ran.is_empty() {
                     sink(&path, &ran, clock::now_ns());
                 }
@@ -112,7 +112,7 @@ impl Local {
                 }
                 Err(error) => {
                     there = false;
-                    // A process that has ended says nothing of the others.
+                    // A process may end at any time; the others are still read.
                     error.kind() != io::ErrorKind::PermissionDenied
                 }
             }
@@ -122,7 +122,7 @@ impl Local {
 }
 
 impl Feed for Local {
-    fn read(&mut self, untitled: &[i32], shared: &Shared, sink: Sink<'_>) -> bool {
+    fn read(&mut self, without_title: &[i32], shared: &Shared, sink: Sink<'_>) -> bool {
         let buffer = &mut self.buffer;
         self.files.retain(|(path, file)| match read(file, buffer) {
             Ok(text) => {
@@ -151,7 +151,7 @@ impl Feed for Local {
                 }
             });
         if let Some(postmaster) = self.postmaster
-            && let Err(error) = self.processes(postmaster, untitled, sink)
+            && let Err(error) = self.processes(postmaster, without_title, sink)
         {
             shared.warnings.add("processes", || {
                 if error.kind() == io::ErrorKind::NotFound {
@@ -167,13 +167,13 @@ impl Feed for Local {
     }
 }
 
-/// A file of `/proc/PID`, which is one record and comes whole: that nothing follows is not asked.
+/// Reads a file of `/proc/PID`, which one read returns whole: no second read checks for its end.
 fn record<'a>(path: &str, buffer: &'a mut [u8]) -> io::Result<&'a str> {
     let length = File::open(path)?.read_at(buffer, 0)?;
     text(buffer, length)
 }
 
-/// The whole file from its start; the buffer grows to fit and stays grown.
+/// Reads the whole file from its start; the buffer grows as needed and keeps its size.
 fn read<'a>(file: &File, buffer: &'a mut Vec<u8>) -> io::Result<&'a str> {
     let mut length = 0;
     loop {
@@ -279,9 +279,9 @@ mod tests {
             *last = feed.process(pid, before, &mut |path, _, _| seen.push(path.to_owned()));
             seen
         };
-        let all = LEAVES.map(|leaf| format!("/proc/{pid}/{leaf}"));
+        let all = PROCESS_FILES.map(|leaf| format!("/proc/{pid}/{leaf}"));
         assert_eq!(look(&mut last), all);
-        let only = [format!("/proc/{pid}/{RAN}")];
+        let only = [format!("/proc/{pid}/{SCHEDSTAT}")];
         // It may still be on its way to sleep.
         while look(&mut last) != only {
             std::thread::yield_now();

@@ -1,10 +1,10 @@
-//! Files of another machine, read there by a program that talks to us through pipes.
+//! Files of another machine, read there by a program that is connected through pipes.
 //!
-//! Enters: the program's words. Leaves: the texts it prints for each line it is sent. Never:
-//! outlives its owner; the program ends when its input does.
+//! Enters: the program's command line. Leaves: the texts it prints for each line it is sent.
+//! Never: outlives its owner; the program ends when its input does.
 //!
-//! We send `go`, and the processes whose titles are wanted. It answers with lines `PATH:LINE`,
-//! those of one file together, and a line with a dot.
+//! It is sent `go` and the processes whose titles are to be read. It answers with lines
+//! `PATH:LINE`, those of one file together, and ends with a line that has only a dot.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -17,7 +17,7 @@ use pgassay_session::clock;
 use crate::feed::{Feed, Sink};
 use crate::shared::Shared;
 
-/// Longer than any answer that is of use.
+/// Longer than any valid answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 const LOOK_AFTER: Duration = Duration::from_millis(100);
 
@@ -35,7 +35,7 @@ struct Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may be a program that waits for a network; there is nothing to say goodbye to.
+        // The program may wait for a network, so it is killed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -54,12 +54,16 @@ impl Pipe {
         }
     }
 
-    fn ask(&mut self, untitled: &[i32], shared: &Shared) -> Result<Option<(i64, Answer)>, String> {
+    fn ask(
+        &mut self,
+        without_title: &[i32],
+        shared: &Shared,
+    ) -> Result<Option<(i64, Answer)>, String> {
         let running = match &mut self.running {
             Some(running) => running,
             None => self.running.insert(start(&self.words)?),
         };
-        let pids: Vec<_> = untitled.iter().map(ToString::to_string).collect();
+        let pids: Vec<_> = without_title.iter().map(ToString::to_string).collect();
         let asked_ns = clock::now_ns();
         let line = format!("go {}\n", pids.join(" "));
         running
@@ -86,16 +90,16 @@ fn start(words: &[String]) -> Result<Running, String> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        // A terminal's Ctrl-C ends the load first, and us after it.
+        // A process group of its own: Ctrl-C in a terminal must not end it before the load.
         .process_group(0)
         .spawn()
         .map_err(|error| error.to_string())?;
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err("it has no pipes".to_owned());
+        return Err("its input and output could not be connected".to_owned());
     };
     let (sender, answers) = channel();
-    // Reading blocks, and a stop must not wait for a network: so it is done aside, by a thread
-    // that ends with the program.
+    // Reading blocks, and a stop must not wait for a network, so a separate thread reads; it
+    // ends with the program.
     std::thread::Builder::new()
         .name("pgassay-pipe".to_owned())
         .spawn(move || {
@@ -115,10 +119,10 @@ fn start(words: &[String]) -> Result<Running, String> {
 }
 
 impl Feed for Pipe {
-    fn read(&mut self, untitled: &[i32], shared: &Shared, sink: Sink<'_>) -> bool {
-        match self.ask(untitled, shared) {
+    fn read(&mut self, without_title: &[i32], shared: &Shared, sink: Sink<'_>) -> bool {
+        match self.ask(without_title, shared) {
             Ok(Some((asked_ns, answer))) => {
-                // It looked at some moment between question and answer.
+                // The program read the files between request and answer: take the middle.
                 let time_ns = asked_ns + (answer.first_ns - asked_ns) / 2;
                 for (path, text) in &answer.files {
                     sink(path, text, time_ns);
@@ -136,7 +140,7 @@ impl Feed for Pipe {
     }
 }
 
-/// Up to the line with a dot; `None` at the end of the program.
+/// Reads up to the line with a dot; `None` if the program ended.
 fn read_answer(output: &mut impl BufRead) -> Option<Answer> {
     let mut files: Vec<(String, String)> = Vec::new();
     let mut first_ns = None;

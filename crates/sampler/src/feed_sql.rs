@@ -1,7 +1,7 @@
-//! Files of the server's machine, read by the server itself.
+//! Files of the server's host, read by the server itself.
 //!
-//! Enters: a query that returns path and text of each file. Leaves: its rows as texts. Never: asks
-//! again what the server refuses.
+//! Enters: a query that returns path and text of each file. Leaves: its rows as texts. Never:
+//! repeats a query that the server refuses.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use pgassay_session::{SessionError, clock};
 
 use crate::backoff::Backoff;
 use crate::feed::{Feed, Sink};
-use crate::link::{Link, may_pass};
+use crate::link::{Link, is_transient};
 use crate::shared::Shared;
 
 pub(crate) struct Sql<'a> {
@@ -18,7 +18,7 @@ pub(crate) struct Sql<'a> {
     query: &'a str,
     open: Option<(Client, Statement)>,
     backoff: Backoff,
-    /// Not to be connected to before.
+    /// No attempt to connect before this time.
     closed_until: Option<Instant>,
 }
 
@@ -49,7 +49,7 @@ impl Sql<'_> {
                 files.push((path.to_owned(), text.to_owned()));
             }
         })?;
-        // It looked at some moment between question and answer.
+        // The server read the files between query and answer: take the middle.
         let time_ns = asked_ns + (clock::now_ns() - asked_ns) / 2;
         for (path, text) in &files {
             sink(path, text, time_ns);
@@ -82,8 +82,8 @@ impl Feed for Sql<'_> {
             let now = Instant::now();
             self.closed_until = Some(now + self.backoff.after(&error, now));
         }
-        // What is not allowed stays so; a process that ended while it was read does not matter.
-        lost || may_pass(&error)
+        // A missing privilege is permanent; a process that ended while it was read is not an error.
+        lost || is_transient(&error)
     }
 }
 

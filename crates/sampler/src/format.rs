@@ -1,7 +1,7 @@
-//! The forms that a host's files have.
+//! The formats of a host's files.
 //!
-//! Enters: a form by its name, a text. Leaves: the parser of that form, called. Never: opens a
-//! file.
+//! Enters: a format by its name, a text. Leaves: values, by the parser of that format. Never:
+//! opens a file.
 
 use serde::Deserialize;
 
@@ -19,14 +19,14 @@ pub enum Format {
     Pressure,
     NetDev,
     NetSnmp,
-    /// A name and a number a line.
+    /// Lines of a name and a number.
     Pairs,
     Number,
     CgroupIo,
-    /// Version 1's I/O has a file for each of the two.
+    /// Control groups of version 1 have one file for bytes and one for operations.
     CgroupBytes,
     CgroupOperations,
-    /// Not a file that is read: the room of the file system that the path is in.
+    /// Reads no file: the free and total space of the path's file system.
     FileSystem,
 }
 
@@ -49,7 +49,7 @@ impl Format {
         }
     }
 
-    pub(crate) fn tells_of_devices(self) -> bool {
+    pub(crate) fn has_devices(self) -> bool {
         self == Format::Diskstats
     }
 }

@@ -1,7 +1,7 @@
-//! The host thread: the kernel's counters of the server's host.
+//! The host thread: reads the kernel's counters on the server's host.
 //!
-//! Enters: texts of files, from wherever a [`Feed`] has them. Leaves: [`Values`] under the source
-//! that each file's configuration names, and under `processes`. Never: knows how a text got here.
+//! Enters: texts of files from a [`Feed`]. Leaves: [`Values`] under the source that each file's
+//! configuration names, and under `processes`. Never: knows how a feed gets its texts.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -23,7 +23,7 @@ pub(crate) fn run(link: &Link, first: HostFiles, shared: &Shared) {
     let mut processes = Processes::default();
     let mut next = Some(first);
     while let Some(files) = next {
-        // Only a query costs the server itself: it may need rest.
+        // Only a feed that queries the server may have to pause for it.
         let (mut feed, share): (Box<dyn Feed + '_>, _) = if let Some(words) = &files.reader {
             (Box::new(Pipe::new(words.clone())), None)
         } else if let Some(query) = &files.sql {
@@ -36,8 +36,7 @@ pub(crate) fn run(link: &Link, first: HostFiles, shared: &Shared) {
     }
 }
 
-/// Until it is stopped, or there is nothing more to read; or until other files are named, which
-/// are returned.
+/// Reads until it is stopped, the feed ends, or other files are requested, which are returned.
 fn sample(
     feed: &mut dyn Feed,
     files: &HostFiles,
@@ -55,17 +54,17 @@ fn sample(
         }
         let began = Instant::now();
         let late = schedule.is_late(began);
-        let untitled = reader.processes.untitled();
-        let useful = feed.read(&untitled, shared, &mut |path, text, time_ns| {
-            reader.take_in(path, text, time_ns);
+        let without_title = reader.processes.without_title();
+        let useful = feed.read(&without_title, shared, &mut |path, text, time_ns| {
+            reader.read_text(path, text, time_ns);
         });
         reader.end_tick();
         shared.costs.host_reads.fetch_add(1, Ordering::Relaxed);
         let ended = Instant::now();
         let rest = rest_after(ended - began, busy_share);
-        let left_out = schedule.advance_after_rest(ended, ended + rest);
-        shared.costs.book_ticks(late, left_out);
-        meter.book();
+        let skipped = schedule.advance_after_rest(ended, ended + rest);
+        shared.costs.count_ticks(late, skipped);
+        meter.count_cpu();
         if !useful {
             return None;
         }
@@ -79,9 +78,9 @@ struct Reader<'a> {
     files: HashMap<&'a str, &'a HostFile>,
     devices: Option<&'a [String]>,
     processes: &'a mut Processes,
-    /// When a process was looked at last in this tick; `None` where none was.
+    /// When the latest process was read in this tick; `None` if none was.
     processes_ns: Option<i64>,
-    /// Of this tick's values.
+    /// Values of this tick.
     names: Names,
     values: Values,
 }
@@ -100,12 +99,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn take_in(&mut self, path: &str, text: &str, time_ns: i64) {
+    fn read_text(&mut self, path: &str, text: &str, time_ns: i64) {
         if let Some(file) = self.files.get(path) {
             let (names, values, devices) = (&self.names, &mut self.values, self.devices);
             let source = names.intern(&file.source);
             file.format.parse(text, &mut |object, name, value| {
-                let is_disk = file.format.tells_of_devices();
+                let is_disk = file.format.has_devices();
                 if is_disk && !devices.is_none_or(|known| known.iter().any(|d| d == object)) {
                     return;
                 }
@@ -132,7 +131,7 @@ impl<'a> Reader<'a> {
         if let Some(time_ns) = self.processes_ns.take() {
             let (names, values) = (&self.names, &mut self.values);
             let source = names.intern("processes");
-            self.processes.book(&mut |kind, name, value| {
+            self.processes.finish_tick(&mut |kind, name, value| {
                 let (kind, name) = (names.intern(kind), names.intern(name));
                 values.push(time_ns, source, kind, name, value);
             });

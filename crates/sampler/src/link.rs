@@ -1,7 +1,7 @@
-//! A connection that outlives the server's restarts.
+//! A connection that is opened again after each restart of the server.
 //!
-//! Enters: an endpoint. Leaves: a client set up for harmless reading, and a new one whenever
-//! the old is lost. Never: gives up before it is told to stop.
+//! Enters: an endpoint. Leaves: a read-only client with short timeouts, and a new one whenever
+//! the connection is lost. Never: gives up before it is asked to stop.
 
 use std::time::{Duration, Instant};
 
@@ -11,13 +11,13 @@ use pgassay_session::{Endpoint, Session, SessionError};
 use crate::backoff::Backoff;
 use crate::shared::Shared;
 
-/// A sampler must never be what the server waits for, nor change anything.
+/// A sampler must not block other sessions for long, nor change anything.
 const SETTINGS: &str = "SET statement_timeout = '5s'; SET lock_timeout = '1s'; \
                         SET default_transaction_read_only = on";
 
-/// Longer than `statement_timeout`, so that the server's own word comes first.
+/// Longer than `statement_timeout`, so that the server's error arrives first.
 const READ_TIMEOUT: Duration = Duration::from_secs(6);
-/// A session that lasted less is no success: something may end each at once.
+/// A shorter session does not reset the pauses: something may end every session at once.
 const WORKED_AFTER: Duration = Duration::from_secs(30);
 /// Bounds how long a stop may have to wait for a server that does not answer.
 const RECONNECT_TIMEOUT_S: f64 = 2.0;
@@ -86,12 +86,12 @@ fn open(endpoint: &Endpoint, application_name: &str) -> Result<Client, SessionEr
     Ok(client)
 }
 
-/// Whether a query that failed this way may succeed at its next turn, be it made ready or asked.
+/// Whether a query that failed with this error may succeed at its next tick.
 ///
-/// A server under stress answers with many an error, and its samples are the ones that matter
-/// most. For good is only what the query itself is refused for, classes 42 (access, syntax, names)
-/// and 0A (not supported), and 55000: an extension that is not preloaded.
-pub(crate) fn may_pass(error: &SessionError) -> bool {
+/// A server under stress returns many errors, and its samples matter most. Permanent are only
+/// errors of the query itself: classes 42 (access, syntax, names) and 0A (not supported), and
+/// 55000 (an extension that is not preloaded).
+pub(crate) fn is_transient(error: &SessionError) -> bool {
     let sqlstate = error.sqlstate().unwrap_or_default();
     !(sqlstate.starts_with("42") || sqlstate.starts_with("0A") || sqlstate == "55000")
 }

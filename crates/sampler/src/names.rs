@@ -1,10 +1,10 @@
-//! Each text once.
+//! A table that stores each text once.
 //!
-//! Enters: texts that repeat from row to row. Leaves: numbers that stand for them. Never: outlives
-//! the rows that it came with, for some texts are seen once (tables, clients, operations under way).
+//! Enters: texts that repeat from row to row. Leaves: indexes for them. Never: outlives the rows
+//! that use it, because some texts occur only once (tables, clients, operations).
 //!
-//! A thread numbers the texts of one reading in a table of its own; with the rows they move into
-//! the table of the rows that wait to be taken, which begins anew once they are.
+//! Each reading has a table; its rows and texts are then added to the table of the rows not yet
+//! taken, which is emptied when they are taken.
 
 use std::collections::HashMap;
 use std::mem;
@@ -26,10 +26,10 @@ impl NameId {
 #[derive(Debug, Default)]
 pub(crate) struct Names(Mutex<Table>);
 
-/// What numbers of one table are in another.
-pub(crate) struct Moved(Vec<NameId>);
+/// Maps the indexes of one table to those of another.
+pub(crate) struct NameMap(Vec<NameId>);
 
-impl Moved {
+impl NameMap {
     pub(crate) fn of(&self, id: NameId) -> Option<NameId> {
         self.0.get(id.index()).copied()
     }
@@ -60,14 +60,14 @@ impl Names {
         self.table().texts.clone()
     }
 
-    /// All texts so far, none of which is known any more.
+    /// Takes all texts and empties the table.
     pub(crate) fn take(&self) -> Vec<Arc<str>> {
         mem::take(&mut *self.table()).texts
     }
 
-    /// All texts so far as numbers of another table, each at the index of its number here.
-    pub(crate) fn moved_to(&self, other: &Names) -> Moved {
-        Moved(
+    /// Adds all texts to another table and returns their indexes there.
+    pub(crate) fn map_into(&self, other: &Names) -> NameMap {
+        NameMap(
             self.table()
                 .texts
                 .iter()
@@ -105,8 +105,8 @@ mod tests {
         let (from, to) = (Names::default(), Names::default());
         to.intern("other");
         let number = from.intern("vacuum of t");
-        let moved = from.moved_to(&to).of(number).unwrap();
-        assert_eq!(&*to.texts()[moved.index()], "vacuum of t");
+        let map = from.map_into(&to).of(number).unwrap();
+        assert_eq!(&*to.texts()[map.index()], "vacuum of t");
         assert_eq!(to.take().len(), 2);
         assert!(to.texts().is_empty());
         assert_eq!(to.intern("new").index(), 0);

@@ -1,11 +1,11 @@
-//! Numbers out of `/proc/net`.
+//! Parsers for the files of `/proc/net`.
 //!
 //! Enters: the text of one file. Leaves: (object, name, value) one by one, raw. Never: fails; a
-//! line that is not as it should be is passed over.
+//! malformed line is skipped.
 
 use crate::proc::{Emit, columns};
 
-/// `net/dev`: bytes, packets, errors and drops of each interface that has seen a packet.
+/// `net/dev`: bytes, packets, errors and drops of each interface with traffic.
 pub(crate) fn dev(text: &str, emit: Emit<'_>) {
     const RECEIVED: [&str; 4] = ["rx_bytes", "rx_packets", "rx_errors", "rx_drops"];
     const SENT: [&str; 4] = ["tx_bytes", "tx_packets", "tx_errors", "tx_drops"];
@@ -22,7 +22,7 @@ pub(crate) fn dev(text: &str, emit: Emit<'_>) {
     }
 }
 
-/// `net/snmp`: what TCP sent, sent again and could not use, on the whole host.
+/// `net/snmp`: segments that TCP sent, retransmitted and discarded, on the whole host.
 pub(crate) fn snmp(text: &str, emit: Emit<'_>) {
     const WANTED: [&str; 6] = [
         "ActiveOpens",

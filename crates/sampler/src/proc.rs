@@ -1,14 +1,14 @@
-//! Numbers out of the texts of `/proc`.
+//! Parsers for the files of `/proc`.
 //!
 //! Enters: the text of one file. Leaves: (object, name, value) one by one, raw, in the kernel's
-//! units. Never: fails; a line that is not as it should be is passed over.
+//! units. Never: fails; a malformed line is skipped.
 
-/// Where a parser hands its values: object, name, value.
+/// Receives a parser's values: object, name, value.
 pub(crate) type Emit<'a> = &'a mut dyn FnMut(&str, &str, f64);
 
-/// `stat`: CPU times of the whole host in ticks (1/100 s), and what runs or is stuck.
+/// `stat`: CPU times of the whole host in ticks (1/100 s), and running and blocked processes.
 ///
-/// Time of guests is in `user` and `nice` already, so the last two columns are left out.
+/// `user` and `nice` already include the time of guests, so the last two columns are left out.
 pub(crate) fn stat(text: &str, emit: Emit<'_>) {
     const CPU: [&str; 8] = [
         "user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal",
@@ -25,7 +25,7 @@ pub(crate) fn stat(text: &str, emit: Emit<'_>) {
     }
 }
 
-/// `meminfo`: what tells how memory is used, in kB; counts of huge pages are pages.
+/// `meminfo`: use of memory in kB; huge pages as a number of pages.
 pub(crate) fn meminfo(text: &str, emit: Emit<'_>) {
     const WANTED: [&str; 20] = [
         "MemTotal",
@@ -59,7 +59,7 @@ pub(crate) fn meminfo(text: &str, emit: Emit<'_>) {
     }
 }
 
-/// `vmstat`: what tells of write-back, paging, reclaim, swapping and running out of memory.
+/// `vmstat`: write-back, paging, reclaim, swapping and out-of-memory kills.
 pub(crate) fn vmstat(text: &str, emit: Emit<'_>) {
     for line in text.lines() {
         let mut words = line.split_ascii_whitespace();
@@ -74,7 +74,7 @@ pub(crate) fn vmstat(text: &str, emit: Emit<'_>) {
     }
 }
 
-/// `diskstats`: each block device that is a device; kernels before 5.5 have fewer columns.
+/// `diskstats`: each block device that is not in memory; kernels before 5.5 have fewer columns.
 pub(crate) fn diskstats(text: &str, emit: Emit<'_>) {
     const COLUMNS: [&str; 17] = [
         "reads_completed",
@@ -107,7 +107,7 @@ pub(crate) fn diskstats(text: &str, emit: Emit<'_>) {
     }
 }
 
-/// `loadavg`: the mean number of processes that run or are stuck, over one minute.
+/// `loadavg`: the mean number of running or blocked processes over one minute.
 pub(crate) fn loadavg(text: &str, emit: Emit<'_>) {
     let load = text
         .split_ascii_whitespace()
@@ -119,7 +119,7 @@ pub(crate) fn loadavg(text: &str, emit: Emit<'_>) {
     }
 }
 
-/// `pressure/*`: how long some or all tasks have stood still, in µs since the host started.
+/// `pressure/*`: how long some or all tasks were stalled, in µs since the host started.
 pub(crate) fn pressure(text: &str, emit: Emit<'_>) {
     for line in text.lines() {
         let mut words = line.split_ascii_whitespace();
@@ -133,7 +133,7 @@ pub(crate) fn pressure(text: &str, emit: Emit<'_>) {
     }
 }
 
-/// Pairs names with whole numbers, up to the first word that is none.
+/// Pairs names with whole numbers, up to the first word that is not a number.
 pub(crate) fn columns<'a>(
     object: &str,
     names: &[&str],

@@ -1,8 +1,8 @@
-//! What the server's own processes took of the host, by kind of process.
+//! CPU and I/O of the server's processes, by kind of process.
 //!
 //! Enters: texts of `/proc/PID` of each process, tick by tick. Leaves: sums since sampling began,
 //! which never go back when a process ends. Never: counts what a process used before sampling
-//! began; what it used after the last look before its end is lost.
+//! began; what it used after its last reading is lost.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,14 +16,14 @@ const MEASURES: [&str; 6] = [
     "read_bytes",
     "write_bytes",
 ];
-/// The files of a process that [`Processes::text`] understands; `cmdline` only where asked for.
-pub(crate) const LEAVES: [&str; 3] = ["stat", RAN, "io"];
+/// The files of a process that [`Processes::text`] parses, beside `cmdline`.
+pub(crate) const PROCESS_FILES: [&str; 3] = ["stat", SCHEDSTAT, "io"];
 const USER: usize = 11;
 const SYSTEM: usize = 12;
 const STARTED: usize = 19;
-/// The leaf that tells whether a process has run.
-pub(crate) const RAN: &str = "schedstat";
-/// Where a process ended before it said what it is.
+/// The file that shows whether a process has run.
+pub(crate) const SCHEDSTAT: &str = "schedstat";
+/// The kind of a process that ended before its title was read.
 const UNKNOWN: &str = "other";
 
 type Reading = [Option<u64>; MEASURES.len()];
@@ -32,7 +32,7 @@ type Reading = [Option<u64>; MEASURES.len()];
 struct Process {
     kind: Option<String>,
     started: u64,
-    /// As of the last tick; `None` for one that was not there then.
+    /// Reading at the last tick; `None` if the process did not exist then.
     last: Option<Reading>,
     now: Reading,
     unbooked: Reading,
@@ -44,17 +44,17 @@ struct Process {
 pub(crate) struct Processes {
     known: HashMap<i32, Process>,
     sums: BTreeMap<String, Reading>,
-    /// After the first tick whoever is new has begun since.
+    /// After the first tick a new process is known to have started since.
     begun: bool,
 }
 
 impl Processes {
-    /// Takes in one file of a process; what is not as it should be is passed over. Where `schedstat`
-    /// is all there is, the process has not run since the last tick.
+    /// Parses one file of a process; malformed texts are skipped. If only `schedstat` is given,
+    /// the process has not run since the last tick.
     pub(crate) fn text(&mut self, pid: i32, leaf: &str, text: &str) {
         match leaf {
             "stat" => self.stat(pid, text),
-            RAN => {
+            SCHEDSTAT => {
                 if let Some(process) = self.known.get_mut(&pid).filter(|p| !p.present) {
                     process.present = true;
                     process.now = process.last.unwrap_or_default();
@@ -75,14 +75,14 @@ impl Processes {
         }
     }
 
-    /// Those of whom it is not known what they are.
-    pub(crate) fn untitled(&self) -> Vec<i32> {
+    /// The processes whose kind is not known yet.
+    pub(crate) fn without_title(&self) -> Vec<i32> {
         let nameless = self.known.iter().filter(|(_, p)| p.kind.is_none());
         nameless.map(|(pid, _)| *pid).collect()
     }
 
-    /// Ends a tick, and hands over the sums so far.
-    pub(crate) fn book(&mut self, emit: Emit<'_>) {
+    /// Ends a tick and emits the sums so far.
+    pub(crate) fn finish_tick(&mut self, emit: Emit<'_>) {
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         for process in self.known.values_mut().filter(|process| process.present) {
             let before = process.last.unwrap_or_else(|| {
@@ -145,7 +145,7 @@ impl Processes {
             return;
         };
         let process = self.known.entry(pid).or_default();
-        // A process number may come back as another process within a second.
+        // The kernel may reuse a process id within a second.
         if process.last.is_some() && process.started != started {
             process.last = Some([Some(0); MEASURES.len()]);
             process.kind = None;
@@ -170,9 +170,9 @@ impl Processes {
     }
 }
 
-/// The kind of a process by its title, in the words of `pg_stat_activity.backend_type`.
+/// The kind of a process by its title, named as in `pg_stat_activity.backend_type`.
 ///
-/// `None` for one that has just been forked, and still has the postmaster's command line.
+/// `None` for a process that was just forked and still has the postmaster's command line.
 fn kind_of(title: &str) -> Option<String> {
     const KINDS: [&str; 16] = [
         "checkpointer",
@@ -196,11 +196,11 @@ fn kind_of(title: &str) -> Option<String> {
         .trim_end_matches('\0')
         .trim()
         .strip_prefix("postgres: ")?;
-    // A role may have the name of a server process: who has a client is a session of it.
+    // A role may be named like a server process: a title with a client address is a session.
     let from_client = title
         .split(' ')
         .any(|word| word == "[local]" || has_port(word));
-    // cluster_name comes first, where it is set.
+    // cluster_name precedes the rest of the title if it is set.
     let inner = title.split_once(": ").map(|(_, rest)| rest);
     for text in [Some(title), inner].into_iter().flatten() {
         let kind = KINDS.iter().find(|kind| text.starts_with(**kind));
@@ -235,9 +235,9 @@ mod tests {
         format!("7 (postgres: a (b)) S 1 7 7 0 -1 0 0 0 0 0 {user} 2 0 0 20 0 1 0 {started} 0 0")
     }
 
-    fn booked(processes: &mut Processes) -> BTreeMap<(String, String), f64> {
+    fn finished_tick(processes: &mut Processes) -> BTreeMap<(String, String), f64> {
         let mut found = BTreeMap::new();
-        processes.book(&mut |kind, name, value| {
+        processes.finish_tick(&mut |kind, name, value| {
             found.insert((kind.to_owned(), name.to_owned()), value);
         });
         found
@@ -252,14 +252,14 @@ mod tests {
         let mut processes = Processes::default();
         processes.text(7, "stat", &stat(100, 5));
         processes.text(7, "schedstat", "1000 50 3\n");
-        assert_eq!(processes.untitled(), [7]);
+        assert_eq!(processes.without_title(), [7]);
         processes.text(7, "cmdline", "postgres: walwriter \0\0\0");
-        assert_eq!(user(&booked(&mut processes), "walwriter"), 0.0);
+        assert_eq!(user(&finished_tick(&mut processes), "walwriter"), 0.0);
 
         processes.text(7, "stat", &stat(130, 5));
         processes.text(7, "schedstat", "4000 80 3\n");
         processes.text(8, "stat", &stat(9, 900));
-        let found = booked(&mut processes);
+        let found = finished_tick(&mut processes);
         assert_eq!(user(&found, "walwriter"), 30.0);
         assert_eq!(
             found[&("walwriter".to_owned(), "run_ns".to_owned())],
@@ -271,7 +271,7 @@ mod tests {
         );
         assert!(!found.keys().any(|(_, name)| name == "read_bytes"));
 
-        let found = booked(&mut processes);
+        let found = finished_tick(&mut processes);
         assert_eq!(user(&found, "walwriter"), 30.0);
         assert_eq!(user(&found, UNKNOWN), 9.0);
         assert_eq!(
@@ -285,21 +285,21 @@ mod tests {
         let mut processes = Processes::default();
         for used in [100, 130] {
             processes.text(7, "stat", &stat(used, 5));
-            processes.text(7, RAN, &format!("{used} 50 3\n"));
+            processes.text(7, SCHEDSTAT, &format!("{used} 50 3\n"));
             processes.text(7, "io", "read_bytes: 512\n");
             processes.text(7, "cmdline", "postgres: walwriter ");
-            booked(&mut processes);
+            finished_tick(&mut processes);
         }
         for _ in 0..2 {
-            processes.text(7, RAN, "130 50 3\n");
-            let found = booked(&mut processes);
+            processes.text(7, SCHEDSTAT, "130 50 3\n");
+            let found = finished_tick(&mut processes);
             assert_eq!(user(&found, "walwriter"), 30.0);
             for (name, value) in [("run_ns", 30.0), ("read_bytes", 0.0), ("processes", 1.0)] {
                 assert_eq!(found[&("walwriter".to_owned(), name.to_owned())], value);
             }
         }
         processes.text(7, "stat", &stat(140, 5));
-        assert_eq!(user(&booked(&mut processes), "walwriter"), 40.0);
+        assert_eq!(user(&finished_tick(&mut processes), "walwriter"), 40.0);
     }
 
     #[test]
@@ -307,10 +307,10 @@ mod tests {
         let mut processes = Processes::default();
         processes.text(7, "stat", &stat(100, 5));
         processes.text(7, "cmdline", "postgres: io worker 0");
-        booked(&mut processes);
+        finished_tick(&mut processes);
         processes.text(7, "stat", &stat(4, 77));
         processes.text(7, "cmdline", "postgres: u d [local] idle");
-        let found = booked(&mut processes);
+        let found = finished_tick(&mut processes);
         assert_eq!(user(&found, "client backend"), 4.0);
     }
 
@@ -370,7 +370,7 @@ mod tests {
                     processes.text(pid, "stat", &stat(used, started));
                     processes.text(pid, "cmdline", "postgres: startup");
                 }
-                let mut after = booked(&mut processes);
+                let mut after = finished_tick(&mut processes);
                 after.retain(|(_, name), _| name != "processes");
                 for (key, value) in &before {
                     prop_assert!(after[key] >= *value);

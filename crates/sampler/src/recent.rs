@@ -1,4 +1,4 @@
-//! What was seen lately, for somebody who watches.
+//! The latest readings, for the live view.
 //!
 //! Enters: each tick's rows and each reading's values, as they come. Leaves: running sums and the
 //! last readings as JSON. Never: keeps more than one reading of a source, or takes a row away.
@@ -11,11 +11,11 @@ use serde_json::{Map, Value, json};
 use crate::columns::{Values, Wait};
 use crate::names::{NameId, Names};
 
-/// Client work: what a load's transactions spend their time in.
+/// The backend types that run a load's transactions.
 const OF_CLIENTS: [&str; 2] = ["client backend", "parallel worker"];
 const CHECKPOINTER: &str = "checkpointer";
 
-/// Texts, for they outlive the table of the tick that they came with.
+/// Owned texts, because they outlive the tick's table of names.
 type Event = (Option<Arc<str>>, Option<Arc<str>>);
 
 #[derive(Debug, Default)]
@@ -24,9 +24,9 @@ pub(crate) struct Recent(Mutex<Sums>);
 #[derive(Debug, Default)]
 struct Sums {
     ticks: u64,
-    /// Ticks at which the checkpointer was at work.
+    /// Ticks at which the checkpointer was busy.
     checkpointing: u64,
-    /// How often a client backend was seen in each event, since the beginning.
+    /// In how many samples a client backend was in each wait event, since the beginning.
     busy: HashMap<Event, u64>,
     readings: HashMap<Arc<str>, Reading>,
 }
@@ -121,7 +121,7 @@ impl Recent {
         .to_string()
     }
 
-    /// Sums stay whole even if a thread died with the lock: they are only added to.
+    /// Sums stay valid even if a thread panicked with the lock: they are only added to.
     fn sums(&self) -> std::sync::MutexGuard<'_, Sums> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

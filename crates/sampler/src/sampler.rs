@@ -1,7 +1,7 @@
-//! The sampler as its owner sees it.
+//! The sampler's interface for its owner.
 //!
 //! Enters: a [`Configuration`] and perhaps a load's board. Leaves: samples on request, from up
-//! to three threads. Never: keeps its owner waiting while a server is slow, except to stop.
+//! to three threads. Never: blocks its owner while a server is slow, except in `stop`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -35,7 +35,7 @@ impl Sampler {
         }
     }
 
-    /// Opens the connections and begins. After a failed start one may start again.
+    /// Opens the connections and begins. After a failure it may be called again.
     pub fn start(&self) -> Result<(), SamplerError> {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         if threads.is_some() {
@@ -55,7 +55,7 @@ impl Sampler {
             queries => Some((queries.to_vec(), link.open()?)),
         };
 
-        // Threads are kept as they start: a stop finds them even if a later one cannot start.
+        // Each thread is stored as it starts, so that a stop ends it even if a later one fails.
         let threads = threads.insert(Vec::new());
         if let Some((query, client)) = waits {
             let (shared, link) = (Arc::clone(&self.shared), link.clone());
@@ -78,9 +78,9 @@ impl Sampler {
         Ok(())
     }
 
-    /// From the host's next reading on, what is read of it: the server may have begun anew there.
+    /// Replaces the host's files from the next reading on, as after a restart of the server.
     ///
-    /// Sums of the server's processes go on.
+    /// The sums of the server's processes continue.
     pub fn read_host(&self, files: HostFiles) -> Result<(), SamplerError> {
         if self.configuration.host.is_none() {
             return Err(SamplerError::NoHost);
@@ -91,11 +91,11 @@ impl Sampler {
 
     /// Ends sampling and closes the connections; samples not yet taken stay. Safe to call twice.
     ///
-    /// Waits for a query under way, at most some seconds.
+    /// Waits for a running query, at most some seconds.
     pub fn stop(&self) {
         self.shared.stop.ask();
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        // An empty list is left behind: what was stopped does not start again.
+        // The empty list that stays prevents another start.
         for thread in threads.get_or_insert_default().drain(..) {
             if thread.join().is_err() {
                 self.shared.warnings.add("thread", || {
@@ -123,19 +123,19 @@ impl Sampler {
         self.shared.host().take()
     }
 
-    /// JSON of what was seen lately, without taking any row: see `_core.pyi`.
+    /// The latest readings as JSON, without taking any row: see `_core.pyi`.
     #[must_use]
-    pub fn glance(&self, sources: &[String]) -> String {
+    pub fn live_view(&self, sources: &[String]) -> String {
         self.shared.recent.to_json(sources)
     }
 
-    /// What could not be read so far, one line each, each cause once.
+    /// Failures to read so far, one line each, each cause once.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         self.shared.warnings.texts()
     }
 
-    /// What the sampling has taken so far.
+    /// The cost of sampling so far.
     #[must_use]
     pub fn cost(&self) -> Cost {
         self.shared.costs.read()

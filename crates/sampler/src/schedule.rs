@@ -1,18 +1,18 @@
-//! When to read next.
+//! The times of a sampler's readings.
 //!
-//! Enters: a period, a jitter, the present time, a wish to rest. Leaves: the time of the next tick and how
-//! many were missed. Never: two ticks in a burst to make up for a late one, because samples
-//! that come in bunches would weigh the moments around a stall too heavily.
+//! Enters: a period, a jitter, the current time, a pause. Leaves: the time of the next tick and
+//! how many were missed. Never: makes up for a late tick with a burst, because samples in bunches
+//! would give the moments around a stall too much weight.
 
 use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// However slow a server is, it is looked at so often.
+/// The longest pause, however slow a server is.
 const LONGEST_REST: Duration = Duration::from_secs(60);
 
-/// A grid of times, one each period; each tick falls at random in a window around its own.
+/// A grid of times, one per period; each tick falls at random in a window around its time.
 ///
 /// The jitter keeps the ticks from falling in step with something periodic on the server; the
 /// grid keeps their mean rate exact.
@@ -37,65 +37,65 @@ impl Schedule {
         }
     }
 
-    /// When the present tick is to be read.
+    /// When the current tick is to be read.
     pub(crate) fn due(&self) -> Instant {
         self.due
     }
 
-    /// Whether a reading that begins `now` is too late to pass for the present tick.
+    /// Whether a reading that begins `now` is too late to count as the current tick.
     pub(crate) fn is_late(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.due) > self.every / 10
     }
 
-    /// Takes up reading again `now`, leaving out the ticks that an outage swallowed.
+    /// Resumes `now`, leaving out the ticks during an outage.
     pub(crate) fn resume(&mut self, now: Instant) {
         if now.saturating_duration_since(self.due) > self.every {
             self.advance(now);
         }
     }
 
-    /// Goes on to the next tick; returns how many passed before they could be read.
+    /// Moves to the next tick; returns how many were missed.
     pub(crate) fn advance(&mut self, now: Instant) -> u64 {
         self.advance_after_rest(now, now).missed
     }
 
-    /// Goes on to the first tick after a rest that begins `now`.
-    pub(crate) fn advance_after_rest(&mut self, now: Instant, until: Instant) -> LeftOut {
+    /// Moves to the first tick after a pause that begins `now`.
+    pub(crate) fn advance_after_rest(&mut self, now: Instant, until: Instant) -> SkippedTicks {
         let elapsed = |at: Instant| at.saturating_duration_since(self.start);
         let (first, missed) = next_tick(self.tick, elapsed(now), self.every);
         let (tick, all) = next_tick(self.tick, elapsed(until.max(now)), self.every);
         self.tick = tick;
         let rested = tick - first;
-        // At rest from the moment on, not from the grid: a window may begin before its place.
+        // The pause counts from `now`, not from the grid: a window may begin before its grid time.
         let due = self.start + offset(tick, self.every, self.jitter, self.random.random());
         self.due = if rested > 0 { due.max(until) } else { due };
         debug_assert_eq!(missed + rested, all);
-        LeftOut { missed, rested }
+        SkippedTicks { missed, rested }
     }
 }
 
 /// Ticks that were not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LeftOut {
-    /// Passed before they could be.
+pub(crate) struct SkippedTicks {
+    /// Missed because the one before took too long.
     pub(crate) missed: u64,
-    /// Given up, to spare a slow server.
+    /// Left out to spare a slow server.
     pub(crate) rested: u64,
 }
 
-/// How long to rest after a reading, so that readings take no more than `share` of the time.
+/// How long to pause after a reading, so that readings take no more than `share` of the time.
 pub(crate) fn rest_after(took: Duration, share: Option<f64>) -> Duration {
     share.map_or(Duration::ZERO, |share| {
         took.mul_f64((1.0 / share - 1.0).max(0.0)).min(LONGEST_REST)
     })
 }
 
-/// What a query may take of the time, over a minute or so: one slow reading, as in a stall, is no
-/// reason to look away afterwards.
+/// Limits a query's share of the time over about a minute, so that one slow reading, as in a
+/// stall, causes no pause.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Allowance {
     share: f64,
-    /// What readings took beyond their share until `at`.
+    /// Time beyond their share that readings took until `at`.
     owed: Duration,
     at: Instant,
 }
@@ -109,7 +109,7 @@ impl Allowance {
         }
     }
 
-    /// How long to rest after a reading that ended `now`.
+    /// How long to pause after a reading that ended `now`.
     pub(crate) fn rest_after(&mut self, took: Duration, now: Instant) -> Duration {
         let earned = now.saturating_duration_since(self.at).mul_f64(self.share);
         self.owed = self.owed.saturating_sub(earned) + took;
@@ -119,7 +119,7 @@ impl Allowance {
     }
 }
 
-/// The first tick after `tick` whose place on the grid is not past, and how many lie between.
+/// The first tick after `tick` whose grid time is not past, and how many lie between.
 fn next_tick(tick: u64, elapsed: Duration, every: Duration) -> (u64, u64) {
     let passed = elapsed.as_nanos().div_ceil(every.as_nanos().max(1));
     let first = tick.saturating_add(1);
@@ -127,7 +127,7 @@ fn next_tick(tick: u64, elapsed: Duration, every: Duration) -> (u64, u64) {
     (next, next - first)
 }
 
-/// Where a tick falls after the start, `position` (0 to 1) being its place in its window.
+/// The time of a tick since the start, at `position` (0 to 1) in its window.
 fn offset(tick: u64, every: Duration, jitter: f64, position: f64) -> Duration {
     let every_ns = u64::try_from(every.as_nanos()).unwrap_or(u64::MAX);
     let grid = Duration::from_nanos(every_ns.saturating_mul(tick));
@@ -201,20 +201,20 @@ mod tests {
         let mut schedule = Schedule::new(start, EVERY, 0.0, 7);
         let quick = start + Duration::from_millis(4);
         let until = quick + rest_after(Duration::from_millis(4), Some(0.1));
-        let left_out = schedule.advance_after_rest(quick, until);
+        let skipped = schedule.advance_after_rest(quick, until);
         assert_eq!(
-            left_out,
-            LeftOut {
+            skipped,
+            SkippedTicks {
                 missed: 0,
                 rested: 0
             }
         );
         let slow = schedule.due() + Duration::from_millis(250);
         let until = slow + rest_after(Duration::from_millis(250), Some(0.1));
-        let left_out = schedule.advance_after_rest(slow, until);
+        let skipped = schedule.advance_after_rest(slow, until);
         assert_eq!(
-            left_out,
-            LeftOut {
+            skipped,
+            SkippedTicks {
                 missed: 2,
                 rested: 22
             }

@@ -1,31 +1,31 @@
-//! Times of the server's clock on our axis, the same time always at the same place.
+//! Converts times of the server's clock to the clock of this machine.
 //!
-//! Enters: readings of the server's clock, each with the moments around it. Leaves: times of its
-//! clock as ours. Never: follows what is only the error of a reading.
+//! Enters: readings of the server's clock, each with the local times before and after it. Leaves:
+//! local times. Never: adjusts for differences within the error of a reading.
 
-/// What the two clocks may drift before they are compared anew.
+/// The drift between the two clocks that is tolerated before the offset is set anew.
 const LENIENT_NS: i64 = 5_000_000;
 
-/// What our clock is ahead of the server's; nothing, as long as that is possible.
+/// How far the local clock is ahead; 0 as long as the readings allow it.
 #[derive(Debug, Default)]
 pub(crate) struct ServerClock {
     ahead_ns: i64,
 }
 
 impl ServerClock {
-    /// Takes in that the server's clock said `server_us` at some moment between the two of ours.
+    /// Adds a reading: the server's clock showed `server_us` between these two local times.
     pub(crate) fn compare(&mut self, asked_ns: i64, answered_ns: i64, server_us: i64) {
         let server_ns = server_us.saturating_mul(1000);
         let least = asked_ns.saturating_sub(server_ns);
         let most = answered_ns.saturating_sub(server_ns);
-        // A slow answer proves little, and so changes little.
+        // A slow answer has a wide interval, so it changes the offset little.
         let possible = least.saturating_sub(LENIENT_NS)..=most.saturating_add(LENIENT_NS);
         if !possible.contains(&self.ahead_ns) {
             self.ahead_ns = least.saturating_add(most.saturating_sub(least) / 2);
         }
     }
 
-    pub(crate) fn as_ours_ns(&self, server_us: i64) -> i64 {
+    pub(crate) fn to_local_ns(&self, server_us: i64) -> i64 {
         server_us.saturating_mul(1000).saturating_add(self.ahead_ns)
     }
 }
@@ -42,7 +42,7 @@ mod tests {
         let mut clock = ServerClock::default();
         let place = |&(asked, answered, server): &(i64, i64, i64)| {
             clock.compare(asked * MS, answered * MS, server * 1000);
-            clock.as_ours_ns(0) / MS
+            clock.to_local_ns(0) / MS
         };
         readings.iter().map(place).collect()
     }

@@ -1,4 +1,4 @@
-//! What the sampler's threads and its owner share.
+//! The state that the sampler's threads and its owner share.
 //!
 //! Enters: samples, warnings and costs from the threads. Leaves: the same to the owner, on
 //! request. Never: holds a lock while a server or a file is read.
@@ -26,7 +26,7 @@ pub(crate) struct Shared {
     waits: Mutex<Ticks>,
     counters: Mutex<Thinned>,
     host: Mutex<Thinned>,
-    /// What the host thread is to read instead, from its next reading on.
+    /// New files for the host thread, from its next reading on.
     files: Mutex<Option<HostFiles>>,
 }
 
@@ -60,12 +60,12 @@ impl Shared {
     }
 }
 
-/// Columns stay whole even if a thread died with the lock: rows are pushed without a panic.
+/// Columns stay valid even if a thread panicked with the lock: pushing a row does not panic.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The word to stop, which ends a wait at once.
+/// The request to stop, which ends a wait at once.
 #[derive(Debug, Default)]
 pub(crate) struct Stop {
     asked: Mutex<bool>,
@@ -102,7 +102,7 @@ impl Stop {
     }
 }
 
-/// What could not be read; each cause once, however often it strikes.
+/// Failures to read, each cause once, however often it occurs.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings(Mutex<(BTreeSet<String>, Vec<String>)>);
 

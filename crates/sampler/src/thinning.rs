@@ -1,15 +1,15 @@
-//! Values without those that only repeat the one before.
+//! Removes values that only repeat the one before.
 //!
-//! Enters: readings in order of time. Leaves: of each stretch of equal values its first and its
-//! last, so that a line through what is kept goes through every reading. Never: loses a change or
-//! the time of one.
+//! Enters: readings in order of time. Leaves: the first and last of each run of equal values, so
+//! that a line through the kept values goes through every reading. Never: loses a change or its
+//! time.
 
 use std::collections::HashMap;
 
 use crate::columns::Values;
 use crate::names::{NameId, Names};
 
-/// What was read last of one counter, and whether that row was held back.
+/// The latest reading of one counter, and whether its row was left out so far.
 #[derive(Debug)]
 struct Last {
     time_ns: i64,
@@ -29,13 +29,13 @@ pub(crate) struct Thinned {
 impl Thinned {
     /// Takes all rows of `values`, whose texts are in `names`; it is empty afterwards.
     pub(crate) fn append(&mut self, values: &mut Values, names: &Names) {
-        let moved = names.moved_to(&self.names);
+        let map = names.map_into(&self.names);
         for row in 0..values.time_ns.len() {
             let (Some(&time_ns), Some(source), Some(object), Some(name), Some(&value)) = (
                 values.time_ns.get(row),
-                values.source.get(row).and_then(|id| moved.of(*id)),
-                values.object.get(row).and_then(|id| moved.of(*id)),
-                values.name.get(row).and_then(|id| moved.of(*id)),
+                values.source.get(row).and_then(|id| map.of(*id)),
+                values.object.get(row).and_then(|id| map.of(*id)),
+                values.name.get(row).and_then(|id| map.of(*id)),
                 values.value.get(row),
             ) else {
                 break;
@@ -67,8 +67,8 @@ impl Thinned {
         self.last.insert(key, last);
     }
 
-    /// All rows, each counter's last reading among them. What comes later begins anew, so every
-    /// piece that is taken can be read on its own.
+    /// Takes all rows, with each counter's latest reading. Later rows start afresh, so each batch
+    /// can be read without the others.
     pub(crate) fn take(&mut self) -> Values {
         let mut held: Vec<_> = self.last.drain().filter(|(_, l)| l.held_back).collect();
         held.sort_by_key(|((source, object, name), last)| {

@@ -1,4 +1,4 @@
-//! The waits thread: what each busy process is doing, tick by tick.
+//! The waits thread: reads what each busy process is doing, tick by tick.
 //!
 //! Enters: rows of the waits query. Leaves: [`Waits`](crate::Waits). Never: counts the sampler
 //! itself, which the query leaves out.
@@ -13,14 +13,14 @@ use crate::backoff::Backoff;
 use crate::columns::Wait;
 use crate::configuration::WaitsQuery;
 use crate::cost::CpuMeter;
-use crate::link::{Link, may_pass};
+use crate::link::{Link, is_transient};
 use crate::names::Names;
 use crate::schedule::{Schedule, rest_after};
 use crate::server_clock::ServerClock;
 use crate::shared::Shared;
 
-/// Bits of a transaction's start that are not kept, a millisecond: the server's clock is hardly known
-/// better, and they would be most of what is stored.
+/// Low bits of a transaction's start that are dropped, about a millisecond: the offset of the
+/// server's clock is hardly known better, and these bits would need most of the storage.
 const XACT_START_NOISE: i64 = (1 << 20) - 1;
 
 const INT4: u32 = 23;
@@ -50,15 +50,15 @@ pub(crate) fn run(link: Link, first: Client, query: &WaitsQuery, shared: &Shared
     });
 }
 
-/// A look's rows, each with the start of its transaction by the server's clock, and that clock.
+/// The rows of one tick, each with the start of its transaction, and the server's clock.
 #[derive(Default)]
-struct Look {
+struct WaitsReading {
     names: Names,
     rows: Vec<(Wait, Option<i64>)>,
     clock_us: Option<i64>,
 }
 
-/// Reads until told to stop, or until the query proves to be of no use.
+/// Reads until asked to stop, or until the query proves unusable.
 fn serve(
     client: &mut Client,
     query: &WaitsQuery,
@@ -70,7 +70,7 @@ fn serve(
     let mut ready = None;
     let mut backoff = Backoff::default();
     schedule.resume(Instant::now());
-    let mut look = Look::default();
+    let mut look = WaitsReading::default();
     while !shared.stop.wait_until(schedule.due()) {
         let began = Instant::now();
         let late = schedule.is_late(began);
@@ -81,7 +81,7 @@ fn serve(
             Err(error) if error.is_fatal() => return Err(error),
             Err(error) => {
                 warn(shared, &error.to_string());
-                if !may_pass(&error) {
+                if !is_transient(&error) {
                     return Ok(());
                 }
                 pause = backoff.after(&error, Instant::now());
@@ -89,22 +89,22 @@ fn serve(
         }
         let now = Instant::now();
         let rest = rest_after(now - began, shared.busy_share).max(pause);
-        let left_out = schedule.advance_after_rest(now, now + rest);
-        shared.costs.book_ticks(late, left_out);
-        meter.book();
+        let skipped = schedule.advance_after_rest(now, now + rest);
+        shared.costs.count_ticks(late, skipped);
+        meter.count_cpu();
     }
     Ok(())
 }
 
-/// A tick, once the query is made ready; false where its columns are of no use.
+/// Reads one tick, after preparing the query if needed; false if its columns cannot be used.
 ///
-/// Making it ready may fail for the moment just as asking it may.
+/// Preparing may fail temporarily, just as reading may.
 fn read(
     client: &mut Client,
     query: &WaitsQuery,
     ready: &mut Option<Statement>,
     shared: &Shared,
-    look: &mut Look,
+    look: &mut WaitsReading,
     clock: &mut ServerClock,
 ) -> Result<bool, SessionError> {
     let statement = match ready {
@@ -123,7 +123,7 @@ fn tick(
     client: &mut Client,
     statement: &Statement,
     shared: &Shared,
-    look: &mut Look,
+    look: &mut WaitsReading,
     server_clock: &mut ServerClock,
 ) -> Result<(), SessionError> {
     look.rows.clear();
@@ -139,9 +139,9 @@ fn tick(
             look.clock_us = look.clock_us.or_else(|| row.int8(8));
         }
     })?;
-    // A scenario is over within milliseconds: look first, and book after that.
+    // Scenarios last milliseconds: read the board first, store the rows after it.
     let running = shared.board.as_ref().map(|board| board.running());
-    // The server looked around at some moment between question and answer.
+    // The server took its snapshot between query and answer: take the middle.
     let answered_ns = clock::now_ns();
     let tick_ns = asked_ns + (answered_ns - asked_ns) / 2;
     if let Some(clock_us) = look.clock_us {
@@ -164,7 +164,7 @@ fn tick(
             .and_then(|running| running.scenario(wait.pid?))
             .map(|scenario| look.names.intern(scenario));
         wait.xact_start_ns =
-            xact_start_us.map(|start| server_clock.as_ours_ns(start) & !XACT_START_NOISE);
+            xact_start_us.map(|start| server_clock.to_local_ns(start) & !XACT_START_NOISE);
     }
     let waits = look.rows.iter().map(|(wait, _)| *wait);
     shared.waits().append(tick_ns, waits, &look.names);
@@ -172,7 +172,7 @@ fn tick(
     Ok(())
 }
 
-/// Whether the server keeps from us what this process does, which is not the same as idle.
+/// Whether the server hides what this process does, for lack of a privilege.
 fn is_hidden(row: Row<'_>) -> bool {
     (2..6).all(|column| row.bytes(column).is_none())
 }

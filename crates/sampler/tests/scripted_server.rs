@@ -21,7 +21,7 @@ use scripted::{BEGUN_US, DAY, sampler, sampler_of, server, until};
 fn a_busy_backend_is_told_with_its_scenario_and_the_start_of_its_transaction() {
     let (port, _) = server();
     let board = Board::new(1, vec!["payment".into()]);
-    board.seat(0, 4711);
+    board.set_backend(0, 4711);
     board.enter(0, 0);
     let sampler = sampler(port, "busy", &[], Some(board));
     sampler.start().unwrap();
@@ -45,14 +45,14 @@ fn a_busy_backend_is_told_with_its_scenario_and_the_start_of_its_transaction() {
 
 #[test]
 fn each_session_only_reads_and_waits_for_nothing_long() {
-    let (port, mood) = server();
+    let (port, state) = server();
     let sampler = sampler(port, "busy", &["io"], None);
     sampler.start().unwrap();
     until("both", || {
         sampler.cost().wait_ticks >= 1 && sampler.cost().counter_reads >= 1
     });
     sampler.stop();
-    let said = mood.said.lock().unwrap();
+    let said = state.said.lock().unwrap();
     assert_eq!(said.len(), 2, "one for waits, one for counters: {said:?}");
     for wanted in [
         "statement_timeout = '5s'",
@@ -121,7 +121,7 @@ fn a_server_that_answers_slowly_is_asked_less_often_only_where_that_is_wanted() 
 
 #[test]
 fn a_query_that_takes_long_rests_by_its_own_share_and_the_others_go_on() {
-    let (port, mood) = server();
+    let (port, state) = server();
     let queries = [("late io", "0.001"), ("io", "null")].map(|(sql, share)| {
         format!(r#"{{"source": "{sql}", "sql": "{sql}", "every_s": 0.01, "busy_share": {share}}}"#)
     });
@@ -130,7 +130,7 @@ fn a_query_that_takes_long_rests_by_its_own_share_and_the_others_go_on() {
     // A minute's thousandth is 60 ms: after three readings of 25 ms it rests for 15 s or more.
     until("readings", || sampler.cost().counter_reads >= 100);
     sampler.stop();
-    let asked = mood.late.load(Ordering::SeqCst);
+    let asked = state.late.load(Ordering::SeqCst);
     assert!((1..=3).contains(&asked), "{asked}");
     assert_eq!(sampler.cost().rested_ticks, 0, "told of slow servers only");
     let values = sampler.take_counters();
@@ -147,8 +147,8 @@ fn a_glance_takes_nothing_away() {
         sampler.cost().counter_reads >= 1 && sampler.cost().wait_ticks >= 3
     });
     sampler.stop();
-    let seen = sampler.glance(&["s io".to_owned()]);
-    assert_eq!(seen, sampler.glance(&["s io".to_owned()]));
+    let seen = sampler.live_view(&["s io".to_owned()]);
+    assert_eq!(seen, sampler.live_view(&["s io".to_owned()]));
     let ticks = sampler.take_waits().tick_ns.len();
     assert!(seen.contains(&format!(r#""IO:WalSync":{ticks}"#)), "{seen}");
     assert!(
@@ -231,15 +231,15 @@ fn a_query_that_cannot_be_made_ready_for_the_moment_is_tried_again() {
 
 #[test]
 fn sampling_goes_on_after_the_server_was_away_with_one_warning() {
-    let (port, mood) = server();
+    let (port, state) = server();
     let sampler = sampler(port, "busy", &["io"], None);
     sampler.start().unwrap();
     until("ticks", || sampler.cost().wait_ticks >= 3);
-    mood.hangs_up.store(true, Ordering::SeqCst);
+    state.hangs_up.store(true, Ordering::SeqCst);
     until("the loss", || !sampler.warnings().is_empty());
     thread::sleep(Duration::from_millis(100));
     let (ticks, reads) = (sampler.cost().wait_ticks, sampler.cost().counter_reads);
-    mood.hangs_up.store(false, Ordering::SeqCst);
+    state.hangs_up.store(false, Ordering::SeqCst);
     until("both back", || {
         let cost = sampler.cost();
         cost.wait_ticks > ticks + 3 && cost.counter_reads > reads + 3
@@ -250,20 +250,20 @@ fn sampling_goes_on_after_the_server_was_away_with_one_warning() {
 
 #[test]
 fn a_login_that_is_refused_is_not_tried_over_and_over() {
-    let ((port, mood), (other, _)) = (server(), server());
+    let ((port, state), (other, _)) = (server(), server());
     let (refused, clock) = (
         sampler(port, "busy", &["io"], None),
         sampler(other, "busy", &[], None),
     );
     refused.start().unwrap();
     until("ticks", || refused.cost().wait_ticks >= 3);
-    mood.refuses.store(true, Ordering::SeqCst);
-    mood.hangs_up.store(true, Ordering::SeqCst);
-    until("both refused", || mood.refused.load(Ordering::SeqCst) == 2);
+    state.refuses.store(true, Ordering::SeqCst);
+    state.hangs_up.store(true, Ordering::SeqCst);
+    until("both refused", || state.refused.load(Ordering::SeqCst) == 2);
     clock.start().unwrap();
     // Two seconds, in which there were four tries of each once.
     until("a while", || clock.cost().wait_ticks >= 200);
-    assert_eq!(mood.refused.load(Ordering::SeqCst), 2);
+    assert_eq!(state.refused.load(Ordering::SeqCst), 2);
     refused.stop();
     clock.stop();
 }

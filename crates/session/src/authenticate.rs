@@ -1,4 +1,4 @@
-//! Proves to the server who we are, and with SCRAM the server to us.
+//! Authenticates a session; with SCRAM the server authenticates itself too.
 //!
 //! Enters: a stream on which the start-up message was sent. Leaves: the stream just after
 //! AuthenticationOk. Never: GSSAPI, or a password in a message.
@@ -12,19 +12,22 @@ use postgres_protocol::authentication::sasl::{
 use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 
-use crate::connect::Opening;
+use crate::opening::Opening;
 use crate::tls::ChannelBinding;
-use crate::{Endpoint, SessionError, requirement};
+use crate::{Endpoint, SessionError, require_auth};
 
 pub(crate) fn authenticate(
     opening: &mut Opening<'_>,
     endpoint: &Endpoint,
 ) -> Result<(), SessionError> {
     let message = opening.receive()?;
-    // A local socket has no channel to bind, and a demand for it holds all the same.
+    // A unix socket has no TLS channel to bind, so channel_binding=require fails on it too.
     let binds = endpoint.tls.channel_binding == ChannelBinding::Require;
     if binds && !matches!(message, Message::AuthenticationSasl(_)) {
-        return Err(unbound(endpoint, "it asks for no SCRAM"));
+        return Err(channel_binding_failed(
+            endpoint,
+            "it does not ask for SCRAM",
+        ));
     }
     match message {
         Message::AuthenticationOk => return check_method(endpoint, "none"),
@@ -46,11 +49,11 @@ pub(crate) fn authenticate(
         Message::AuthenticationScmCredential => {
             return Err(unsupported(endpoint, "SCM credentials"));
         }
-        _ => return Err(opening.protocol("an answer to the start-up message that is none")),
+        _ => return Err(opening.protocol("unexpected reply to the start-up message")),
     }
     match opening.receive()? {
         Message::AuthenticationOk => Ok(()),
-        _ => Err(opening.protocol("no word on the password")),
+        _ => Err(opening.protocol("no reply to the password")),
     }
 }
 
@@ -78,7 +81,7 @@ fn scram(
     opening.send(&request)?;
 
     let Message::AuthenticationSaslContinue(body) = opening.receive()? else {
-        return Err(opening.protocol("SCRAM that does not go on"));
+        return Err(opening.protocol("unexpected message during SCRAM"));
     };
     scram.update(body.data()).map_err(untrusted)?;
 
@@ -87,14 +90,14 @@ fn scram(
         .map_err(|error| opening.protocol(&error.to_string()))?;
     opening.send(&request)?;
 
-    // A server that skips its own proof may not know the password at all.
+    // A server that sends no SCRAM signature may not know the password.
     let Message::AuthenticationSaslFinal(body) = opening.receive()? else {
-        return Err(opening.protocol("SCRAM without the server's proof"));
+        return Err(opening.protocol("SCRAM ended without the server's signature"));
     };
     scram.finish(body.data()).map_err(untrusted)
 }
 
-/// With channel binding where TLS is on and the server offers it, unless told otherwise.
+/// Uses channel binding where TLS is on and the server offers it, unless `channel_binding=disable`.
 fn choose(
     opening: &Opening<'_>,
     endpoint: &Endpoint,
@@ -106,7 +109,10 @@ fn choose(
         return if is_offered {
             Err(opening.protocol("SCRAM-SHA-256-PLUS offered without TLS"))
         } else if wanted == ChannelBinding::Require {
-            Err(unbound(endpoint, "the connection has no TLS"))
+            Err(channel_binding_failed(
+                endpoint,
+                "the connection has no TLS",
+            ))
         } else if offered.contains(&SCRAM_SHA_256) {
             Ok((SCRAM_SHA_256, sasl::ChannelBinding::unsupported()))
         } else {
@@ -114,17 +120,20 @@ fn choose(
         };
     };
     if is_offered && wanted != ChannelBinding::Disable {
-        let end_point = end_point.map_err(|problem| unbound(endpoint, &problem))?;
+        let end_point = end_point.map_err(|problem| channel_binding_failed(endpoint, &problem))?;
         let binding = sasl::ChannelBinding::tls_server_end_point(end_point);
         return Ok((SCRAM_SHA_256_PLUS, binding));
     }
     if wanted == ChannelBinding::Require {
-        return Err(unbound(endpoint, "it offers SCRAM without it"));
+        return Err(channel_binding_failed(
+            endpoint,
+            "it offers SCRAM without it",
+        ));
     }
     if !offered.contains(&SCRAM_SHA_256) {
         return Err(unsupported(endpoint, &offered.join(", ")));
     }
-    // Saying that we could have lets the server notice whoever hid its offer.
+    // This flag lets the server detect a man in the middle that removed its offer.
     let binding = if wanted == ChannelBinding::Disable {
         sasl::ChannelBinding::unsupported()
     } else {
@@ -150,15 +159,15 @@ fn password(endpoint: &Endpoint) -> Result<&str, SessionError> {
         })
 }
 
-/// Before anything of the password is told.
+/// Checks `require_auth` before anything derived from the password is sent.
 fn check_method(endpoint: &Endpoint, method: &str) -> Result<(), SessionError> {
     let place = || endpoint.to_string();
-    match requirement::allows(&endpoint.require_auth, method) {
+    match require_auth::allows(&endpoint.require_auth, method) {
         Ok(true) => Ok(()),
         Ok(false) => Err(SessionError::Demand {
             place: place(),
             rule: format!("require_auth={}", endpoint.require_auth),
-            problem: format!("its method is {method}"),
+            problem: format!("it asks for {method}"),
         }),
         Err(problem) => Err(SessionError::Endpoint {
             place: place(),
@@ -167,7 +176,7 @@ fn check_method(endpoint: &Endpoint, method: &str) -> Result<(), SessionError> {
     }
 }
 
-fn unbound(endpoint: &Endpoint, problem: &str) -> SessionError {
+fn channel_binding_failed(endpoint: &Endpoint, problem: &str) -> SessionError {
     let rule = match endpoint.tls.channel_binding {
         ChannelBinding::Require => "channel_binding=require",
         ChannelBinding::Prefer | ChannelBinding::Disable => "channel_binding=prefer",

@@ -1,12 +1,12 @@
-//! Which backend runs which scenario at this moment.
+//! A lock-free table of which backend runs which scenario at this moment.
 //!
-//! Enters: the engine's word that a connection began or ended a transaction. Leaves: snapshots
+//! Enters: the engine's calls when a connection begins or ends a transaction. Leaves: snapshots
 //! for the sampler. Never: locks or waits, since the engine writes here on every transaction.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A slot for each connection of a load, written by the connection's own thread only.
+/// One slot per connection of a load; only the thread of that connection writes it.
 #[derive(Debug)]
 pub struct Board {
     slots: Vec<Slot>,
@@ -14,8 +14,8 @@ pub struct Board {
 }
 
 /// Process id in the high half, scenario index plus one (0: between transactions) in the low
-/// half: one word, so that a reader never pairs a pid with another session's scenario. Each has
-/// a cache line of its own because neighbours may belong to different threads.
+/// half. It is one word so that a reader never pairs a pid with another session's scenario, and
+/// it fills a cache line because neighbouring slots may belong to different threads.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Slot(AtomicU64);
@@ -32,7 +32,7 @@ impl Board {
     }
 
     /// The connection in `slot` is now served by backend `pid`, and idle.
-    pub fn seat(&self, slot: usize, pid: i32) {
+    pub fn set_backend(&self, slot: usize, pid: i32) {
         if let Some(slot) = self.slots.get(slot) {
             slot.0
                 .store(u64::from(pid.cast_unsigned()) << 32, Ordering::Relaxed);
@@ -59,7 +59,7 @@ impl Board {
         }
     }
 
-    /// What runs now, to look up by pid.
+    /// A snapshot of the running scenarios, for lookup by pid.
     #[must_use]
     pub fn running(&self) -> Running<'_> {
         let mut busy: Vec<(i32, usize)> = self
@@ -85,7 +85,7 @@ pub struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    /// The scenario that backend `pid` runs; `None` where it is idle or not of this load.
+    /// The scenario that backend `pid` runs; `None` if it is idle or not of this load.
     #[must_use]
     pub fn scenario(&self, pid: i32) -> Option<&'a str> {
         let at = self.busy.binary_search_by_key(&pid, |&(pid, _)| pid).ok()?;
@@ -105,8 +105,8 @@ mod tests {
     #[test]
     fn a_backend_is_found_between_enter_and_leave() {
         let board = board();
-        board.seat(0, 4711);
-        board.seat(2, 4000);
+        board.set_backend(0, 4711);
+        board.set_backend(2, 4000);
         assert_eq!(board.running().scenario(4711), None);
         board.enter(0, 1);
         board.enter(2, 0);
@@ -121,9 +121,9 @@ mod tests {
     #[test]
     fn a_new_backend_in_a_slot_starts_idle() {
         let board = board();
-        board.seat(1, 10);
+        board.set_backend(1, 10);
         board.enter(1, 0);
-        board.seat(1, 11);
+        board.set_backend(1, 11);
         assert_eq!(board.running().scenario(10), None);
         assert_eq!(board.running().scenario(11), None);
     }
@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn slots_and_scenarios_that_do_not_exist_are_ignored() {
         let board = board();
-        board.seat(9, 1);
+        board.set_backend(9, 1);
         board.enter(9, 0);
         board.leave(9);
-        board.seat(0, 1);
+        board.set_backend(0, 1);
         board.enter(0, u16::MAX);
         assert_eq!(board.running().scenario(1), None);
     }
@@ -145,9 +145,9 @@ mod tests {
         let writer = Arc::clone(&board);
         let thread = std::thread::spawn(move || {
             for _ in 0..20_000 {
-                writer.seat(0, 100);
+                writer.set_backend(0, 100);
                 writer.enter(0, 0);
-                writer.seat(0, 101);
+                writer.set_backend(0, 101);
                 writer.enter(0, 1);
             }
         });

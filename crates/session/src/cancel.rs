@@ -1,7 +1,7 @@
 //! Cancels the statement of another session.
 //!
 //! Enters: the key that the server gave that session. Leaves: nothing; the statement, if there
-//! is one, ends with an error. Never: says whether there was one: the server does not tell.
+//! is one, ends with an error. Never: says whether there was one: the server does not report it.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use postgres_protocol::message::frontend;
 use crate::stream::time_left;
 use crate::{Connector, SessionError};
 
-/// What the server wants to see before it cancels a session's statement.
+/// The key that the server requires before it cancels a session's statement.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct CancelKey {
     pub(crate) backend_pid: i32,
@@ -28,7 +28,7 @@ impl CancelKey {
         }
     }
 
-    /// The message that a connection begins with in place of a session.
+    /// The first message of a connection that cancels instead of opening a session.
     pub(crate) fn request(self) -> BytesMut {
         let mut request = BytesMut::new();
         frontend::cancel_request(self.backend_pid, self.secret, &mut request);
@@ -37,11 +37,11 @@ impl CancelKey {
 }
 
 impl Connector {
-    /// Asks the server to cancel a session's statement, over a connection of its own made as
-    /// that of a session is; returns when it has taken the request, or after `patience`.
+    /// Asks the server to cancel a session's statement, over a second connection opened with the
+    /// same parameters; returns when the server has taken the request, or after `patience`.
     pub fn cancel(&self, key: CancelKey, patience: Duration) -> Result<(), SessionError> {
         let deadline = Instant::now() + patience;
-        let mut stream = self.reach(deadline)?;
+        let mut stream = self.connect(deadline)?;
         let exchange = time_left(deadline)
             .and_then(|left| stream.set_timeout(Some(left)))
             .and_then(|()| stream.write_all(&key.request()))
@@ -55,7 +55,7 @@ impl Connector {
     }
 }
 
-/// The secret lets anybody cancel: it is not shown.
+/// Hides the secret, because with it anybody can cancel the statement.
 impl fmt::Debug for CancelKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CancelKey")

@@ -2,7 +2,7 @@
 //!
 //! Enters: a [`Session`] and SQL without parameters. Leaves: rows in binary form, handed over one
 //! by one. Never: keeps a result set, retries, or reconnects; after a
-//! [fatal](SessionError::is_fatal) error the client is of no more use.
+//! [fatal](SessionError::is_fatal) error the client cannot be used again.
 
 use std::io;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub use crate::row::Row;
 use crate::wire::Wire;
 use crate::{ServerError, Session, SessionError};
 
-/// A session to ask questions on, one after the other.
+/// A session that runs one query at a time.
 pub struct Client {
     wire: Wire,
     place: String,
@@ -29,7 +29,7 @@ pub struct Client {
     ranges: Vec<Option<Range<usize>>>,
 }
 
-/// A prepared query, of use only with the client that prepared it.
+/// A prepared query; only the client that prepared it can run it.
 #[derive(Debug)]
 pub struct Statement {
     pub columns: Vec<Column>,
@@ -118,11 +118,11 @@ impl Client {
         })
     }
 
-    /// Says goodbye, so that the server does not log a lost connection.
+    /// Sends Terminate, so that the server does not log a lost connection.
     pub fn close(mut self) {
         self.request.clear();
         frontend::terminate(&mut self.request);
-        // Whether the server still listens makes no difference to one who leaves.
+        // The session ends either way, so a failure to send is ignored.
         let _ = self.wire.send(&self.request);
     }
 
@@ -132,7 +132,9 @@ impl Client {
         F: FnMut(Message, &mut Vec<Option<Range<usize>>>) -> io::Result<()>,
     {
         if let Err(error) = self.wire.send(&self.request) {
-            return Err(self.last_words().unwrap_or_else(|| self.broken(&error)));
+            return Err(self
+                .pending_refusal()
+                .unwrap_or_else(|| self.broken(&error)));
         }
         let mut refusal = None;
         loop {
@@ -150,7 +152,7 @@ impl Client {
                     refusal = Some(error);
                 }
                 Ok(Message::CopyInResponse(_) | Message::CopyOutResponse(_)) => {
-                    return Err(self.protocol("COPY is not for this client"));
+                    return Err(self.protocol("COPY, which this client does not support"));
                 }
                 Ok(message) => on_message(message, &mut self.ranges)
                     .map_err(|error| self.protocol(&error.to_string()))?,
@@ -159,8 +161,8 @@ impl Client {
         }
     }
 
-    /// Why the server hung up, where it said so before a request ran into the closed connection.
-    fn last_words(&mut self) -> Option<SessionError> {
+    /// The error that the server sent before it closed the connection, if there is one to read.
+    fn pending_refusal(&mut self) -> Option<SessionError> {
         loop {
             match self.wire.receive().ok()? {
                 Message::ErrorResponse(body) => {

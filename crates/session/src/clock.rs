@@ -1,4 +1,4 @@
-//! The one time axis of a run.
+//! The time axis that a whole run shares.
 //!
 //! Enters: nothing, or an `Instant`. Leaves: nanoseconds of Unix time. Never: follows a clock
 //! step, because the wall clock is read once per process and only the monotonic clock since.
@@ -15,7 +15,7 @@ fn origin() -> &'static Origin {
     static ORIGIN: OnceLock<Origin> = OnceLock::new();
     ORIGIN.get_or_init(|| {
         let instant = Instant::now();
-        // A clock set before 1970 gives 0: the axis is then wrong by a constant, never bent.
+        // A clock set before 1970 gives 0: the axis is then wrong by a constant, but still steady.
         let since_epoch = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or(Duration::ZERO);
@@ -30,7 +30,7 @@ fn nanoseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// The present time on the axis.
+/// The current time on the axis.
 #[must_use]
 pub fn now_ns() -> i64 {
     // The origin must be older than the reading, also on the very first call.
@@ -38,7 +38,7 @@ pub fn now_ns() -> i64 {
     origin.unix_ns + nanoseconds(origin.instant.elapsed())
 }
 
-/// Where on the axis `instant` lies; instants before the first reading are exact too.
+/// The time of `instant` on the axis; instants before the first reading are exact too.
 #[must_use]
 pub fn unix_ns(instant: Instant) -> i64 {
     let origin = origin();

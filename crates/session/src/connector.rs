@@ -1,6 +1,6 @@
-//! The way to one endpoint: with TLS or without, in the order that libpq tries.
+//! Connects to one endpoint, with TLS or without, in the order that libpq tries.
 //!
-//! Enters: an [`Endpoint`]. Leaves: a [`Session`] each time one is asked for. Never: reads a
+//! Enters: an [`Endpoint`]. Leaves: a [`Session`] for each call of `open`. Never: reads a
 //! certificate file twice, or goes to another server than the endpoint's.
 
 use std::io::{self, Read, Write};
@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use crate::connect::Opening;
 use crate::error::{is_timeout, tls_problem};
+use crate::session::Failure;
 use crate::stream::time_left;
 use crate::tls::{SslMode, SslNegotiation, Tls};
 use crate::wire::Wire;
@@ -22,30 +22,15 @@ const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 #[derive(Debug)]
 pub struct Connector {
     endpoint: Endpoint,
-    /// Read when first needed: where it comes to no handshake, a bad file does no harm.
+    /// Certificate files, read at the first handshake: without one a bad file does no harm.
     tls: OnceLock<Result<Tls, String>>,
     stays_plain: AtomicBool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum ConnectMode {
     Plain,
     Tls,
-}
-
-/// Why one way led nowhere, and whether libpq would try the other.
-pub(crate) struct Failure {
-    pub(crate) error: SessionError,
-    pub(crate) is_worth_another: bool,
-}
-
-impl From<SessionError> for Failure {
-    fn from(error: SessionError) -> Failure {
-        Failure {
-            error,
-            is_worth_another: false,
-        }
-    }
 }
 
 impl Connector {
@@ -72,20 +57,20 @@ impl Connector {
                 problem,
             });
         }
-        self.try_ways(|way| self.attempt(way, application_name, deadline))
+        self.try_modes(|way| self.attempt(way, application_name, deadline))
     }
 
-    /// A stream on which nothing was said yet, on the first way that leads to the server.
-    pub(crate) fn reach(&self, deadline: Instant) -> Result<Stream, SessionError> {
-        self.try_ways(|way| self.stream(way, deadline))
+    /// A connected stream on which no protocol message was sent, in the first mode that works.
+    pub(crate) fn connect(&self, deadline: Instant) -> Result<Stream, SessionError> {
+        self.try_modes(|way| self.stream(way, deadline))
     }
 
-    fn try_ways<T>(
+    fn try_modes<T>(
         &self,
-        mut attempt: impl FnMut(Way) -> Result<T, Failure>,
+        mut attempt: impl FnMut(ConnectMode) -> Result<T, Failure>,
     ) -> Result<T, SessionError> {
         let mut earlier = None;
-        for way in self.ways() {
+        for way in self.modes() {
             match attempt(*way) {
                 Ok(reached) => return Ok(reached),
                 Err(failure) => {
@@ -99,45 +84,45 @@ impl Connector {
         }
         Err(earlier.unwrap_or_else(|| SessionError::Endpoint {
             place: self.endpoint.to_string(),
-            problem: "there is no way to it".to_owned(),
+            problem: "no way of connecting is left to try".to_owned(),
         }))
     }
 
-    /// From now on sessions are opened without TLS, for those before came to be so: a server
-    /// that would take TLS by now is not asked.
+    /// Opens later sessions without TLS, as the earlier ones came to be: the server is not asked
+    /// for TLS again, even if it now offers it.
     pub fn stay_plain(&self) {
         self.stays_plain.store(true, Ordering::Relaxed);
     }
 
-    fn ways(&self) -> &'static [Way] {
+    fn modes(&self) -> &'static [ConnectMode] {
         match self.endpoint.tls.sslmode {
-            _ if self.stays_plain.load(Ordering::Relaxed) => &[Way::Plain],
-            _ if self.endpoint.is_local() => &[Way::Plain],
-            SslMode::Disable => &[Way::Plain],
-            SslMode::Allow => &[Way::Plain, Way::Tls],
-            SslMode::Prefer => &[Way::Tls, Way::Plain],
-            SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull => &[Way::Tls],
+            _ if self.stays_plain.load(Ordering::Relaxed) => &[ConnectMode::Plain],
+            _ if self.endpoint.is_local() => &[ConnectMode::Plain],
+            SslMode::Disable => &[ConnectMode::Plain],
+            SslMode::Allow => &[ConnectMode::Plain, ConnectMode::Tls],
+            SslMode::Prefer => &[ConnectMode::Tls, ConnectMode::Plain],
+            SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull => &[ConnectMode::Tls],
         }
     }
 
     fn attempt(
         &self,
-        way: Way,
+        way: ConnectMode,
         application_name: &str,
         deadline: Instant,
     ) -> Result<Session, Failure> {
-        Opening::run(
+        Session::establish(
             Wire::new(self.stream(way, deadline)?, Some(deadline)),
             &self.endpoint,
             application_name,
         )
     }
 
-    fn stream(&self, way: Way, deadline: Instant) -> Result<Stream, Failure> {
+    fn stream(&self, way: ConnectMode, deadline: Instant) -> Result<Stream, Failure> {
         let stream = Stream::connect(&self.endpoint, deadline)?;
         match way {
-            Way::Plain => Ok(stream),
-            Way::Tls => self.encrypt(stream, deadline),
+            ConnectMode::Plain => Ok(stream),
+            ConnectMode::Tls => self.encrypt(stream, deadline),
         }
     }
 
@@ -155,13 +140,13 @@ impl Connector {
                     .into());
                 }
                 Ok(b'E') => {
-                    let problem = "it answers the question for TLS with an error";
+                    let problem = "it answers the request for TLS with an error";
                     return Err(self.tls_failure(problem).into());
                 }
                 Ok(_) => {
                     return Err(SessionError::Protocol {
                         place: self.endpoint.to_string(),
-                        problem: "no answer to the question for TLS".to_owned(),
+                        problem: "no answer to the request for TLS".to_owned(),
                     }
                     .into());
                 }
@@ -173,25 +158,27 @@ impl Connector {
         };
         let prepared = self
             .tls
-            .get_or_init(|| Tls::prepare(tls, self.endpoint.name_to_prove()));
+            .get_or_init(|| Tls::prepare(tls, self.endpoint.certificate_host()));
         let outcome = match prepared {
-            Ok(prepared) => prepared.shake_hands(socket, deadline),
-            Err(problem) => return Err(self.worth_another(self.tls_failure(problem))),
+            Ok(prepared) => prepared.handshake(socket, deadline),
+            Err(problem) => return Err(self.maybe_retryable(self.tls_failure(problem))),
         };
         match outcome {
             Ok(stream) => Ok(Stream::Tls(Box::new(stream))),
             Err(error) if is_timeout(&error) => Err(self.unreachable(&error).into()),
             Err(error) => {
                 let problem = tls_problem(&error).unwrap_or_else(|| match error.kind() {
-                    io::ErrorKind::UnexpectedEof => "it hung up in the handshake".to_owned(),
+                    io::ErrorKind::UnexpectedEof => {
+                        "it closed the connection during the handshake".to_owned()
+                    }
                     _ => error.to_string(),
                 });
-                Err(self.worth_another(self.tls_failure(&problem)))
+                Err(self.maybe_retryable(self.tls_failure(&problem)))
             }
         }
     }
 
-    /// The server's one byte. Reading no more keeps anything that follows inside TLS.
+    /// Reads the server's one-byte answer and no more, so that all that follows is read by TLS.
     fn ask_for_tls(&self, stream: &mut Stream, deadline: Instant) -> io::Result<u8> {
         stream.set_timeout(Some(time_left(deadline)?))?;
         stream.write_all(&SSL_REQUEST)?;
@@ -201,7 +188,7 @@ impl Connector {
         Ok(answer)
     }
 
-    fn worth_another(&self, error: SessionError) -> Failure {
+    fn maybe_retryable(&self, error: SessionError) -> Failure {
         Failure {
             error,
             is_worth_another: true,
@@ -217,5 +204,12 @@ impl Connector {
 
     fn unreachable(&self, error: &io::Error) -> SessionError {
         SessionError::while_opening(&self.endpoint, error)
+    }
+}
+
+impl Session {
+    /// Connects and authenticates, blocking; for many sessions use a [`Connector`].
+    pub fn open(endpoint: &Endpoint, application_name: &str) -> Result<Session, SessionError> {
+        Connector::new(endpoint.clone()).open(application_name)
     }
 }

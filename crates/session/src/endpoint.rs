@@ -1,4 +1,4 @@
-//! Where a server listens and whom to be there.
+//! Where a server listens, and which user and database to connect to.
 //!
 //! Enters: the `connection` object of a configuration. Leaves: [`Endpoint`]. Never: shows the
 //! password, in `Debug` or in a message.
@@ -20,7 +20,7 @@ use crate::tls::TlsParameters;
 #[serde(deny_unknown_fields)]
 pub struct Endpoint {
     pub host: String,
-    /// Where to go in place of a lookup of `host`, as libpq has it; empty for none.
+    /// Address to connect to instead of looking `host` up, as in libpq; empty for none.
     #[serde(default)]
     pub hostaddr: String,
     pub port: u16,
@@ -34,7 +34,7 @@ pub struct Endpoint {
     pub connect_timeout_s: f64,
     #[serde(default)]
     pub tls: TlsParameters,
-    /// Ways to authenticate that will do, as libpq's `require_auth`; empty for any.
+    /// Accepted authentication methods, as libpq's `require_auth`; empty for any.
     #[serde(default)]
     pub require_auth: String,
     #[serde(default)]
@@ -45,11 +45,11 @@ fn default_connect_timeout_s() -> f64 {
     10.0
 }
 
-/// Longer than anybody waits, short enough for every clock's arithmetic.
+/// Longer than any user waits, and short enough for the arithmetic of every clock.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
 impl Endpoint {
-    /// Where the socket is, for a host that is no network host.
+    /// The address of the unix socket, if `host` names one.
     pub(crate) fn socket_address(&self) -> Option<io::Result<SocketAddrUnix>> {
         if !self.is_local() {
             return None;
@@ -62,22 +62,22 @@ impl Endpoint {
         Some(address.map_err(io::Error::from))
     }
 
-    /// Whether it is reached over a unix socket, on which there is no TLS.
+    /// Whether the server is reached over a unix socket, which has no TLS.
     pub(crate) fn is_local(&self) -> bool {
         self.hostaddr.is_empty() && self.host.starts_with(['/', '@'])
     }
 
-    /// The host as the resolver wants it: an IPv6 address without its brackets.
+    /// The host in the resolver's form: an IPv6 address without its brackets.
     pub(crate) fn host_name(&self) -> &str {
         if self.hostaddr.is_empty() {
-            self.name_to_prove()
+            self.certificate_host()
         } else {
             &self.hostaddr
         }
     }
 
     /// The host that the server's certificate must be for.
-    pub(crate) fn name_to_prove(&self) -> &str {
+    pub(crate) fn certificate_host(&self) -> &str {
         self.host
             .strip_prefix('[')
             .and_then(|rest| rest.strip_suffix(']'))
@@ -213,7 +213,7 @@ mod tests {
         };
         assert!(pinned.socket_address().is_none());
         assert_eq!(pinned.host_name(), "10.0.0.1");
-        assert_eq!(pinned.name_to_prove(), "/run/pg");
+        assert_eq!(pinned.certificate_host(), "/run/pg");
     }
 
     #[test]

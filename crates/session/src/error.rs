@@ -1,4 +1,4 @@
-//! What can go wrong with a session.
+//! The errors of a session.
 //!
 //! Enters: input/output errors and ErrorResponse messages. Leaves: one-line messages that name
 //! the server and the fix. Never: a password, a second line.
@@ -37,7 +37,7 @@ pub enum SessionError {
     #[error("no TLS with PostgreSQL at {place}: {problem}")]
     Tls { place: String, problem: String },
 
-    /// Both ways that the sslmode allows led nowhere.
+    /// Neither the attempt with TLS nor the one without, both of which sslmode allows, succeeded.
     #[error("{last}; before that: {first}")]
     Both {
         first: Box<SessionError>,
@@ -60,7 +60,7 @@ pub enum SessionError {
     )]
     Authentication { place: String, method: String },
 
-    #[error("PostgreSQL at {place} does not do what {rule} demands: {problem}")]
+    #[error("PostgreSQL at {place} does not meet {rule}: {problem}")]
     Demand {
         place: String,
         rule: String,
@@ -93,7 +93,7 @@ impl SessionError {
         self.server_error().map(|error| error.sqlstate.as_str())
     }
 
-    /// What the server said, where it said something.
+    /// The server's error message, if it sent one.
     #[must_use]
     pub fn server_error(&self) -> Option<&ServerError> {
         match self {
@@ -105,7 +105,7 @@ impl SessionError {
         }
     }
 
-    /// Whether the session is of no more use: everything but a query that the server refused.
+    /// Whether the session cannot be used again: true for all errors but a refused query.
     #[must_use]
     pub fn is_fatal(&self) -> bool {
         match self {
@@ -116,7 +116,7 @@ impl SessionError {
 }
 
 impl SessionError {
-    /// The failure of the second way, with that of the first where it tells something else.
+    /// The error of the second attempt, with that of the first if they differ.
     pub(crate) fn after(first: Option<SessionError>, last: SessionError) -> SessionError {
         match first {
             None => last,
@@ -130,7 +130,7 @@ impl SessionError {
         }
     }
 
-    /// A failure of the socket, worded for somebody who tries to connect.
+    /// A socket error during connecting, with advice for the user.
     pub(crate) fn while_opening(endpoint: &Endpoint, error: &io::Error) -> SessionError {
         let place = endpoint.to_string();
         if let Some(problem) = tls_problem(error) {
@@ -168,7 +168,7 @@ fn advice(error: &ServerError) -> &'static str {
     }
 }
 
-/// What the server says of an error.
+/// An ErrorResponse of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerError {
     /// ERROR, FATAL or PANIC, in English whatever `lc_messages` is.
@@ -180,7 +180,7 @@ pub struct ServerError {
 }
 
 impl ServerError {
-    /// Takes an ErrorResponse apart; what cannot be read is left empty.
+    /// Parses an ErrorResponse; fields that cannot be read stay empty.
     #[must_use]
     pub fn parse(body: &ErrorResponseBody) -> ServerError {
         let mut error = ServerError {
@@ -191,7 +191,7 @@ impl ServerError {
             hint: None,
         };
         let mut fields = body.fields();
-        // A cut-off message still tells what came before the cut.
+        // The fields before the cut of a truncated message are still used.
         while let Ok(Some(field)) = fields.next() {
             // Before the client encoding is settled, a message may be in any encoding.
             let value = || String::from_utf8_lossy(field.value_bytes()).into_owned();
@@ -251,7 +251,7 @@ pub(crate) fn is_timeout(error: &io::Error) -> bool {
     )
 }
 
-/// What TLS has to say, where it is the one that failed.
+/// The TLS error inside an input/output error, if that is what failed.
 pub(crate) fn tls_problem(error: &io::Error) -> Option<String> {
     let error = error.get_ref()?.downcast_ref::<rustls::Error>()?;
     Some(match error {

@@ -1,7 +1,7 @@
-//! How the kernel finds out that a peer is gone, by libpq's parameters.
+//! TCP keepalives, by libpq's parameters: how the kernel notices that a peer is gone.
 //!
-//! Enters: the `keepalive` object of an endpoint. Leaves: a socket set up so. Never: a default
-//! of its own; 0 is the system's.
+//! Enters: the `keepalive` object of an endpoint. Leaves: a socket with these options set. Never:
+//! sets its own defaults; 0 keeps the system's.
 
 use std::io;
 use std::net::TcpStream;

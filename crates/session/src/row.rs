@@ -10,8 +10,8 @@ use postgres_protocol::message::backend::DataRowBody;
 
 /// One row of a result, in binary form.
 ///
-/// Every reader returns `None` for NULL, for a column that is not there, and for a value that is
-/// not of the type asked for: check the types once, in [`Statement::columns`](crate::client::Statement).
+/// Every getter returns `None` for NULL, for a column that does not exist, and for a value of
+/// another type: check the types once, in `Statement::columns`.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a> {
     buffer: &'a [u8],

@@ -1,7 +1,7 @@
 //! A connection to a server, of any kind.
 //!
 //! Enters: an [`Endpoint`](crate::Endpoint) and a deadline. Leaves: a connected [`Stream`].
-//! Never: says anything to the server, or waits longer than the deadline, name lookup included.
+//! Never: sends anything, or waits longer than the deadline, name lookup included.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
@@ -49,7 +49,7 @@ impl Stream {
         })
     }
 
-    /// Whether bytes go over the socket as they are.
+    /// Whether bytes go over the socket unencrypted.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         !matches!(self, Stream::Tls(_))
@@ -79,7 +79,7 @@ impl Stream {
     }
 }
 
-/// The time left, never zero: a zero timeout means "for ever" to the kernel.
+/// The remaining time, never zero: a zero timeout means "for ever" to the kernel.
 pub(crate) fn time_left(deadline: Instant) -> io::Result<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left < Duration::from_millis(1) {
@@ -91,7 +91,7 @@ pub(crate) fn time_left(deadline: Instant) -> io::Result<Duration> {
 
 fn connect_unix(address: &SocketAddrUnix, deadline: Instant) -> io::Result<UnixStream> {
     // The standard library cannot limit this connect, which waits while the backlog is full.
-    // The kernel takes the send timeout for it.
+    // The kernel limits it by the send timeout.
     let socket = socket_with(
         AddressFamily::UNIX,
         SocketType::STREAM,
@@ -107,7 +107,7 @@ fn connect_tcp(endpoint: &Endpoint, deadline: Instant) -> io::Result<TcpStream> 
     let addresses = addresses(endpoint.host_name(), endpoint.port, deadline)?;
     let mut last_error = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for (n, address) in addresses.iter().enumerate() {
-        // An address that never answers must not use up the time of those after it.
+        // An address that does not answer must leave time for the addresses after it.
         let shares = u32::try_from(addresses.len() - n).unwrap_or(u32::MAX);
         let left = match time_left(deadline) {
             Ok(left) => left / shares,
@@ -125,8 +125,8 @@ fn connect_tcp(endpoint: &Endpoint, deadline: Instant) -> io::Result<TcpStream> 
     Err(last_error)
 }
 
-/// Looks a name up. The system's resolver cannot be limited, so a thread of its own is left
-/// behind where it takes too long.
+/// Looks a name up. The system's resolver has no time limit, so it runs in a thread that is
+/// abandoned when it takes too long.
 fn addresses(host: &str, port: u16, deadline: Instant) -> io::Result<Vec<SocketAddr>> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(address, port)]);
@@ -135,7 +135,7 @@ fn addresses(host: &str, port: u16, deadline: Instant) -> io::Result<Vec<SocketA
     let name = host.to_owned();
     thread::Builder::new().spawn(move || {
         let found = (name.as_str(), port).to_socket_addrs().map(Vec::from_iter);
-        // Whoever asked may have gone.
+        // The receiver may have given up by now.
         let _ = sender.send(found);
     })?;
     receiver

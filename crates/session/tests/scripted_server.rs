@@ -66,7 +66,7 @@ where
 }
 
 /// Reads one message of the client and returns its tag and body.
-fn heard(stream: &mut TcpStream) -> (u8, Vec<u8>) {
+fn receive(stream: &mut TcpStream) -> (u8, Vec<u8>) {
     let mut head = [0; 5];
     stream.read_exact(&mut head).unwrap();
     let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
@@ -75,8 +75,8 @@ fn heard(stream: &mut TcpStream) -> (u8, Vec<u8>) {
     (head[0], body)
 }
 
-fn heard_until_sync(stream: &mut TcpStream) {
-    while heard(stream).0 != b'S' {}
+fn receive_until_sync(stream: &mut TcpStream) {
+    while receive(stream).0 != b'S' {}
 }
 
 fn open_error(endpoint: &Endpoint) -> SessionError {
@@ -103,7 +103,7 @@ fn a_greeting_is_remembered_even_when_it_comes_byte_by_byte() {
 fn a_cleartext_password_is_sent_when_asked_for() {
     let (endpoint, thread) = server(|mut stream| {
         stream.write_all(b"R\0\0\0\x08\0\0\0\x03").unwrap();
-        assert_eq!(heard(&mut stream), (b'p', b"s3cret\0".to_vec()));
+        assert_eq!(receive(&mut stream), (b'p', b"s3cret\0".to_vec()));
         stream.write_all(&greeting()).unwrap();
     });
     Session::open(&endpoint, "pgassay").unwrap();
@@ -237,7 +237,7 @@ fn rows_are_decoded_and_an_error_leaves_the_client_usable() {
     let (endpoint, thread) = server(|mut stream| {
         stream.write_all(&greeting()).unwrap();
         // Prepare: two columns, int4 and text.
-        heard_until_sync(&mut stream);
+        receive_until_sync(&mut stream);
         let column = |name: &[u8], type_oid: u32| {
             [name, b"\0\0\0\0\0\0\0", &type_oid.to_be_bytes(), &[0; 8]].concat()
         };
@@ -250,7 +250,7 @@ fn rows_are_decoded_and_an_error_leaves_the_client_usable() {
         ];
         stream.write_all(&described.concat()).unwrap();
         // Query: a row, a notice, a row with NULL.
-        heard_until_sync(&mut stream);
+        receive_until_sync(&mut stream);
         let answer = [
             message(b'2', b""),
             message(b'D', b"\0\x02\0\0\0\x04\0\0\0\x2a\0\0\0\x04idle"),
@@ -261,15 +261,15 @@ fn rows_are_decoded_and_an_error_leaves_the_client_usable() {
         ];
         stream.write_all(&answer.concat()).unwrap();
         // Query: an error.
-        heard_until_sync(&mut stream);
+        receive_until_sync(&mut stream);
         let error = message(b'E', b"VERROR\0C57014\0Mcanceling\0\0");
         stream.write_all(&[error, READY.to_vec()].concat()).unwrap();
         // A simple query.
-        assert_eq!(heard(&mut stream), (b'Q', b"SET a = 1\0".to_vec()));
+        assert_eq!(receive(&mut stream), (b'Q', b"SET a = 1\0".to_vec()));
         stream
             .write_all(&[message(b'C', b"SET\0"), READY.to_vec()].concat())
             .unwrap();
-        assert_eq!(heard(&mut stream).0, b'X');
+        assert_eq!(receive(&mut stream).0, b'X');
     });
     let mut client = Client::new(Session::open(&endpoint, "pgassay").unwrap());
     let statement = client.prepare("SELECT …").unwrap();
@@ -298,7 +298,7 @@ fn rows_are_decoded_and_an_error_leaves_the_client_usable() {
 fn a_server_that_goes_away_says_why_and_a_silent_one_times_out() {
     let (endpoint, thread) = server(|mut stream| {
         stream.write_all(&greeting()).unwrap();
-        heard(&mut stream);
+        receive(&mut stream);
         let error = message(b'E', b"VFATAL\0C57P01\0Mterminating connection\0\0");
         stream.write_all(&error).unwrap();
     });

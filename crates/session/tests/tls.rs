@@ -7,7 +7,7 @@
 
 mod lab;
 
-use lab::{Certified, Folder, Manner, authority, expired, params, serve, signed, tls};
+use lab::{Behaviour, Certified, Folder, authority, expired, params, serve, signed, tls};
 use pgassay_session::{Endpoint, Session, SessionError};
 use rcgen::KeyPair;
 use serde_json::{Value, json};
@@ -37,20 +37,20 @@ fn outcome(endpoint: &Endpoint) -> String {
     }
 }
 
-fn outcomes(manner: &Manner, more: &Value) -> Vec<String> {
+fn outcomes(behaviour: &Behaviour, more: &Value) -> Vec<String> {
     MODES
         .iter()
         .map(|mode| {
             let mut tls = more.clone();
             tls["sslmode"] = json!(mode);
-            outcome(&serve(manner.clone(), tls))
+            outcome(&serve(behaviour.clone(), tls))
         })
         .collect()
 }
 
 /// Each outcome is, or contains, what is expected.
-fn assert_outcomes(manner: &Manner, more: &Value, expected: [&str; 6]) {
-    let found = outcomes(manner, more);
+fn assert_outcomes(behaviour: &Behaviour, more: &Value, expected: [&str; 6]) {
+    let found = outcomes(behaviour, more);
     for ((mode, found), expected) in MODES.iter().zip(&found).zip(expected) {
         let is_word = matches!(expected, "tls" | "plain");
         let fits = found == expected || (!is_word && found.contains(expected));
@@ -59,10 +59,10 @@ fn assert_outcomes(manner: &Manner, more: &Value, expected: [&str; 6]) {
     }
 }
 
-fn encrypted(certified: &Certified) -> Manner {
-    Manner {
+fn encrypted(certified: &Certified) -> Behaviour {
+    Behaviour {
         tls: Some(tls(certified, None, true)),
-        ..Manner::default()
+        ..Behaviour::default()
     }
 }
 
@@ -70,31 +70,31 @@ fn encrypted(certified: &Certified) -> Manner {
 fn a_good_certificate_satisfies_every_mode() {
     let folder = Folder::new("good");
     let ours = authority("ours");
-    let manner = encrypted(&signed(&params("localhost"), &ours));
+    let behaviour = encrypted(&signed(&params("localhost"), &ours));
     let root = json!({"sslrootcert": folder.file("root.crt", &ours.pem(), 0o644)});
     let expected = ["plain", "plain", "tls", "tls", "tls", "tls"];
-    assert_outcomes(&manner, &root, expected);
+    assert_outcomes(&behaviour, &root, expected);
 }
 
 #[test]
 fn without_a_root_file_only_verifying_modes_fail() {
     let folder = Folder::new("rootless");
-    let manner = encrypted(&signed(&params("localhost"), &authority("ours")));
-    let missing = "is not there; give sslrootcert";
+    let behaviour = encrypted(&signed(&params("localhost"), &authority("ours")));
+    let missing = "does not exist; give sslrootcert";
     let expected = ["plain", "plain", "tls", "tls", missing, missing];
     let path = folder.path().join("none.crt");
-    assert_outcomes(&manner, &json!({"sslrootcert": path}), expected);
+    assert_outcomes(&behaviour, &json!({"sslrootcert": path}), expected);
 }
 
 #[test]
 fn a_root_file_that_does_not_fit_is_heeded_by_every_mode() {
     let folder = Folder::new("wrong");
-    let manner = encrypted(&signed(&params("localhost"), &authority("ours")));
+    let behaviour = encrypted(&signed(&params("localhost"), &authority("ours")));
     let theirs = folder.file("root.crt", &authority("theirs").pem(), 0o644);
     let unknown = "is not signed by any in";
     // With prefer, what TLS cannot have goes on without, as in libpq.
     let expected = ["plain", "plain", "plain", unknown, unknown, unknown];
-    assert_outcomes(&manner, &json!({"sslrootcert": theirs}), expected);
+    assert_outcomes(&behaviour, &json!({"sslrootcert": theirs}), expected);
 }
 
 #[test]
@@ -102,17 +102,17 @@ fn an_expired_certificate_and_one_of_another_host_are_told_apart() {
     let folder = Folder::new("names");
     let ours = authority("ours");
     let root = json!({"sslrootcert": folder.file("root.crt", &ours.pem(), 0o644)});
-    let manner = encrypted(&signed(&expired("localhost"), &ours));
+    let behaviour = encrypted(&signed(&expired("localhost"), &ours));
     let late = "the certificate has expired";
     assert_outcomes(
-        &manner,
+        &behaviour,
         &root,
         ["plain", "plain", "plain", late, late, late],
     );
-    let manner = encrypted(&signed(&params("db.example"), &ours));
+    let behaviour = encrypted(&signed(&params("db.example"), &ours));
     let other = "is for \"db.example\", not for \"localhost\"";
     assert_outcomes(
-        &manner,
+        &behaviour,
         &root,
         ["plain", "plain", "tls", "tls", "tls", other],
     );
@@ -151,9 +151,9 @@ fn a_certificate_that_signs_itself_is_trusted_where_it_is_the_root() {
         let root = folder.file("root.crt", &certificate.pem(), 0o644);
         let chain = vec![certificate.der().clone()];
         let pem = certificate.pem();
-        let manner = encrypted(&Certified { chain, key, pem });
+        let behaviour = encrypted(&Certified { chain, key, pem });
         let expected = ["plain", "plain", "tls", "tls", "tls", "tls"];
-        assert_outcomes(&manner, &json!({"sslrootcert": root}), expected);
+        assert_outcomes(&behaviour, &json!({"sslrootcert": root}), expected);
     }
 }
 
@@ -161,14 +161,14 @@ fn a_certificate_that_signs_itself_is_trusted_where_it_is_the_root() {
 fn a_server_without_tls_is_refused_where_the_mode_says_so() {
     let no = "does not offer TLS";
     let expected = ["plain", "plain", "plain", no, no, no];
-    assert_outcomes(&Manner::default(), &json!({}), expected);
+    assert_outcomes(&Behaviour::default(), &json!({}), expected);
 }
 
 #[test]
 fn what_the_server_refuses_one_way_is_tried_the_other() {
     let certified = signed(&params("localhost"), &authority("ours"));
     let missing = "none is named";
-    let only_tls = Manner {
+    let only_tls = Behaviour {
         refuses_plain: true,
         ..encrypted(&certified)
     };
@@ -178,7 +178,7 @@ fn what_the_server_refuses_one_way_is_tried_the_other() {
         &json!({}),
         [refused, "tls", "tls", "tls", missing, missing],
     );
-    let only_plain = Manner {
+    let only_plain = Behaviour {
         refuses_tls: true,
         ..encrypted(&certified)
     };
@@ -188,12 +188,12 @@ fn what_the_server_refuses_one_way_is_tried_the_other() {
 
 #[test]
 fn a_refusal_after_authentication_is_final() {
-    let manner = Manner {
+    let behaviour = Behaviour {
         has_no_database: true,
         ..encrypted(&signed(&params("localhost"), &authority("ours")))
     };
     for mode in ["allow", "prefer"] {
-        let endpoint = serve(manner.clone(), json!({"sslmode": mode}));
+        let endpoint = serve(behaviour.clone(), json!({"sslmode": mode}));
         let error = Session::open(&endpoint, "test").err().unwrap();
         assert!(matches!(error, SessionError::Refused { .. }), "{error}");
         assert_eq!(error.sqlstate(), Some("3D000"));
@@ -205,12 +205,12 @@ fn a_server_that_demands_a_certificate_gets_the_one_named() {
     let folder = Folder::new("client");
     let ours = authority("ours");
     let certified = signed(&params("localhost"), &ours);
-    let manner = Manner {
+    let behaviour = Behaviour {
         tls: Some(tls(&certified, Some(&ours), true)),
-        ..Manner::default()
+        ..Behaviour::default()
     };
     let alert = "CertificateRequired";
-    let without = outcome(&serve(manner.clone(), json!({"sslmode": "require"})));
+    let without = outcome(&serve(behaviour.clone(), json!({"sslmode": "require"})));
     assert!(without.contains(alert), "{without}");
 
     let client = signed(&params("client"), &ours);
@@ -220,7 +220,7 @@ fn a_server_that_demands_a_certificate_gets_the_one_named() {
         tls.as_object_mut()
             .unwrap()
             .extend(more.as_object().unwrap().clone());
-        outcome(&serve(manner.clone(), tls))
+        outcome(&serve(behaviour.clone(), tls))
     };
     let key = client.key.serialize_pem();
     assert_eq!(with(folder.file("a.key", &key, 0o600), json!({})), "tls");
@@ -228,7 +228,7 @@ fn a_server_that_demands_a_certificate_gets_the_one_named() {
     assert!(open.contains("may be read by others"), "{open}");
     let missing = with("/nonexistent/key".into(), json!({}));
     assert!(
-        missing.contains("sslkey /nonexistent/key is not"),
+        missing.contains("sslkey /nonexistent/key does not"),
         "{missing}"
     );
     let other = KeyPair::generate().unwrap().serialize_pem();
@@ -260,11 +260,11 @@ fn a_server_that_demands_a_certificate_gets_the_one_named() {
 fn a_revoked_certificate_is_refused() {
     let folder = Folder::new("revoked");
     let ours = authority("ours");
-    let manner = encrypted(&signed(&params("localhost"), &ours));
+    let behaviour = encrypted(&signed(&params("localhost"), &ours));
     let root = folder.file("root.crt", &ours.pem(), 0o644);
     let with = |list: String| {
         let tls = json!({"sslmode": "verify-full", "sslrootcert": root, "sslcrl": list});
-        outcome(&serve(manner.clone(), tls))
+        outcome(&serve(behaviour.clone(), tls))
     };
     let none = folder.file("a.crl", &lab::revocation_list(&ours, &[8]), 0o644);
     assert_eq!(with(none), "tls");
@@ -276,10 +276,10 @@ fn a_revoked_certificate_is_refused() {
 #[test]
 fn direct_negotiation_needs_a_server_that_knows_the_name() {
     let certified = signed(&params("localhost"), &authority("ours"));
-    let direct = |alpn| Manner {
+    let direct = |alpn| Behaviour {
         tls: Some(tls(&certified, None, alpn)),
         is_direct: true,
-        ..Manner::default()
+        ..Behaviour::default()
     };
     let how = json!({"sslmode": "require", "sslnegotiation": "direct"});
     assert_eq!(outcome(&serve(direct(true), how.clone())), "tls");
@@ -292,8 +292,8 @@ fn direct_negotiation_needs_a_server_that_knows_the_name() {
 
 #[test]
 fn versions_and_system_roots_are_heeded() {
-    let manner = encrypted(&signed(&params("localhost"), &authority("ours")));
-    let with = |tls: Value| outcome(&serve(manner.clone(), tls));
+    let behaviour = encrypted(&signed(&params("localhost"), &authority("ours")));
+    let with = |tls: Value| outcome(&serve(behaviour.clone(), tls));
     for (least, most, expected) in [
         ("TLSv1", "TLSv1.2", "tls"),
         ("TLSv1.3", "TLSv1.3", "tls"),
@@ -312,8 +312,8 @@ fn versions_and_system_roots_are_heeded() {
 
 #[test]
 fn channel_binding_may_be_demanded() {
-    let manner = encrypted(&signed(&params("localhost"), &authority("ours")));
+    let behaviour = encrypted(&signed(&params("localhost"), &authority("ours")));
     let tls = json!({"sslmode": "require", "channel_binding": "require"});
-    let found = outcome(&serve(manner, tls));
+    let found = outcome(&serve(behaviour, tls));
     assert!(found.contains("channel_binding=require"), "{found}");
 }

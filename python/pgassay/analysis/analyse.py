@@ -1,98 +1,106 @@
-"""All comparisons of a run.
+"""The analysis of a run: verdicts first, then curves, then the noise; and whether it may end.
 
-Enters: the plan, the question, the measures of its finished trials. Leaves: an `Analysis`.
-Never: reads a file; `measures.py` did.
+Enters: the plan, the measures and courses of its trials. Leaves: an `Analysis`, or yes or no.
+Never: reads a file (`measures/` does), or lets a later stage change a verdict.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from pgassay.analysis.carry_over import carry_over, carry_over_doubts, outweighed, suspected
-from pgassay.analysis.comparison import Question, compare
-from pgassay.analysis.contrasts import BlockTable, block_table, main_effect
-from pgassay.analysis.estimate import Rule
-from pgassay.analysis.factorial import factorial_effects, joint_p
-from pgassay.analysis.failures import failure_doubts
-from pgassay.analysis.lost_trials import lost_doubts, lost_trials
-from pgassay.analysis.metrics import METRICS, Metric
-from pgassay.analysis.model import (
-    Analysis,
-    ArmSummary,
-    Comparison,
-    Doubt,
-    IntervalKind,
-    Standstill,
-    TrialMeasures,
-    Verdict,
+from pgassay.analysis.compare.carry_over import (
+    carry_over,
+    carry_over_caveats,
+    outweighed,
+    suspected,
 )
-from pgassay.analysis.round_doubts import idle_rounds, round_doubts
-from pgassay.analysis.round_effects import round_effects
-from pgassay.analysis.run_doubts import of_invalid, run_doubts
-from pgassay.analysis.secondary import corrected
-from pgassay.analysis.standstills import standstill_doubts, standstills, taken
-from pgassay.analysis.turns_model import Withdrawn
-from pgassay.analysis.unfinished import missing_trials, unfinished_doubts
-from pgassay.analysis.variants import summarise_variants
-from pgassay.analysis.withdrawing import (
+from pgassay.analysis.compare.contrasts import block_table
+from pgassay.analysis.compare.factorial import factorial_effects
+from pgassay.analysis.compare.levels import compare_levels, corrected, with_joint_p
+from pgassay.analysis.compare.model import CarryOver, Verdict, Withdrawn
+from pgassay.analysis.compare.round_effects import round_effects
+from pgassay.analysis.compare.rule import loads_compared, rule_of
+from pgassay.analysis.curves.association import associations
+from pgassay.analysis.curves.checkpoint_effect import checkpoint_effects
+from pgassay.analysis.curves.effect_curves import effects_by_load, quantile_shifts
+from pgassay.analysis.curves.load_curve import load_curves
+from pgassay.analysis.curves.steadiness import steadiness_caveats, step_courses
+from pgassay.analysis.curves.withheld import Withheld
+from pgassay.analysis.measures.model import Caveat, TrialMeasures
+from pgassay.analysis.measures.trial_course import TrialCourse
+from pgassay.analysis.measures.variants import summarise_variants
+from pgassay.analysis.model import Analysis
+from pgassay.analysis.noise.aa_run import calibrate, noise_floor
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.verdicts.arm_summary import summarise_arms
+from pgassay.analysis.verdicts.idle_rounds import IdleRounds, idle_rounds, round_caveats
+from pgassay.analysis.verdicts.left_out_trials import (
+    LostTrials,
+    idle_trial_caveats,
+    idle_trials,
+    levels_withdrawn,
+    lost_trial_caveats,
+    lost_trials,
+)
+from pgassay.analysis.verdicts.run_caveats import (
+    failure_caveats,
+    invalid_trial_caveats,
+    missing_trials,
+    run_caveats,
+    unfinished_caveats,
+)
+from pgassay.analysis.verdicts.withdrawal import (
     Level,
     Withdrawal,
-    without_effects,
-    without_standing,
-    without_verdicts,
+    withdraw_effects,
+    withdraw_idle,
+    withdraw_verdicts,
 )
 from pgassay.plan.model import Plan
-from pgassay.plan.turns import round_count
-from pgassay.trials.record import FailedTrial
-
-_INTERVALS = {
-    "fixed": IntervalKind.T,
-    "sequential": IntervalKind.SEQUENCE,
-    "group-sequential": IntervalKind.GROUP,
-}
+from pgassay.trials.model.record import FailedTrial
 
 
 def analyse(
     question: str,
     plan: Plan,
     finished: Sequence[TrialMeasures],
-    drift: Sequence[Doubt] = (),
+    drift: Sequence[Caveat] = (),
     failed: Sequence[FailedTrial] = (),
 ) -> Analysis:
-    """Compare every level with its factor's baseline, on every metric, whole and by step.
+    """Compare every level with its factor's baseline, on every metric, overall and by load.
 
-    Invalid trials are in no figure; a block that lacks one is incomplete. `failed` are those that
-    broke off and were not stored.
+    Invalid trials enter no figure, and a block that lacks one is incomplete. `failed` are trials
+    that ended with an error and were not stored.
     """
-    rule = rule_of(plan)
+    rule, loads = rule_of(plan), loads_compared(plan.step_levels())
     trials = sorted((t for t in finished if not t.invalid), key=_place)
     invalid = sorted((t for t in finished if t.invalid), key=_place)
-    steps = {step: block_table(METRICS[plan.metric], trials, plan, step) for step in _steps(plan)}
-    complete = _complete_blocks(plan, trials)
-    stood = standstills(plan, trials, _steps(plan))
-    compared = _comparisons(plan, trials, rule, steps)
-    comparisons = without_standing(compared, taken(stood, trials))
-    comparisons = _tested_together(plan, steps, comparisons, rule)
+    tables = {load: block_table(METRICS[plan.metric], trials, plan, load) for load in loads}
+    idle = idle_trials(plan, trials, loads)
+    comparisons = withdraw_idle(
+        compare_levels(plan, trials, rule, tables), levels_withdrawn(idle, trials)
+    )
+    comparisons = with_joint_p(plan, tables, comparisons, rule.declared_blocks)
     carried = carry_over(plan, trials, comparisons)
-    idle = idle_rounds(plan, trials)
+    rounds = idle_rounds(plan, trials)
     lost = lost_trials(plan, invalid, failed)
     missing = missing_trials(plan, finished)
-    every = _every_level(plan)
-    doubtful: dict[Level, Withdrawal] = {}
-    if missing:
-        doubtful |= dict.fromkeys(every, Withdrawal(Withdrawn.UNFINISHED, for_good=False))
-    doubtful |= dict.fromkeys(lost.takes, Withdrawal(Withdrawn.LOST_TRIALS, for_good=False))
-    if idle.forbid_a_verdict:
-        doubtful |= dict.fromkeys(every, Withdrawal(Withdrawn.IDLE_ROUNDS, idle.for_good))
-    doubtful |= dict.fromkeys(outweighed(carried), Withdrawal(Withdrawn.CARRY_OVER, for_good=True))
-    if plan.calibrates:
-        doubtful = {}  # there is no verdict to withdraw
-    comparisons = without_verdicts(comparisons, doubtful)
-    if not plan.calibrates:
-        comparisons = corrected(comparisons, plan.metric)
-    factorial = factorial_effects(plan, METRICS[plan.metric], steps[None], rule)
-    factorial = without_effects(factorial, plan, doubtful.keys() | _still_as_a_whole(stood))
+    withdrawn = _withdrawn(plan, missing, lost, rounds, carried)
+    if plan.calibrates:  # an A/A run gives no verdicts
+        comparisons = tuple(
+            replace(c, verdict=Verdict.CALIBRATION, blocks_to_decide=None) for c in comparisons
+        )
+    else:
+        comparisons = corrected(withdraw_verdicts(comparisons, withdrawn), plan.metric)
+    idle_levels = {level for one in idle if one.step is None for level in one.takes}
+    factorial = withdraw_effects(
+        factorial_effects(plan, METRICS[plan.metric], tables[None], rule),
+        plan.arms,
+        withdrawn.keys() | idle_levels,
+    )
+    complete = _complete_blocks(plan, trials)
     return Analysis(
         question=question,
         metric=plan.metric,
@@ -100,126 +108,103 @@ def analyse(
         interval=rule.interval,
         simultaneous=rule.simultaneous,
         blocks=complete,
-        arms=tuple(_arm_summary(plan, trials)),
+        arms=summarise_arms(plan.arms, trials),
         trials=tuple(trials),
         invalid_trials=tuple(invalid),
         comparisons=comparisons,
-        standstills=stood,
+        standstills=idle,
         variants=() if plan.alternates else summarise_variants(trials),
         carry_over=carried,
-        carry_over_suspected=bool(suspected(carried) - doubtful.keys()),
+        carry_over_suspected=bool(suspected(carried) - withdrawn.keys()),
         round_effects=round_effects(plan, trials),
         interactions=factorial.interactions,
         simple_effects=factorial.simple_effects,
         trends=factorial.trends,
         arm_effects=factorial.arm_effects,
         warnings=(
-            *of_invalid(invalid, trials),
+            *invalid_trial_caveats(invalid, trials),
             *drift,
-            *carry_over_doubts(carried),
-            *round_doubts(plan, trials, idle),
-            *standstill_doubts(plan, stood),
-            *lost_doubts(plan, lost, failed),
-            *unfinished_doubts(missing),
-            *failure_doubts(plan, trials),
-            *run_doubts(plan, trials, comparisons, complete),
+            *carry_over_caveats(carried),
+            *round_caveats(plan, trials, rounds),
+            *idle_trial_caveats(idle, plan.step_unit),
+            *lost_trial_caveats(plan.arms, lost, failed),
+            *unfinished_caveats(missing),
+            *failure_caveats(plan, trials),
+            *run_caveats(plan, trials, comparisons, complete),
         ),
     )
 
 
-def _still_as_a_whole(stood: Sequence[Standstill]) -> set[Level]:
-    """Levels whose verdict over whole trials is taken by an arm that stood still."""
-    return {level for one in stood if one.step is None for level in one.takes}
+def with_curves(analysis: Analysis, plan: Plan, courses: Sequence[TrialCourse]) -> Analysis:
+    """The analysis with its curves and what happened inside trials, and the caveats they raise.
 
-
-def _every_level(plan: Plan) -> set[tuple[str, str]]:
-    return {(factor.name, level) for factor in plan.factors for level in factor.levels[1:]}
-
-
-def _place(trial: TrialMeasures) -> tuple[int, int]:
-    """In the order they ran: a trial run again has a high number and belongs to its block."""
-    return trial.block, trial.position
-
-
-def rule_of(plan: Plan) -> Rule:
-    """How this plan's verdicts are reached."""
-    contrasts = sum(len(factor.levels) - 1 for factor in plan.factors)
-    return Rule(
-        interval=IntervalKind.T if plan.calibrates else _INTERVALS[plan.stops],
-        smallest_effect=plan.smallest_effect,
-        simultaneous=max(1, contrasts * len(_steps(plan))),
-        declared_blocks=_declared(plan),
-        looks=() if plan.calibrates else plan.looks,
+    Not of a switchback or duet: these describe trials of one arm.
+    """
+    if plan.alternates:
+        return analysis
+    withheld = Withheld.of(analysis.verdicts(), analysis.standstills)
+    effects, contrasts = checkpoint_effects(plan, courses)
+    steps = step_courses(courses, plan.smallest_effect)
+    curves = load_curves(plan, analysis.trials)
+    return replace(
+        analysis,
+        quantile_shifts=withheld.shifts(quantile_shifts(plan, analysis.trials)),
+        by_load=withheld.effects(effects_by_load(plan, analysis.trials)),
+        load_curves=withheld.load_curves(curves, plan.arms),
+        courses=steps,
+        checkpoint_effects=effects,
+        checkpoint_contrasts=withheld.contrasts(contrasts),
+        associations=associations(courses),
+        warnings=(*analysis.warnings, *steadiness_caveats(plan, steps)),
     )
 
 
-def _declared(plan: Plan) -> int:
-    """How many block differences, or differences of rounds, the sign-flip p is over."""
-    if not plan.alternates or plan.side_by_side:
-        return plan.min_blocks
-    return sum(round_count(plan, t) for t in plan.trials if t.block <= plan.min_blocks)
-
-
-def _steps(plan: Plan) -> list[float | None]:
-    """The whole trial, and each step where there are several."""
-    levels = dict.fromkeys(plan.step_levels())
-    return [None, *levels] if len(levels) > 1 else [None]
-
-
-def _comparisons(
+def with_noise(
+    analysis: Analysis,
     plan: Plan,
-    trials: Sequence[TrialMeasures],
-    rule: Rule,
-    primary: Mapping[float | None, BlockTable],
-) -> list[Comparison]:
-    found = []
-    for metric in _measured(trials):
-        tables = primary
-        if metric.name != plan.metric:
-            tables = {step: block_table(metric, trials, plan, step) for step in primary}
-        for factor in plan.factors:
-            for level in factor.levels[1:]:
-                for step in primary:
-                    question = Question(metric, factor, level, step)
-                    comparison = compare(question, tables[step], plan, rule)
-                    if comparison is not None:
-                        found.append(comparison)
+    courses: Sequence[TrialCourse],
+    summaries: Sequence[Mapping[str, Any]],
+) -> Analysis:
+    """The analysis with the run's noise, and the calibration of an A/A run.
+
+    An A/A run that is too small for a calibration gets a caveat instead.
+    """
+    floor = noise_floor(plan, analysis.trials, courses, summaries)
+    analysis = replace(analysis, noise=floor)
+    if not plan.calibrates:
+        return analysis
+    verdict = next((v for v in analysis.verdicts() if v.step is None), None)
+    calibration = calibrate(plan, analysis.trials, verdict, floor, summaries)
+    if calibration is not None:
+        return replace(analysis, calibration=calibration)
+    caveat = Caveat("calibration", "too few complete blocks, or trials that do not differ at all")
+    return replace(analysis, warnings=(*analysis.warnings, caveat))
+
+
+def _withdrawn(
+    plan: Plan,
+    missing: int,
+    lost: LostTrials,
+    rounds: IdleRounds,
+    carried: Sequence[CarryOver],
+) -> dict[Level, Withdrawal]:
+    """Levels whose verdicts are not given on any metric; of several reasons the last one counts."""
+    if plan.calibrates:
+        return {}
+    every = [(factor.name, level) for factor in plan.factors for level in factor.levels[1:]]
+    found: dict[Level, Withdrawal] = {}
+    if missing:
+        found |= dict.fromkeys(every, Withdrawal(Withdrawn.UNFINISHED, for_good=False))
+    found |= dict.fromkeys(lost.takes, Withdrawal(Withdrawn.LOST_TRIALS, for_good=False))
+    if rounds.forbid_a_verdict:
+        found |= dict.fromkeys(every, Withdrawal(Withdrawn.IDLE_ROUNDS, rounds.for_good))
+    found |= dict.fromkeys(outweighed(carried), Withdrawal(Withdrawn.CARRY_OVER, for_good=True))
     return found
 
 
-def _measured(trials: Sequence[TrialMeasures]) -> list[Metric]:
-    """Those of which some trial, step or slice has a value."""
-    measured = [part.values for trial in trials for part in (trial.whole, *trial.steps)]
-    turns = [turn.values for trial in trials for turn in trial.turns]
-    names = set[str]().union(*measured, *turns)
-    return [metric for metric in METRICS.values() if metric.name in names]
-
-
-def _tested_together(
-    plan: Plan,
-    tables: Mapping[float | None, BlockTable],
-    comparisons: tuple[Comparison, ...],
-    rule: Rule,
-) -> tuple[Comparison, ...]:
-    """The same, the verdicts with their max-T p; one not given has no say in the others'."""
-    factors = {factor.name: factor for factor in plan.factors}
-    verdicts = [
-        at
-        for at, c in enumerate(comparisons)
-        if c.metric == plan.metric and c.withdrawn is not Withdrawn.STANDSTILL
-    ]
-    chosen = [comparisons[at] for at in verdicts]
-    together = joint_p(
-        [tables[c.step] for c in chosen],
-        [main_effect(plan, factors[c.factor], c.level) for c in chosen],
-        rule.declared_blocks,
-    )
-    corrected = dict(zip(verdicts, together or (), strict=False))
-    if plan.calibrates:
-        comparisons = tuple(
-            replace(c, verdict=Verdict.CALIBRATION, blocks_to_decide=None) for c in comparisons
-        )
-    return tuple(replace(c, p_max_t=corrected.get(at)) for at, c in enumerate(comparisons))
+def _place(trial: TrialMeasures) -> tuple[int, int]:
+    """By block and position: a repeated trial has a high number and belongs to its block."""
+    return trial.block, trial.position
 
 
 def _complete_blocks(plan: Plan, trials: Sequence[TrialMeasures]) -> int:
@@ -230,36 +215,14 @@ def _complete_blocks(plan: Plan, trials: Sequence[TrialMeasures]) -> int:
     return sum(len(done) == whole for done in arms.values())
 
 
-def _arm_summary(plan: Plan, trials: Sequence[TrialMeasures]) -> list[ArmSummary]:
-    by_arm: dict[str, list[Mapping[str, float]]] = {arm.id: [] for arm in plan.arms}
-    for trial in trials:
-        if trial.arm in by_arm:
-            # Where nothing was committed throughput is zero; latency has no value.
-            still = {} if trial.whole.transactions else {"tps": 0.0}
-            by_arm[trial.arm].append({**trial.whole.values, **still})
-        else:
-            for name, values in by_arm.items():
-                values += _of_turns(name, trial)
-    summaries = []
-    for arm in plan.arms:
-        own = by_arm[arm.id]
-        names = set[str]().union(*own)
-        means = {
-            name: sum(known) / len(known)
-            for name in METRICS
-            if name in names and (known := [v[name] for v in own if name in v])
-        }
-        summaries.append(ArmSummary(arm.id, arm.label, arm.levels, len(own), means))
-    return summaries
-
-
-def _of_turns(arm: str, trial: TrialMeasures) -> list[Mapping[str, float]]:
-    """A trial's values for one of the arms that take turns in it, if any: over its slices.
-
-    A slice in which nothing ended has a throughput of zero, and no latency.
-    """
-    turns = [turn.values for turn in trial.turns if turn.arm == arm]
-    names = set[str]().union(*turns)
-    found = {n: [v[n] for v in turns if n in v] for n in sorted(names)}
-    means = {n: sum(v) / len(turns if n == "tps" else v) for n, v in found.items()}
-    return [means] if means else []
+def answered(
+    plan: Plan, block: int, measures: Sequence[TrialMeasures], failed: Sequence[FailedTrial] = ()
+) -> bool:
+    """Whether a run ends with this block; a single arm, and A/A, have no question to leave open."""
+    if not plan.may_stop_after(block):
+        return False
+    if plan.calibrates or not plan.factors:
+        return True
+    # A resumed run judges a finished block by what was known when it was run.
+    until_then = [one for one in failed if one.block <= block]
+    return analyse(plan.question, plan, measures, failed=until_then).may_end()

@@ -1,8 +1,10 @@
-"""The subcommands, each loaded when it is asked for.
+"""The commands of `pgassay`: a table of names, and a group that loads only the one asked for.
 
-Enters: the name of a command. Leaves: the command. Never: loads another one beside it, unless all
-are listed or the name is not known: statistics and reports take a second to load, which a load or
-a recovery need not wait for.
+Enters: the name of a command. Leaves: the command, ready to be run. Never: loads a command for the
+list of commands in `pgassay --help`, which needs their names and sentences alone.
+
+A command is a function of the same name in a module that may name a typer class, `COMMAND_CLASS`.
+The sentence here must be the first line of the function's docstring; a test compares them.
 """
 
 from __future__ import annotations
@@ -12,40 +14,53 @@ from typing import Any
 
 import typer
 from rich.markup import escape
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-MODULES = {
-    "demo": "demo", "run": "run", "plan": "plan", "report": "report", "load": "load",
-    "init": "init", "observe": "observe", "list": "listing", "show": "show",
-    "doctor": "doctor", "recover": "recover", "schema": "schema",
-}  # fmt: skip
-"""Name → module of this package, in the order of the help."""
+COMMANDS = {
+    "demo": ("demo", "Run a short experiment on a temporary server, to see what pgassay does."),
+    "run": ("run.command", "Run an experiment and report its verdict."),
+    "plan": ("plan.command", "Show what `run` would do: arms, order, changes, time and risks."),
+    "report": ("report", "Analyse a stored run again and write its report."),
+    "load": ("load.command", "Put one load on a server, with pgbench's options and scripts."),
+    "init": ("init", "Make pgbench's tables, with pgbench's options."),
+    "observe": ("observe.command", "Record what a running server does; it is only read."),
+    "list": ("list:list_runs", "List the runs in a folder: date, state, verdict and effect."),
+    "show": ("show.command", "Show a stored run: its trials, its verdict and why."),
+    "doctor": ("doctor", "Check this machine, and a server if one is named."),
+    "recover": ("recover", "Undo what a killed run left changed on its server."),
+    "schema": ("schema", "Print the JSON Schema of experiment files."),
+}
+"""Name → module (`:function` under another name) and sentence, in the order of the help."""
 
 
 class Commands(TyperGroup):
-    """Finds the commands of `MODULES`."""
+    """The group of all commands: named from the table, imported when one is run."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        return list(MODULES)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name in MODULES and cmd_name not in self.commands:
-            self.commands[cmd_name] = _loaded(cmd_name)
-        return super().get_command(ctx, cmd_name)
+    def __init__(self, **options: Any) -> None:
+        named = {
+            name: TyperCommand(name, help=sentence, params=[])
+            for name, (_, sentence) in COMMANDS.items()
+        }
+        super().__init__(**{**options, "commands": named})
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and args[0] not in MODULES:
-            for name in MODULES:  # what was meant is looked for among those that are loaded
-                self.get_command(ctx, name)
+        """Import the command that was asked for, then resolve it as usual."""
+        if args and args[0] in COMMANDS:
+            self.commands[args[0]] = load_command(args[0])
         return super().resolve_command(ctx, args)
 
 
-def _loaded(name: str) -> Any:
+def load_command(name: str) -> Any:
+    """Import a command's module and make its command."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    import_module(f"pgassay.cli.{MODULES[name]}").register(app)
+    module, _, function = COMMANDS[name][0].partition(":")
+    found = import_module(f"pgassay.cli.{module}")
+    app.command(name, cls=getattr(found, "COMMAND_CLASS", TyperCommand))(
+        vars(found)[function or name]
+    )
     command: Any = typer.main.get_command(app)
     command.name = name
-    for told in (command, *command.params):  # brackets are meant as brackets, not as markup
-        if told.help:
-            told.help = escape(told.help)
+    for part in (command, *command.params):
+        if part.help:
+            part.help = escape(part.help)  # rich reads [pgassay-runs/…] as markup
     return command

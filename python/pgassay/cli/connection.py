@@ -1,7 +1,7 @@
-"""libpq's connection options and the way to the server's host, the same for every command.
+"""The options that name a server and its host, the same for every command.
 
-Enters: options. Leaves: a libpq connection string; what is left out, libpq fills in from its
-environment, service and password files. Never: takes a password.
+Enters: options. Leaves: a libpq connection string; libpq fills in what is missing from its
+environment variables, service file and password file. Never: takes a password.
 """
 
 from __future__ import annotations
@@ -9,27 +9,31 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from psycopg.conninfo import make_conninfo
 
 from pgassay.errors import SpecError
-from pgassay.spec.passwords import refuse_password
 
 Database = Annotated[
-    str | None, typer.Argument(help="Database, or a libpq connection string [PGDATABASE].")
+    str | None, typer.Argument(help="Database name or libpq connection string [PGDATABASE].")
 ]
-DatabaseName = Annotated[str | None, typer.Option("-d", "--dbname", help="The same, as an option.")]
-Host = Annotated[str | None, typer.Option("-h", "--host", help="Host or socket folder [PGHOST].")]
-Port = Annotated[int | None, typer.Option("-p", "--port", help="Port [PGPORT].")]
-User = Annotated[str | None, typer.Option("-U", "--username", help="User [PGUSER].")]
+DatabaseName = Annotated[
+    str | None, typer.Option("-d", "--dbname", help="The database, as an option.")
+]
+Host = Annotated[
+    str | None, typer.Option("-h", "--host", help="Host name or socket directory [PGHOST].")
+]
+Port = Annotated[int | None, typer.Option("-p", "--port", help="Port number [PGPORT].")]
+User = Annotated[str | None, typer.Option("-U", "--username", help="User name [PGUSER].")]
 
-Ssh = Annotated[str | None, typer.Option("--ssh", help="The server's host, as ssh knows it.")]
-Sudo = Annotated[bool, typer.Option("--sudo", help="There, run commands by sudo -n.")]
+Ssh = Annotated[
+    str | None, typer.Option("--ssh", help="Reach the server's host by ssh, under this name.")
+]
+Sudo = Annotated[bool, typer.Option("--sudo", help="On that host, run commands by sudo -n.")]
 
 
 def one_database(positional: str | None, named: str | None) -> str | None:
-    """The database, which may be given either way but not both."""
+    """The database, given as an argument or as an option, not both."""
     if positional is not None and named is not None:
-        raise SpecError(f"two databases, {named} and {positional}; keep one")
+        raise SpecError(f"two databases given, {named} and {positional}; keep one")
     return positional if named is None else named
 
 
@@ -37,6 +41,10 @@ def connection_string(
     database: str | None, host: str | None, port: int | None, user: str | None
 ) -> str:
     """One libpq connection string from a command's options."""
+    from psycopg.conninfo import make_conninfo
+
+    from pgassay.spec.secrets.passwords import refuse_password
+
     given = {"host": host, "port": port, "user": user}
     present = {name: value for name, value in given.items() if value is not None}
     if database is None:

@@ -1,4 +1,4 @@
-"""`pgassay doctor`: what works here, and the one line that mends what does not.
+"""`pgassay doctor`: what works on this machine and server, and one line that fixes what does not.
 
 Enters: optional connection options. Leaves: one line per check on stdout; exit 1 if one failed.
 Never: changes anything on a server it did not start.
@@ -8,24 +8,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgassay.cli.connection import Database, Host, Port, Ssh, Sudo, User, connection_string
-from pgassay.cli.console import out, plain
 from pgassay.errors import ExitCode
-from pgassay.target.access import access_of
-from pgassay.trials.access_checks import check_access, check_data, target_table
-from pgassay.trials.check import Check
-from pgassay.trials.checks import check_host, check_server
 
-_MARK = {"ok": "[green]ok  [/green]", "note": "[yellow]note[/yellow]", "fail": "[red]FAIL[/red]"}
+if TYPE_CHECKING:
+    from pgassay.trials.model.check import Check
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("doctor")(doctor)
+_MARKS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "fail": ("FAIL", "red")}
 
 
 def doctor(
@@ -36,34 +29,29 @@ def doctor(
     ssh: Ssh = None,
     sudo: Sudo = False,
     service: Annotated[
-        str | None, typer.Option("--service", help="The server's systemd unit.")
+        str | None,
+        typer.Option("--service", help="Check that this systemd unit restarts the server."),
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option("--cluster", help="Debian's VERSION/NAME of the server.")
-    ] = None,
-    data: Annotated[
-        str | None, typer.Option("--data", help="The server's data directory, with --bin.")
-    ] = None,
-    bin: Annotated[  # noqa: A002 (the key users write)
-        str | None, typer.Option("--bin", help="The bin directory of its pg_ctl.")
+        str | None,
+        typer.Option("--cluster", help="Check that pg_ctlcluster restarts this VERSION/NAME."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Check this machine, and a server where one is named."""
+    """Check this machine, and a server if one is named."""
+    from pgassay.doctor.access import check_access, target_table
+    from pgassay.doctor.checks import check_host, check_server
+    from pgassay.server.existing.access import access_of
+
     checks = check_host()
-    beside = (ssh, service, cluster, data, bin)
+    beside = (ssh, service, cluster)
     if any(option is not None for option in (database, host, port, user, *beside)):
         dsn = connection_string(database, host, port, user)
         given = {"dsn": dsn, "ssh": ssh, "service": service, "cluster": cluster, "sudo": sudo}
-        access = access_of(target_table({**given, "data": data, "bin": bin}))
-        way: str | None = dsn
-        if access.data is not None:
-            seen, way = check_data(dsn, access)
-            checks += seen
-        if way is not None:
-            checks += check_server(way, log_elsewhere=ssh is not None)
-            if access.reaches_host:
-                checks += check_access(way, access)
+        access = access_of(target_table(given))
+        checks += check_server(dsn, log_elsewhere=ssh is not None)
+        if access.reaches_host:
+            checks += check_access(dsn, access)
     if as_json:
         found = [asdict(check) for check in checks]
         typer.echo(json.dumps({"schema": "pgassay.doctor/1", "checks": found}))
@@ -75,6 +63,9 @@ def doctor(
 
 
 def _print(check: Check) -> None:
-    out.print(f"{_MARK[check.state]}  {plain(check.name)}: {plain(check.found)}")
-    if check.fix:
+    from pgassay.cli.terminal.console import labelled, out, plain
+
+    mark, colour = _MARKS[check.state]
+    labelled(f"{mark:<4}  ", f"{check.name}: {check.found}", colour)
+    if check.fix:  # one line, to be copied
         out.print(f"      {plain(check.fix)}")

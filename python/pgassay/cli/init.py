@@ -1,6 +1,6 @@
 """`pgassay init`: pgbench's tables, as `pgbench -i` makes them.
 
-Enters: a scale and pgbench's letters, libpq's connection settings. Leaves: the tables; progress on
+Enters: a scale and pgbench's options, libpq's connection options. Leaves: the tables; progress on
 stderr. Never: drops or empties a table that pgassay did not make, unless `--drop` is given.
 """
 
@@ -21,19 +21,12 @@ from pgassay.cli.connection import (
     connection_string,
     one_database,
 )
-from pgassay.cli.console import err
+from pgassay.cli.terminal.console import err
 from pgassay.errors import SpecError
-from pgassay.target.pgbench_init import STEPS, InitProgress, InitRequest, make_pgbench_tables
-from pgassay.target.session import connect, resolve
 
 DEFAULT_STEPS = "dtgvp"
 _EVERY_ROWS = 100_000
 _QUIET_EVERY_S = 5.0
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("init")(init)
 
 
 def init(
@@ -43,41 +36,66 @@ def init(
     port: Port = None,
     user: User = None,
     scale: Annotated[
-        int, typer.Option("-s", "--scale", min=1, max=2**31 - 1, help="100 000 accounts each.")
+        int,
+        typer.Option(
+            "-s",
+            "--scale",
+            min=1,
+            max=2**31 - 1,
+            help="Scale factor: 100 000 accounts for each unit.",
+        ),
     ] = 1,
     fillfactor: Annotated[
-        int, typer.Option("-F", "--fillfactor", min=10, max=100, help="Of the tables.")
+        int,
+        typer.Option(
+            "-F", "--fillfactor", min=10, max=100, help="Fill factor of the tables, in percent."
+        ),
     ] = 100,
     steps: Annotated[
-        str, typer.Option("-I", "--init-steps", help="Of dtgGvpf, run in this order.")
+        str,
+        typer.Option("-I", "--init-steps", help="Steps to run, in this order: letters of dtgGvpf."),
     ] = DEFAULT_STEPS,
     partitions: Annotated[
-        int, typer.Option("--partitions", min=0, help="Of pgbench_accounts.")
+        int, typer.Option("--partitions", min=0, help="Number of partitions of pgbench_accounts.")
     ] = 0,
     partition_method: Annotated[
-        str | None, typer.Option("--partition-method", help="range or hash [range].")
+        str | None,
+        typer.Option("--partition-method", help="How it is partitioned: range or hash [range]."),
     ] = None,
     foreign_keys: Annotated[
-        bool, typer.Option("--foreign-keys", help="Between the tables.")
+        bool, typer.Option("--foreign-keys", help="Create foreign keys between the tables.")
     ] = False,
     unlogged_tables: Annotated[
-        bool, typer.Option("--unlogged-tables", help="Without WAL.")
+        bool,
+        typer.Option("--unlogged-tables", help="Create the tables unlogged: they write no WAL."),
     ] = False,
-    tablespace: Annotated[str | None, typer.Option("--tablespace", help="Of the tables.")] = None,
-    index_tablespace: Annotated[
-        str | None, typer.Option("--index-tablespace", help="Of the indexes.")
+    tablespace: Annotated[
+        str | None, typer.Option("--tablespace", help="Tablespace of the tables.")
     ] = None,
-    no_vacuum: Annotated[bool, typer.Option("-n", "--no-vacuum", help="No step v.")] = False,
+    index_tablespace: Annotated[
+        str | None, typer.Option("--index-tablespace", help="Tablespace of the indexes.")
+    ] = None,
+    no_vacuum: Annotated[
+        bool, typer.Option("-n", "--no-vacuum", help="Leave out step v (VACUUM).")
+    ] = False,
     quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", help="Progress each 5 s, not each 100 000 rows.")
+        bool, typer.Option("-q", "--quiet", help="Show progress every 5 s, not every 100 000 rows.")
     ] = False,
     drop: Annotated[
-        bool, typer.Option("--drop", help="Also tables that pgassay did not make.")
+        bool,
+        typer.Option("--drop", help="Replace tables of these names that pgassay did not make."),
     ] = False,
 ) -> None:
-    """Make pgbench's tables, with pgbench's letters."""
+    """Make pgbench's tables, with pgbench's options."""
+    from pgassay.server.connection.session import connect, resolve
+    from pgassay.workloads.pgbench_tables.init import (
+        InitProgress,
+        InitRequest,
+        make_pgbench_tables,
+    )
+
     if partition_method is not None and partitions == 0:
-        raise SpecError("--partition-method belongs to --partitions; add it")
+        raise SpecError("--partition-method only works with --partitions; add it")
     if partition_method not in (None, "range", "hash"):
         raise SpecError(f"--partition-method {partition_method}: known are range, hash")
     request = InitRequest(
@@ -94,39 +112,41 @@ def init(
     where = connection_string(one_database(database, dbname), host, port, user)
     began = time.monotonic()
     with connect(resolve(where), statement_limit_s=0) as session:
-        progress = InitProgress(lambda said: err.print(f"{said}..."), _rows_told(quiet))
+        progress = InitProgress(lambda step: err.print(f"{step}..."), _row_progress(quiet))
         make_pgbench_tables(session, request, progress)
     err.print(f"done in {time.monotonic() - began:.2f} s")
 
 
 def init_steps(written: str, *, foreign_keys: bool, no_vacuum: bool) -> str:
     """The steps in their order; blanks are allowed among them, as in pgbench."""
+    from pgassay.workloads.pgbench_tables.init import STEPS
+
     steps = written.replace(" ", "")
     wrong = [letter for letter in steps if letter not in STEPS]
     if wrong or not steps:
-        raise SpecError(f"-I {written}: the steps are letters of {STEPS}")
+        raise SpecError(f"-I {written}: write letters of {STEPS}, one per step")
     if foreign_keys and "f" not in steps:
         steps += "f"
     return steps.replace("v", "") if no_vacuum else steps
 
 
-def _rows_told(quiet: bool) -> Callable[[str, int, int], None]:
-    """Tells of rows each 100 000 or, quietly, each 5 s."""
-    began = told = time.monotonic()
+def _row_progress(quiet: bool) -> Callable[[str, int, int], None]:
+    """Print the rows done: every 100 000 accounts or, quietly, every 5 s."""
+    began = printed = time.monotonic()
 
-    def tell(table: str, done: int, total: int) -> None:
-        nonlocal told
+    def show(table: str, done: int, total: int) -> None:
+        nonlocal printed
         now = time.monotonic()
         if quiet:
-            due = now - told >= _QUIET_EVERY_S
+            due = now - printed >= _QUIET_EVERY_S
         else:
             due = table == "pgbench_accounts" and done % _EVERY_ROWS == 0
         if due:
-            told = now
+            printed = now
             left_s = (now - began) / done * (total - done)
             err.print(
                 f"{done} of {total} rows ({100 * done // total} %) of {table} done,"
                 f" {now - began:.2f} s, {left_s:.2f} s left"
             )
 
-    return tell
+    return show

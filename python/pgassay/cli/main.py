@@ -20,8 +20,8 @@ from typer.exceptions import Abort, TyperException
 from pgassay import __version__
 from pgassay.cli.commands import Commands
 from pgassay.errors import ExitCode, PgassayError
-from pgassay.interruption import SIGNALS, heed_signals
-from pgassay.spec.redaction import redacted
+from pgassay.interruption import SIGNALS, handle_signals
+from pgassay.spec.secrets.redaction import redacted
 
 app = typer.Typer(
     name="pgassay",
@@ -44,7 +44,9 @@ def _print_version(wanted: bool) -> None:
 def _root(
     version: Annotated[
         bool,
-        typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Show it."),
+        typer.Option(
+            "--version", "-V", callback=_print_version, is_eager=True, help="Show version."
+        ),
     ] = False,
 ) -> None:
     """Controlled performance experiments on PostgreSQL."""
@@ -52,7 +54,7 @@ def _root(
 
 def main() -> NoReturn:
     """Run the command line to its exit status."""
-    heed_signals()
+    handle_signals()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -1,7 +1,7 @@
-"""`pgassay recover RUN`: undo what a run that died had left changed.
+"""`pgassay recover RUN`: undo what a killed run left changed on its server.
 
-Enters: a run directory. Leaves: the target as the run had found it, and the journal saying so.
-Never: disturbs a run that is alive.
+Enters: a run directory. Leaves: the server as the run found it, and the journal saying so.
+Never: disturbs a run that is still going on.
 """
 
 from __future__ import annotations
@@ -11,42 +11,22 @@ from typing import Annotated
 
 import typer
 
-from pgassay.cli.console import out, plain
-from pgassay.errors import SpecError
-from pgassay.recovery import undo_what_is_left
-from pgassay.samples.handover import held
-from pgassay.samples.run_directory import RunDirectory
-from pgassay.spec.passwords import refuse_password
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("recover")(recover)
-
 
 def recover(
     run: Annotated[Path, typer.Argument(help="A run directory.")],
-    *,
-    moved_to: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DSN",
-            help="Where its server is now, if its data or address are others than then.",
-        ),
-    ] = None,
 ) -> None:
-    """Undo what a run that died had left changed."""
-    if moved_to is not None:
-        try:
-            refuse_password(moved_to)
-        except ValueError as error:
-            raise SpecError(str(error), key="--moved-to") from None
+    """Undo what a killed run left changed on its server."""
+    from pgassay.cli.terminal.console import out, plain
+    from pgassay.recovery import undo_what_is_left
+    from pgassay.samples.run_directory import RunDirectory
+    from pgassay.samples.unfinished import locked
+
     directory = RunDirectory.open(run)
-    with held(directory.path):
-        changes, left_alone = undo_what_is_left(directory, moved_to=moved_to)
+    with locked(directory.path):
+        changes, left_alone = undo_what_is_left(directory)
     if not changes:
         out.print("nothing to undo")
     for what in dict.fromkeys(change.what for change in reversed(changes)):
-        out.print(f"settled: {plain(what)}")
+        out.print(f"undone: {plain(what)}")
     for note in left_alone:
         out.print(f"[yellow]note:[/yellow] {plain(note)}")

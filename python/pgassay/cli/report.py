@@ -1,92 +1,60 @@
-"""`pgassay report RUN`: a stored run, analysed anew.
+"""`pgassay report RUN`: analyse a stored run or observation again, also an unfinished one.
 
-Enters: a run directory, also an unfinished one. Leaves: the report in the format asked for.
-Never: runs anything.
+Enters: a directory. Leaves: the report in the format asked for. Never: runs anything.
 """
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from pgassay.cli.console import err
-from pgassay.cli.observe import print_observation
-from pgassay.cli.summary import print_summary
-from pgassay.observation import read_context, report_observation
-from pgassay.pipeline import analyse_run, report_run
-from pgassay.report.context import ReportContext
-from pgassay.report.html import render_html
-from pgassay.report.machine import render_json
-from pgassay.report.markdown import render_markdown
-from pgassay.report.observation import render_object, render_observation
-from pgassay.samples.files import write_whole
-from pgassay.samples.observation_directory import ObservationDirectory, is_observation
-from pgassay.samples.run_directory import RunDirectory
-
-
-class Format(StrEnum):
-    """What a report is written as."""
-
-    HTML = "html"
-    MARKDOWN = "md"
-    JSON = "json"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("report")(report)
-
 
 def report(
-    run: Annotated[Path, typer.Argument(help="A run directory.")],
+    run: Annotated[Path, typer.Argument(help="Directory of a run or an observation.")],
     output_format: Annotated[
-        Format, typer.Option("--format", help="Markdown and JSON go to stdout without --out.")
-    ] = Format.HTML,
+        Literal["html", "md", "json"],
+        typer.Option(
+            "--format", help="html writes RUN/report.html; md and json go to stdout without --out."
+        ),
+    ] = "html",
     out: Annotated[Path | None, typer.Option("--out", help="File to write.")] = None,
 ) -> None:
-    """Report a run or an observation: HTML, Markdown or JSON."""
-    if is_observation(run):
-        _report_observation(ObservationDirectory.open(run), output_format, out)
-        return
-    directory = RunDirectory.open(run)
-    if output_format is Format.HTML and out is None:
-        outcome = report_run(directory)
-        print_summary(outcome.context, outcome.report)
-        return
-    _write(_render(analyse_run(directory), output_format), out)
+    """Analyse a stored run again and write its report."""
+    from pgassay.cli.terminal.console import err
+    from pgassay.cli.terminal.summary import print_observation, print_summary
+    from pgassay.observation import report_observation
+    from pgassay.pipeline import report_run
+    from pgassay.samples.files import write_atomically
+    from pgassay.samples.observation_directory import ObservationDirectory, is_observation
+    from pgassay.samples.run_directory import RunDirectory
 
-
-def _report_observation(
-    directory: ObservationDirectory, output_format: Format, out: Path | None
-) -> None:
-    if output_format is Format.HTML and out is None:
-        outcome = report_observation(directory)
-        print_observation(outcome.context, outcome.report)
-        return
-    context = read_context(directory)
-    if output_format is Format.JSON:
-        _write(render_object(context), out)
-    else:
-        form: Literal["html", "md"] = "md" if output_format is Format.MARKDOWN else "html"
-        _write(render_observation(context, form), out)
-
-
-def _write(text: str, out: Path | None) -> None:
-    if out is None:
-        typer.echo(text, nl=not text.endswith("\n"))
-    else:
-        write_whole(out, text.encode())
+    if out is not None:
+        write_atomically(out, _rendered(run, output_format).encode())
         err.print(f"written: {out}", markup=False)
+    elif output_format != "html":
+        text = _rendered(run, output_format)
+        typer.echo(text, nl=not text.endswith("\n"))
+    elif is_observation(run):
+        observed = report_observation(ObservationDirectory.open(run))
+        print_observation(observed.context, observed.report)
+    else:
+        outcome = report_run(RunDirectory.open(run))
+        print_summary(outcome.context, outcome.report)
 
 
-def _render(context: ReportContext, output_format: Format) -> str:
-    match output_format:
-        case Format.HTML:
-            return render_html(context)
-        case Format.MARKDOWN:
-            return render_markdown(context)
-        case Format.JSON:
-            return render_json(context)
+def _rendered(run: Path, output_format: str) -> str:
+    from pgassay.observation import read_context
+    from pgassay.pipeline import analyse_run
+    from pgassay.report.analysis_object import render_json
+    from pgassay.report.html import render_html
+    from pgassay.report.markdown import render_markdown
+    from pgassay.report.observed_object import render_object
+    from pgassay.samples.observation_directory import ObservationDirectory, is_observation
+    from pgassay.samples.run_directory import RunDirectory
+
+    render = {"html": render_html, "md": render_markdown}.get(output_format)
+    if is_observation(run):
+        return (render or render_object)(read_context(ObservationDirectory.open(run)))
+    return (render or render_json)(analyse_run(RunDirectory.open(run)))

@@ -9,16 +9,11 @@ import json
 
 import typer
 
-from pgassay.spec.model import ExperimentFile
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("schema")(schema)
-
 
 def schema() -> None:
     """Print the JSON Schema of experiment files."""
+    from pgassay.spec.model import ExperimentFile
+
     found = ExperimentFile.model_json_schema()
     found = {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
     found["title"] = "pgassay experiment"

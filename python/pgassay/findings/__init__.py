@@ -1,1 +1,1 @@
-"""Rules and diagnosis: estimates → findings. Thresholds and texts are data."""
+"""Findings: an analysis in sentences. A rule is a module, its limits and texts lie beside it."""

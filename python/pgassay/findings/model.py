@@ -1,4 +1,4 @@
-"""What is claimed, with its evidence.
+"""A finding: what is claimed, with its evidence.
 
 Enters: nothing. Leaves: the `Finding` value. Never: computes.
 """
@@ -17,17 +17,17 @@ class FindingKind(StrEnum):
     VERDICT = "verdict"
     """Answers the question."""
     INTERACTION = "interaction"
-    """Whether one factor's effect depends on another."""
+    """Says whether one factor's effect depends on another."""
     TREND = "trend"
-    """Whether ordered levels lie on a line."""
+    """Says whether a metric rises or falls along ordered levels."""
     CALIBRATION = "calibration"
-    """What an A/A run says of the host."""
+    """What an A/A run says about the host."""
     EXPLANATION = "explanation"
-    """A difference between the arms that goes with the verdict."""
+    """A difference between the arms that may explain the verdict."""
     OBSERVATION = "observation"
     """Something else the run shows: by quantile, by load, around checkpoints, inside trials."""
     WARNING = "warning"
-    """A doubt about the measurement."""
+    """A caveat about the measurement."""
 
 
 @dataclass(frozen=True)
@@ -38,3 +38,5 @@ class Finding:
     title: str
     text: str
     evidence: Comparison | None = None
+    rule: str = ""
+    """The rule that made it, where a report has a section for that rule."""

@@ -1,11 +1,11 @@
-"""Randomised complete blocks, in split plots where a factor is hard to change.
+"""Draw the plan: randomised complete blocks, split plots, switchbacks or duets.
 
 Enters: a Spec. Leaves: a Plan; the same spec and seed give the same plan on every machine.
 Never: reads a clock, a file or a server.
 
-Design: every arm once per block, a fresh permutation per block (Fisher's randomised complete
-block design; why, measured, in docs/methods.md). In split plots the whole plots are permuted, and
-the arms inside each.
+Every block has every arm once, in a new random order (Fisher's randomised complete block design;
+docs/methods/verdicts.md says why). In split plots the whole plots are in random order, and the arms
+within each.
 """
 
 from __future__ import annotations
@@ -16,39 +16,44 @@ from dataclasses import replace
 from typing import TypeVar
 
 from pgassay.errors import SpecError
-from pgassay.plan.combinations import combine
+from pgassay.plan.factorial.combinations import combine
 from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial
 from pgassay.plan.modes import BLOCKS, DUET, SWITCHBACK, blocks_of, choose_mode
 from pgassay.plan.plots import choose_plots, restarts_every_trial, whole_plots
 from pgassay.plan.risks import find_risks
 from pgassay.plan.steps import Step, steps_of
-from pgassay.plan.turns import alternating_trials, lengths_of
-from pgassay.spec.parse import Spec
+from pgassay.plan.switchback import alternating_trials, slice_lengths
+from pgassay.spec.experiment import Spec
+from pgassay.spec.factors import kinds
 from pgassay.spec.stopping import stopping_of
 
 T = TypeVar("T")
-LABEL, LABEL_KIND, LABELS = "A/A", "label", ("A", "B")
-"""The factor of an A/A run: nothing but a name."""
+LABEL, LABELS = "A/A", ("A", "B")
+"""The factor of an A/A run and its two labels, which change nothing."""
 RESET_S = 3.0
-"""What a reset is taken to cost before one has been measured."""
+"""Assumed seconds of a reset before one has been measured."""
 
 
 def make_plan(spec: Spec, *, calibrates: bool = False) -> Plan:
-    """Draw the whole plan, up to `max_blocks`; `calibrates` makes it an A/A run."""
+    """Draw the plan, up to `max_blocks`; `calibrates` makes it an A/A run."""
     plan = _experiment(spec, calibrates=calibrates)
     return _calibration(plan) if calibrates else plan
 
 
 def _calibration(plan: Plan) -> Plan:
-    """The same design for one arm, the baseline, under two labels; in a duet on a server each."""
+    """The same design for the baseline under two labels; in a duet with one server for each."""
     baseline = plan.arms[0]
     arms = tuple(
-        Arm(f"a{number}", {**baseline.levels, LABEL: name}, {**baseline.kinds, LABEL: LABEL_KIND})
+        Arm(
+            f"a{number}",
+            {**baseline.levels, LABEL: name},
+            {**baseline.kinds, LABEL: kinds.LABEL.name},
+        )
         for number, name in enumerate(LABELS, start=1)
     )
     return replace(
         plan,
-        factors=(Factor(LABEL, LABEL_KIND, LABELS),),
+        factors=(Factor(LABEL, kinds.LABEL.name, LABELS),),
         held=plan.factors,
         held_arms=plan.arms,
         held_combinations=plan.combinations,
@@ -67,7 +72,10 @@ def _calibration(plan: Plan) -> Plan:
 
 def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
     design, load = spec.file.design, spec.file.load
-    factors = tuple(Factor(name, kind, levels) for kind, name, levels in spec.file.factors.every())
+    factors = tuple(
+        Factor(factor.name, factor.kind.name, factor.levels)
+        for factor in kinds.written_factors(spec.file.factors)
+    )
     try:
         combined = combine(factors, design.combinations, design.resolution)
     except SpecError as error:
@@ -77,17 +85,17 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         factors,
         design.plots,
         every_trial=restarts_every_trial(spec.file),
-        existing=spec.file.target.is_existing,
+        existing=spec.file.loads_existing,
     )
     steps = steps_of(load)
-    mode = choose_mode(spec, factors)
     try:
+        mode = choose_mode(spec.file, factors)
         least, most = blocks_of(design, mode.name)
     except SpecError as error:
         raise SpecError(error.problem, file=spec.source, key=error.key) from None
     risks = find_risks(spec, combined.resolution, mode.name)
     if mode.name in (SWITCHBACK, DUET):
-        trials = alternating_trials(least, most, lengths_of(spec))
+        trials = alternating_trials(least, most, slice_lengths(design.slice))
     else:
         hard = plots.hard if plots.split else ()
         trials = _ordered_trials(arms, hard, most, spec.seed)
@@ -124,10 +132,10 @@ def _trial_s(steps: Sequence[Step], resets: int) -> float:
 
 
 def _arms(factors: tuple[Factor, ...], combinations: Sequence[tuple[str, ...]]) -> tuple[Arm, ...]:
-    """An arm per combination of levels; the first is the baseline of all factors."""
-    kinds = {factor.name: factor.kind for factor in factors}
+    """One arm for each combination of levels; the first has the baselines of all factors."""
+    kind_of = {factor.name: factor.kind for factor in factors}
     return tuple(
-        Arm(f"a{number}", dict(zip((f.name for f in factors), levels, strict=True)), kinds)
+        Arm(f"a{number}", dict(zip((f.name for f in factors), levels, strict=True)), kind_of)
         for number, levels in enumerate(combinations, start=1)
     )
 
@@ -135,7 +143,7 @@ def _arms(factors: tuple[Factor, ...], combinations: Sequence[tuple[str, ...]]) 
 def _ordered_trials(
     arms: tuple[Arm, ...], hard: tuple[str, ...], blocks: int, seed: int
 ) -> tuple[PlannedTrial, ...]:
-    """Every block's trials in their order; `hard` are the factors of the whole plots, if any."""
+    """The trials in order; `hard` are the factors that change between whole plots, if any."""
     source = random.Random(seed)
     trials: list[PlannedTrial] = []
     for block in range(1, blocks + 1):
@@ -154,6 +162,6 @@ def _ordered_trials(
 
 
 def _permuted(items: Sequence[T], source: random.Random) -> list[T]:
-    # Only random() itself is promised to give the same numbers in every Python, shuffle() is not.
+    # Python promises the same numbers in every version for random(), not for shuffle().
     drawn = sorted((source.random(), at) for at in range(len(items)))
     return [items[at] for _, at in drawn]

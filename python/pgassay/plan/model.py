@@ -1,4 +1,4 @@
-"""The plan's values.
+"""The values of a plan: factors, arms, trials.
 
 Enters: nothing. Leaves: frozen dataclasses that plan.json is made of.
 Never: draws, measures or reads anything.
@@ -10,15 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pgassay.plan.steps import Step, shuffled
+from pgassay.spec.factors.kinds import HOST, POSTGRES, SERVER, SESSION, FactorKind
 from pgassay.spec.stopping import stopping_of
 
 
 @dataclass(frozen=True)
 class Factor:
-    """What is varied; `levels[0]` is the baseline."""
+    """One factor; `levels[0]` is the baseline."""
 
     name: str
     kind: str
+    """A name in `spec.factors.kinds.KINDS`."""
     levels: tuple[str, ...]
 
     @property
@@ -33,34 +35,56 @@ class Arm:
     id: str
     levels: Mapping[str, str]
     kinds: Mapping[str, str]
-    """The kind of each of these factors, as `Factor.kind`."""
+    """Factor → its kind."""
     alternating: bool = False
-    """Whether it stands for a trial in which all arms take turns; it begins at these levels."""
+    """Whether it stands for a trial in which all arms alternate; it begins at these levels."""
 
-    def levels_of(self, kind: str) -> dict[str, str]:
-        """The levels of one kind of factor."""
-        return {name: level for name, level in self.levels.items() if self.kinds[name] == kind}
+    @property
+    def settings(self) -> dict[str, str]:
+        """The levels that are settings of the server."""
+        return self._levels_of(POSTGRES)
+
+    @property
+    def knobs(self) -> dict[str, str]:
+        """The levels that are knobs of the server's host."""
+        return self._levels_of(HOST)
+
+    @property
+    def session_settings(self) -> dict[str, str]:
+        """The levels that are settings of the load's sessions."""
+        return self._levels_of(SESSION)
+
+    @property
+    def server(self) -> str:
+        """The level that is a version or build of PostgreSQL; empty where none is varied."""
+        return next(iter(self._levels_of(SERVER).values()), "")
 
     @property
     def by_kind(self) -> dict[str, dict[str, str]]:
         """Kind → factor → level."""
-        return {kind: self.levels_of(kind) for kind in dict.fromkeys(self.kinds.values())}
+        found: dict[str, dict[str, str]] = {}
+        for name, level in self.levels.items():
+            found.setdefault(self.kinds[name], {})[name] = level
+        return found
+
+    def _levels_of(self, kind: FactorKind) -> dict[str, str]:
+        return self.by_kind.get(kind.name, {})
 
     @property
     def label(self) -> str:
         """Such as `max_wal_size = 32MB`."""
         if self.alternating:
-            return "all arms in turn"
+            return "all arms alternating"
         return ", ".join(f"{name} = {level}" for name, level in self.levels.items()) or "only arm"
 
 
 ALL_ARMS = "all"
-"""The arm of a trial in which all of them take turns."""
+"""The arm id of a trial in which all arms alternate."""
 
 
 @dataclass(frozen=True)
 class PlannedTrial:
-    """One run of one arm; `number` and `block` count from 1, `position` is its place in it."""
+    """One run of one arm; numbers, blocks and positions in a block count from 1."""
 
     number: int
     block: int
@@ -69,14 +93,14 @@ class PlannedTrial:
     repeats: int | None = None
     """The number of an invalid trial that is run again."""
     whole_plot: int | None = None
-    """Where plots are split: the stretch of its block, from 1, in which the hard factors stay."""
+    """In split plots: the number of its whole plot in the block, from 1."""
     slice_s: float | None = None
-    """Of an alternating trial: the length of each turn."""
+    """The length of its slices, if arms alternate in it."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that will be done, up to the last block that may be needed."""
+    """The whole design, up to the last block that may be needed."""
 
     question: str
     seed: int
@@ -91,7 +115,7 @@ class Plan:
     trial_s: float
     warnings: tuple[str, ...]
     order: str = "ordered"
-    """Of the steps: as they stand, or "shuffled" anew for every block."""
+    """Of the steps: "ordered" as in the file, or "shuffled" anew for every block."""
     combinations: str = "full"
     """Which combinations are arms: "full", "fraction" or "one-at-a-time"."""
     resolution: int | None = None
@@ -99,10 +123,10 @@ class Plan:
     plots: str = "complete"
     """How a block is randomised: "complete", or "split" into whole plots."""
     hard: tuple[str, ...] = ()
-    """Factors that take a restart or more to change; the whole plots', where plots are split."""
+    """Factors that take a restart to change; in split plots they change between whole plots."""
     plots_reason: str = ""
     stopping: str = ""
-    """ "fixed", "sequential" or "group-sequential"; empty in plans of before it could be chosen."""
+    """ "fixed", "sequential" or "group-sequential"; empty in plans of old versions."""
     looks: tuple[int, ...] = ()
     """Blocks after which a group-sequential run may stop."""
     calibrates: bool = False
@@ -113,7 +137,7 @@ class Plan:
     """Of an A/A run: the experiment's own arms."""
     held_combinations: str = "full"
     held_mode: str = "blocks"
-    """Of an A/A run: the experiment's own mode. Runs of before had blocks whatever it was."""
+    """Of an A/A run: the experiment's own mode; "blocks" in plans of old versions."""
 
     @property
     def stops(self) -> str:
@@ -121,19 +145,18 @@ class Plan:
         return stopping_of(self.stopping, self.min_blocks, self.max_blocks)
 
     def may_stop_after(self, block: int) -> bool:
-        """Whether the run may end with this block, were everything decided."""
+        """Whether the run may end with this block if every verdict is decided."""
         if self.calibrates:
             return block >= self.min_blocks
         return block in self.looks if self.looks else block >= self.min_blocks
 
     @property
     def last_block(self) -> int:
-        """The last that may be needed; a run of a single arm, and an A/A run, end where others
-        may end first."""
+        """The last block that may be needed; `min_blocks` for a single arm and for an A/A run."""
         return self.max_blocks if self.factors and not self.calibrates else self.min_blocks
 
     def experiment(self) -> Plan:
-        """Of an A/A run: the experiment that it is for; the trials are still the A/A run's own."""
+        """Of an A/A run: the experiment that it prepares, with the A/A run's trials."""
         if not self.held or not self.held_arms:
             return replace(self, calibrates=False, held=())
         return replace(
@@ -147,25 +170,25 @@ class Plan:
         )
 
     mode: str = "blocks"
-    """"blocks": an arm per trial; "switchback": all arms take turns in every trial; "duet": the
-    same, each on a server of its own."""
+    """"blocks": one arm per trial; "switchback": all arms alternate in every trial; "duet": the
+    same, with one server per arm."""
     mode_reason: str = ""
     modes_refused: Mapping[str, str] = field(default_factory=dict)
-    """Mode → why it is not valid here."""
+    """Mode → why it is not valid for this experiment."""
 
     @property
     def alternates(self) -> bool:
-        """Whether arms take turns inside a trial."""
+        """Whether arms alternate within a trial."""
         return self.mode in ("switchback", "duet")
 
     @property
     def side_by_side(self) -> bool:
-        """Whether each arm has a server of its own, all of them up in every trial."""
+        """Whether each arm has its own server, all of them running in every trial."""
         return self.mode == "duet"
 
     @property
     def measured_s(self) -> float:
-        """Seconds of each trial that count."""
+        """Measured seconds of each trial."""
         return sum(step.duration_s for step in self.steps if step.measured)
 
     def arm(self, arm_id: str) -> Arm:
@@ -179,22 +202,22 @@ class Plan:
         return tuple(trial for trial in self.trials if trial.block == number)
 
     def whole_plots(self, block: int) -> tuple[tuple[PlannedTrial, ...], ...]:
-        """The trials of one block by whole plot; each its own where plots are not split."""
+        """The trials of one block by whole plot; without split plots each trial is one."""
         plots: dict[int, list[PlannedTrial]] = {}
         for trial in self.block(block):
             plots.setdefault(trial.whole_plot or trial.position, []).append(trial)
         return tuple(tuple(plot) for plot in plots.values())
 
     def begins_plot(self, trial: PlannedTrial) -> bool:
-        """Whether the server begins afresh with it; each trial does where plots are not split."""
+        """Whether a whole plot begins with this trial; without split plots every trial does."""
         plot = [t for t in self.block(trial.block) if t.whole_plot == trial.whole_plot]
         return trial.whole_plot is None or trial.position == min(t.position for t in plot)
 
     def again(self, trial: PlannedTrial, position: int) -> PlannedTrial:
-        """The same trial once more, at this position of its block.
+        """The trial that repeats an invalid one, at this position of the block.
 
-        Its number lies beyond all planned ones and follows from the first's alone. It is in no
-        whole plot: the server has gone on since.
+        Its number follows from the first's and is higher than all planned ones. It is in no whole
+        plot, because the server has changed since.
         """
         number = self.trials[-1].number + trial.number
         return replace(
@@ -203,31 +226,31 @@ class Plan:
 
     @property
     def step_unit(self) -> str:
-        """What the number that tells the steps apart counts."""
+        """What `step_levels` counts."""
         rates = {step.rate for step in self.steps if step.measured}
         return "tps asked" if len(rates) > 1 else "clients"
 
     @property
     def compared_levels(self) -> int:
-        """How many levels are held against a baseline, over all factors."""
+        """How many levels are compared with a baseline, over all factors."""
         return sum(len(factor.levels) - 1 for factor in self.factors)
 
     def step_levels(self) -> tuple[float, ...]:
-        """The number that tells each measured step from the others, as they stand."""
+        """Clients or rate of each measured step, in the file's order."""
         by_rate = self.step_unit != "clients"
         measured = [step for step in self.steps if step.measured]
         return tuple((step.rate or 0.0) if by_rate else step.clients for step in measured)
 
     def steps_in(self, block: int) -> tuple[Step, ...]:
-        """The steps in the order they have in every trial of a block."""
+        """The steps in their order in the trials of a block."""
         if self.order == "ordered":
             return self.steps
         return shuffled(self.steps, self.trial_seed(block))
 
     def trial_seed(self, block: int) -> int:
-        """The load's seed: the same for every arm of a block, another for every block.
+        """The load's seed, the same for all arms of a block.
 
-        Arms of a block then draw the same keys, which takes one source of noise out of their
+        Arms of a block then draw the same keys, which removes a source of noise from their
         difference.
         """
         return (self.seed * 1_000_003 + block) % 2**63

@@ -1,4 +1,4 @@
-"""What could make an experiment mislead, seen before it is run.
+"""Find what could make an experiment misleading, before it is run.
 
 Enters: a Spec. Leaves: one plain sentence per risk.
 Never: stops anything; the user decides.
@@ -11,85 +11,96 @@ import math
 from collections.abc import Sequence
 
 from pgassay.plan.modes import DUET, LEAST_TRIALS, SWITCHBACK, blocks_of
-from pgassay.plan.steps import steps_of
-from pgassay.plan.turns import LONG_S
-from pgassay.spec.parse import Spec
-from pgassay.spec.redaction import secret_line
-from pgassay.spec.settings import CATALOGUED, catalogue
+from pgassay.plan.steps import Step, steps_of
+from pgassay.plan.switchback import LONG_S
+from pgassay.spec.experiment import Spec
+from pgassay.spec.factors.kinds import Written, written_factors
+from pgassay.spec.model import DesignTable, ExperimentFile
+from pgassay.spec.reading.units import to_base
+from pgassay.spec.secrets.redaction import secret_line
+from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
 from pgassay.spec.stopping import stopping_of
-from pgassay.spec.units import to_base
+from pgassay.spec.workload.folder import Workload
 
 SURE_OF_CARRY_OVER = 12
-"""Trials of a fixed number by which most carry-over is found (docs/validation-switchback.md)."""
+"""Trials of a fixed number by which most carry-over is found
+(docs/measured/validation-switchback.md)."""
 CYCLE_MINIMUM = 3.0
-"""Checkpoint intervals a trial must span before its phase matters little (see docs/methods.md)."""
+"""Checkpoint intervals in a trial from which on their phase matters little
+(docs/methods/verdicts.md)."""
 
 
 def find_risks(spec: Spec, resolution: int | None = None, mode: str = "blocks") -> tuple[str, ...]:
     """The risks of this experiment, most serious first; `resolution` is that of a fraction."""
+    file = spec.file
+    steps = tuple(step for step in steps_of(file.load) if step.measured)
+    factors = written_factors(file.factors)
+    alternates = mode in (SWITCHBACK, DUET)
     return tuple(
-        _checkpoint_phase(spec)
-        + _reset(spec)
+        _checkpoint_phase(file, steps)
+        + [f"reset level {file.reset_rule().level}: {d}" for d in file.reset_rule().level.differs]
         + _aliased(resolution)
-        + (_few_trials(spec) if mode == SWITCHBACK else _too_few_blocks(spec))
-        + (_long_slices(spec) if mode in (SWITCHBACK, DUET) else [])
-        + (_weak_on_carry_over(spec, mode) if mode in (SWITCHBACK, DUET) else [])
-        + (_side_by_side(spec) if mode == DUET else [])
-        + _ramp(spec)
-        + _short_trials(spec)
-        + _secrets(spec)
+        + (
+            _few_trials(file.design)
+            if mode == SWITCHBACK
+            else _too_few_blocks(file.design, factors, len(steps))
+        )
+        + (_long_slices(file.design.slice) if alternates else [])
+        + (_weak_on_carry_over(file.design, mode) if alternates else [])
+        + (_side_by_side(factors) if mode == DUET else [])
+        + _ordered_steps(steps, file.load.order)
+        + _short_steps(steps)
+        + _secrets(spec.workload)
     )
 
 
-def _few_trials(spec: Spec) -> list[str]:
+def _few_trials(design: DesignTable) -> list[str]:
     """Of a switchback."""
-    least, _ = blocks_of(spec.file.design, SWITCHBACK)
+    least, _ = blocks_of(design, SWITCHBACK)
     if least >= LEAST_TRIALS:
         return []
     return [
-        f"{least} trials do not tell by how much an effect differs from trial to trial: the"
-        f" verdict speaks of these alone; write min_blocks = {LEAST_TRIALS} or more"
+        f"with {least} trials the spread of the effect between trials is hardly known, so the"
+        f" verdict holds for these trials only; write min_blocks = {LEAST_TRIALS} or more"
     ]
 
 
-def _long_slices(spec: Spec) -> list[str]:
-    length = spec.file.design.slice
-    if length <= LONG_S:
+def _long_slices(slice_s: float) -> list[str]:
+    if slice_s <= LONG_S:
         return []
     return [
-        f"slices of {length:g} s let drift of the host into their differences, and a trial has"
-        " fewer of them; 0.5 to 2 s do unless an effect takes longer to show",
+        f"slices of {slice_s:g} s let drift of the host into their differences, and a trial holds"
+        " fewer of them; 0.5 to 2 s are enough unless an effect takes longer to show",
     ]
 
 
-def _weak_on_carry_over(spec: Spec, mode: str) -> list[str]:
-    """Of a number of trials that is fixed, and too small to find an effect that outlasts a slice.
+def _weak_on_carry_over(design: DesignTable, mode: str) -> list[str]:
+    """Of a fixed number of trials that is too small to find an effect that outlasts a slice.
 
-    A run whose number is open goes on where carry-over looks likely.
+    A run whose number is open goes on if carry-over looks likely.
     """
-    design = spec.file.design
     least, most = blocks_of(design, mode)
     if stopping_of(design.stopping, least, most) != "fixed" or most >= SURE_OF_CARRY_OVER:
         return []
-    trials = f"{most} trials, a fixed number, are" if most > 1 else "one trial alone is"
+    trials = f"a fixed number of {most} trials is" if most > 1 else "one trial is"
     return [
-        f"{trials} a weak test for an effect that outlasts its slice, which would look too small:"
-        " of such that fall to half in a second 6 trials of 32 s find every second one,"
-        f" {SURE_OF_CARRY_OVER} nine of ten; where an effect may linger take"
-        f" {SURE_OF_CARRY_OVER} or more, leave the number open, or make design.slice longer"
+        f"{trials} a weak test for effects that outlast their slice, which then look too small: if"
+        f" the effect halves in a second, 6 trials of 32 s find it in half of all runs,"
+        f" {SURE_OF_CARRY_OVER} in nine of ten; take {SURE_OF_CARRY_OVER} or more, an open number"
+        " (drop max_blocks), or a longer design.slice"
     ]
 
 
-def _side_by_side(spec: Spec) -> list[str]:
+def _side_by_side(factors: Sequence[Written]) -> list[str]:
     """Of a duet."""
     found = [
-        "waits, WAL, checkpoints and the server's log are stored and drawn of the first arm's"
-        " server alone, whoever's slice it is; all servers are sampled alike"
+        "waits, WAL, checkpoints and the server's log are stored only for the first arm's server;"
+        " all servers are sampled alike"
     ]
-    if "shared_buffers" in spec.file.factors.postgres:
+    if any(factor.name == "shared_buffers" for factor in factors):
         found.append(
-            "shared_buffers is varied, and the servers share the host's memory: what one takes the"
-            ' page cache has less of for all; blocks gives each the whole host: mode = "blocks"'
+            "shared_buffers is varied, and the servers share the host's memory: buffers of one"
+            ' reduce the page cache of all; mode = "blocks" gives each arm the whole host'
         )
     return found
 
@@ -99,32 +110,33 @@ def _aliased(resolution: int | None) -> list[str]:
         return []
     return [
         "in a fraction of resolution III a main effect may be an interaction of two other factors;"
-        " confirm what is found with resolution = 4 or all combinations"
+        " confirm effects with resolution = 4 or all combinations"
     ]
 
 
-def _checkpoint_phase(spec: Spec) -> list[str]:
-    """Of what is compared: the whole trial, and each step where there are several."""
-    levels = spec.file.factors.postgres.get("checkpoint_timeout")
+def _checkpoint_phase(file: ExperimentFile, steps: Sequence[Step]) -> list[str]:
+    """Of each compared length: the whole trial, and each step if there are several."""
+    levels = file.factors.postgres.get("checkpoint_timeout")
+    lengths = [step.duration_s for step in steps]
     if not levels:
-        return _no_checkpoints(spec)
+        held = file.settings.postgres.get("checkpoint_timeout")
+        return [] if held is None else _no_checkpoints(held, sum(lengths))
     cycles = [_seconds(level) for level in levels]
-    measured = _measured(spec)
-    for length in (*sorted(set(measured)), sum(measured)):
+    for length in (*sorted(set(lengths)), sum(lengths)):
         partial = [c for c in cycles if length < CYCLE_MINIMUM * c and length % c]
         if partial:
-            whole = length == sum(measured)
+            whole = length == sum(lengths)
             what = f"{length:g} s of measurement" if whole else f"a step of {length:g} s"
             return [
                 f"checkpoint_timeout is varied, and {what} is not a whole number of"
                 f" {', '.join(f'{c:g} s' for c in partial)} cycles: the checkpoint's phase will"
-                f" move the result; make load.step {_fitting(cycles)}"
+                f" change the result; make load.step {_fitting(cycles)}"
             ]
     return []
 
 
 def _fitting(cycles: Sequence[float]) -> str:
-    """The shortest length of which no level's phase moves much."""
+    """The shortest length in which no level's phase matters much."""
     common = math.lcm(*(round(cycle) for cycle in cycles))
     several = CYCLE_MINIMUM * max(cycles)
     if common <= several:
@@ -132,24 +144,19 @@ def _fitting(cycles: Sequence[float]) -> str:
     return f"{several:g} s or more, {CYCLE_MINIMUM:g} of the longest cycles"
 
 
-def _no_checkpoints(spec: Spec) -> list[str]:
-    """Of a checkpoint interval that is held and never comes round while a trial measures."""
-    held = spec.file.settings.postgres.get("checkpoint_timeout")
-    measured = sum(_measured(spec))
-    if held is None or _seconds(held) <= measured:
+def _no_checkpoints(held: str, measured_s: float) -> list[str]:
+    """Of a checkpoint interval that is longer than a trial."""
+    if _seconds(held) <= measured_s:
         return []
     return [
-        f"checkpoint_timeout = {held} is longer than the {measured:g} s that a trial measures, so"
-        " trials may hold no checkpoint: the verdict speaks of the time between them; where"
-        " checkpoints matter measure longer, or shorten it for all arms"
+        f"checkpoint_timeout = {held} is longer than the {measured_s:g} s that a trial measures, so"
+        " trials may have no checkpoint: the verdict is about the time between checkpoints; if"
+        " they matter measure longer, or shorten the interval for all arms"
     ]
 
 
-def _ramp(spec: Spec) -> list[str]:
-    """Steps that always come in one order."""
-    load = spec.file.load
-    levels = {(step.clients, step.rate) for step in steps_of(load) if step.measured}
-    if len(levels) < 2 or load.order == "shuffled":
+def _ordered_steps(steps: Sequence[Step], order: str) -> list[str]:
+    if len({(step.clients, step.rate) for step in steps}) < 2 or order == "shuffled":
         return []
     return [
         "load steps come in the same order in every trial, so that what changes with time (caches,"
@@ -163,30 +170,19 @@ def _seconds(level: str) -> float:
     return float(to_base(level, entry["unit"], entry["vartype"]))
 
 
-def _measured(spec: Spec) -> list[float]:
-    """Lengths of the measured steps."""
-    return [step.duration_s for step in steps_of(spec.file.load) if step.measured]
-
-
-def _reset(spec: Spec) -> list[str]:
-    """What trials do not have in common when they begin."""
-    level = spec.file.reset_rule().level
-    return [f"reset level {level.value}: {text}" for text in level.differs]
-
-
-def _too_few_blocks(spec: Spec) -> list[str]:
-    design = spec.file.design
-    if not spec.file.factors.every():
+def _too_few_blocks(design: DesignTable, factors: Sequence[Written], steps: int) -> list[str]:
+    if not factors:
         return []
     if design.stops() == "fixed":
         smallest = 2.0 ** (1 - design.min_blocks)
         if smallest <= 0.05:
             return []
         return [
-            f"with {design.min_blocks} blocks the sign-flip p cannot fall below {smallest:g};"
-            " the verdict rests on the t interval alone; 6 blocks or more lift this"
+            f"with {design.min_blocks} blocks the sign-flip p cannot be below {smallest:g}, so the"
+            " verdict rests on the t interval alone; take 6 blocks or more"
         ]
-    least = fewest_sequential_blocks(_verdicts(spec)) if design.stops() == "sequential" else 0
+    verdicts = sum(len(factor.levels) - 1 for factor in factors) * (1 if steps == 1 else steps + 1)
+    least = fewest_sequential_blocks(verdicts) if design.stops() == "sequential" else 0
     if design.max_blocks < least:
         return [
             f"with fewer than {least} blocks a sequential verdict can only be undecided;"
@@ -196,33 +192,26 @@ def _too_few_blocks(spec: Spec) -> list[str]:
 
 
 def fewest_sequential_blocks(verdicts: int) -> int:
-    """Blocks from which the e-value can reach its bar, shared between so many verdicts.
+    """Blocks from which on the e-value can reach its bar, shared between so many verdicts.
 
-    As t grows the e-value of docs/methods.md tends to (1 + n)^((n - 1) / 2).
+    As t grows, the e-value of docs/methods/verdicts.md tends to (1 + n)^((n - 1) / 2).
     """
     bar = math.log(20.0 * max(1, verdicts))
     return next(n for n in itertools.count(2) if (n - 1) / 2 * math.log1p(n) > bar)
 
 
-def _verdicts(spec: Spec) -> int:
-    levels = sum(len(levels) - 1 for _, _, levels in spec.file.factors.every())
-    steps = sum(step.measured for step in steps_of(spec.file.load))
-    return levels * (1 if steps == 1 else steps + 1)
-
-
-def _short_trials(spec: Spec) -> list[str]:
-    shortest = min(_measured(spec))
+def _short_steps(steps: Sequence[Step]) -> list[str]:
+    shortest = min(step.duration_s for step in steps)
     if shortest >= 5.0:
         return []
     return [
         f"steps of {shortest:g} s are short: start-up effects and a single checkpoint"
-        " weigh heavily; the verdict speaks of such short runs only"
+        " weigh heavily, and the verdict holds for such short loads only"
     ]
 
 
-def _secrets(spec: Spec) -> list[str]:
-    """Passwords that a server is given are refused; what only looks like one may be data."""
-    workload = spec.workload
+def _secrets(workload: Workload) -> list[str]:
+    """Text that only looks like a password is reported; SQL that sets one is refused earlier."""
     texts = [("schema.sql", workload.schema_sql), ("data.sql", workload.data_sql)]
     texts += [(scenario.file, scenario.script) for scenario in workload.scenarios]
     return [

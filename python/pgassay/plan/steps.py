@@ -1,4 +1,4 @@
-"""The steps of a load, and the order they come in.
+"""The steps of a load and their order.
 
 Enters: levels of clients or of the rate, their times, a seed. Leaves: `Step` values.
 Never: reads a clock; the same seed gives the same order on every machine.
@@ -10,19 +10,19 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pgassay.spec.amounts import Stage
-from pgassay.spec.load_table import LoadTable
+from pgassay.spec.load.amounts import Stage
+from pgassay.spec.load.table import LoadTable
 
 
 @dataclass(frozen=True)
 class Step:
-    """A stretch of constant load inside a trial."""
+    """A time of constant load within a trial."""
 
     clients: int
     duration_s: float
     measured: bool
     rate: float | None = None
-    """Transactions a second to start; None is a closed loop."""
+    """Transactions to start per second; None for a closed loop."""
 
 
 def level_steps(
@@ -36,20 +36,20 @@ def level_steps(
 
 
 def stage_steps(stages: Sequence[Stage], rate: float | None) -> tuple[Step, ...]:
-    """Measured steps with a time each."""
+    """Measured steps with their own times."""
     return tuple(Step(s.amount, s.duration_s, measured=True, rate=rate) for s in stages)
 
 
 def warmed_up(measured: Sequence[Step], warmup_s: float | None) -> tuple[Step, ...]:
-    """The steps behind a warm-up at the level of the first of them."""
+    """The steps after a warm-up at the level of the first."""
     if warmup_s is None:
         return tuple(measured)
     return (replace(measured[0], duration_s=warmup_s, measured=False), *measured)
 
 
 def shuffled(steps: Sequence[Step], seed: int) -> tuple[Step, ...]:
-    """The measured steps in an order drawn from `seed`, the warm-up at the first one's level."""
-    # Only random() itself is promised to give the same numbers in every Python, shuffle() is not.
+    """The measured steps in an order drawn from `seed`, after a warm-up at the first's level."""
+    # Python promises the same numbers in every version for random(), not for shuffle().
     source = random.Random(seed)
     drawn = sorted((source.random(), index) for index, step in enumerate(steps) if step.measured)
     warmup = next((step.duration_s for step in steps if not step.measured), None)

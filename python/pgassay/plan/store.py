@@ -1,7 +1,7 @@
-"""plan.json: a plan as plain JSON, and back.
+"""Convert a plan to the JSON object of plan.json, and back.
 
 Enters: a Plan, or the object of plan.json. Leaves: the other of the two.
-Never: draws anything anew; a stored plan is what was drawn.
+Never: draws anything; a stored plan has the order that was drawn.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def plan_to_json(plan: Plan) -> dict[str, Any]:
 
 
 def plan_from_json(stored: Mapping[str, Any]) -> Plan:
-    """The plan of a plan.json; raises ValueError where the object is not one."""
+    """The plan of a plan.json; raises ValueError if the object is not one."""
     fields = dict(stored)
     schema = fields.pop("schema", None)
     if schema != SCHEMA:
@@ -36,7 +36,7 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
             tuple(Factor(f["name"], f["kind"], tuple(f["levels"])) for f in fields.get(name, ()))
             for name in ("factors", "held")
         )
-        # The kinds stand with the factors; plans of before also had some of them with each arm.
+        # Kinds are stored with the factors; old plans also have some of them with each arm.
         kinds = {factor.name: factor.kind for factor in (*held, *factors)}
         held_kinds = {factor.name: factor.kind for factor in held}
         plan = Plan(
@@ -58,17 +58,17 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"a field is missing or unknown: {error}") from None
     if any(set(arm.levels) != set(kinds) for arm in plan.arms):
-        raise ValueError("the levels of an arm are not those of the factors")
+        raise ValueError("an arm has other factors than the plan")
     known = {ALL_ARMS} if plan.alternates else {arm.id for arm in plan.arms}
     if any(trial.arm not in known for trial in plan.trials):
-        raise ValueError("a trial names an arm that is not there")
+        raise ValueError("a trial names an unknown arm")
     return plan
 
 
 def same_design(one: Plan, other: Plan) -> bool:
-    """Whether two plans are of one experiment; estimates and words may have changed since."""
+    """Whether two plans are of the same design; estimates and texts may differ."""
     first, second = (
-        # What is hard to change shows in the whole plots of the trials, where it matters.
+        # Hard factors matter only through the whole plots of the trials, which are compared.
         replace(
             plan,
             trial_s=0.0,
@@ -78,7 +78,7 @@ def same_design(one: Plan, other: Plan) -> bool:
             stopping=plan.stops,
             mode_reason="",
             modes_refused={},
-            # Of an A/A run: the file's own, which its trials need not have.
+            # The mode in the file, which an A/A run need not have.
             held_mode="",
         )
         for plan in (one, other)

@@ -1,7 +1,7 @@
 -- What each statement of this database took since its statistics were last reset.
 -- Floor 15: times of temporary files, and what compiling expressions (JIT) took, in all.
 -- Every: trial. Read before and after it, without the texts: up to pg_stat_statements.max rows.
--- Extension: pg_stat_statements 1.10.
+-- Extension: pg_stat_statements 1.10, preloaded.
 -- Privileges: pg_monitor (or pg_read_all_stats). Without it the statements of other roles have no
 --   queryid and are one row, (hidden).
 SELECT

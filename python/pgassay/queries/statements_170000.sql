@@ -4,7 +4,7 @@
 --   what JIT's generation takes, and not counted again. Least and largest times, and since when they
 --   are (minmax_stats_since), are not read: between two readings they have no difference.
 -- Every: trial. Read before and after it, without the texts: up to pg_stat_statements.max rows.
--- Extension: pg_stat_statements 1.11.
+-- Extension: pg_stat_statements 1.11, preloaded.
 -- Privileges: pg_monitor (or pg_read_all_stats). Without it the statements of other roles have no
 --   queryid and are one row, (hidden).
 SELECT

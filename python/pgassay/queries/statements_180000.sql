@@ -2,7 +2,7 @@
 -- Floor 18: WAL buffers that were full, parallel workers that were planned and launched. The rest is
 --   as in 17.
 -- Every: trial. Read before and after it, without the texts: up to pg_stat_statements.max rows.
--- Extension: pg_stat_statements 1.12.
+-- Extension: pg_stat_statements 1.12, preloaded.
 -- Privileges: pg_monitor (or pg_read_all_stats). Without it the statements of other roles have no
 --   queryid and are one row, (hidden).
 SELECT

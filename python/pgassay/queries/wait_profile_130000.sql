@@ -1,7 +1,7 @@
 -- Waits of client backends as pg_wait_sampling counts them, by event and query.
 --
 -- Every: trial. Read before and after it: up to one row per process, event and query it has seen.
--- Extension: pg_wait_sampling 1.1.
+-- Extension: pg_wait_sampling 1.1, preloaded.
 -- Privileges: pg_monitor. Without it the server's other processes cannot be told from clients.
 --
 -- A profile knows no states: a session that is idle waits for its client as one in a transaction

@@ -1,7 +1,7 @@
 -- Since when pg_wait_sampling counts at the earliest, in µs since 1970, and whether by process.
 --
 -- Every: trial. Read before and after the waits, on both sides of a trial.
--- Extension: pg_wait_sampling 1.1.
+-- Extension: pg_wait_sampling 1.1, preloaded.
 -- Privileges: none.
 --
 -- The profile is lost when the server restarts. A call of pg_wait_sampling_reset_profile() is told

@@ -1,6 +1,7 @@
-"""Everything a report is made of.
+"""What a report is made from.
 
-Enters: nothing. Leaves: the frozen `ReportContext`. Never: reads a run directory; the caller did.
+Enters: nothing. Leaves: frozen values, one for a run, one for an observation.
+Never: reads a run directory; the caller did.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pgassay.analysis.measures.chart_series import ChartSeries
 from pgassay.analysis.model import Analysis
-from pgassay.analysis.series import TrialSeries
+from pgassay.analysis.observation.summary import ObservationSummary
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.plan.model import Plan
 
 
 @dataclass(frozen=True)
 class ReportContext:
-    """One finished (or interrupted) run, ready to be told."""
+    """One finished or interrupted run."""
 
     run_name: str
     question: str
@@ -25,7 +27,7 @@ class ReportContext:
     plan: Plan
     analysis: Analysis
     findings: tuple[Finding, ...]
-    series: tuple[TrialSeries, ...]
+    series: tuple[ChartSeries, ...]
     environment: Mapping[str, Any]
     """environment.json as it was stored; any part of it may be missing."""
     command: str
@@ -38,6 +40,42 @@ class ReportContext:
         """The question; the run's name where none was asked."""
         return self.question.strip() or self.run_name
 
+    @property
+    def labels(self) -> dict[str, str]:
+        """Arm → its name, in the order of the plan."""
+        return {arm.id: arm.label for arm in self.plan.arms}
+
+    @property
+    def has_several_levels(self) -> bool:
+        """Whether more than one level is compared with a baseline."""
+        return len({(one.factor, one.level) for one in self.analysis.verdicts()}) > 1
+
+    @property
+    def has_several_steps(self) -> bool:
+        """Whether trials have more than one measured step."""
+        return sum(step.measured for step in self.plan.steps) > 1
+
     def of_kind(self, kind: FindingKind) -> tuple[Finding, ...]:
         """The findings of one kind, in their order."""
         return tuple(finding for finding in self.findings if finding.kind is kind)
+
+    def sentences(self, *rules: str) -> tuple[str, ...]:
+        """The texts of the findings that these rules made, rule by rule."""
+        return tuple(f.text for rule in rules for f in self.findings if f.rule == rule)
+
+
+@dataclass(frozen=True)
+class ObservationContext:
+    """One observation of a running server."""
+
+    run_name: str
+    described: Mapping[str, Any]
+    """observation.json."""
+    observed: ObservationSummary
+    environment: Mapping[str, Any]
+    version: str
+
+    @property
+    def title(self) -> str:
+        """The server that was observed."""
+        return f"Observation of {self.described.get('server', 'a server')}"

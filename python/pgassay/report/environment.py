@@ -1,7 +1,7 @@
-"""environment.json → sections of names and values, whatever it holds.
+"""environment.json → titled lists of names and values, whatever it holds.
 
-Enters: the stored object. Leaves: `Section` values of plain text.
-Never: relies on a key being there, nor prints an absent value as if it were one.
+Enters: the stored object. Leaves: `NamedValues` of plain text.
+Never: relies on a key being there, or prints an absent value as if it were one.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pgassay.analysis.metrics import METRICS
-from pgassay.findings.wording import quantity
+from pgassay.findings.wording import size
 
 _ABSENT = "not known"
-_BYTES = METRICS["wal_bytes_per_tx"]
 _ELSEWHERE = (
     "server", "servers", "host", "data", "settings_that_differ", "settings_of_some", "not_seen",
     "sizes",
@@ -25,41 +23,41 @@ _MOST_SIZES = 12
 
 
 @dataclass(frozen=True)
-class Section:
+class NamedValues:
     """A titled list of (name, value)."""
 
     title: str
     form: Literal["values", "code", "sentences"]
-    """Short values; names that are identifiers, in a fixed-width face; or values to be read."""
+    """Short values; names that are identifiers, in a fixed-width face; or sentences."""
     rows: tuple[tuple[str, str], ...]
 
 
-def environment_sections(environment: Mapping[str, Any]) -> tuple[Section, ...]:
-    """Server, its settings, host, then whatever else was recorded; empty ones left out."""
+def environment_lists(environment: Mapping[str, Any]) -> tuple[NamedValues, ...]:
+    """Server, host, whatever else was recorded, settings; empty lists are left out."""
     server = environment.get("server")
     settings = server.get("settings") if isinstance(server, Mapping) else None
-    several = bool(environment.get("servers"))  # report/servers.py has them
+    several = bool(environment.get("servers"))  # the section "The servers" has them
     rest = {k: v for k, v in environment.items() if k not in _ELSEWHERE}
     found = (
-        Section("Server", "values", () if several else _rows(server)),
-        Section("Host", "values", _rows(environment.get("host"))),
-        Section("Run", "values", _rows(rest)),
-        Section("Not seen, and what enables it", "sentences", not_seen(environment)),
-        Section("Sizes when it began", "code", tuple(_sizes(environment.get("sizes")))),
-        Section("Server settings other than the defaults", "code", _settings(settings)),
+        NamedValues("Server", "values", () if several else _rows(server)),
+        NamedValues("Host", "values", _rows(environment.get("host"))),
+        NamedValues("Run", "values", _rows(rest)),
+        NamedValues("Not measured, and how to enable it", "sentences", not_measured(environment)),
+        NamedValues("Sizes at the start", "code", tuple(_sizes(environment.get("sizes")))),
+        NamedValues("Server settings other than the defaults", "code", _settings(settings)),
     )
-    return tuple(section for section in found if section.rows)
+    return tuple(one for one in found if one.rows)
 
 
-def not_seen(environment: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """(what, why and the line that enables it); nothing of a run that did not store it."""
+def not_measured(environment: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """(what was not measured, why and how to enable it); empty for runs that did not store it."""
     stored = environment.get("not_seen")
     if not isinstance(stored, list):
         return ()
-    return tuple(_unseen(one) for one in stored if isinstance(one, Mapping))
+    return tuple(_not_measured(one) for one in stored if isinstance(one, Mapping))
 
 
-def _unseen(one: Mapping[str, Any]) -> tuple[str, str]:
+def _not_measured(one: Mapping[str, Any]) -> tuple[str, str]:
     servers = one.get("servers")
     where = f" ({', '.join(map(str, servers))})" if isinstance(servers, list) else ""
     text = "; ".join(str(one[part]) for part in ("found", "fix") if one.get(part))
@@ -116,14 +114,14 @@ def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str
     for key, inner in value.items():
         if key in _SKIPPED:
             continue
-        # "vm.swappiness" under "vm" says it all already.
+        # "vm.swappiness" under "vm" needs no second "vm".
         name = str(key) if str(key).startswith(before.rstrip(", ") + ".") else f"{before}{key}"
         if isinstance(inner, Mapping):
             yield from _flat(inner, f"{name}, ")
         else:
             unit = "_bytes" if name.endswith("_bytes") and _is_number(inner) else ""
             plain = name.removesuffix(unit)
-            # A kernel's setting is told by the name that sysctl knows.
+            # A kernel setting keeps the name that sysctl uses.
             yield plain if "." in plain else plain.replace("_", " "), _text(name, inner)
 
 
@@ -133,7 +131,7 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if _is_number(value) and name.endswith("_bytes"):
-        return quantity(float(value), _BYTES)
+        return size(float(value))
     if isinstance(value, list | tuple):
         return ", ".join(_text("", inner) for inner in value) or "(none)"
     if isinstance(value, Mapping):

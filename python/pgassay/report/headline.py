@@ -1,44 +1,33 @@
-"""The answer at the top of a report.
+"""The top of a report: the answers, and the facts a reader needs to weigh them.
 
-Enters: the context. Leaves: one `Headline` per answer, and the facts that stand under it.
-Never: decides; verdicts are upstream's.
+Enters: the context. Leaves: one `Headline` per answer, and (name, value) pairs.
+Never: decides a verdict.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgassay.analysis.factorial_model import Dependence
-from pgassay.analysis.metrics import METRICS
-from pgassay.analysis.model import (
-    IntervalKind,
-    Verdict,
-)
+from pgassay.analysis.compare.model import Dependence
+from pgassay.analysis.model import IntervalKind, Verdict
+from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import interval_text
+from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
 
-TONES = {
-    Verdict.BETTER: "better",
-    Verdict.WORSE: "worse",
-    Verdict.EQUIVALENT: "same",
-    Verdict.NEGLIGIBLE: "same",
-    Verdict.UNDECIDED: "undecided",
-    Verdict.CALIBRATION: "measured",
-}
-"""Verdict → the class name that style.css colours."""
 _INTERVALS = {
     IntervalKind.T: "Student’s t",
     IntervalKind.SEQUENCE: "confidence sequence",
     IntervalKind.GROUP: "group-sequential",
 }
 _MOST_DEPENDING = 3
-"""Interactions told at the top: each says that an average above it is not the whole answer."""
+"""Interactions shown at the top: each one qualifies an average above it."""
 
 
 @dataclass(frozen=True)
 class Headline:
-    """One answer; the interval is kept apart so that it can be set in lighter type."""
+    """One answer; the interval is a separate field because it is set in lighter type."""
 
     badge: str
     tone: str
@@ -48,11 +37,11 @@ class Headline:
 
 
 def headlines(context: ReportContext) -> tuple[Headline, ...]:
-    """The answers over whole trials; those by step are in the table of verdicts."""
+    """The answers over whole trials; answers by step are in the table of verdicts."""
     verdicts = context.of_kind(FindingKind.VERDICT)
     whole = [v for v in verdicts if v.evidence is None or v.evidence.step is None]
     if not whole:
-        return (Headline("nothing", "same", _nothing(context), "", ""),)
+        return (Headline("no result", "same", _nothing(context), "", ""),)
     depending = [
         Headline("depends", "undecided", finding.text, "", "")
         for finding in context.of_kind(FindingKind.INTERACTION)
@@ -62,19 +51,19 @@ def headlines(context: ReportContext) -> tuple[Headline, ...]:
 
 
 def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
-    """(name, value) of what a reader needs to weigh the answer."""
+    """(name, value): what was judged, by which interval, over how many trials."""
     plan, analysis = context.plan, context.analysis
     metric = METRICS[analysis.metric]
     direction = {"higher": "higher is better", "lower": "lower is better"}.get(metric.good)
-    found = [("Judged by", f"{metric.title}, {direction}" if direction else metric.title)]
+    found = [("Primary metric", f"{metric.title}, {direction}" if direction else metric.title)]
     if plan.factors:
         found += [
             ("Smallest effect that matters", f"±\u00a0{100 * analysis.smallest_effect:g}\u00a0%"),
             ("Interval", interval_words(context)),
         ]
     if plan.alternates:
-        where = ", each on a server of its own" if plan.side_by_side else ""
-        found.append(("Mode", f"{plan.mode}: all arms take turns inside every trial{where}"))
+        where = ", each on its own server" if plan.side_by_side else ""
+        found.append(("Mode", f"{plan.mode}: all arms alternate inside every trial{where}"))
     return (
         *found,
         ("Blocks", _blocks(context)),
@@ -99,26 +88,26 @@ def _headline(finding: Finding) -> Headline:
     lead, interval, rest = finding.text.partition(f"({interval_text(comparison)})")
     if rest == ".":
         interval, rest = f"{interval}.", ""
-    said = comparison.verdict.value
-    # The badge says it already.
-    lead = lead.removeprefix(f"{said.capitalize()}: ").strip()
-    return Headline(said, TONES[comparison.verdict], lead, interval, rest)
+    verdict = comparison.verdict.value
+    # The badge says the verdict already.
+    lead = lead.removeprefix(f"{verdict.capitalize()}: ").strip()
+    return Headline(verdict, TONES[comparison.verdict], lead, interval, rest)
 
 
 def _nothing(context: ReportContext) -> str:
     if context.analysis.invalid_trials and not context.analysis.trials:
-        return "No trial counts, so nothing can be said; the warnings tell why."
+        return "No trial counts, so there is no result; the caveats say why."
     if not context.analysis.trials:
-        return "No trial has finished, so nothing can be said."
-    return "No complete block has a value to compare, so nothing can be said."
+        return "No trial has finished, so there is no result."
+    return "No complete block has a value to compare, so there is no result."
 
 
 def _blocks(context: ReportContext) -> str:
     plan, done = context.plan, context.analysis.blocks
     if plan.looks:
-        return f"{done} complete, looked at after {', '.join(map(str, plan.looks))}"
+        return f"{done} complete, evaluated after {', '.join(map(str, plan.looks))}"
     if plan.min_blocks == plan.max_blocks:
-        return f"{done} of {plan.max_blocks}, fixed beforehand"
+        return f"{done} of {plan.max_blocks} (fixed beforehand)"
     return f"{done} complete, {plan.min_blocks} to {plan.max_blocks} allowed"
 
 

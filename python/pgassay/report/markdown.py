@@ -10,53 +10,32 @@ import re
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
-from pgassay.findings.model import FindingKind
-from pgassay.report import further_tables, tables
-from pgassay.report.context import ReportContext
-from pgassay.report.environment import environment_sections
-from pgassay.report.factorial import factorial_of
-from pgassay.report.headline import facts, headlines
-from pgassay.report.logged import logged_rows
-from pgassay.report.servers import server_table
+from pgassay.report.context import ObservationContext, ReportContext
+from pgassay.report.page import page_of
+from pgassay.report.templating import new_environment
 
+_SPACES = re.compile(r"[^\S\u202f]+")
+"""All but the narrow space inside a number."""
 _MARKUP = re.compile(r"([\\`*\[\]|~])|(?<!\w)(_)|(_)(?!\w)")
 
 
-def render_markdown(context: ReportContext) -> str:
-    """The whole text."""
-    text = (
-        markdown_environment()
-        .get_template("report.md.j2")
-        .render(
-            context=context,
-            headlines=headlines(context),
-            facts=facts(context),
-            arms=context.analysis.arms,
-            verdicts=tables.verdict_rows(context),
-            factorial=factorial_of(context),
-            patterns=tables.pattern_sentences(context),
-            differences=tables.difference_rows(context),
-            arm_rows=tables.arm_rows(context),
-            calibration=context.of_kind(FindingKind.CALIBRATION),
-            observed=further_tables.sentences(context),
-            load_rows=further_tables.load_rows(context),
-            logged=logged_rows(context),
-            variants=tables.variant_rows(context),
-            carry_over=further_tables.carry_over_rows(context),
-            warnings=tables.warning_groups(context),
-            sections=environment_sections(context.environment),
-            servers=server_table(context.environment),
-            fence=_fence(context.spec_text + context.command),
-        )
-    )
+def render_markdown(context: ReportContext | ObservationContext) -> str:
+    """The whole text; a section without any text is left out."""
+    page, templates = page_of(context, "md"), _templates()
+    parts = [templates.get_template("page.md.j2").render(page=page)]
+    for section, content in page.sections:
+        body = templates.get_template(section.template("md")).render(**page.shared, **content)
+        if body.strip():
+            parts.append(f"## {_literal(section.title)}\n\n{body}")
+    text = "\n\n".join(parts)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
 def _literal(value: Any) -> str:
     """One line of text that Markdown shows as it is; `max_wal_size` needs no escape."""
-    line = " ".join(str(value).split())
+    line = _SPACES.sub(" ", str(value)).strip()
     escaped = _MARKUP.sub(lambda match: f"\\{match[0]}", line)
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
@@ -68,14 +47,6 @@ def _fence(text: str) -> str:
 
 
 @cache
-def markdown_environment() -> Environment:
+def _templates() -> Environment:
     """Templates with `literal`, which escapes for Markdown."""
-    environment = Environment(
-        loader=PackageLoader("pgassay.report"),
-        autoescape=False,  # noqa: S701 - Markdown, not HTML; `literal` escapes for it
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["literal"] = _literal
-    return environment
+    return new_environment("md", {"literal": _literal, "fence": _fence})

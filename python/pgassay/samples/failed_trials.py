@@ -1,35 +1,27 @@
-"""failed.jsonl: trials that broke off by what happened in them, kept though the run goes on later.
+"""failed.jsonl: trials that failed, kept even where the run is resumed.
 
-Enters: each such trial as it fails. Leaves: one JSON object per line, whole or not told.
-Never: holds a trial that somebody interrupted, or one that the tool itself was killed in.
+Enters: each such trial as it fails. Leaves: one JSON object per line; a damaged line is skipped.
+Never: holds a trial that was interrupted by a user or by the end of pgassay.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from pgassay.durable import OWNER_ONLY
 from pgassay.errors import PgassayError
-from pgassay.samples.files import clear_errors
-from pgassay.trials.record import FailedTrial
+from pgassay.samples.files import append_line, clear_errors
+from pgassay.trials.model.record import FailedTrial
 
 FAILED = "failed.jsonl"
 
 
 def note_failed(path: Path, trial: FailedTrial) -> None:
     """Add one; a disk that takes no more must not hide why the trial failed."""
-    with suppress(PgassayError), clear_errors(path):
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, OWNER_ONLY)
-        with os.fdopen(descriptor, "wb") as file:
-            # Begun afresh: a line that a full disk has cut short must not swallow this one.
-            line = "\n" + json.dumps(asdict(trial), ensure_ascii=False) + "\n"
-            file.write(line.encode("utf-8", "backslashreplace"))
-            file.flush()
-            os.fsync(descriptor)
+    with suppress(PgassayError):
+        append_line(path, asdict(trial))
 
 
 def failed_trials(path: Path) -> tuple[FailedTrial, ...]:

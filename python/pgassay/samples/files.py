@@ -7,7 +7,9 @@ Never: leaves a half-written file, shows a file to other users.
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+import json
+import os
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,10 +19,30 @@ from pgassay.errors import RunDirectoryError, StorageFull, TrialError
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes) -> None:
     """Write `content` so that readers see the old file or the new one, also after a power cut."""
     with clear_errors(path):
-        durable.write_whole(path, content)
+        durable.write_atomically(path, content)
+
+
+def append_line(path: Path, entry: Mapping[str, object]) -> None:
+    """Add one JSON object as a line of its own, on disk when this returns."""
+    # A line cut short by a crash or a full disk must not swallow this one, so each begins afresh.
+    line = "\n" + json.dumps(entry, ensure_ascii=False) + "\n"
+    with clear_errors(path):
+        new = not path.exists()
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, durable.OWNER_ONLY)
+        try:
+            os.fchmod(descriptor, durable.OWNER_ONLY)
+            # A file's name may be no UTF-8; JSON reads what stands for its bytes back.
+            rest = line.encode("utf-8", "backslashreplace")
+            while rest:  # a disk that is nearly full takes a part and complains the next time
+                rest = rest[os.write(descriptor, rest) :]
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if new:  # its first line would go with its name
+            durable.sync_directory(path.parent)
 
 
 @contextmanager

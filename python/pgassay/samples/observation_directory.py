@@ -16,9 +16,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import pyarrow as pa
@@ -26,14 +24,13 @@ import pyarrow.parquet as pq
 
 from pgassay.durable import make_directory, sync_directory
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.files import clear_errors, write_whole
+from pgassay.samples.files import clear_errors, write_atomically
 from pgassay.samples.run_directory import RunDirectory, StoredTrial, as_json, checked_file
 from pgassay.samples.schemas import TABLES
 from pgassay.samples.stored_fields import SEGMENT_SCHEMA
-from pgassay.samples.tables import as_table, packing
-from pgassay.spec.redaction import redacted_value
-from pgassay.trials.record import Columns
-from pgassay.trials.segment import Piece, SegmentEnd
+from pgassay.samples.tables import as_table, logged_tables, packing
+from pgassay.spec.secrets.redaction import redacted_value
+from pgassay.trials.model.record import Columns, Piece, SegmentEnd
 
 OBSERVATION = "observation.json"
 SEGMENTS = "segments"
@@ -134,13 +131,8 @@ class SegmentWriter:
                 self._writers[name] = pq.ParquetWriter(path, TABLES[name], **packing(TABLES[name]))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        with suppress(OSError):  # of a full disk was told already
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):  # a full disk was reported already
             for writer in self._writers.values():
                 writer.close()
         if self._aside.exists():
@@ -167,13 +159,12 @@ class SegmentWriter:
                 self._flush(name)
                 writer.close()
                 _sync(self._aside / f"{name}.parquet")
-            checkpoints = [asdict(checkpoint) for checkpoint in end.checkpoints]
-            events = [{**vars(e), "figures": list(e.figures.items())} for e in end.events]
-            for name, rows in (("checkpoints", checkpoints), ("events", events)):
-                table = pa.Table.from_pylist(rows, schema=TABLES[name])
+            for name, table in logged_tables(end.checkpoints, end.events).items():
                 pq.write_table(table, self._aside / f"{name}.parquet", **packing(table.schema))
                 _sync(self._aside / f"{name}.parquet")
-            write_whole(self._aside / "segment.json", as_json(redacted_value(self._summary(end))))
+            write_atomically(
+                self._aside / "segment.json", as_json(redacted_value(self._summary(end)))
+            )
             self._aside.rename(self._final)
             sync_directory(self._final.parent)
 

@@ -16,7 +16,6 @@ import itertools
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -26,15 +25,15 @@ import pyarrow as pa
 from pgassay.durable import make_directory, sync_directory
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.failed_trials import FAILED, failed_trials, note_failed
-from pgassay.samples.files import clear_errors, write_whole
+from pgassay.samples.files import clear_errors, write_atomically
+from pgassay.samples.histogram_layout import with_layout
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
 from pgassay.samples.schemas import TABLES
 from pgassay.samples.stored_fields import TRIAL_SCHEMA, misfit
-from pgassay.samples.stored_tables import ByColumn, read_table
-from pgassay.samples.tables import as_table, parquet_of
-from pgassay.spec.redaction import redacted_value
-from pgassay.trials.packed import PackedTables
-from pgassay.trials.record import Columns, FailedTrial, TrialRecord, Validity
+from pgassay.samples.tables import ByColumn, as_table, logged_tables, parquet_of, read_table
+from pgassay.spec.secrets.redaction import redacted_value
+from pgassay.trials.model.packed import PackedTables
+from pgassay.trials.model.record import Columns, FailedTrial, TrialRecord, Validity
 
 RUNS_FOLDER = "pgassay-runs"
 """Where runs go when no --out is given, in the present folder."""
@@ -77,12 +76,14 @@ class RunDirectory:
 
     def write_text(self, name: str, text: str) -> Path:
         """A text file in the run's top folder."""
-        write_whole(self.path / name, text.encode())
+        write_atomically(self.path / name, text.encode())
         return self.path / name
 
     def write_json(self, name: str, value: Mapping[str, Any], *, verbatim: bool = False) -> None:
         """A JSON file in the run's top folder; secrets are taken out unless it must be verbatim."""
-        write_whole(self.path / name, as_json(value if verbatim else redacted_value(dict(value))))
+        write_atomically(
+            self.path / name, as_json(value if verbatim else redacted_value(dict(value)))
+        )
 
     def read_text(self, name: str) -> str:
         """A text file of the run's top folder."""
@@ -119,8 +120,11 @@ class RunDirectory:
             try:
                 make_directory(aside)
                 for name, parts in _tables(record).items():
-                    write_whole(aside / f"{name}.parquet", parquet_of(parts, TABLES[name]))
-                write_whole(aside / "trial.json", as_json(redacted_value(_summary(record))))
+                    schema = TABLES[name]
+                    if name == "load":
+                        schema = with_layout(schema, record.leading_bits)
+                    write_atomically(aside / f"{name}.parquet", parquet_of(parts, schema))
+                write_atomically(aside / "trial.json", as_json(redacted_value(_summary(record))))
                 for file in record.kept:
                     shutil.move(file, aside / file.name)
                 aside.rename(final)
@@ -203,14 +207,12 @@ def _summary(record: TrialRecord) -> dict[str, Any]:
 
 
 def _tables(record: TrialRecord) -> dict[str, Iterable[pa.Table]]:
-    checkpoints = [asdict(checkpoint) for checkpoint in record.checkpoints]
-    events = [{**vars(event), "figures": list(event.figures.items())} for event in record.events]
+    logged = logged_tables(record.checkpoints, record.events)
     sampled = {"waits": record.waits, "postgres": record.counters, "host": record.host}
     return {
         "load": [as_table(record.intervals, TABLES["load"])],
         **{name: _parts(found, TABLES[name]) for name, found in sampled.items()},
-        "checkpoints": [pa.Table.from_pylist(checkpoints, schema=TABLES["checkpoints"])],
-        "events": [pa.Table.from_pylist(events, schema=TABLES["events"])],
+        **{name: [table] for name, table in logged.items()},
     }
 
 

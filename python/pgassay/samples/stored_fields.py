@@ -1,7 +1,7 @@
-"""What is read of a stored trial or segment, key by key, so that another form is refused by name.
+"""The fields that are read of a stored trial or segment, so that a wrong form is refused by name.
 
 Enters: the object of trial.json or segment.json. Leaves: one line that names the first key that
-does not fit, or None. Never: asks for what nobody reads, or for what older runs do not have.
+does not fit, or None. Never: requires a field that is not read, or that older runs do not have.
 
 A form is a type or several, `[form]` for a list of such, or a mapping of keys to forms. A key that
 ends in "?" may be absent or null.
@@ -130,7 +130,7 @@ def _of_key(value: Mapping[str, Any], key: str, form: Form, at: str) -> str | No
 
 
 def _of_trial(found: Mapping[str, Any]) -> str | None:
-    """What no single key tells."""
+    """Checks that concern several keys."""
     steps: Sequence[Mapping[str, Any]] = found["load"]["steps"]
     if found["arm"] == ALL_ARMS and not found["load"].get("slices"):
         return "'load.slices' is missing, and the arms took turns"

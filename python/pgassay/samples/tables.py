@@ -1,18 +1,25 @@
-"""Columns as tables under a schema, and tables as Parquet.
+"""Tables of a run as Parquet, written and read back.
 
-Enters: columns as a load or sampler gives them. Leaves: pyarrow tables, bytes of a Parquet file.
-Never: writes a file.
+Enters: columns as a load or sampler gives them; files. Leaves: bytes of a Parquet file; tables,
+whole or a column at a time, or one line that says what is wrong with a file. Never: writes a file,
+or reads a column that is not needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pgassay.trials.record import Columns
+from pgassay.errors import RunDirectoryError
+from pgassay.samples.schemas import ADDED_LATER, TABLES
+from pgassay.trials.model.record import Checkpoint, Columns
+from pgassay.trials.server_log.events import LogEvent
 
 _RISING = ("latency_ns", "response_ns")
 """Lists in ascending order."""
@@ -27,6 +34,17 @@ def as_table(columns: Columns, schema: pa.Schema) -> pa.Table:
     rows = len(next(iter(columns.values()), []))
     absent: dict[str, list[Any]] = {field.name: [None] * rows for field in schema if field.nullable}
     return pa.Table.from_pydict({**absent, **columns}, schema=schema)
+
+
+def logged_tables(
+    checkpoints: Iterable[Checkpoint], events: Iterable[LogEvent]
+) -> dict[str, pa.Table]:
+    """What was read of a log, by the name of the table."""
+    rows = {
+        "checkpoints": [asdict(checkpoint) for checkpoint in checkpoints],
+        "events": [{**vars(event), "figures": list(event.figures.items())} for event in events],
+    }
+    return {name: pa.Table.from_pylist(found, TABLES[name]) for name, found in rows.items()}
 
 
 def parquet(table: pa.Table) -> bytes:
@@ -58,3 +76,45 @@ def packing(schema: pa.Schema) -> dict[str, Any]:
 def _leaf(field: pa.Field) -> str:
     """The path of a column's values inside a Parquet file."""
     return f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name
+
+
+def read_table(path: Path, name: str) -> pa.Table:
+    """All of it."""
+    if name in ADDED_LATER and not path.exists():
+        return TABLES[name].empty_table()
+    with _clear_errors(path):
+        _refuse_lacking(path, name)
+        found = pq.read_table(path, schema=TABLES[name])
+        return found.replace_schema_metadata(pq.read_schema(path).metadata)
+
+
+class ByColumn:
+    """A table of which only the column that is looked at is in memory: a day of counters has
+    hundreds of megabytes."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._path, self._name = path, name
+        with _clear_errors(path):
+            _refuse_lacking(path, name)
+            self.num_rows: int = pq.read_metadata(path).num_rows
+
+    def __getitem__(self, column: str) -> pa.ChunkedArray:
+        with _clear_errors(self._path):
+            schema = TABLES[self._name]
+            return pq.read_table(self._path, columns=[column], schema=schema)[column]
+
+
+def _refuse_lacking(path: Path, name: str) -> None:
+    needed = {field.name for field in TABLES[name] if not field.nullable}
+    missing = needed - set(pq.read_schema(path).names)
+    if missing:
+        raise RunDirectoryError(f"{path}: column {min(missing)!r} is missing")
+
+
+@contextmanager
+def _clear_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise RunDirectoryError(f"{path}: cannot be read: {reason}") from None

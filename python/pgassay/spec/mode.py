@@ -1,6 +1,6 @@
-"""The names of the designs' modes.
+"""The modes of a design, by name.
 
-Enters: nothing. Leaves: `Mode`. Never: chooses one; the plan does.
+Enters: nothing. Leaves: `Mode`. Never: chooses a mode; `plan/modes.py` does.
 """
 
 from __future__ import annotations

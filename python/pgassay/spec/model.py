@@ -1,7 +1,7 @@
 """The experiment file as frozen values: one class per table, one field per key.
 
-Enters: the dict tomllib made. Leaves: `ExperimentFile`, or pydantic's ValidationError.
-Never: reads files, knows servers; `parse.py` turns errors into words.
+Enters: the dict that tomllib made. Leaves: `ExperimentFile`, or pydantic's ValidationError.
+Never: reads files or reaches servers; `reading/tables.py` turns errors into messages.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
-from pgassay.spec.access import HostAccess
-from pgassay.spec.factors import FactorsTable
-from pgassay.spec.host_knobs import DottedNames
-from pgassay.spec.load_table import LoadTable
-from pgassay.spec.passwords import refuse_password
-from pgassay.spec.placement import PlacementTable
-from pgassay.spec.reset import ResetLevel, ResetRule, ResetTable, rule_for
-from pgassay.spec.sampling import SamplingTable
-from pgassay.spec.setting_names import SettingNames
-from pgassay.spec.signs import SIGNS, refuse_unknown_signs
-from pgassay.spec.slices import Length
+from pgassay.spec.factors.kinds import written_factors
+from pgassay.spec.factors.tables import FactorsTable
+from pgassay.spec.load.slices import Length
+from pgassay.spec.load.table import LoadTable
+from pgassay.spec.reading.values import Duration, SettingValue, Share, Table
+from pgassay.spec.secrets.passwords import refuse_password
+from pgassay.spec.server.access import HostAccess
+from pgassay.spec.server.host_knobs import DottedNames
+from pgassay.spec.server.placement import PlacementTable
+from pgassay.spec.server.reset import ResetLevel, ResetRule, ResetTable, rule_for
+from pgassay.spec.server.signs import SIGNS, refuse_unknown_signs
+from pgassay.spec.settings.catalogue import SettingNames
 from pgassay.spec.stopping import StoppingKeys
-from pgassay.spec.values import SettingValue, Share, Table
 
 _ACCEPTABLE = {"type": "array", "items": {"enum": list(SIGNS)}}
 
@@ -40,7 +40,8 @@ class TargetTable(HostAccess):
     version: Literal[16, 18] | None = Field(None, description="embedded server: major version")
     bin: str | None = Field(
         None,
-        description="the bin directory of any installation; beside dsn, that of its pg_ctl",
+        description="owned server: the bin directory of any installation; beside dsn the programs"
+        " that run its copy (reset.level = snapshot)",
     )
     dsn: str | None = Field(None, description="an existing server: a libpq connection string")
     allow_changes: bool = Field(False, description="existing server: settings may be changed")
@@ -73,81 +74,99 @@ class TargetTable(HostAccess):
     @property
     def is_existing(self) -> bool:
         """Whether it is a server that pgassay did not make."""
-        return self.dsn is not None or self.data is not None
-
-    @property
-    def way(self) -> str | None:
-        """The connection string of an existing server, or what is given of it beside `data`."""
-        return self.dsn or "" if self.is_existing else None
+        return self.dsn is not None
 
 
 class WorkloadTable(Table):
-    """Schema, data and scenarios."""
+    """The schema, data and scripts of the load."""
 
-    use: str = Field("bank-write", description="a ready workload, or a folder with workload.toml")
-    scale: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    use: str = Field(
+        "bank-write",
+        description="required in a file: a ready workload, or a folder with workload.toml",
+    )
+    scale: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        1, description="size of the data; stands for `:scale` in SQL and scripts"
+    )
 
 
 class SettingsTable(Table):
-    """What is held the same in every arm."""
+    """Settings and knobs that are the same in every arm."""
 
-    postgres: Annotated[dict[str, SettingValue], SettingNames] = Field(default_factory=dict)
-    host: Annotated[dict[str, SettingValue], DottedNames] = Field(default_factory=dict)
+    postgres: Annotated[dict[str, SettingValue], SettingNames] = Field(
+        default_factory=dict, description="settings of the server, NAME = value"
+    )
+    host: Annotated[dict[str, SettingValue], DottedNames] = Field(
+        default_factory=dict, description="knobs of the server's host, NAME = value"
+    )
+
+
+class SamplingTable(Table):
+    """How often the server is sampled during a trial."""
+
+    waits: Annotated[Duration, Field(ge=0.02, le=1.0)] = Field(
+        0.1, description="interval between samples of wait events, 20ms to 1s"
+    )
 
 
 class DesignTable(StoppingKeys):
-    """Blocks, the smallest effect that matters, and when to stop."""
+    """The design: blocks, what is compared, and when to stop."""
 
-    smallest_effect: Share = 0.02
+    smallest_effect: Share = Field(
+        0.02, description="the smallest relative difference that matters, such as '2%'"
+    )
     metric: Literal["tps", "latency_mean", "latency_p50", "latency_p95", "latency_p99"] = Field(
-        "tps", description="the primary endpoint, the one the verdict speaks of"
+        "tps", description="the primary endpoint, which verdicts are about"
     )
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = Field(
-        None, description="orders the trials; drawn and recorded when left out"
+        None, description="of the order of trials and of the load; drawn and stored if left out"
     )
     combinations: Literal["full", "fraction", "one-at-a-time"] = Field(
         "full",
-        description="several factors: all combinations of levels, a regular fraction of them, or"
-        " the baseline and each change of it",
+        description="of several factors: all combinations of levels, a regular fraction of them,"
+        " or the baseline and each single change of it",
     )
     resolution: Literal[3, 4, 5] = Field(
-        4, description="of a fraction, at least: with 4 main effects are free of interactions"
+        4,
+        description="least resolution of a fraction; from 4 on no main effect has an alias of two",
     )
     plots: Literal["auto", "split", "complete"] = Field(
         "auto",
-        description="factors that take a restart: changed in stretches of a block (split), or"
-        " like all others (complete)",
+        description="factors that take a restart change once per whole plot (split), or as"
+        " often as all others (complete); auto: split where that saves restarts",
     )
-
     mode: Literal["auto", "blocks", "switchback", "duet"] = Field(
         "blocks",
-        description="blocks: an arm per trial; switchback: every trial alternates all arms in"
-        " slices; duet: the same, each arm on a server of its own; auto: the cheapest that is"
-        " valid",
+        description="blocks: one arm per trial; switchback: all arms alternate in slices of every"
+        " trial; duet: the same, with one server per arm; auto: the cheapest valid mode",
     )
     slice: Length = Field(
         1.0,
-        description="switchback, duet: of each arm's turn; half of the trials have half of it",
+        description="switchback, duet: length of a slice; every second trial has half of it",
     )
 
     @model_validator(mode="after")
     def _ordered(self) -> DesignTable:
         if "resolution" in self.model_fields_set and self.combinations != "fraction":
-            raise ValueError('resolution is a fraction\'s; write combinations = "fraction" too')
+            raise ValueError('resolution belongs to combinations = "fraction"; write both')
         if "slice" in self.model_fields_set and self.mode == "blocks":
             raise ValueError(
-                'slice belongs to mode = "switchback", "duet" or "auto"; write one, or drop it'
+                'slice belongs to mode = "switchback", "duet" or "auto"; set the mode, or drop'
+                " slice"
             )
         return self
 
 
 MOST_ARMS = 256
+NOT_FOR_COPIES = (
+    "service", "cluster", "restart_command", "ssh", "sudo", "allow_restart", "settings_at",
+)  # fmt: skip
+"""Keys of [target] about the service or host of a server that is loaded itself."""
 
 
 class ExperimentFile(Table):
     """The whole file."""
 
-    question: str = ""
+    question: str = Field("", description="the question that the run answers, for reports")
     target: TargetTable = Field(default_factory=TargetTable)
     workload: WorkloadTable = Field(default_factory=WorkloadTable)
     factors: FactorsTable = Field(default_factory=FactorsTable)
@@ -161,31 +180,31 @@ class ExperimentFile(Table):
     @model_validator(mode="after")
     def _may_change(self) -> ExperimentFile:
         changes = [*self.factors.postgres, *self.settings.postgres]
-        if self.target.is_existing and changes and not self.target.allow_changes:
+        if self.loads_existing and changes and not self.target.allow_changes:
             raise ValueError(
-                f"{changes[0]} would change an existing server, whose settings change only with"
+                f"{changes[0]} changes a setting of an existing server, which takes"
                 " target.allow_changes = true"
             )
         place = self.placement
-        if self.target.is_existing and (place.server or place.server_nice is not None):
+        if self.loads_existing and (place.server or place.server_nice is not None):
             raise ValueError(
-                "placement.server places a server that pgassay starts, not an existing one; leave"
-                " it out and pin that server by its service (CPUAffinity=, Nice=)"
+                "placement.server and server_nice are for servers that pgassay starts; pin an"
+                " existing server in its systemd unit (CPUAffinity=, Nice=)"
             )
         knobs = [*self.factors.host, *self.settings.host]
         if knobs and not (self.target.allow_host_changes and self._server_may_change()):
             also = "" if self._server_may_change() else ", and target.allow_changes = true"
             raise ValueError(
-                f"{knobs[0]} would change this host, whose knobs change only with"
+                f"{knobs[0]} changes a knob of the server's host, which takes"
                 f" target.allow_host_changes = true{also}"
             )
         rule = self.reset_rule()
         if self.target.settings_at == "database" and rule.level is ResetLevel.TEMPLATE:
             raise ValueError(
-                'the trials of reset.level = "template" have a database of their own, which has no'
-                ' settings of yours; target.settings_at = "role"'
+                'reset.level = "template" runs trials in copies of the database, and settings of a'
+                ' database are not copied; write target.settings_at = "role"'
             )
-        arms = math.prod(len(levels) for _, _, levels in self.factors.every())
+        arms = math.prod(len(factor.levels) for factor in written_factors(self.factors))
         if arms > MOST_ARMS and self.design.combinations == "full":
             raise ValueError(
                 f"the factors make {arms} arms; more than {MOST_ARMS} cannot be compared,"
@@ -193,14 +212,39 @@ class ExperimentFile(Table):
             )
         return self
 
+    @model_validator(mode="after")
+    def _keys_fit_the_reset(self) -> ExperimentFile:
+        if self.loads_existing and self.target.bin is not None:
+            raise ValueError(
+                "target.bin beside target.dsn is for reset.level = 'snapshot', whose copy it runs;"
+                " to restart the server itself, name its service, its cluster, or a restart_command"
+            )
+        given = self.target.model_fields_set
+        for name in NOT_FOR_COPIES if self.copies_existing else ():
+            if name in given:
+                raise ValueError(
+                    f"reset.level = 'snapshot' runs trials on a copy of the server, on this host,"
+                    f" and leaves the server itself alone; leave out target.{name}"
+                )
+        return self
+
+    @property
+    def copies_existing(self) -> bool:
+        """Whether trials run on an owned server made from a base backup of the one in `dsn`."""
+        return self.target.is_existing and self.reset.level is ResetLevel.SNAPSHOT
+
+    @property
+    def loads_existing(self) -> bool:
+        """Whether trials run on the server in `dsn` itself."""
+        return self.target.is_existing and not self.copies_existing
+
     def reset_rule(self) -> ResetRule:
-        """What is done before every trial."""
+        """The reset before every trial: the table's, or the default for this kind of server."""
         return rule_for(
             self.reset,
             existing=self.target.is_existing,
             may_change=self.target.allow_changes,
-            may_copy=self.target.allow_data_copy,
         )
 
     def _server_may_change(self) -> bool:
-        return not self.target.is_existing or self.target.allow_changes
+        return not self.loads_existing or self.target.allow_changes

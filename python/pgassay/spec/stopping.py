@@ -1,7 +1,7 @@
-"""When a run ends: the keys of [design] that say so.
+"""The keys of `[design]` that decide when a run ends.
 
-Enters: min_blocks, max_blocks, stopping, looks. Leaves: the rule by name, the blocks of its looks.
-Never: computes a bound.
+Enters: min_blocks, max_blocks, stopping, looks. Leaves: the stopping rule by name, and the blocks
+after which it looks. Never: computes a bound.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from pgassay.spec.values import Table
+from pgassay.spec.reading.values import Table
 
 LEAST_BLOCKS, MOST_BLOCKS, FIXED_BLOCKS = 6, 24, 12
-"""Where the file does not say: sequential and group-sequential runs; fixed ones."""
+"""Defaults: of sequential and group-sequential runs; of runs with a fixed number of blocks."""
 MOST_LOOKS = 20
 _USUAL_LOOKS = 4
 _LIMIT = 1000
@@ -22,28 +22,32 @@ Look = Annotated[int, Field(ge=2, le=_LIMIT)]
 
 
 def stopping_of(named: str | None, least: int, most: int) -> str:
-    """The rule by name; where none is named it follows from the least and the most blocks."""
+    """The stopping rule; left out, fixed if the least and the most blocks are equal."""
     return named or ("fixed" if least == most else "sequential")
 
 
 class StoppingKeys(Table):
-    """Blocks, and after which of them the run may end."""
+    """How many blocks a run has, and after which it may end."""
 
-    min_blocks: Annotated[int, Field(ge=2, le=_LIMIT)] = LEAST_BLOCKS
-    max_blocks: Annotated[int, Field(ge=2, le=_LIMIT)] = MOST_BLOCKS
+    min_blocks: Annotated[int, Field(ge=2, le=_LIMIT)] = Field(
+        LEAST_BLOCKS, description="the run has at least this many"
+    )
+    max_blocks: Annotated[int, Field(ge=2, le=_LIMIT)] = Field(
+        MOST_BLOCKS, description="the run has at most this many"
+    )
     stopping: Literal["sequential", "fixed", "group-sequential"] | None = Field(
         None,
-        description="may end after every block (sequential), after stated ones (group-sequential),"
-        " or after the last (fixed); left out: sequential, or fixed where min_blocks = max_blocks",
+        description="the run may end after every block (sequential), after some (group-sequential)"
+        " or after the last (fixed); left out: fixed if min_blocks = max_blocks, else sequential",
     )
     looks: Annotated[tuple[Look, ...], Field(strict=False, min_length=2, max_length=MOST_LOOKS)] = (
-        Field((), description="group-sequential: the blocks after which it may end, rising")
+        Field((), description="group-sequential: the blocks after which the run may end")
     )
 
     @model_validator(mode="before")
     @classmethod
     def _blocks_that_are_left_out(cls, table: Any) -> Any:
-        """One number of blocks follows from the other, both from the looks."""
+        """Fill in what follows: one number of blocks from the other, both from the looks."""
         if not isinstance(table, dict):
             return table
         found = dict(table)
@@ -56,37 +60,35 @@ class StoppingKeys(Table):
             found.setdefault("min_blocks", min(looks))
             found.setdefault("max_blocks", max(looks))
         elif most is None and isinstance(least, int) and least >= MOST_BLOCKS:
-            # One number alone is no wish for a fixed one: the run may still end early.
+            # min_blocks alone does not ask for a fixed number: the run may still end early.
             found["max_blocks"] = max(least, min(2 * least, _LIMIT))
         return found
 
     @model_validator(mode="after")
     def _agree(self) -> StoppingKeys:
         least, most = self.min_blocks, self.max_blocks
-        # What is left out depends on the mode, which the plan chooses: `modes.blocks_of`.
+        # Defaults depend on the mode, which the plan chooses (`modes.blocks_of`).
         if most < least and {"min_blocks", "max_blocks"} <= self.model_fields_set:
             raise ValueError(f"max_blocks ({most}) is less than min_blocks ({least})")
         if self.stopping == "fixed" and most != least:
             raise ValueError(
-                f'stopping = "fixed" takes one number of blocks, not {least} to {most}; drop'
-                " max_blocks, or make it the same"
+                f'stopping = "fixed" takes one number of blocks, but {least} to {most} are given;'
+                " drop max_blocks"
             )
         if "looks" in self.model_fields_set:
             self._check_looks()
         elif self.stopping == "group-sequential" and most == least:
             raise ValueError(
-                'stopping = "group-sequential" takes several looks; raise max_blocks above'
+                'stopping = "group-sequential" needs several looks; make max_blocks more than'
                 " min_blocks, or write looks"
             )
         return self
 
     def _check_looks(self) -> None:
         if self.stopping != "group-sequential":
-            raise ValueError(
-                'looks belongs to group-sequential runs; write stopping = "group-sequential" too'
-            )
+            raise ValueError('looks belongs to stopping = "group-sequential"; write both')
         if list(self.looks) != sorted(set(self.looks)):
-            raise ValueError(f"looks must rise, and {list(self.looks)} does not")
+            raise ValueError(f"looks = {list(self.looks)} must rise")
         if (self.looks[0], self.looks[-1]) != (self.min_blocks, self.max_blocks):
             raise ValueError(
                 f"looks go from {self.looks[0]} to {self.looks[-1]} blocks, not from min_blocks"
@@ -94,11 +96,11 @@ class StoppingKeys(Table):
             )
 
     def stops(self) -> str:
-        """The rule by name."""
+        """The stopping rule by name."""
         return stopping_of(self.stopping, self.min_blocks, self.max_blocks)
 
     def looks_at(self) -> tuple[int, ...]:
-        """Of a group-sequential run; where the file has none, four or fewer at even distances."""
+        """The looks of a group-sequential run; left out, up to four at even distances."""
         if self.stopping != "group-sequential":
             return ()
         least, most = self.min_blocks, self.max_blocks

@@ -1,49 +1,42 @@
-"""workload.json: everything an experiment was made of besides its file, as one run had it.
+"""workload.json: the scripts and SQL of an experiment, as one run used them.
 
-Enters: a workload and the variants of it; or the file's text. Leaves: the other of the two.
-Never: reads the files these came from again.
+Enters: a workload and its variants, or the path of a workload.json. Leaves: the JSON object, or
+the workload and variants. Never: reads the original files again.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pgassay.errors import SpecError
-from pgassay.spec.texts import text_of
-from pgassay.spec.variants import Variants, variants_from_json
-from pgassay.spec.workload import Workload, workload_from_json, workload_to_json
+from pgassay.spec.factors.variants import Variants, variants_from_json
+from pgassay.spec.reading.texts import text_of
+from pgassay.spec.workload.folder import Workload, workload_from_json
 
 WORKLOAD_COPY = "workload.json"
-"""Its name in the run's directory."""
+"""The file's name in a run directory."""
 _SCHEMA = "pgassay.workload/1"
 
 
 def materials_to_json(workload: Workload, variants: Variants, folder: Path) -> dict[str, Any]:
-    """The object of workload.json; `folder` is where the experiment file's paths start."""
-    told = variants.to_json()
-    found = {"schema": _SCHEMA, "folder": str(folder), **workload_to_json(workload)}
-    return {**found, "variants": told} if told else found
+    """The object of workload.json; the experiment file's relative paths start at `folder`."""
+    stored = variants.to_json()
+    found = {"schema": _SCHEMA, "folder": str(folder), **asdict(workload)}
+    return {**found, "variants": stored} if stored else found
 
 
-def stored_materials(path: Path) -> tuple[Workload, Variants]:
-    """The workload of a workload.json, and its variants."""
+def stored_materials(path: Path) -> tuple[tuple[Workload, Variants], Path | None]:
+    """The workload and variants of a workload.json; the folder of relative paths, if stored."""
     try:
         stored = json.loads(text_of(path))
         if stored.pop("schema") != _SCHEMA:
             raise SpecError(f"its schema is not {_SCHEMA}", file=str(path))
-        stored.pop("folder", None)
+        folder = stored.pop("folder", None)
         variants = variants_from_json(stored.pop("variants", {}))
-        return workload_from_json(stored), variants
+        beside = Path(folder) if isinstance(folder, str) else None
+        return (workload_from_json(stored), variants), beside
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SpecError(f"is damaged: {error}", file=str(path)) from None
-
-
-def stored_folder(path: Path) -> Path | None:
-    """Where the paths of the experiment file beside a workload.json start, if it says so."""
-    try:
-        folder = json.loads(text_of(path)).get("folder")
-    except (ValueError, AttributeError) as error:
-        raise SpecError(f"is damaged: {error}", file=str(path)) from None
-    return Path(folder) if isinstance(folder, str) else None

@@ -5,18 +5,18 @@
 
 use crate::script::{Capture, Fault, Names, Variables, is_name};
 
-/// What a column description has behind its name.
+/// Bytes of a column description after its name.
 const BEHIND_NAME: usize = 18;
 
-/// The results of a statement under way.
+/// The results of the running statement.
 #[derive(Debug, Default)]
 pub struct Results {
     /// Bodies of the latest RowDescription and DataRow.
     columns: Vec<u8>,
     row: Vec<u8>,
-    /// Of the result under way.
+    /// Rows of the current result.
     rows: u64,
-    /// Of the result that ended last.
+    /// Rows of the result that ended last.
     last_rows: u64,
     ended: u64,
     fault: Option<Fault>,
@@ -24,7 +24,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// Makes ready for a statement's results.
+    /// Prepares for the results of a statement.
     pub fn clear(&mut self) {
         self.rows = 0;
         self.last_rows = 0;
@@ -79,7 +79,7 @@ impl Results {
             self.name.clear();
             self.name.extend_from_slice(capture.prefix.as_bytes());
             self.name.extend_from_slice(column);
-            // A name that no script mentions needs no place, but must be one.
+            // A name that no script mentions needs no slot, but it must be a valid name.
             match names.find(&self.name) {
                 Some(slot) => variables.set_text(slot, text),
                 None if is_name(&self.name) => {}

@@ -1,53 +1,53 @@
-//! The end of a transaction, or another try of it.
+//! Ends a transaction, or tries it again.
 //!
-//! Enters: how a transaction came to its end. Leaves: its place in the counts and the log, what
-//! rolls it back, and the client on its way to the next. Never: decides when that begins.
+//! Enters: how a transaction ended. Leaves: its count and line of the log, its rollback, and a
+//! client ready for the next one. Never: decides when the next one begins.
 
 use pgassay_session::clock;
 
-use super::{Bench, Client, State};
+use super::{Client, State, WorkerContext};
 use crate::config::Reconnect;
-use crate::log::Fate;
+use crate::log::TransactionEnd;
 use crate::record::Failure;
 use crate::script::Fault;
 
-/// The pause of a client whose script failed by itself, without a word to the server.
+/// The pause of a client whose script failed before it sent anything to the server.
 const FAULT_PAUSE_NS: i64 = 1_000_000;
-/// Transactions that end without a wait before others have their turn.
+/// How many transactions may end without a wait before other clients run.
 const MOST_AT_ONCE: u32 = 64;
 
 impl Client {
-    /// As pgbench does: not beyond the tries, the latency limit or the schedule.
-    pub(super) fn may_retry(&self, failure: &Failure, bench: &mut Bench<'_>) -> bool {
-        let max_tries = bench.pace.max_tries;
+    /// Whether the transaction is tried again: not beyond max_tries, latency limit or schedule.
+    pub(super) fn may_retry(&self, failure: &Failure, context: &mut WorkerContext<'_>) -> bool {
+        let max_tries = context.pace.max_tries;
         if !failure.is_retryable() || (max_tries > 0 && self.attempt.tries >= max_tries) {
             return false;
         }
         let now_ns = clock::now_ns();
-        bench.recorder.advance(now_ns);
-        let limit_ns = bench.recorder.latency_limit_ns().unwrap_or(i64::MAX);
-        bench.recorder.step().is_some() && now_ns - self.attempt.expected_ns() <= limit_ns
+        context.recorder.advance(now_ns);
+        let limit_ns = context.recorder.latency_limit_ns().unwrap_or(i64::MAX);
+        context.recorder.step().is_some() && now_ns - self.attempt.expected_ns() <= limit_ns
     }
 
-    pub(super) fn retry(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+    pub(super) fn retry(&mut self, context: &mut WorkerContext<'_>, output: &mut Vec<u8>) {
         self.attempt.tries += 1;
         self.interpreter.restart();
         if self.block == b'I' {
-            self.proceed(bench, output);
+            self.proceed(context, output);
         } else {
             self.interpreter.roll_back(output);
             self.state = State::RollingBack { retries: true };
         }
     }
 
-    pub(super) fn end_succeeded(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+    pub(super) fn end_succeeded(&mut self, context: &mut WorkerContext<'_>, output: &mut Vec<u8>) {
         let now_ns = clock::now_ns();
-        let counts = bench.recorder.success(now_ns, &self.attempt);
-        if counts && bench.recorder.is_measured() {
+        let counts = context.recorder.success(now_ns, &self.attempt);
+        if counts && context.recorder.is_measured() {
             *self.measured.get_or_insert(0) += 1;
         }
         self.done += 1;
-        self.write_log(now_ns, &self.attempt, Fate::Succeeded, bench);
+        self.write_log(now_ns, &self.attempt, TransactionEnd::Succeeded, context);
         self.at_once += 1;
         let pause_ns = if self.at_once < MOST_AT_ONCE {
             0
@@ -56,73 +56,82 @@ impl Client {
             self.at_once = 0;
             1
         };
-        self.rest.begin(now_ns, pause_ns, &bench.pace);
-        self.finish(now_ns, bench, output);
+        self.idle.begin(now_ns, pause_ns, &context.pace);
+        self.finish(now_ns, context, output);
     }
 
-    /// Nothing of the transaction is left: on to the next.
-    pub(super) fn finish(&mut self, now_ns: i64, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+    /// Goes on to the next transaction.
+    pub(super) fn finish(
+        &mut self,
+        now_ns: i64,
+        context: &mut WorkerContext<'_>,
+        output: &mut Vec<u8>,
+    ) {
         self.state = State::Idle;
-        if bench.pace.reconnect == Reconnect::EachTransaction {
+        if context.pace.reconnect == Reconnect::EachTransaction {
             self.is_open = false;
-            bench.pace.closing.push(self.place);
+            context.pace.closing.push(self.place);
         }
-        self.go_on(now_ns, bench, output);
+        self.run_idle(now_ns, context, output);
     }
 
-    /// The script's own mistake ends the transaction. One that fails before it sends anything
-    /// must not go round and round in here: the next transaction begins after a pause.
+    /// Ends the transaction after an error of the script itself. If that happens before anything
+    /// is sent, the next transaction begins after a pause, so that this does not loop.
     pub(super) fn end_by_fault(
         &mut self,
         fault: &Fault,
-        bench: &mut Bench<'_>,
+        context: &mut WorkerContext<'_>,
         output: &mut Vec<u8>,
     ) {
-        self.end_failed(Failure::Client, || fault.to_string(), bench);
-        if let Some(number) = self.interpreter.command(bench.program) {
-            bench.recorder.command_failed(number, false);
+        self.end_failed(Failure::Client, || fault.to_string(), context);
+        if let Some(number) = self.interpreter.command(context.program) {
+            context.recorder.command_failed(number, false);
         }
-        self.rest
-            .begin(clock::now_ns(), FAULT_PAUSE_NS, &bench.pace);
-        self.settle(bench, output);
+        self.idle
+            .begin(clock::now_ns(), FAULT_PAUSE_NS, &context.pace);
+        self.roll_back_or_finish(context, output);
     }
 
-    /// `problem` is asked for only if it is to be reported.
+    /// `problem` is called only if the message is reported.
     pub(super) fn end_failed(
         &mut self,
         failure: Failure,
         problem: impl FnOnce() -> String,
-        bench: &mut Bench<'_>,
+        context: &mut WorkerContext<'_>,
     ) {
         let now_ns = clock::now_ns();
-        if bench.pace.tells_failures() {
-            let message = self.placed(problem, bench);
-            self.complain(&message, false, bench);
-            self.abort(&failure, &message, bench);
-            bench
+        if context.pace.reports_failures() {
+            let message = self.placed(problem, context);
+            self.report_failure(&message, false, context);
+            self.abort(&failure, &message, context);
+            context
                 .recorder
                 .failure(now_ns, &self.attempt, failure, || message);
         } else {
-            let (interpreter, program) = (&self.interpreter, bench.program);
+            let (interpreter, program) = (&self.interpreter, context.program);
             let message = || format!("{}: {}", interpreter.place(program), problem());
-            bench
+            context
                 .recorder
                 .failure(now_ns, &self.attempt, failure, message);
         }
         self.done += 1;
-        let fate = match failure {
-            Failure::Sqlstate(code) if code == *b"40001" => Fate::Serialization,
-            Failure::Sqlstate(code) if code == *b"40P01" => Fate::Deadlock,
-            _ => Fate::Failed,
+        let end = match failure {
+            Failure::Sqlstate(code) if code == *b"40001" => TransactionEnd::Serialization,
+            Failure::Sqlstate(code) if code == *b"40P01" => TransactionEnd::Deadlock,
+            _ => TransactionEnd::Failed,
         };
-        self.write_log(now_ns, &self.attempt, fate, bench);
-        self.rest.begin(now_ns, 0, &bench.pace);
+        self.write_log(now_ns, &self.attempt, end, context);
+        self.idle.begin(now_ns, 0, &context.pace);
     }
 
-    /// After a failure: rolls back what is open, else goes on.
-    pub(super) fn settle(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+    /// After a failure: rolls back an open transaction block, else ends the transaction.
+    pub(super) fn roll_back_or_finish(
+        &mut self,
+        context: &mut WorkerContext<'_>,
+        output: &mut Vec<u8>,
+    ) {
         if self.block == b'I' && !self.interpreter.in_pipeline() {
-            self.finish(clock::now_ns(), bench, output);
+            self.finish(clock::now_ns(), context, output);
         } else {
             self.interpreter.roll_back(output);
             self.state = State::RollingBack { retries: false };

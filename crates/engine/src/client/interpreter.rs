@@ -1,32 +1,31 @@
-//! The script interpreter of one client: steps through the operations of a scenario.
+//! The script interpreter of one client: runs the operations of a scenario.
 //!
-//! Enters: a scenario to run, results and word that the server has answered. Leaves: bytes to
-//! send, and why it stopped. Never: knows of connections, schedules or counts, or looks at a
-//! clock.
+//! Enters: a scenario to run, results, answers of the server. Leaves: bytes to send, and why it
+//! stopped. Never: knows of connections, schedules or counts, or reads a clock.
 
 use super::capture::Results;
+use super::outstanding::Outstanding;
 use super::pause::duration_ns;
-use super::questions::Questions;
 use super::shell;
-use crate::messages::{COPY_REFUSAL, Mode, PIPELINE_ROLLBACK, ROLLBACK, Request, SYNC};
-use crate::program::{Operation, Program, Work};
+use crate::messages::{COPY_REFUSAL, PIPELINE_ROLLBACK, ROLLBACK, Request, SYNC, SendMode};
+use crate::program::{Operation, OperationKind, Program};
 use crate::random::Random;
 use crate::script::{Capture, Content, Context, Expression, Fault, Value, Variables};
 
-/// Why the interpreter does not go on by itself.
+/// Why the interpreter stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
-    /// The server is to answer what was written.
+    /// It waits for the server's answer.
     Sent,
-    /// The script sleeps for so many nanoseconds.
+    /// The script sleeps for this many nanoseconds.
     Sleep(i64),
-    /// The scenario is at its end.
+    /// The scenario has ended.
     Finished,
-    /// The script's own mistake.
+    /// The script itself failed.
     Faulted(Fault),
 }
 
-/// What follows an operation.
+/// What to do after an operation.
 enum Next {
     Operation,
     At(usize),
@@ -37,17 +36,17 @@ enum Next {
 pub struct Interpreter {
     random: Random,
     variables: Variables,
-    /// By number of the statement.
+    /// Whether each statement is prepared, by its number.
     prepared: Vec<bool>,
     scenario: usize,
-    /// The operation of the scenario under way or, while none is, the next.
+    /// The current operation of the scenario, or the next one.
     operation: usize,
     in_pipeline: bool,
-    questions: Questions,
+    outstanding: Outstanding,
     results: Results,
-    /// Whether variables take the results of the statement under way.
+    /// Whether variables take the results of the running statement.
     wants_rows: bool,
-    /// Random state and variables at the beginning, where a scenario may be tried again.
+    /// Random state and variables at the start of a scenario that may be tried again.
     beginning: Option<(Random, Variables)>,
 }
 
@@ -61,19 +60,19 @@ impl Interpreter {
             scenario: 0,
             operation: 0,
             in_pipeline: false,
-            questions: Questions::default(),
+            outstanding: Outstanding::default(),
             results: Results::default(),
             wants_rows: false,
             beginning: None,
         }
     }
 
-    /// On another session from now on, with these statements prepared.
+    /// Continues on another session, which has these statements prepared.
     pub fn move_session(&mut self, prepared: Vec<bool>) {
         self.prepared = prepared;
         self.in_pipeline = false;
         self.wants_rows = false;
-        self.questions.forget();
+        self.outstanding.reset();
     }
 
     /// The scenario that was begun last.
@@ -82,13 +81,13 @@ impl Interpreter {
         self.scenario
     }
 
-    /// Makes ready to run `scenario` from its start.
+    /// Prepares to run `scenario` from its start.
     pub fn begin(&mut self, scenario: usize) {
         self.scenario = scenario;
         self.operation = 0;
     }
 
-    /// Keeps what `restart` needs; called at the beginning of a scenario.
+    /// Saves the state for `restart`; called at the start of a scenario.
     pub fn keep_beginning(&mut self) {
         match &mut self.beginning {
             Some((random, variables)) => {
@@ -99,7 +98,7 @@ impl Interpreter {
         }
     }
 
-    /// Back to the beginning that was kept: the next `run` makes the same requests again.
+    /// Restores the saved state: the next `run` makes the same requests again.
     pub fn restart(&mut self) {
         if let Some((random, variables)) = &self.beginning {
             self.random.clone_from(random);
@@ -108,15 +107,15 @@ impl Interpreter {
         self.operation = 0;
     }
 
-    /// The number of the command under way: what the server is answering (the end of a pipeline
-    /// stands for all that is in it), what sleeps, what has just failed. None at the end.
+    /// The number of the current command: the one that the server answers (`\\endpipeline` for a
+    /// whole pipeline), that sleeps, or that has just failed. None at the end.
     #[must_use]
     pub fn command(&self, program: &Program) -> Option<usize> {
         self.current(program).map(|operation| operation.number)
     }
 
-    /// Runs operations up to the next that waits; `done` is told those that did not. `stack`
-    /// holds arguments of an expression under evaluation.
+    /// Runs operations up to the next one that waits; calls `done` for those that did not wait.
+    /// `stack` is scratch space for the evaluation of expressions.
     pub fn run(
         &mut self,
         program: &Program,
@@ -145,21 +144,21 @@ impl Interpreter {
         Stop::Finished
     }
 
-    /// The sleep is over; the next `run` begins behind it.
-    pub fn slept(&mut self) {
+    /// Ends a sleep; the next `run` continues after it.
+    pub fn sleep_ended(&mut self) {
         self.operation += 1;
     }
 
     /// The server has prepared a statement.
     pub fn parsed(&mut self) {
-        if let Some(number) = self.questions.parsed()
+        if let Some(number) = self.outstanding.parsed()
             && let Some(prepared) = self.prepared.get_mut(number)
         {
             *prepared = true;
         }
     }
 
-    /// Whether columns and rows of results are wanted.
+    /// Whether columns and rows of results are used.
     #[must_use]
     pub fn wants_rows(&self) -> bool {
         self.wants_rows
@@ -175,7 +174,7 @@ impl Interpreter {
 
     /// One result has ended.
     pub fn result_ended(&mut self, program: &Program) {
-        self.questions.complete();
+        self.outstanding.complete();
         if self.wants_rows
             && let Some(capture) = self.capture(program)
         {
@@ -186,22 +185,22 @@ impl Interpreter {
 
     /// The server is ready; true once it has answered all that was sent.
     pub fn ready(&mut self) -> bool {
-        self.questions.ready()
+        self.outstanding.ready()
     }
 
-    /// The server waits for data of a COPY, of which there is none: the statement fails. Where
-    /// another follows it in a pipeline the server takes that one for data and closes the session.
+    /// Refuses the data of a COPY FROM STDIN, so that the statement fails. If another statement
+    /// follows in the pipeline, the server reads it as data and closes the session.
     pub fn refuse_copy(&mut self, is_extended: bool, output: &mut Vec<u8>) {
-        if self.questions.are_more() {
+        if self.outstanding.has_more() {
             return;
         }
         output.extend_from_slice(COPY_REFUSAL);
-        if is_extended && self.questions.passed_over() {
+        if is_extended && self.outstanding.drop_skipped_syncs() {
             self.sync(output);
         }
     }
 
-    /// All that was sent has succeeded; the next `run` begins behind it.
+    /// All that was sent has succeeded; the next `run` continues after it.
     pub fn answered(&mut self, program: &Program) -> Result<(), Fault> {
         if std::mem::take(&mut self.wants_rows)
             && let Some(capture) = self.capture(program)
@@ -214,18 +213,18 @@ impl Interpreter {
         Ok(())
     }
 
-    /// Ends what a failed script has left open; the server answers.
+    /// Rolls back what a failed script left open; the server will answer.
     pub fn roll_back(&mut self, output: &mut Vec<u8>) {
         if std::mem::take(&mut self.in_pipeline) {
             output.extend_from_slice(PIPELINE_ROLLBACK);
-            self.questions.pipe();
+            self.outstanding.pipe();
             self.sync(output);
         }
         output.extend_from_slice(ROLLBACK);
-        self.questions.sync();
+        self.outstanding.sync();
     }
 
-    /// A failed statement was the last of what was sent.
+    /// Whether the failed statement was the last one sent.
     pub fn failed(&mut self) {
         self.in_pipeline = false;
         self.wants_rows = false;
@@ -236,17 +235,17 @@ impl Interpreter {
         self.in_pipeline
     }
 
-    /// Whether what was sent last ended with a Sync of ours, not a Query.
+    /// Whether the last request ended with a Sync, not a Query.
     #[must_use]
     pub fn is_extended(&self, program: &Program) -> bool {
         if self.in_pipeline {
             return true;
         }
         let work = self.current(program).map(|operation| &operation.work);
-        matches!(work, Some(Work::Send { request, .. }) if request.is_extended())
+        matches!(work, Some(OperationKind::Send { request, .. }) if request.is_extended())
     }
 
-    /// File and line of the operation under way, of the last one at the end.
+    /// File and line of the current operation, or of the last one at the end.
     #[must_use]
     pub fn place(&self, program: &Program) -> String {
         let scenario = program.scenarios.get(self.scenario);
@@ -265,17 +264,17 @@ impl Interpreter {
     ) -> Result<Next, Fault> {
         let names = &program.names;
         match &operation.work {
-            Work::Send { request, capture } => {
+            OperationKind::Send { request, capture } => {
                 return self.send(request, operation.number, capture.as_ref(), output);
             }
-            Work::Set {
+            OperationKind::Set {
                 variable,
                 expression,
             } => {
                 let value = self.evaluate(expression, operation.command, program, stack)?;
                 self.variables.set(*variable, Content::Value(value));
             }
-            Work::Unless { condition, to } => {
+            OperationKind::Unless { condition, to } => {
                 if !self
                     .evaluate(condition, operation.command, program, stack)?
                     .is_true()
@@ -283,31 +282,31 @@ impl Interpreter {
                     return Ok(Next::At(*to));
                 }
             }
-            Work::Jump(to) => return Ok(Next::At(*to)),
-            Work::Sleep(pause) => {
+            OperationKind::Jump(to) => return Ok(Next::At(*to)),
+            OperationKind::Sleep(pause) => {
                 let duration_ns = duration_ns(pause, names, &self.variables)?;
                 if duration_ns > 0 {
                     return Ok(Next::Sleep(duration_ns));
                 }
             }
-            Work::Shell(words) => shell::run(words, names, &self.variables)?,
-            Work::SetShell { variable, words } => {
+            OperationKind::Shell(words) => shell::run(words, names, &self.variables)?,
+            OperationKind::SetShell { variable, words } => {
                 let value = Value::Int(shell::read(words, names, &self.variables)?);
                 self.variables.set(*variable, Content::Value(value));
             }
-            Work::StartPipeline if self.in_pipeline => {
+            OperationKind::StartPipeline if self.in_pipeline => {
                 return Err(Fault::new("already in pipeline mode"));
             }
-            Work::StartPipeline => self.in_pipeline = true,
-            Work::SyncPipeline | Work::EndPipeline if !self.in_pipeline => {
+            OperationKind::StartPipeline => self.in_pipeline = true,
+            OperationKind::SyncPipeline | OperationKind::EndPipeline if !self.in_pipeline => {
                 return Err(Fault::new("not in pipeline mode"));
             }
-            Work::SyncPipeline => self.sync(output),
-            Work::EndPipeline => {
+            OperationKind::SyncPipeline => self.sync(output),
+            OperationKind::EndPipeline => {
                 self.sync(output);
                 return Ok(Next::Answer);
             }
-            Work::Refuse(problem) => return Err(Fault::new(*problem)),
+            OperationKind::Refuse(problem) => return Err(Fault::new(*problem)),
         }
         Ok(Next::Operation)
     }
@@ -328,26 +327,26 @@ impl Interpreter {
             self.results.clear();
         }
         let is_prepared = self.prepared.get(number).copied().unwrap_or(false);
-        let mode = Mode {
+        let mode = SendMode {
             is_prepared,
             with_sync: !self.in_pipeline,
         };
         request.write(&self.variables, mode, output)?;
         if !is_prepared && request.preparation().is_some() {
-            self.questions.parse(number);
+            self.outstanding.parse(number);
         }
         if self.in_pipeline {
-            self.questions.pipe();
+            self.outstanding.pipe();
             return Ok(Next::Operation);
         }
-        self.questions.sync();
+        self.outstanding.sync();
         self.wants_rows = capture.is_some();
         Ok(Next::Answer)
     }
 
     fn sync(&mut self, output: &mut Vec<u8>) {
         output.extend_from_slice(SYNC);
-        self.questions.sync();
+        self.outstanding.sync();
     }
 
     fn evaluate(
@@ -368,7 +367,7 @@ impl Interpreter {
 
     fn capture<'p>(&self, program: &'p Program) -> Option<&'p Capture> {
         match &self.current(program)?.work {
-            Work::Send { capture, .. } => capture.as_ref(),
+            OperationKind::Send { capture, .. } => capture.as_ref(),
             _ => None,
         }
     }

@@ -5,12 +5,12 @@
 //! of a transaction that succeeds.
 
 mod capture;
-mod complaint;
 mod ending;
+mod failure_report;
 mod interpreter;
+mod outstanding;
 mod pace;
 mod pause;
-mod questions;
 mod session;
 mod shell;
 
@@ -19,79 +19,79 @@ use std::sync::Arc;
 use pgassay_session::board::Board;
 use pgassay_session::{CancelKey, ServerError, clock};
 
-use crate::config::{Reconnect, Seat};
+use crate::config::{Assignment, Reconnect};
 use crate::messages::{Malformed, Message, Reader, server_error, sqlstate};
-use crate::program::{Program, Work};
+use crate::program::{OperationKind, Program};
 use crate::random::{Purpose, Random};
 use crate::record::{Attempt, Failure, Recorder};
 use crate::script::{Fault, Value};
 use crate::setup::Setup;
 use interpreter::{Interpreter, Stop};
+use pace::IdleState;
 pub use pace::Pace;
-use pace::Rest;
 
-/// What the clients of one worker share.
-pub struct Bench<'p> {
+/// The state that the clients of one worker share.
+pub struct WorkerContext<'p> {
     pub program: &'p Program,
     pub board: Arc<Board>,
     pub recorder: Recorder,
     /// Transactions after which a client is done, if a count ends the load.
     pub quota: Option<u64>,
-    /// Arguments of an expression under evaluation.
+    /// Scratch space for the evaluation of expressions.
     pub stack: Vec<Value>,
     pub pace: Pace<'p>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Between transactions, with nothing under way.
+    /// Between transactions, with no statement running.
     Idle,
-    /// So many statements of a slice's variant are under way.
+    /// This many statements of a slice's variant are still running.
     Switching(usize),
-    /// A statement of a transaction is under way.
+    /// A statement of a transaction is running.
     Waiting,
     /// The script of a transaction sleeps.
     Sleeping,
-    /// The ROLLBACK of a failed transaction is under way, which may then be tried again.
+    /// The ROLLBACK of a failed transaction is running; the transaction may then be tried again.
     RollingBack { retries: bool },
-    /// The connection is lost; another is sought after a pause.
+    /// The connection is lost; another is opened after a pause.
     Lost,
     /// Another connection is being opened.
     Opening,
-    /// The connection is lost for good.
+    /// The connection is lost and will not be opened again.
     Gone,
 }
 
 pub struct Client {
-    /// Among all clients of the load.
+    /// Index among all clients of the load.
     pub number: usize,
-    /// Among those of its worker.
+    /// Index among the clients of its worker.
     pub place: usize,
     pub state: State,
-    /// Transactions that ended, well or not, or were skipped.
+    /// Transactions that succeeded, failed or were skipped.
     pub done: u64,
-    /// Those that succeeded in measured steps; none if it took part in no such step.
+    /// Successes in measured steps; none if it took part in no measured step.
     pub measured: Option<u64>,
     pub key: CancelKey,
-    pub seat: Seat,
+    pub assignment: Assignment,
     reader: Reader,
     choice: Random,
     interpreter: Interpreter,
     attempt: Attempt,
-    rest: Rest,
-    /// Whether there is a session that may run a transaction.
+    idle: IdleState,
+    /// Whether the session is usable.
     is_open: bool,
     /// When the script's sleep ends.
     wake_ns: i64,
     /// Transactions in a row that ended without a wait.
     at_once: u32,
-    /// When the command under way began, where that is measured.
+    /// When the current command began, if commands are measured.
     began_ns: i64,
-    /// That of the slice for which the session is set.
+    /// The variant to which the session is set.
     variant: Option<usize>,
-    /// What went wrong with the statement under way.
+    /// The error of the running statement.
     failure: Option<(Failure, Option<ServerError>)>,
-    /// The server's word on the transaction block: I, T or E.
+    /// The server's transaction status: I, T or E.
     block: u8,
 }
 
@@ -99,7 +99,7 @@ impl Client {
     #[must_use]
     pub fn new(
         number: usize,
-        seat: Seat,
+        assignment: Assignment,
         setup: &Setup,
         key: CancelKey,
         prepared: Vec<bool>,
@@ -112,12 +112,12 @@ impl Client {
             done: 0,
             measured: None,
             key,
-            seat,
+            assignment,
             reader: Reader::default(),
-            choice: Random::new(seed, seat.ordinal, Purpose::Choice),
-            interpreter: Interpreter::new(seat.ordinal, &setup.program, prepared),
+            choice: Random::new(seed, assignment.ordinal, Purpose::Choice),
+            interpreter: Interpreter::new(assignment.ordinal, &setup.program, prepared),
             attempt: Attempt::default(),
-            rest: Rest::new(seat.ordinal, seed),
+            idle: IdleState::new(assignment.ordinal, seed),
             is_open: true,
             wake_ns: 0,
             at_once: 0,
@@ -128,13 +128,13 @@ impl Client {
         }
     }
 
-    /// Whether a transaction is under way, or what follows a failed one.
+    /// Whether a transaction or the rollback of a failed one is running.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.state == State::Sleeping || self.awaits_server()
     }
 
-    /// The transaction under way, if its end has not been counted yet.
+    /// The running transaction, if its end has not been counted yet.
     #[must_use]
     pub fn under_way(&self) -> Option<&Attempt> {
         let is_under_way = matches!(
@@ -144,7 +144,7 @@ impl Client {
         is_under_way.then_some(&self.attempt)
     }
 
-    /// Whether a statement is under way.
+    /// Whether a statement is running.
     #[must_use]
     pub fn awaits_server(&self) -> bool {
         matches!(
@@ -153,35 +153,35 @@ impl Client {
         )
     }
 
-    /// Whether there is a session with nothing under way.
+    /// Whether there is an idle session.
     #[must_use]
     pub fn is_at_rest(&self) -> bool {
         self.state == State::Idle && self.is_open
     }
 
-    /// Whether the client will never run again, however long the schedule goes on.
+    /// Whether the client will never run again in this load.
     #[must_use]
-    pub fn is_finished(&self, bench: &Bench<'_>) -> bool {
-        let has_done_all = bench.quota.is_some_and(|quota| self.done >= quota);
+    pub fn is_finished(&self, context: &WorkerContext<'_>) -> bool {
+        let has_done_all = context.quota.is_some_and(|quota| self.done >= quota);
         self.state == State::Gone || (!self.is_busy() && has_done_all)
     }
 
     /// Whether the schedule lets the client run.
-    fn may_begin(&self, bench: &Bench<'_>) -> bool {
-        let pools = bench.recorder.step().map(|step| &step.pools);
-        let size = pools.and_then(|pools| pools.get(self.seat.pool));
-        size.is_some_and(|size| self.seat.rank < *size)
-            && bench.quota.is_none_or(|quota| self.done < quota)
+    fn may_begin(&self, context: &WorkerContext<'_>) -> bool {
+        let pools = context.recorder.step().map(|step| &step.pools);
+        let size = pools.and_then(|pools| pools.get(self.assignment.pool));
+        size.is_some_and(|size| self.assignment.rank < *size)
+            && context.quota.is_none_or(|quota| self.done < quota)
     }
 
-    /// Takes what the server has sent.
+    /// Handles bytes that the server has sent.
     pub fn receive(
         &mut self,
         mut bytes: &[u8],
-        bench: &mut Bench<'_>,
+        context: &mut WorkerContext<'_>,
         output: &mut Vec<u8>,
     ) -> Result<(), Malformed> {
-        // The reader is out of the client while its messages are looked at.
+        // The reader is taken out of the client while its messages are handled.
         let mut reader = std::mem::take(&mut self.reader);
         loop {
             reader.keep_rows(self.interpreter.wants_rows());
@@ -193,17 +193,17 @@ impl Client {
                 Message::Ready(block) => {
                     self.block = block;
                     if self.interpreter.ready() {
-                        self.ready(bench, output)?;
+                        self.ready(context, output)?;
                     }
                 }
                 Message::ParseComplete => self.interpreter.parsed(),
                 Message::Columns(body) => self.interpreter.columns(body),
                 Message::Row(body) => self.interpreter.row(body),
-                Message::Complete => self.interpreter.result_ended(bench.program),
-                Message::Error(fields) => self.failed(fields, bench),
+                Message::Complete => self.interpreter.result_ended(context.program),
+                Message::Error(fields) => self.failed(fields, context),
                 Message::CopyIn => {
                     let in_script = matches!(self.state, State::Waiting | State::Sleeping);
-                    let is_extended = in_script && self.interpreter.is_extended(bench.program);
+                    let is_extended = in_script && self.interpreter.is_extended(context.program);
                     self.interpreter.refuse_copy(is_extended, output);
                 }
             }
@@ -212,8 +212,8 @@ impl Client {
         Ok(())
     }
 
-    /// The connection is lost.
-    pub fn lose(&mut self, problem: &str, bench: &mut Bench<'_>) {
+    /// Handles the loss of the connection.
+    pub fn connection_lost(&mut self, problem: &str, context: &mut WorkerContext<'_>) {
         if !self.is_open {
             return;
         }
@@ -223,26 +223,26 @@ impl Client {
                 _ => problem.to_owned(),
             };
             let problem = || format!("connection lost: {problem}");
-            self.end_failed(Failure::Connection, problem, bench);
+            self.end_failed(Failure::Connection, problem, context);
         } else {
-            self.abort(&Failure::Connection, problem, bench);
+            self.abort(&Failure::Connection, problem, context);
         }
-        bench.board.leave(self.number);
-        if bench.pace.reconnect == Reconnect::Never {
+        context.board.leave(self.number);
+        if context.pace.reconnect == Reconnect::Never {
             self.is_open = false;
             self.state = State::Gone;
-            bench.recorder.lose_connection();
+            context.recorder.count_lost_connection();
         } else {
-            self.wait_for_session(bench);
+            self.wait_for_session(context);
         }
     }
 
-    /// Runs the script on, up to what it must wait for.
-    fn proceed(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        let stop = if bench.recorder.measures_commands() {
-            self.run_measured(bench, output)
+    /// Continues the script up to the next wait.
+    fn proceed(&mut self, context: &mut WorkerContext<'_>, output: &mut Vec<u8>) {
+        let stop = if context.recorder.measures_commands() {
+            self.run_measured(context, output)
         } else {
-            let (program, stack) = (bench.program, &mut bench.stack);
+            let (program, stack) = (context.program, &mut context.stack);
             self.interpreter.run(program, stack, output, |_| ())
         };
         match stop {
@@ -254,28 +254,28 @@ impl Client {
                 self.at_once = 0;
                 self.wake_ns = clock::now_ns().saturating_add(duration_ns);
                 self.state = State::Sleeping;
-                self.wake_at(self.wake_ns, bench);
+                self.wake_at(self.wake_ns, context);
             }
-            Stop::Finished if self.block == b'I' => self.end_succeeded(bench, output),
+            Stop::Finished if self.block == b'I' => self.end_succeeded(context, output),
             Stop::Finished => {
                 let fault =
                     "end of script reached without completing the last transaction; add END;";
-                self.end_by_fault(&Fault::new(fault), bench, output);
+                self.end_by_fault(&Fault::new(fault), context, output);
             }
-            Stop::Faulted(fault) => self.end_by_fault(&fault, bench, output),
+            Stop::Faulted(fault) => self.end_by_fault(&fault, context, output),
         }
     }
 
-    /// Runs the script on and counts the time of each command; of statements in a pipeline not:
-    /// they have none of their own.
-    fn run_measured(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) -> Stop {
-        let recorder = &mut bench.recorder;
+    /// Continues the script and counts the time of each command, except statements in a pipeline,
+    /// which are not waited for one by one.
+    fn run_measured(&mut self, context: &mut WorkerContext<'_>, output: &mut Vec<u8>) -> Stop {
+        let recorder = &mut context.recorder;
         let mut began_ns = clock::now_ns();
         let stop = self
             .interpreter
-            .run(bench.program, &mut bench.stack, output, |operation| {
+            .run(context.program, &mut context.stack, output, |operation| {
                 let now_ns = clock::now_ns();
-                if !matches!(operation.work, Work::Send { .. }) {
+                if !matches!(operation.work, OperationKind::Send { .. }) {
                     recorder.command(operation.number, began_ns, now_ns);
                 }
                 began_ns = now_ns;
@@ -284,84 +284,88 @@ impl Client {
         stop
     }
 
-    /// The command under way has come to its end.
-    fn count_command(&self, bench: &mut Bench<'_>) {
-        if bench.recorder.measures_commands()
-            && let Some(number) = self.interpreter.command(bench.program)
+    /// Counts the end of the current command.
+    fn count_command(&self, context: &mut WorkerContext<'_>) {
+        if context.recorder.measures_commands()
+            && let Some(number) = self.interpreter.command(context.program)
         {
             let now_ns = clock::now_ns();
-            bench.recorder.command(number, self.began_ns, now_ns);
+            context.recorder.command(number, self.began_ns, now_ns);
         }
     }
 
-    fn failed(&mut self, fields: &[u8], bench: &Bench<'_>) {
+    fn failed(&mut self, fields: &[u8], context: &WorkerContext<'_>) {
         if self.failure.is_some() {
             return;
         }
         let failure = Failure::Sqlstate(sqlstate(fields));
-        // Only a message that may be reported is worth taking apart.
-        let is_told = bench.recorder.wants_message() || bench.pace.tells_failures();
+        // The message is parsed only if it may be reported.
+        let is_told = context.recorder.wants_message() || context.pace.reports_failures();
         let parsed = is_told || self.state != State::Waiting;
         self.failure = Some((failure, parsed.then(|| server_error(fields)).flatten()));
     }
 
-    /// The script's sleep may be over.
-    fn wake(&mut self, now_ns: i64, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+    /// Continues the script if its sleep is over.
+    fn wake(&mut self, now_ns: i64, context: &mut WorkerContext<'_>, output: &mut Vec<u8>) {
         if now_ns >= self.wake_ns {
-            self.count_command(bench);
-            self.interpreter.slept();
-            self.proceed(bench, output);
+            self.count_command(context);
+            self.interpreter.sleep_ended();
+            self.proceed(context, output);
         }
     }
 
-    /// The server has answered all that was sent.
-    fn ready(&mut self, bench: &mut Bench<'_>, output: &mut Vec<u8>) -> Result<(), Malformed> {
-        // In a pipeline the server may answer while the script sleeps: of that, later.
+    /// Handles ReadyForQuery after all requests were answered.
+    fn ready(
+        &mut self,
+        context: &mut WorkerContext<'_>,
+        output: &mut Vec<u8>,
+    ) -> Result<(), Malformed> {
+        // In a pipeline the server may answer while the script sleeps: handled after the sleep.
         if self.state == State::Sleeping {
             return Ok(());
         }
         match (self.state, self.failure.take()) {
             (State::Waiting, None) => {
-                self.count_command(bench);
-                match self.interpreter.answered(bench.program) {
-                    Ok(()) => self.proceed(bench, output),
-                    Err(fault) => self.end_by_fault(&fault, bench, output),
+                self.count_command(context);
+                match self.interpreter.answered(context.program) {
+                    Ok(()) => self.proceed(context, output),
+                    Err(fault) => self.end_by_fault(&fault, context, output),
                 }
             }
             (State::Waiting, Some((failure, error))) => {
                 self.interpreter.failed();
-                let retries = self.may_retry(&failure, bench);
-                if let Some(number) = self.interpreter.command(bench.program) {
-                    bench.recorder.command_failed(number, retries);
+                let retries = self.may_retry(&failure, context);
+                if let Some(number) = self.interpreter.command(context.program) {
+                    context.recorder.command_failed(number, retries);
                 }
                 let problem = || error.map_or_else(|| failure.name(), |error| error.to_string());
                 if retries {
-                    if bench.pace.tells_failures() {
-                        let problem = self.placed(problem, bench);
-                        self.complain(&problem, true, bench);
+                    if context.pace.reports_failures() {
+                        let problem = self.placed(problem, context);
+                        self.report_failure(&problem, true, context);
                     }
-                    self.retry(bench, output);
+                    self.retry(context, output);
                     return Ok(());
                 }
-                self.end_failed(failure, problem, bench);
-                self.settle(bench, output);
+                self.end_failed(failure, problem, context);
+                self.roll_back_or_finish(context, output);
             }
             (State::RollingBack { retries }, _) => {
                 if self.block != b'I' {
-                    // A server that cannot roll back is of no more use.
+                    // A session that cannot roll back is not usable any more.
                     return Err(Malformed);
                 }
                 if retries {
-                    self.proceed(bench, output);
+                    self.proceed(context, output);
                 } else {
-                    self.finish(clock::now_ns(), bench, output);
+                    self.finish(clock::now_ns(), context, output);
                 }
             }
             (State::Switching(count), failure) => {
                 let problem = failure.map(|(failure, error)| {
                     error.map_or_else(|| failure.name(), |error| error.to_string())
                 });
-                self.switched(count.saturating_sub(1), problem, bench, output);
+                self.switched(count.saturating_sub(1), problem, context, output);
             }
             (State::Idle | State::Sleeping | State::Lost | State::Opening | State::Gone, _) => {}
         }

@@ -1,22 +1,22 @@
-//! When a client begins its next transaction, and on which session.
+//! Decides when a client begins its next transaction, and on which session.
 //!
-//! Enters: the time, and what the schedule, the arrivals and the slices ask for. Leaves: a
-//! transaction begun, a timer, or a wish for a new session. Never: waits.
+//! Enters: the time, the schedule, the arrivals and the slices. Leaves: a transaction begun, a
+//! timer, or a request for a new session. Never: waits.
 
 use std::sync::Arc;
 
 use pgassay_session::clock;
 
-use super::{Bench, Client, State};
+use super::{Client, State, WorkerContext};
 use crate::arrivals::Arrivals;
 use crate::config::{Configuration, Pools, Reconnect, ThinkTime};
-use crate::log::{Fate, Log};
+use crate::log::{Log, TransactionEnd};
 use crate::random::{Purpose, Random};
 use crate::record::Attempt;
 use crate::timers::Timers;
 use crate::variant::Variant;
 
-/// What governs the clients of one worker between their transactions.
+/// The rules and state for the clients of one worker between their transactions.
 pub struct Pace<'p> {
     pub arrivals: Arc<Arrivals>,
     pub variants: &'p [Variant],
@@ -29,10 +29,10 @@ pub struct Pace<'p> {
     pools: Pools,
     think_time: ThinkTime,
     think_time_ns: f64,
-    /// Places whose session has had its transaction, and those that want another.
+    /// Clients whose session is to be closed after its transaction, and those that need another.
     pub closing: Vec<usize>,
     pub wanted: Vec<usize>,
-    /// Why the load as a whole is of no use.
+    /// Why the load ends without a result.
     pub fatal: Option<String>,
 }
 
@@ -63,48 +63,48 @@ impl<'p> Pace<'p> {
         }
     }
 
-    /// Whether more is done with a failure than to count it.
+    /// Whether failures are reported or end the load.
     #[must_use]
-    pub fn tells_failures(&self) -> bool {
+    pub fn reports_failures(&self) -> bool {
         self.exit_on_abort || self.verbose_errors
     }
 }
 
-/// An arrival that is a client's to serve.
+/// An arrival that a client has claimed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Claim {
     step: usize,
     due_ns: i64,
-    /// Claimed by a client at rest before its time.
+    /// Claimed ahead of its time by an idle client.
     is_ahead: bool,
 }
 
-/// What a client holds between its transactions.
-pub(super) struct Rest {
+/// The state of a client between its transactions.
+pub(super) struct IdleState {
     claim: Option<Claim>,
     think: Random,
-    /// Not before then, whatever else.
+    /// No transaction begins before this time.
     pub(super) until_ns: i64,
-    /// Of the timer set last.
+    /// Time of the latest timer.
     timer_ns: i64,
-    /// Since when nothing is under way.
+    /// Since when the client is idle.
     since_ns: i64,
-    /// Arrivals before then found the scenario shut out by the slice.
-    barred_until_ns: i64,
-    /// When the session was lost, while it is.
+    /// Until this time the slice excluded the scenario; earlier arrivals are not served.
+    excluded_until_ns: i64,
+    /// When the session was lost; none while it is open.
     pub(super) lost_ns: Option<i64>,
     pub(super) pause_ns: i64,
 }
 
-impl Rest {
-    pub(super) fn new(number: usize, seed: u64) -> Rest {
-        Rest {
+impl IdleState {
+    pub(super) fn new(number: usize, seed: u64) -> IdleState {
+        IdleState {
             claim: None,
             think: Random::new(seed, number, Purpose::Think),
             until_ns: i64::MIN,
             timer_ns: i64::MIN,
             since_ns: i64::MIN,
-            barred_until_ns: i64::MIN,
+            excluded_until_ns: i64::MIN,
             lost_ns: None,
             pause_ns: 0,
         }
@@ -125,121 +125,125 @@ impl Rest {
 enum Next {
     /// As soon as the last one has ended.
     Now,
-    /// At this moment, which may have passed.
+    /// At this time, which may have passed.
     At(Claim),
     Never,
 }
 
 impl Client {
-    /// Does what the schedule wants of a client at rest: called when a transaction has ended,
-    /// at the edges of steps and slices, and when a timer is due.
-    pub fn go_on(&mut self, now_ns: i64, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
+    /// Begins the next transaction of an idle client or sets a timer: called when a transaction
+    /// has ended, at the edges of steps and slices, and when a timer is due.
+    pub fn run_idle(&mut self, now_ns: i64, context: &mut WorkerContext<'_>, output: &mut Vec<u8>) {
         match self.state {
             State::Idle => {}
-            State::Sleeping => return self.wake(now_ns, bench, output),
-            State::Lost => return self.seek(now_ns, bench),
+            State::Sleeping => return self.wake(now_ns, context, output),
+            State::Lost => return self.schedule_reopen(now_ns, context),
             _ => return,
         }
-        bench.recorder.advance(now_ns);
-        if !self.may_begin(bench) {
-            return self.stand_by(bench);
+        context.recorder.advance(now_ns);
+        if !self.may_begin(context) {
+            return self.wait_for_next_edge(context);
         }
-        if let Some(slice) = bench.recorder.slice().copied() {
-            if self.seat.home.is_some_and(|home| home != slice.variant) {
-                // Another server's turn; the next slice of its own is a beginning again.
+        if let Some(slice) = context.recorder.slice().copied() {
+            if self
+                .assignment
+                .server_variant
+                .is_some_and(|server_variant| server_variant != slice.variant)
+            {
+                // The slice belongs to another server; the client starts afresh in its next slice.
                 self.variant = None;
-                return self.stand_by(bench);
+                return self.wait_for_next_edge(context);
             }
             if self.is_open && self.variant != Some(slice.variant) {
-                self.switch(slice.variant, now_ns, bench, output);
+                self.switch(slice.variant, now_ns, context, output);
                 if self.state != State::Idle {
                     return;
                 }
             }
-            if self.is_barred(slice.variant, bench) {
-                self.rest.barred_until_ns = slice.end_ns;
-                return self.stand_by(bench);
+            if self.is_excluded(slice.variant, context) {
+                self.idle.excluded_until_ns = slice.end_ns;
+                return self.wait_for_next_edge(context);
             }
         }
-        if now_ns < self.rest.until_ns {
-            self.wake_at(self.rest.until_ns, bench);
-            return bench.board.leave(self.number);
+        if now_ns < self.idle.until_ns {
+            self.wake_at(self.idle.until_ns, context);
+            return context.board.leave(self.number);
         }
-        let claim = match self.next(now_ns, bench) {
-            Next::Never => return self.stand_by(bench),
+        let claim = match self.next(now_ns, context) {
+            Next::Never => return self.wait_for_next_edge(context),
             Next::Now => None,
             Next::At(claim) if claim.due_ns > now_ns => {
-                self.wake_at(claim.due_ns, bench);
-                return bench.board.leave(self.number);
+                self.wake_at(claim.due_ns, context);
+                return context.board.leave(self.number);
             }
             Next::At(claim) => Some(claim),
         };
         if !self.is_open {
-            if let Some(claim) = &mut self.rest.claim {
+            if let Some(claim) = &mut self.idle.claim {
                 claim.is_ahead = false;
             }
             self.state = State::Opening;
-            return bench.pace.wanted.push(self.place);
+            return context.pace.wanted.push(self.place);
         }
-        self.rest.claim = None;
+        self.idle.claim = None;
         if let Some(claim) = claim.filter(|claim| claim.is_ahead) {
-            bench.recorder.began_on_time(claim.due_ns, now_ns);
+            context.recorder.began_on_time(claim.due_ns, now_ns);
         }
-        self.begin(claim.map(|claim| claim.due_ns), now_ns, bench, output);
+        self.begin(claim.map(|claim| claim.due_ns), now_ns, context, output);
     }
 
-    /// Nothing to do before the next edge of a step or slice.
-    fn stand_by(&mut self, bench: &mut Bench<'_>) {
-        let step = bench.recorder.position().map(|position| position.step);
-        if let Some(claim) = self.rest.claim.filter(|claim| Some(claim.step) != step) {
-            bench.recorder.drop_arrival(claim.step);
-            self.rest.claim = None;
+    /// Leaves the client idle until the next edge of a step or slice.
+    fn wait_for_next_edge(&mut self, context: &mut WorkerContext<'_>) {
+        let step = context.recorder.position().map(|position| position.step);
+        if let Some(claim) = self.idle.claim.filter(|claim| Some(claim.step) != step) {
+            context.recorder.drop_arrival(claim.step);
+            self.idle.claim = None;
         }
-        bench.board.leave(self.number);
+        context.board.leave(self.number);
     }
 
-    pub(super) fn wake_at(&mut self, time_ns: i64, bench: &mut Bench<'_>) {
-        if self.rest.timer_ns != time_ns {
-            self.rest.timer_ns = time_ns;
-            bench.pace.timers.set(time_ns, self.place);
+    pub(super) fn wake_at(&mut self, time_ns: i64, context: &mut WorkerContext<'_>) {
+        if self.idle.timer_ns != time_ns {
+            self.idle.timer_ns = time_ns;
+            context.pace.timers.set(time_ns, self.place);
         }
     }
 
-    fn is_barred(&self, variant: usize, bench: &Bench<'_>) -> bool {
-        let variant = bench.pace.variants.get(variant);
-        bench.pace.pools == Pools::PerScenario
-            && variant.is_some_and(|variant| !variant.allows(self.seat.pool))
+    fn is_excluded(&self, variant: usize, context: &WorkerContext<'_>) -> bool {
+        let variant = context.pace.variants.get(variant);
+        context.pace.pools == Pools::PerScenario
+            && variant.is_some_and(|variant| !variant.allows(self.assignment.pool))
     }
 
-    /// Which scenario is to run next.
-    fn choose(&mut self, bench: &Bench<'_>) -> usize {
-        if bench.pace.pools == Pools::PerScenario {
-            return self.seat.pool;
+    /// Chooses the next scenario.
+    fn choose(&mut self, context: &WorkerContext<'_>) -> usize {
+        if context.pace.pools == Pools::PerScenario {
+            return self.assignment.pool;
         }
-        let slice = bench.recorder.slice();
-        let variant = slice.and_then(|slice| bench.pace.variants.get(slice.variant));
-        let mix = variant.map_or(&bench.program.mix, |variant| &variant.mix);
+        let slice = context.recorder.slice();
+        let variant = slice.and_then(|slice| context.pace.variants.get(slice.variant));
+        let mix = variant.map_or(&context.program.mix, |variant| &variant.mix);
         mix.choose(&mut self.choice)
     }
 
-    /// The next arrival that is still worth beginning.
-    fn next(&mut self, now_ns: i64, bench: &mut Bench<'_>) -> Next {
-        let Some(position) = bench.recorder.position() else {
+    /// The next arrival that is within the latency limit; later ones are skipped.
+    fn next(&mut self, now_ns: i64, context: &mut WorkerContext<'_>) -> Next {
+        let Some(position) = context.recorder.position() else {
             return Next::Never;
         };
         let step = position.step;
-        if let Some(claim) = self.rest.claim.filter(|claim| claim.step != step) {
-            bench.recorder.drop_arrival(claim.step);
-            self.rest.claim = None;
+        if let Some(claim) = self.idle.claim.filter(|claim| claim.step != step) {
+            context.recorder.drop_arrival(claim.step);
+            self.idle.claim = None;
         }
-        if !bench.pace.arrivals.are_asked(step, self.seat.pool) {
+        if !context.pace.arrivals.has_rate(step, self.assignment.pool) {
             return Next::Now;
         }
-        let limit_ns = bench.recorder.latency_limit_ns();
+        let limit_ns = context.recorder.latency_limit_ns();
         loop {
-            let claim = match self.rest.claim.take() {
+            let claim = match self.idle.claim.take() {
                 Some(claim) => claim,
-                None => match bench.pace.arrivals.claim(step, self.seat.pool) {
+                None => match context.pace.arrivals.claim(step, self.assignment.pool) {
                     None => return Next::Never,
                     Some(due_ns) => Claim {
                         step,
@@ -248,68 +252,74 @@ impl Client {
                     },
                 },
             };
-            if claim.due_ns < self.rest.barred_until_ns {
-                bench.recorder.drop_arrival(step);
+            if claim.due_ns < self.idle.excluded_until_ns {
+                context.recorder.drop_arrival(step);
             } else if limit_ns.is_some_and(|limit_ns| now_ns - claim.due_ns > limit_ns) {
-                self.skip(claim.due_ns, now_ns, bench);
-                if bench.quota.is_some_and(|quota| self.done >= quota) {
+                self.skip(claim.due_ns, now_ns, context);
+                if context.quota.is_some_and(|quota| self.done >= quota) {
                     return Next::Never;
                 }
             } else {
-                self.rest.claim = Some(claim);
+                self.idle.claim = Some(claim);
                 return Next::At(claim);
             }
         }
     }
 
-    fn skip(&mut self, due_ns: i64, now_ns: i64, bench: &mut Bench<'_>) {
+    fn skip(&mut self, due_ns: i64, now_ns: i64, context: &mut WorkerContext<'_>) {
         let attempt = Attempt {
-            scenario: self.choose(bench),
+            scenario: self.choose(context),
             due_ns: Some(due_ns),
             began_ns: now_ns,
             ..Attempt::default()
         };
-        bench.recorder.skip(attempt.scenario);
+        context.recorder.skip(attempt.scenario);
         self.done += 1;
-        self.write_log(now_ns, &attempt, Fate::Skipped, bench);
+        self.write_log(now_ns, &attempt, TransactionEnd::Skipped, context);
     }
 
     fn begin(
         &mut self,
         due_ns: Option<i64>,
         now_ns: i64,
-        bench: &mut Bench<'_>,
+        context: &mut WorkerContext<'_>,
         output: &mut Vec<u8>,
     ) {
-        if bench.recorder.is_measured() {
+        if context.recorder.is_measured() {
             self.measured.get_or_insert(0);
         }
-        let scenario = self.choose(bench);
+        let scenario = self.choose(context);
         self.interpreter.begin(scenario);
-        if bench.pace.max_tries != 1 {
+        if context.pace.max_tries != 1 {
             self.interpreter.keep_beginning();
         }
         self.attempt = Attempt {
             scenario,
             due_ns,
             began_ns: now_ns,
-            slice: bench
+            slice: context
                 .recorder
                 .position()
                 .and_then(|position| position.slice),
             tries: 1,
         };
-        // Scenarios were checked to be fewer than 2^16.
+        // The configuration has fewer than 2^16 scenarios.
         let scenario = u16::try_from(scenario).unwrap_or(u16::MAX);
-        bench.board.enter(self.number, scenario);
-        self.proceed(bench, output);
+        context.board.enter(self.number, scenario);
+        self.proceed(context, output);
     }
 
-    /// Turns the session to a variant before its next transaction.
-    fn switch(&mut self, variant: usize, now_ns: i64, bench: &mut Bench<'_>, output: &mut Vec<u8>) {
-        bench.recorder.switch(self.rest.since_ns, now_ns);
+    /// Sends a variant's statements before the next transaction.
+    fn switch(
+        &mut self,
+        variant: usize,
+        now_ns: i64,
+        context: &mut WorkerContext<'_>,
+        output: &mut Vec<u8>,
+    ) {
+        context.recorder.switch(self.idle.since_ns, now_ns);
         self.variant = Some(variant);
-        if let Some(variant) = bench.pace.variants.get(variant)
+        if let Some(variant) = context.pace.variants.get(variant)
             && variant.query_count > 0
         {
             output.extend_from_slice(&variant.queries);
@@ -317,40 +327,40 @@ impl Client {
         }
     }
 
-    /// The server has answered one statement of a variant.
+    /// Handles the server's answer to one statement of a variant.
     pub(super) fn switched(
         &mut self,
         left: usize,
         problem: Option<String>,
-        bench: &mut Bench<'_>,
+        context: &mut WorkerContext<'_>,
         output: &mut Vec<u8>,
     ) {
         if let Some(problem) = problem {
-            let variants = bench.pace.variants;
+            let variants = context.pace.variants;
             let name = self.variant.and_then(|variant| variants.get(variant));
             let name = name.map_or("?", |variant| &variant.name);
             let problem = format!("the SQL of the slice variant {name:?} was refused: {problem}");
-            bench.pace.fatal.get_or_insert(problem);
+            context.pace.fatal.get_or_insert(problem);
         }
         if left > 0 {
             self.state = State::Switching(left);
             return;
         }
         self.state = State::Idle;
-        self.go_on(clock::now_ns(), bench, output);
+        self.run_idle(clock::now_ns(), context, output);
     }
 
     pub(super) fn write_log(
         &self,
         now_ns: i64,
         attempt: &Attempt,
-        fate: Fate,
-        bench: &mut Bench<'_>,
+        end: TransactionEnd,
+        context: &mut WorkerContext<'_>,
     ) {
-        if let Some(log) = &mut bench.pace.log
-            && bench.recorder.is_measured()
+        if let Some(log) = &mut context.pace.log
+            && context.recorder.is_measured()
         {
-            log.write(now_ns, self.number, self.done, attempt, fate);
+            log.write(now_ns, self.number, self.done, attempt, end);
         }
     }
 }

@@ -1,7 +1,7 @@
-//! How long a script's `\sleep` is.
+//! The duration of a script's `\sleep`.
 //!
-//! Enters: the pause that the script asks for, a client's variables. Leaves: nanoseconds, or the
-//! script's mistake. Never: sleeps.
+//! Enters: the pause in the script, a client's variables. Leaves: nanoseconds, or an error of the
+//! script. Never: sleeps.
 
 use crate::script::{Amount, Content, Fault, Names, Pause, Value, Variables, undefined};
 
@@ -22,7 +22,7 @@ pub fn duration_ns(pause: &Pause, names: &Names, variables: &Variables) -> Resul
     Ok(amount.saturating_mul(pause.unit_ns))
 }
 
-/// The digits at the front of a variable's text, as C's `atoi` reads them.
+/// The leading integer of a variable's text, as C's `atoi` reads it.
 fn leading_integer(content: &Content) -> Result<i64, Vec<u8>> {
     if let Content::Value(Value::Int(value)) = content {
         return Ok(*value);

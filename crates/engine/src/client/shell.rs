@@ -1,8 +1,8 @@
 //! `\shell` and `\setshell`: programs that a script runs on this machine.
 //!
-//! Enters: words of a command, the variables of a client. Leaves: an integer, or a fault of the
-//! script. Never: called unless the configuration allows it. The thread waits meanwhile, and with
-//! it all its clients, as in pgbench.
+//! Enters: words of a command, the variables of a client. Leaves: an integer, or an error of the
+//! script. Never: runs unless the configuration allows it. The thread and all its clients wait
+//! meanwhile, as in pgbench.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,7 +14,7 @@ use crate::script::{Fault, Names, ShellWord, Variables, undefined};
 /// Runs a command, which must succeed.
 pub fn run(words: &[ShellWord], names: &Names, variables: &Variables) -> Result<(), Fault> {
     let mut command = command(words, names, variables)?;
-    // Its output must not mix with ours, which may be read by a program.
+    // Its output must not mix with pgassay's, which a program may read.
     match command.stdout(io::stderr()).status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Fault::new(format!("\\shell: the command failed: {status}"))),

@@ -1,7 +1,7 @@
-//! How connections are shared out among scenarios.
+//! Divides connections among scenarios.
 //!
 //! Enters: the clients of a step and the weights. Leaves: pools of connections, and how many of
-//! each a step keeps busy. Never: opens one.
+//! each a step keeps busy. Never: opens a connection.
 
 use serde::Deserialize;
 
@@ -13,20 +13,20 @@ pub enum Pools {
     /// Every connection runs every scenario, as in pgbench.
     #[default]
     Shared,
-    /// Every scenario has connections of its own.
+    /// Every scenario has its own connections.
     PerScenario,
 }
 
-/// The place of a connection.
+/// What a connection is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seat {
+pub struct Assignment {
     pub pool: usize,
-    /// Within its pool: a step keeps the first ones busy.
+    /// Position within its pool: a step keeps the first ones busy.
     pub rank: usize,
-    /// Among the clients of its server, from 0: what scripts know it by.
+    /// Number among the clients of its server, from 0: the `client_id` of scripts.
     pub ordinal: usize,
-    /// The variant whose server it is connected to, where variants have servers of their own.
-    pub home: Option<usize>,
+    /// The variant whose server it is connected to, if each variant has its own server.
+    pub server_variant: Option<usize>,
 }
 
 impl Configuration {
@@ -41,7 +41,7 @@ impl Configuration {
         weights()
             .map(|weight| {
                 if weight < 0.0 {
-                    // Checked to be a whole number.
+                    // The configuration was checked: a whole number.
                     return -weight as usize;
                 }
                 let wanted = step.clients as f64 * weight / total;
@@ -51,7 +51,7 @@ impl Configuration {
             .collect()
     }
 
-    /// The share of the arrivals that each pool takes; none where it runs in a closed loop.
+    /// The share of the arrivals that each pool takes; none if it runs a closed loop.
     #[must_use]
     pub fn pool_shares(&self) -> Vec<Option<f64>> {
         if self.pools == Pools::Shared {
@@ -64,28 +64,28 @@ impl Configuration {
             .collect()
     }
 
-    /// Connections to open, by number: as many of each pool as its largest step asks for, and
-    /// all of them once more for every server.
+    /// The connections to open: as many of each pool as its largest step needs, repeated for
+    /// every server.
     #[must_use]
-    pub fn seats(&self) -> Vec<Seat> {
-        let of_one = self.seats_of_one_server();
+    pub fn assignments(&self) -> Vec<Assignment> {
+        let of_one = self.assignments_of_one_server();
         let Some(variants) = self.servers() else {
             return of_one;
         };
-        let homes = 0..variants.len();
-        homes
-            .flat_map(|home| {
-                of_one.iter().map(move |seat| Seat {
-                    home: Some(home),
-                    ..*seat
+        let server_variants = 0..variants.len();
+        server_variants
+            .flat_map(|server_variant| {
+                of_one.iter().map(move |assignment| Assignment {
+                    server_variant: Some(server_variant),
+                    ..*assignment
                 })
             })
             .collect()
     }
 
-    /// The same where the load has one server; their order is that of their ordinals.
+    /// The connections for one server, in the order of their ordinals.
     #[must_use]
-    pub fn seats_of_one_server(&self) -> Vec<Seat> {
+    pub fn assignments_of_one_server(&self) -> Vec<Assignment> {
         let mut sizes: Vec<usize> = Vec::new();
         for step in &self.steps {
             let wanted = self.pool_sizes(step);
@@ -98,11 +98,11 @@ impl Configuration {
         pools
             .flat_map(|(pool, size)| (0..size).map(move |rank| (pool, rank)))
             .enumerate()
-            .map(|(ordinal, (pool, rank))| Seat {
+            .map(|(ordinal, (pool, rank))| Assignment {
                 pool,
                 rank,
                 ordinal,
-                home: None,
+                server_variant: None,
             })
             .collect()
     }
@@ -129,14 +129,14 @@ mod tests {
         let sizes = |step: usize| configuration.pool_sizes(&configuration.steps[step]);
         assert_eq!(sizes(0), [6, 2, 2, 0]);
         assert_eq!(sizes(1), [2, 1, 2, 0]);
-        assert_eq!(configuration.seats().len(), 10);
-        let seat = Seat {
+        assert_eq!(configuration.assignments().len(), 10);
+        let assignment = Assignment {
             pool: 1,
             rank: 1,
             ordinal: 7,
-            home: None,
+            server_variant: None,
         };
-        assert_eq!(configuration.seats()[7], seat);
+        assert_eq!(configuration.assignments()[7], assignment);
         let shares = [Some(0.75), Some(0.25), None, None];
         assert_eq!(configuration.pool_shares(), shares);
     }
@@ -148,11 +148,16 @@ mod tests {
             "variants": [{"name": "a", "connection": json["connection"]},
                 {"name": "b", "connection": json["connection"]}],
             "schedule": [[0, 0.5], [1, 0.5]]});
-        let seats = Configuration::parse(&json.to_string()).unwrap().seats();
-        assert_eq!(seats.len(), 16);
-        for (number, seat) in seats.iter().enumerate() {
-            assert_eq!((seat.ordinal, seat.rank), (number % 8, number % 8));
-            assert_eq!(seat.home, Some(number / 8));
+        let assignments = Configuration::parse(&json.to_string())
+            .unwrap()
+            .assignments();
+        assert_eq!(assignments.len(), 16);
+        for (number, assignment) in assignments.iter().enumerate() {
+            assert_eq!(
+                (assignment.ordinal, assignment.rank),
+                (number % 8, number % 8)
+            );
+            assert_eq!(assignment.server_variant, Some(number / 8));
         }
     }
 

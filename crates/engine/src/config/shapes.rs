@@ -1,7 +1,7 @@
 //! Shapes of a load beyond its steps: arrivals, think time, reconnecting, slices, logs.
 //!
-//! Enters: their keys in the configuration. Leaves: checked values. Never: a combination whose
-//! meaning would have to be guessed.
+//! Enters: their keys in the configuration. Leaves: checked values. Never: accepts a combination
+//! without a clear meaning.
 
 use pgassay_session::Endpoint;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use super::Configuration;
 use super::validate::{LONGEST_S, wrong};
 use crate::error::EngineError;
 
-/// Beyond it, the gap between two arrivals nears the clock's own step.
+/// Above this rate the gap between two arrivals nears the resolution of the clock.
 const HIGHEST_RATE: f64 = 1e7;
 pub const SHORTEST_SLICE_S: f64 = 0.25;
 
@@ -51,14 +51,14 @@ pub struct Slices {
 #[serde(deny_unknown_fields)]
 pub struct Variant {
     pub name: String,
-    /// Run on every connection when a slice of it begins.
+    /// Statements that every connection runs when a slice of this variant begins.
     #[serde(default)]
     pub sql: Vec<String>,
-    /// Those that may run; all of them if null.
+    /// The scenarios that run in its slices; all if null.
     #[serde(default)]
     pub scenarios: Option<Vec<String>>,
-    /// A server of its own, to which the load has all its clients once more; they rest in the
-    /// slices of the others.
+    /// The variant's own server: the load opens all its clients there too; they are idle in the
+    /// slices of other variants.
     #[serde(default)]
     pub connection: Option<Endpoint>,
 }
@@ -72,7 +72,7 @@ pub struct Log {
     pub sampling_rate: f64,
     #[serde(default)]
     pub aggregate_interval_s: Option<u32>,
-    /// Whether a failure is named by its kind.
+    /// Whether failures are written with their kind.
     #[serde(default)]
     pub failures_detailed: bool,
 }
@@ -82,7 +82,7 @@ fn all() -> f64 {
 }
 
 impl Configuration {
-    /// The variants, where each has a server of its own.
+    /// The variants, if each has its own server.
     pub(super) fn servers(&self) -> Option<&[Variant]> {
         let variants = &self.slices.as_ref()?.variants;
         let have_servers = variants.iter().all(|variant| variant.connection.is_some());
@@ -104,7 +104,7 @@ impl Configuration {
             return Err(wrong(
                 "steps",
                 "a rate",
-                "a scenario with a weight above 0 to it",
+                "at least one scenario with a weight above 0",
             ));
         }
         let is_time = |seconds: f64| seconds > 0.0 && seconds <= LONGEST_S;
@@ -142,7 +142,7 @@ impl Configuration {
 
     fn validate_slices(&self, slices: &Slices) -> Result<(), EngineError> {
         if self.transactions_per_client.is_some() {
-            let wanted = "null with transactions_per_client, whose end is not known before";
+            let wanted = "null with transactions_per_client, whose end is not known in advance";
             return Err(wrong("slices", "an object", wanted));
         }
         if slices.variants.is_empty() || slices.schedule.is_empty() {
@@ -208,16 +208,16 @@ impl Configuration {
             return Ok(());
         }
         if let Some(n) = slices.variants.iter().position(|v| !has_server(v)) {
-            let wanted = "one, as other variants have, or none to any";
+            let wanted = "a connection for every variant or for none";
             let key = format!("slices.variants[{n}].connection");
             return Err(wrong(key, "null", wanted));
         }
         match self.steps.iter().position(|step| step.rate.is_some()) {
-            // An arrival that a resting server's client has claimed would wait for its slice.
+            // An arrival claimed by a client of an idle server would have to wait for its slice.
             Some(n) => Err(wrong(
                 format!("steps[{n}].rate"),
                 "a rate",
-                "null where variants have servers of their own",
+                "null when variants have their own servers",
             )),
             None => Ok(()),
         }
@@ -300,42 +300,42 @@ mod tests {
         for (changes, expected) in [
             (
                 vec![("latency_limit_ms", json!(0))],
-                "latency_limit_ms: 0 will not do; give a number above 0, or null",
+                "latency_limit_ms: 0 is not allowed; give a number above 0, or null",
             ),
             (
                 vec![("slices", served(json!(null)))],
-                "slices.variants[1].connection: null will not do; give one, as other variants have, or none to any",
+                "slices.variants[1].connection: null is not allowed; give a connection for every variant or for none",
             ),
             (
                 vec![
                     ("slices", served(example()["connection"].clone())),
                     ("steps", open.clone()),
                 ],
-                "steps[0].rate: a rate will not do; give null where variants have servers of their own",
+                "steps[0].rate: a rate is not allowed; give null when variants have their own servers",
             ),
             (
                 vec![("steps", open), ("think_time_s", json!(1))],
-                "think_time_s: 1 will not do; give 0 with a rate, which already says when transactions begin",
+                "think_time_s: 1 is not allowed; give 0 with a rate, which already says when transactions begin",
             ),
             (
                 vec![("slices", slices(json!([[1, 0.5]]), json!(null)))],
-                "slices.schedule[0]: 1 will not do; give a variant below 1",
+                "slices.schedule[0]: 1 is not allowed; give a variant below 1",
             ),
             (
                 vec![("slices", slices(json!([[0, 0.1]]), json!(null)))],
-                "slices.schedule[0]: 0.1 will not do; give 0.25 s or more",
+                "slices.schedule[0]: 0.1 is not allowed; give 0.25 s or more",
             ),
             (
                 vec![("slices", slices(json!([[0, 0.5]]), json!(["z"])))],
-                "slices.variants[0].scenarios: \"z\" will not do; give the name of a scenario",
+                "slices.variants[0].scenarios: \"z\" is not allowed; give the name of a scenario",
             ),
             (
                 vec![("log", log(0.0, json!(null)))],
-                "log.sampling_rate: 0 will not do; give a number above 0 and up to 1",
+                "log.sampling_rate: 0 is not allowed; give a number above 0 and up to 1",
             ),
             (
                 vec![("log", log(0.5, json!(2)))],
-                "log.aggregate_interval_s: 2 will not do; give null with a sampling_rate: a sample has no sums",
+                "log.aggregate_interval_s: 2 is not allowed; give null with a sampling_rate: a sample has no sums",
             ),
         ] {
             assert_eq!(problem(&changes), expected);

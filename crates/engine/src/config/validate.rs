@@ -1,7 +1,7 @@
-//! Whether a configuration makes sense.
+//! Checks the values of a configuration.
 //!
 //! Enters: a configuration as it was read. Leaves: nothing, or an error that names the key and
-//! what will do. Never: changes a value.
+//! the accepted values. Never: changes a value.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::{Configuration, Pools};
 use crate::error::EngineError;
 use crate::script::is_name;
 
-/// Ten years: beyond it, nanoseconds of Unix time come near their end.
+/// Ten years: a longer load could exceed the range of nanoseconds of Unix time.
 pub(super) const LONGEST_S: f64 = 10.0 * 365.0 * 86_400.0;
 const SHORTEST_INTERVAL_S: f64 = 0.001;
 /// Scenarios have 16-bit numbers on the sampler's board.
@@ -114,5 +114,5 @@ pub(super) fn wrong(
     value: impl fmt::Display,
     wanted: impl fmt::Display,
 ) -> EngineError {
-    EngineError::configuration(key, format!("{value} will not do; give {wanted}"))
+    EngineError::configuration(key, format!("{value} is not allowed; give {wanted}"))
 }

@@ -36,9 +36,15 @@ fn a_line_is_pgbench_s() {
         3,
         7,
         &attempt(None, 100 * S, 1),
-        Fate::Succeeded,
+        TransactionEnd::Succeeded,
     );
-    plain.write(101 * S, 3, 8, &attempt(None, 100 * S, 1), Fate::Failed);
+    plain.write(
+        101 * S,
+        3,
+        8,
+        &attempt(None, 100 * S, 1),
+        TransactionEnd::Failed,
+    );
     assert_eq!(plain.file, b"3 7 2500 1 100 2500\n3 8 failed 1 101 0\n");
     let mut open = log(json!({"failures_detailed": true}), Some(10.0));
     open.write(
@@ -46,21 +52,21 @@ fn a_line_is_pgbench_s() {
         0,
         1,
         &attempt(Some(100 * S), 101 * S, 3),
-        Fate::Succeeded,
+        TransactionEnd::Succeeded,
     );
     open.write(
         102 * S,
         0,
         2,
         &attempt(Some(100 * S), 100 * S, 1),
-        Fate::Skipped,
+        TransactionEnd::Skipped,
     );
     open.write(
         102 * S,
         0,
         3,
         &attempt(Some(100 * S), 101 * S, 3),
-        Fate::Deadlock,
+        TransactionEnd::Deadlock,
     );
     let lines =
         "0 1 2000000 1 102 0 1000000 2\n0 2 skipped 1 102 0 0 0\n0 3 deadlock 1 102 0 1000000 2\n";
@@ -75,21 +81,21 @@ fn sums_are_written_for_every_stretch_also_an_empty_one() {
         0,
         1,
         &attempt(Some(100 * S), 100 * S + 1_000_000, 1),
-        Fate::Succeeded,
+        TransactionEnd::Succeeded,
     );
     log.write(
         101 * S + 4_000_000,
         0,
         2,
         &attempt(Some(101 * S), 101 * S, 2),
-        Fate::Succeeded,
+        TransactionEnd::Succeeded,
     );
     log.write(
         105 * S,
         0,
         3,
         &attempt(Some(105 * S), 105 * S, 1),
-        Fate::Skipped,
+        TransactionEnd::Skipped,
     );
     let lines = "100 2 7000 25000000 3000 4000 1000 1000000 0 1000 0 1 1 0 0\n\
         102 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n";
@@ -106,7 +112,7 @@ fn a_sample_has_about_its_share() {
             0,
             number,
             &attempt(None, 100 * S, 1),
-            Fate::Succeeded,
+            TransactionEnd::Succeeded,
         );
     }
     let lines = log.file.iter().filter(|&&byte| byte == b'\n').count();

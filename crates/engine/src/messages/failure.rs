@@ -1,7 +1,7 @@
-//! What the server says of a failed statement.
+//! Reads the server's error message for a failed statement.
 //!
-//! Enters: the fields of an ErrorResponse. Leaves: its SQLSTATE, or all of it. Never: fails; what
-//! cannot be read is an internal error of the server.
+//! Enters: the fields of an ErrorResponse. Leaves: its SQLSTATE, or all fields. Never: fails; what
+//! cannot be read counts as an internal error of the server.
 
 use bytes::BytesMut;
 use pgassay_session::ServerError;

@@ -1,12 +1,12 @@
-//! Messages that are always the same.
+//! Messages whose bytes are constant.
 //!
-//! Enters: nothing. Leaves: bytes to send. Never: holds what depends on a script.
+//! Enters: nothing. Leaves: bytes to send. Never: depends on a script.
 
 /// Query "ROLLBACK", Sync, Terminate: fixed bytes.
 pub const ROLLBACK: &[u8] = b"Q\0\0\0\x0dROLLBACK\0";
 pub const SYNC: &[u8] = b"S\0\0\0\x04";
 pub const TERMINATE: &[u8] = b"X\0\0\0\x04";
-/// Parse, Bind and Execute of ROLLBACK, which in a pipeline undoes what no Sync has ended yet.
+/// Parse, Bind and Execute of ROLLBACK, which in a pipeline undoes all since the last Sync.
 pub const PIPELINE_ROLLBACK: &[u8] = b"P\0\0\0\x10\0ROLLBACK\0\0\0\
     B\0\0\0\x0c\0\0\0\0\0\0\0\0E\0\0\0\x09\0\0\0\0\0";
 /// CopyFail: there is no data to send.

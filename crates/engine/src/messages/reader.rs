@@ -1,9 +1,9 @@
-//! Messages of the server out of bytes that arrive in any pieces.
+//! Splits the received bytes, in pieces of any size, into messages.
 //!
 //! Enters: received bytes. Leaves: one message at a time. Never: buffers what is skipped, so a
 //! result of a million rows needs no more memory than one row.
 
-/// What the engine acts upon; the rest is `Other`.
+/// A message that the engine handles; all others are `Other`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Message<'a> {
     /// The server waits for the next query; the byte is I, T or E.
@@ -28,40 +28,40 @@ pub struct Malformed;
 
 /// Message types that a server may send within a session.
 const KNOWN: &[u8] = b"123ACDEGHIKNRSTVWZcdnstv";
-/// Those that may be long; a long one of another type means that this is no PostgreSQL.
+/// Types of messages that may be long; a long one of another type is not PostgreSQL's protocol.
 const LONG: &[u8] = b"ADENTVdt";
 const MOST_SHORT: usize = 30_000;
-/// What is kept of an error message; longer ones are cut.
+/// The longest error message that is kept; longer ones are cut.
 const MOST_KEPT: usize = 64 * 1024;
 const HEADER: usize = 5;
 
 #[derive(Debug, Default)]
 pub struct Reader {
-    /// The header of a message under way, as far as it has arrived.
+    /// The header of the current message, as far as it has arrived.
     header: [u8; HEADER],
     header_length: usize,
     /// Bytes of the body still to come.
     missing: usize,
-    /// The body, where it is one that matters.
+    /// The body, if it is used.
     kept: Vec<u8>,
-    /// Whether the columns and rows of results matter.
+    /// Whether the columns and rows of results are returned.
     keeps_rows: bool,
 }
 
 impl Reader {
-    /// Says whether columns and rows are to be returned; if not, they are skipped unseen.
+    /// Sets whether columns and rows are returned; if not, they are skipped.
     pub fn keep_rows(&mut self, keeps_rows: bool) {
         self.keeps_rows = keeps_rows;
     }
 
-    /// Takes bytes off the front of `bytes` up to the end of one message and returns it, or
-    /// takes them all and returns `None` if the message goes on.
+    /// Consumes `bytes` up to the end of one message and returns the message, or consumes all
+    /// and returns `None` if the message is not complete.
     pub fn next<'r, 'b: 'r>(
         &'r mut self,
         bytes: &mut &'b [u8],
     ) -> Result<Option<Message<'r>>, Malformed> {
         if self.header_length == 0 {
-            // Nearly always the whole message is there, and nothing need be copied.
+            // Nearly always the whole message has arrived, and nothing is copied.
             if let Some((header, rest)) = bytes.split_first_chunk::<HEADER>() {
                 let (kind, length) = decode(*header)?;
                 if let Some((body, rest)) = rest.split_at_checked(length) {

@@ -1,8 +1,8 @@
-//! What the engine sends.
+//! The requests that the engine sends.
 //!
 //! Enters: a compiled statement and, per execution, a client's variables. Leaves: the bytes of
-//! one round trip. Never: allocates per execution, or sends less than libpq does: Describe goes
-//! along although nothing reads the answer, so that a comparison with pgbench is fair.
+//! one round trip. Never: allocates per execution, or sends less than libpq does: Describe is
+//! sent although its answer is not used, so that a comparison with pgbench is fair.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,14 @@ use postgres_protocol::message::frontend;
 
 use super::fixed::SYNC;
 use crate::config::Protocol;
-use crate::script::{Content, Fault, Piece, Problem, Slot, Statement, Value, Variables, Within};
+use crate::script::{
+    Content, Fault, Piece, Problem, Slot, SqlContext, Statement, Value, Variables,
+};
 
 /// The protocol counts parameters in 16 bits.
 const MOST_PARAMETERS: usize = u16::MAX as usize;
 
-/// A statement in the form in which it is sent.
+/// A statement compiled to the messages that send it.
 #[derive(Debug)]
 pub struct Request {
     form: Form,
@@ -29,7 +31,7 @@ enum Form {
         /// Names the statement, or leaves it unnamed in the extended protocol.
         parse: Vec<u8>,
         is_named: bool,
-        /// Bind up to its parameters, with a length yet to be filled in.
+        /// Bind up to its parameters, with an empty length.
         bind: Vec<u8>,
         parameters: Vec<Slot>,
         /// The end of Bind, then Describe and Execute.
@@ -40,16 +42,16 @@ enum Form {
 #[derive(Debug)]
 enum Part {
     Text(Vec<u8>),
-    /// A variable, and the reference to it, which stays where nothing has set the variable.
+    /// A variable, and the reference's text, which is sent if the variable is not set.
     Variable(Slot, Vec<u8>),
 }
 
 /// How a statement is sent.
 #[derive(Debug, Clone, Copy)]
-pub struct Mode {
-    /// Whether the session knows it already.
+pub struct SendMode {
+    /// Whether the session has prepared it.
     pub is_prepared: bool,
-    /// Whether the server is asked to answer at once.
+    /// Whether a Sync follows.
     pub with_sync: bool,
 }
 
@@ -78,7 +80,7 @@ impl Request {
         }
     }
 
-    /// The message that prepares the statement, if it is one to be prepared once.
+    /// The message that prepares the statement, if it is prepared once per session.
     #[must_use]
     pub fn preparation(&self) -> Option<&[u8]> {
         match &self.form {
@@ -91,17 +93,17 @@ impl Request {
         }
     }
 
-    /// Whether the answer ends a Sync of ours, not a Query.
+    /// Whether the request ends with a Sync, not a Query.
     #[must_use]
     pub fn is_extended(&self) -> bool {
         matches!(self.form, Form::Execution { .. })
     }
 
-    /// Appends one execution to `output`; after a fault `output` is as it was.
+    /// Appends one execution to `output`; after an error `output` is unchanged.
     pub fn write(
         &self,
         variables: &Variables,
-        mode: Mode,
+        mode: SendMode,
         output: &mut Vec<u8>,
     ) -> Result<(), Fault> {
         let base = output.len();
@@ -141,14 +143,14 @@ fn part(piece: &Piece) -> Part {
     }
 }
 
-/// Within quotes a parameter is but text to the server.
+/// Within quotes the server reads a parameter as text.
 fn refuse_quoted(statement: &Statement, known: &BTreeSet<Slot>) -> Result<(), Problem> {
     for piece in &statement.pieces {
         if let Piece::Variable {
             slot,
             name,
             offset,
-            within: Within::Quotes,
+            within: SqlContext::Quotes,
         } = piece
             && known.contains(slot)
         {
@@ -188,7 +190,7 @@ fn write_execution(
     let length_at = begin_length(output);
     output.extend_from_slice(bind);
     for slot in parameters {
-        // What nothing has set is NULL too, as in pgbench.
+        // A variable that is not set is NULL too, as in pgbench.
         let content = match variables.get(*slot) {
             None | Some(Content::Value(Value::Null)) => {
                 output.extend_from_slice(&(-1i32).to_be_bytes());
@@ -205,14 +207,14 @@ fn write_execution(
     finish_length(output, length_at, 0)
 }
 
-/// Leaves room for a length and returns where.
+/// Reserves a length field and returns its position.
 fn begin_length(output: &mut Vec<u8>) -> usize {
     let at = output.len();
     output.extend_from_slice(&[0; 4]);
     at
 }
 
-/// Fills in a length that counts all from `at` on but `excluded` bytes.
+/// Fills in the length of all bytes from `at` on without `excluded` bytes.
 fn finish_length(output: &mut [u8], at: usize, excluded: usize) -> Result<(), Fault> {
     let length = i32::try_from(output.len() - at - excluded)
         .map_err(|_| Fault("a message would exceed 2 GB".to_owned()))?;
@@ -234,11 +236,11 @@ fn execution(statement: &Statement, name: &str) -> Result<Form, Fault> {
     for piece in &statement.pieces {
         match piece {
             Piece::Text(text) => sql.push_str(text),
-            Piece::Variable { name, within, .. } if *within != Within::Code => {
+            Piece::Variable { name, within, .. } if *within != SqlContext::Code => {
                 sql.push_str(&format!(":{name}"));
             }
             Piece::Variable { .. } => {
-                // Each use is a parameter of its own, which may be of another type.
+                // Each use is a separate parameter, because its type may differ.
                 number += 1;
                 sql.push_str(&format!("${number}"));
             }
@@ -298,7 +300,7 @@ mod tests {
     fn bytes(sql: &str, protocol: Protocol, is_prepared: bool) -> Vec<u8> {
         let (request, variables) = request_of(sql, protocol);
         let mut output = b"before".to_vec();
-        let mode = Mode {
+        let mode = SendMode {
             is_prepared,
             with_sync: true,
         };

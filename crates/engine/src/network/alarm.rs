@@ -1,31 +1,31 @@
-//! How a wait is made to end in time, cheaply.
+//! Limits the length of waits at little cost.
 //!
-//! Enters: how long a wait may last. Leaves: whether the kernel's timer that runs already sees
-//! to it. Never: sets a timer itself.
+//! Enters: how long a wait may last. Leaves: whether the kernel's timer that already runs limits
+//! it. Never: sets a timer itself.
 //!
-//! Waits follow each other by the microsecond and are nearly always ended by an answer. A timer
-//! set and cleared for each costs more than it looks where the processor goes idle meanwhile:
-//! the hardware's clock is programmed anew both times. So one timer is left running over many
-//! waits; it ends one of them early, without an event, and is then set again.
+//! Waits last microseconds and nearly always end with an answer. Setting and clearing a timer for
+//! each is expensive if the processor goes idle meanwhile, because the hardware timer is
+//! programmed both times. So one timer runs over many waits; it ends one of them early, without
+//! an event, and is then set again.
 
 use std::time::{Duration, Instant};
 
-/// Shorter waits have a limit of their own.
+/// Shorter waits have their own limit.
 const WORTH_A_TIMER: Duration = Duration::from_millis(5);
 
 #[derive(Debug, Default)]
 pub struct Alarm {
-    /// When the timer goes off, if it runs.
+    /// When the timer fires, if it runs.
     until: Option<Instant>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// The timer runs and goes off soon enough.
+    /// The timer runs and fires soon enough.
     Running,
-    /// The timer is to be set to so long from now.
+    /// The timer must be set to fire after this time.
     Start,
-    /// This wait needs a limit of its own.
+    /// This wait needs its own limit.
     Own,
 }
 
@@ -45,8 +45,8 @@ impl Alarm {
         }
     }
 
-    /// The timer went off.
-    pub fn rang(&mut self) {
+    /// Notes that the timer fired.
+    pub fn fired(&mut self) {
         self.until = None;
     }
 }
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(alarm.limit(long), Limit::Start);
         assert_eq!(alarm.limit(long), Limit::Running);
         assert_eq!(alarm.limit(Duration::from_secs(20)), Limit::Own);
-        alarm.rang();
+        alarm.fired();
         assert_eq!(alarm.limit(Duration::from_micros(10)), Limit::Own);
         assert_eq!(alarm.limit(long), Limit::Start);
     }

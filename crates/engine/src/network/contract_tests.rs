@@ -1,4 +1,4 @@
-//! What every backend must do, tried on each of them.
+//! Tests that every backend must pass.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -10,16 +10,16 @@ use pgassay_session::Stream;
 use super::{BusyPoll, Epoll, Event, Network, Sink, Uring};
 
 const SOON: Duration = Duration::from_millis(200);
-/// Far more than anything here takes: a test that comes here has failed.
+/// Far longer than any test here takes; reaching it is a failure.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Answers every received piece with a mark, and notes what it saw.
+/// Answers every received piece with a mark, and records the events.
 #[derive(Default)]
 struct Echo {
     received: usize,
     ends: Vec<usize>,
     is_silent: bool,
-    /// Bytes per token and their sum, so that a mixed-up order or owner is seen.
+    /// Bytes per token and their sum, so that a wrong order or owner is detected.
     by_token: Vec<Vec<u8>>,
 }
 
@@ -97,7 +97,7 @@ fn a_message_larger_than_the_socket_takes_arrives_whole<N: Network>(network: &mu
     network.wait(Duration::ZERO, &mut echo).unwrap();
     network.send(0, b"and more");
     let reading = thread::spawn(move || {
-        // A reader that begins slowly: the sender finds the socket full again and again.
+        // A reader that starts slowly: the sender finds the socket full repeatedly.
         let mut all = vec![0; 3_000_011];
         let (slow, rest) = all.split_at_mut(50_000);
         for part in slow.chunks_mut(100) {
@@ -210,7 +210,7 @@ fn a_removed_connection_is_silent_and_its_token_free<N: Network>(network: &mut N
     assert_eq!(echo.ends, [0; 0]);
 }
 
-/// As a lost session and the one opened in its place.
+/// A lost session and the one opened in its place.
 fn a_token_whose_peer_has_closed_serves_another_connection<N: Network>(network: &mut N) {
     let mut bystander = pair(network, 1);
     let mut echo = Echo::default();
@@ -235,7 +235,7 @@ fn a_goodbye_before_removal_is_still_heard<N: Network>(network: &mut N) {
     assert_eq!(heard, b"bye");
 }
 
-/// As at the end of a load, where a reply and the goodbye may fall into one turn.
+/// The end of a load, where a reply and Terminate may be sent in one turn.
 fn a_goodbye_behind_another_message_of_the_same_turn_is_still_heard<N: Network>(network: &mut N) {
     let mut echo = Echo::default();
     for round in 1..=50 {

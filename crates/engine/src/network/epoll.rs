@@ -1,8 +1,7 @@
 //! The network on Linux' epoll, edge-triggered.
 //!
-//! Enters and leaves: as `Network` says. Never: reads again after a short read, which on a
-//! stream means that the socket is drained: a round trip takes one send, one receive and a share
-//! of one wait.
+//! Enters and leaves: as `Network` says. Never: reads again after a short read, which means that
+//! the socket is empty: a round trip takes one send, one receive and a share of one wait.
 
 mod transfer;
 
@@ -24,9 +23,9 @@ use super::{BusyPoll, Event, Network, Sink};
 
 const RECEIVE_BYTES: usize = 64 * 1024;
 const EVENTS: usize = 256;
-/// Full reads of one socket before the others have their turn.
+/// Full reads of one socket before the others are served.
 const MOST_READS: usize = 4;
-/// Stands for the timer among the tokens.
+/// The token of the timer.
 const TIMER: u64 = u64::MAX;
 
 pub struct Epoll {
@@ -46,15 +45,15 @@ struct Socket {
     stream: Stream,
     /// Bytes that the socket did not take yet.
     unsent: Vec<u8>,
-    /// The socket took less than was sent; an edge tells when it takes more.
+    /// The socket was full; epoll reports when it takes more.
     is_full: bool,
     failure: Option<io::Error>,
-    /// The peer has closed: no further edge will tell, so reading goes on up to the end.
+    /// The peer has closed: epoll reports nothing more, so reading goes on up to the end.
     is_ending: bool,
 }
 
 impl Socket {
-    /// Sending failed: what the peer said before is still read, then the failure is reported.
+    /// Sending failed: bytes that the peer sent before are read, then the failure is reported.
     fn fail(&mut self, error: io::Error) {
         self.failure = Some(error);
         self.is_ending = true;
@@ -62,9 +61,9 @@ impl Socket {
 }
 
 enum Wait {
-    /// Events are there already, or nobody has time for more.
+    /// Does not wait: events are pending, or no time is left.
     No,
-    /// Until there is one; the timer is one.
+    /// Waits for an event; the timer is one.
     ForEvents,
 }
 
@@ -81,7 +80,7 @@ impl Epoll {
             TimerfdClockId::Monotonic,
             TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK,
         )?;
-        // Edge-triggered, it need not be read: each setting is followed by an edge.
+        // Edge-triggered, so it need not be read: each setting causes a new event.
         let edges = EventFlags::IN | EventFlags::ET;
         epoll::add(&epoll, &timer, EventData::new_u64(TIMER), edges)?;
         Ok(Epoll {
@@ -97,14 +96,14 @@ impl Epoll {
         })
     }
 
-    /// Sends what can be sent and keeps the rest; listens for writability while there is one.
+    /// Sends what the socket takes and keeps the rest; waits for writability while there is a rest.
     fn transmit(&mut self, token: usize, bytes: &[u8]) {
         let Some(Some(socket)) = self.sockets.get_mut(token) else {
             return;
         };
         let result = transfer::transmit(&mut socket.stream, &mut socket.unsent, bytes);
         if !matches!(result, Ok(is_sent) if is_sent != socket.is_full) {
-            self.settle(token, result);
+            self.after_send(token, result);
         }
     }
 
@@ -113,11 +112,11 @@ impl Epoll {
             return;
         };
         let result = transfer::flush(&mut socket.stream, &mut socket.unsent);
-        self.settle(token, result);
+        self.after_send(token, result);
     }
 
-    /// After a send that changed something: whether to listen for writability, or that it failed.
-    fn settle(&mut self, token: usize, result: io::Result<bool>) {
+    /// Handles the result of a send: registers for writability, or notes the failure.
+    fn after_send(&mut self, token: usize, result: io::Result<bool>) {
         let Some(Some(socket)) = self.sockets.get_mut(token) else {
             return;
         };
@@ -136,11 +135,11 @@ impl Epoll {
         }
     }
 
-    /// What the coming wait needs in order to end in time. None: nothing happened in a short
-    /// time, which is over.
+    /// Prepares the next wait so that it ends in time. None: a short wait is over and nothing
+    /// happened.
     ///
-    /// epoll counts in milliseconds (epoll_pwait2 does not, but needs Linux 5.11), poll in
-    /// nanoseconds: a short time is waited for with poll on the epoll set.
+    /// The timeout of epoll is in milliseconds (epoll_pwait2 needs Linux 5.11), that of ppoll in
+    /// nanoseconds: short waits use ppoll on the epoll set.
     fn limit(&mut self, timeout: Duration) -> io::Result<Option<Wait>> {
         if timeout.is_zero() {
             return Ok(Some(Wait::No));
@@ -186,21 +185,24 @@ impl Epoll {
         let mut reply = std::mem::take(&mut self.reply);
         reply.clear();
         let reading = match transfer::receive(&mut socket.stream, &mut self.received) {
-            Ok(Reception::Bytes { length, is_drained }) => {
+            Ok(Reception::Bytes {
+                length,
+                is_socket_empty,
+            }) => {
                 if length > 0 {
                     let bytes = self.received.get(..length).unwrap_or_default();
                     sink.event(token, Event::Received(bytes), &mut reply);
                 }
                 if length == 0
-                    && is_drained
+                    && is_socket_empty
                     && let Some(error) = socket.failure.take()
                 {
                     sink.event(token, Event::Failed(error), &mut reply);
                     Reading::Over
-                } else if is_drained && (length == 0 || !socket.is_ending) {
+                } else if is_socket_empty && (length == 0 || !socket.is_ending) {
                     Reading::Drained
                 } else {
-                    // Also where the peer has closed: no further edge will tell of the end.
+                    // Also after the peer has closed: epoll does not report the end of the data.
                     Reading::More
                 }
             }
@@ -228,7 +230,7 @@ impl Network for Epoll {
             self.sockets.resize_with(token + 1, || None);
         }
         if !stream.is_plain() {
-            // TLS may hold bytes already, of which no edge will tell.
+            // TLS may hold decrypted bytes already, which epoll does not report.
             self.unsettled.push(token);
         }
         epoll::add(
@@ -293,7 +295,7 @@ impl Network for Epoll {
         }
         for event in &events {
             if event.data.u64() == TIMER {
-                self.alarm.rang();
+                self.alarm.fired();
                 continue;
             }
             let Ok(token) = usize::try_from(event.data.u64()) else {

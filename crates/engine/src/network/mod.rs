@@ -1,10 +1,10 @@
-//! Sockets of one worker thread, shaped by completions.
+//! The sockets of one worker thread, with an interface based on completions.
 //!
 //! Enters: connected streams, bytes to send. Leaves: received bytes and ends of connections.
-//! Never: blocks but in `wait`, or knows what the bytes mean.
+//! Never: blocks except in `wait`, or interprets the bytes.
 //!
-//! A backend hands over bytes that it has already received and takes replies as bytes that it
-//! will send: the shape of io_uring, which epoll can take on too.
+//! A backend passes on bytes that it has already received and takes bytes that it will send. This
+//! is how io_uring works, and epoll can provide it too.
 
 mod alarm;
 mod epoll;

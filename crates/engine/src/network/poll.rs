@@ -1,37 +1,38 @@
-//! Whether a wait looks for answers for a while before it sleeps.
+//! Busy polling: a wait polls for answers for a while before it sleeps.
 //!
-//! Enters: how long it may look, a way to look. Leaves: whether there is something, and the time
-//! spent on it. Never: keeps others from the processor, or goes on where looking is in vain.
+//! Enters: how long it may poll, a function that polls. Leaves: whether there is an event, and the
+//! time spent polling. Never: keeps other threads from the processor, or polls where it is
+//! fruitless.
 //!
-//! A processor that has nothing to run halts, and whoever answers must send it an interrupt. On a
-//! virtual machine that costs the server more than the rest of its answer. Where the client has a
-//! processor of its own, it may as well stay awake (`docs/load.md`).
+//! An idle processor halts, and the server's answer must wake it with an interrupt. On a virtual
+//! machine that costs the server more than the rest of its answer. A client with its own
+//! processor can stay awake instead (`docs/load.md`).
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// Looks between two readings of the clock.
+/// Polls between two readings of the clock.
 const LOOKS: usize = 16;
-/// Looks in vain after which the next waits sleep at once.
-const PATIENCE: u32 = 4;
-/// The most waits that sleep at once, as a power of two, before one looks again.
+/// Fruitless polls in a row after which the next waits sleep at once.
+const MOST_FRUITLESS: u32 = 4;
+/// The most waits that sleep at once before one polls again, as a power of two.
 const LONGEST_REST: u32 = 8;
 
 thread_local! {
     static POLLED_NS: Cell<i64> = const { Cell::new(0) };
 }
 
-/// What this thread has spent looking.
+/// The time this thread has spent polling.
 pub fn thread_polled_ns() -> i64 {
     POLLED_NS.get()
 }
 
-/// Looks for so long at most; with no time at all, never.
+/// Polls for at most this long; never if it is zero.
 #[derive(Debug)]
 pub struct BusyPoll {
     longest: Duration,
     in_vain: u32,
-    rest: u32,
+    skip: u32,
 }
 
 impl BusyPoll {
@@ -39,7 +40,7 @@ impl BusyPoll {
         BusyPoll {
             longest,
             in_vain: 0,
-            rest: 0,
+            skip: 0,
         }
     }
 
@@ -47,13 +48,13 @@ impl BusyPoll {
         self.longest.is_zero()
     }
 
-    /// Whether `look` found something before the wait's own time or ours was over.
+    /// Whether `look` found an event before the time of the wait or of polling was over.
     pub fn finds(&mut self, wait: Duration, mut look: impl FnMut() -> bool) -> bool {
         if self.is_off() || wait.is_zero() {
             return false;
         }
-        if let Some(less) = self.rest.checked_sub(1) {
-            self.rest = less;
+        if let Some(less) = self.skip.checked_sub(1) {
+            self.skip = less;
             return false;
         }
         let began = Instant::now();
@@ -67,22 +68,25 @@ impl BusyPoll {
             if found || spent >= longest {
                 break (found, spent);
             }
-            // Whoever else has to run here goes first.
+            // Other threads on this processor go first.
             std::thread::yield_now();
         };
         POLLED_NS.set(POLLED_NS.get() + i64::try_from(spent.as_nanos()).unwrap_or(0));
-        self.learn(found);
+        self.record_result(found);
         found
     }
 
-    fn learn(&mut self, found: bool) {
+    fn record_result(&mut self, found: bool) {
         if found {
             self.in_vain = 0;
             return;
         }
         self.in_vain = self.in_vain.saturating_add(1);
-        let beyond = self.in_vain.saturating_sub(PATIENCE).min(LONGEST_REST);
-        self.rest = if beyond == 0 { 0 } else { 1 << beyond };
+        let beyond = self
+            .in_vain
+            .saturating_sub(MOST_FRUITLESS)
+            .min(LONGEST_REST);
+        self.skip = if beyond == 0 { 0 } else { 1 << beyond };
     }
 }
 
@@ -131,7 +135,7 @@ mod tests {
         }
         assert!(waits_that_looked < 60, "{waits_that_looked}");
         while !poll.finds(LONG, || true) {}
-        for _ in 0..PATIENCE {
+        for _ in 0..MOST_FRUITLESS {
             let mut has_looked = false;
             poll.finds(LONG, || {
                 has_looked = true;

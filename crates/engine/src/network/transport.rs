@@ -1,7 +1,7 @@
-//! Which backend serves a load.
+//! Chooses the backend that serves a load.
 //!
-//! Enters: what the configuration asks for, whether sessions are encrypted. Leaves: what this
-//! machine can give, or why it cannot. Never: falls back when io_uring was demanded.
+//! Enters: the configured transport, whether sessions are encrypted. Leaves: a backend that works
+//! here, or why none does. Never: falls back to epoll if io_uring was requested by name.
 
 use serde::Deserialize;
 
@@ -45,7 +45,7 @@ impl Transport {
             },
         }
     }
-    /// What serves connections once they are open: io_uring moves plain bytes only.
+    /// The backend for open connections: io_uring cannot serve encrypted ones.
     pub fn serve(self, chosen: Backend, are_plain: bool) -> Result<Backend, EngineError> {
         match (self, chosen) {
             (_, Backend::Epoll) => Ok(Backend::Epoll),

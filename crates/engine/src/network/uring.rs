@@ -1,8 +1,8 @@
-//! The network on Linux' io_uring: one receive per connection that goes on for ever, buffers
-//! that the kernel picks, replies submitted together with the wait.
+//! The network on Linux' io_uring: one multishot receive per connection, buffers that the kernel
+//! picks, replies submitted together with the wait.
 //!
-//! Enters and leaves: as `Network` says. Never: holds a completion back, since its time is read
-//! when it is handed over; or touches memory that the kernel may still use.
+//! Enters and leaves: as `Network` says. Never: delays a completion, whose time is read when it
+//! is passed on; or touches memory that the kernel may still use.
 //!
 //! A send is tried without waiting, so that it has completed when the call that submitted it
 //! returns. Success then needs no completion: only a short send (`MSG_WAITALL` makes it a
@@ -25,7 +25,7 @@ mod buffers;
 mod ring;
 mod slot;
 
-/// How often and how long the end waits for the kernel to let go of memory.
+/// How often and how long the end waits for the kernel to release memory.
 const LAST_WAITS: usize = 20;
 const LAST_WAIT: Duration = Duration::from_millis(50);
 
@@ -36,11 +36,11 @@ pub struct Uring {
     free: Vec<usize>,
     /// By token.
     slot_of: Vec<Option<usize>>,
-    /// Advances when every send submitted before is out or has told why not.
+    /// Advances when every send submitted before has succeeded or failed.
     turn: u64,
     /// Slots with bytes queued behind a message of the same turn.
     late: Vec<usize>,
-    /// Slots of removed connections, until the kernel has let go of them.
+    /// Slots of removed connections, until the kernel has released them.
     leaving: Vec<usize>,
     alarm: Alarm,
     poll: BusyPoll,
@@ -66,8 +66,8 @@ impl Uring {
         })
     }
 
-    /// Whether this process may use it, and then whether the host's figures stay honest: the
-    /// error says why not.
+    /// Whether io_uring's waits are not counted as iowait here; an error says why this process
+    /// cannot use io_uring.
     pub fn probe() -> io::Result<bool> {
         Uring::new(1, BusyPoll::new(Duration::ZERO)).map(|uring| uring.ring.waits_honestly())
     }
@@ -87,13 +87,13 @@ impl Uring {
         }
     }
 
-    /// Sends what was queued behind messages that are out by now.
-    fn transmit_late(&mut self) {
+    /// Sends what was queued behind messages that have been sent by now.
+    fn send_deferred(&mut self) {
         for index in mem::take(&mut self.late) {
             let Some(Some(slot)) = self.slots.get_mut(index) else {
                 continue;
             };
-            // A message that the kernel holds for longer lists its slot anew when it is out.
+            // A message that the kernel still sends lists its slot again when it is done.
             if slot.is_sending || !slot.has_queued() {
                 continue;
             }
@@ -110,7 +110,7 @@ impl Uring {
         }
     }
 
-    /// Frees the slots of removed connections that the kernel has let go of.
+    /// Frees the slots of removed connections that the kernel has released.
     fn release(&mut self) {
         for index in mem::take(&mut self.leaving) {
             match self.slots.get_mut(index) {
@@ -124,7 +124,7 @@ impl Uring {
         }
     }
 
-    /// A send was short, failed, or is the rest of one.
+    /// Handles the completion of a send that was short, failed, or is the rest of another.
     #[cold]
     fn sent(&mut self, index: usize, result: i32) {
         let Some(Some(slot)) = self.slots.get_mut(index) else {
@@ -132,7 +132,7 @@ impl Uring {
         };
         slot.is_sending = false;
         if slot.is_leaving {
-            // What was queued behind it has lost its place.
+            // Bytes queued behind it must be listed again.
             slot.drop_queued();
             slot.shut_down();
             return;
@@ -141,7 +141,7 @@ impl Uring {
             Ok(taken) => taken,
             Err(_) if is_one_of(result, &[Errno::AGAIN, Errno::INTR]) => 0,
             Err(_) => {
-                // What the peer said before is still received, then the failure is reported.
+                // Bytes that the peer sent before are received, then the failure is reported.
                 slot.failure = Some(io::Error::from_raw_os_error(-result));
                 slot.shut_down();
                 return;
@@ -150,7 +150,7 @@ impl Uring {
         let fd = slot.fd();
         let rest = slot.rest(taken);
         if !rest.is_empty() {
-            self.ring.send_patiently(index, fd, rest);
+            self.ring.send_waiting(index, fd, rest);
         } else if slot.has_queued() {
             self.late.push(index);
         }
@@ -178,7 +178,7 @@ impl Uring {
         }
     }
 
-    /// The peer has closed, or the connection is broken.
+    /// Handles a connection that the peer has closed, or that is broken.
     #[cold]
     fn ended(&mut self, index: usize, result: i32, sink: &mut impl Sink) {
         let Some(Some(slot)) = self.slots.get_mut(index) else {
@@ -196,7 +196,7 @@ impl Uring {
 
     fn complete(&mut self, completion: Completion, sink: &mut impl Sink) {
         let (index, result, buffer, goes_on) = match completion {
-            Completion::Alarm => return self.alarm.rang(),
+            Completion::Alarm => return self.alarm.fired(),
             Completion::Send { slot, result } => return self.sent(slot, result),
             Completion::Receive {
                 slot,
@@ -214,11 +214,11 @@ impl Uring {
             if let (Ok(length @ 1..), false) = (usize::try_from(result), is_leaving) {
                 self.received(index, Received { number, length }, sink);
             }
-            self.buffers.lend(number);
+            self.buffers.give_to_kernel(number);
         }
         let passing = [Errno::NOBUFS, Errno::INTR, Errno::AGAIN];
         if is_leaving {
-            // Nobody wants to know.
+            // The connection was removed, so its events are ignored.
         } else if result > 0 || is_one_of(result, &passing) {
             if !goes_on && let Some(Some(slot)) = self.slots.get_mut(index) {
                 slot.is_receiving = true;
@@ -229,7 +229,7 @@ impl Uring {
         }
     }
 
-    /// Submits what is queued, waits for so many completions and handles all there are.
+    /// Submits what is queued, waits for this many completions and handles all of them.
     fn turn(
         &mut self,
         want: usize,
@@ -249,11 +249,11 @@ impl Uring {
     }
 
     fn handle(&mut self, sink: &mut impl Sink) {
-        // The queue grows only when we ask the kernel to work, so this ends.
+        // The queue grows only when the kernel is entered, so this ends.
         while let Some(completion) = self.ring.next() {
             self.complete(completion, sink);
         }
-        self.transmit_late();
+        self.send_deferred();
         self.release();
     }
 }
@@ -296,11 +296,11 @@ impl Network for Uring {
         let Some(index) = self.slot_of.get_mut(token).and_then(Option::take) else {
             return;
         };
-        // A message accepted just before, like a goodbye, is still sent.
+        // A message accepted just before, such as Terminate, is still sent.
         self.ring.submit();
         if let Some(Some(slot)) = self.slots.get_mut(index) {
             slot.is_leaving = true;
-            // One that is queued behind another message goes out when that is known to be out.
+            // A message that is queued behind another is sent when that one is known to be sent.
             if slot.is_sending || !slot.has_queued() {
                 slot.shut_down();
             }
@@ -316,7 +316,7 @@ impl Network for Uring {
 
     fn wait(&mut self, timeout: Duration, sink: &mut impl Sink) -> io::Result<()> {
         if !self.late.is_empty() {
-            // They can be sent when what is queued now is out.
+            // They can be sent once what is queued now has been sent.
             return self.turn(0, Some(Duration::ZERO), sink);
         }
         let limit = match self.alarm.limit(timeout) {
@@ -331,8 +331,8 @@ impl Network for Uring {
             return self.turn(1, limit, sink);
         }
         self.enter(0, None)?;
-        if !self.ring.has_news() {
-            let found = self.poll.finds(timeout, || self.ring.has_news());
+        if !self.ring.has_completions() {
+            let found = self.poll.finds(timeout, || self.ring.has_completions());
             self.enter(usize::from(!found), limit)?;
         }
         self.handle(sink);
@@ -344,10 +344,10 @@ impl Network for Uring {
     }
 }
 
-/// Of what comes after the end.
-struct Nobody;
+/// Ignores events after the end.
+struct IgnoreEvents;
 
-impl Sink for Nobody {
+impl Sink for IgnoreEvents {
     fn event(&mut self, _: usize, _: Event<'_>, _: &mut Vec<u8>) {}
 }
 
@@ -358,18 +358,18 @@ impl Drop for Uring {
         }
         for _ in 0..LAST_WAITS {
             if self.leaving.is_empty() {
-                // SAFETY: nothing is under way any more, so nothing will write the buffers; and
+                // SAFETY: no operation is pending any more, so nothing will write the buffers; and
                 // they are not used again.
                 unsafe { ManuallyDrop::drop(&mut self.buffers) };
                 return;
             }
-            // Last words that are still to be sent need no completion first.
+            // Last messages can be submitted without waiting for a completion.
             let want = usize::from(self.late.is_empty());
-            if self.turn(want, Some(LAST_WAIT), &mut Nobody).is_err() {
+            if self.turn(want, Some(LAST_WAIT), &mut IgnoreEvents).is_err() {
                 break;
             }
         }
-        // The kernel has not let go: rather lose the memory than have it written later.
+        // The kernel may still write this memory, so it is leaked rather than freed.
         mem::forget(mem::take(&mut self.slots));
     }
 }

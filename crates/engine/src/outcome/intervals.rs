@@ -1,13 +1,13 @@
-//! Rows per interval and scenario as columns.
+//! Writes rows per interval and scenario as columns.
 //!
 //! Enters: an [`Outcome`]. Leaves: columns of equal length. Never: leaves out an interval in
-//! which nothing ended, which may be the stall looked for.
+//! which no transaction ended, because it may be a stall.
 
 use super::Outcome;
 use crate::record::{Row, RowKey};
 
-/// Of a duration as it is stored, so many leading bits are kept: 256 buckets in each power of two,
-/// each 0.2 to 0.4 % wide. A day of seconds takes half the room that three digits would.
+/// Leading bits of a stored duration: 256 buckets in each power of two, each 0.2 to 0.4 % wide.
+/// They need half the storage of buckets with three decimal digits.
 const KEPT_BITS: u32 = 9;
 
 /// One row per interval and scenario, in order of time. Where slices are run an interval is cut
@@ -15,7 +15,7 @@ const KEPT_BITS: u32 = 9;
 /// in the interval in which they end.
 #[derive(Debug, Default)]
 pub struct Intervals {
-    /// What the numbers in `scenario` stand for.
+    /// The names for the indexes in `scenario`.
     pub scenario_names: Vec<String>,
     pub start_ns: Vec<i64>,
     pub step: Vec<usize>,
@@ -36,10 +36,10 @@ pub struct Intervals {
     pub response_sum_ns: Vec<u64>,
     pub response_ns: Vec<Vec<u64>>,
     pub response_count: Vec<Vec<u64>>,
-    /// From the intended starts to the beginnings.
+    /// Schedule lag: from intended starts to beginnings.
     pub lag_sum_ns: Vec<u64>,
     pub lag_max_ns: Vec<u64>,
-    /// Sessions opened anew, by the scenario that their client ran last.
+    /// Sessions opened during the load, by the scenario that their client ran last.
     pub connects: Vec<u64>,
     pub connect_sum_ns: Vec<u64>,
 }
@@ -112,7 +112,7 @@ impl Intervals {
     }
 }
 
-/// The highest value of each bucket, ascending, and its count.
+/// The highest value of each used bucket, ascending, and its count.
 fn stored(buckets: &[(u64, u64)]) -> (Vec<u64>, Vec<u64>) {
     let (mut highest, mut counts) = (Vec::<u64>::new(), Vec::<u64>::new());
     for &(value, count) in buckets {

@@ -1,12 +1,12 @@
 //! Sums of rows.
 //!
-//! Enters: rows, tallies. Leaves: counts, means and quantiles. Never: keeps a row.
+//! Enters: rows and counters. Leaves: counts, means and quantiles. Never: keeps a row.
 
 use hdrhistogram::Histogram;
 
 use crate::record::{Row, Total, histogram};
 
-/// Counts and latencies of some rows.
+/// Counts and latencies, summed over rows.
 #[derive(Debug, Default)]
 pub struct Sum {
     /// Without its buckets.
@@ -15,7 +15,7 @@ pub struct Sum {
     pub response: Distribution,
 }
 
-/// Durations and how they are spread.
+/// Durations and their distribution.
 #[derive(Debug, Default)]
 pub struct Distribution {
     total: Total,
@@ -64,7 +64,7 @@ impl Distribution {
         }
     }
 
-    /// The same with some durations more.
+    /// The same with more durations added.
     #[must_use]
     pub fn with(mut self, durations_ns: &[u64]) -> Distribution {
         for &duration_ns in durations_ns {

@@ -1,7 +1,7 @@
-//! The operations that a script's commands come to.
+//! Compiles a script's commands to operations.
 //!
 //! Enters: the commands of a checked script. Leaves: operations in which conditions are jumps.
-//! Never: reads a condition while a load runs that the script's own order leaves out.
+//! Never: evaluates a condition in a branch that is not taken.
 
 use crate::config::Protocol;
 use crate::messages::Request;
@@ -14,15 +14,15 @@ const NO_PIPELINE: &str = "cannot use pipeline mode with the simple query protoc
 #[derive(Debug)]
 pub struct Operation {
     pub line: usize,
-    /// Counted as pgbench counts, from 1.
+    /// Number of the line, counted from 1 as in pgbench.
     pub command: usize,
-    /// Of its command among those of all scenarios.
+    /// Number of its command among those of all scenarios.
     pub number: usize,
-    pub work: Work,
+    pub work: OperationKind,
 }
 
 #[derive(Debug)]
-pub enum Work {
+pub enum OperationKind {
     Send {
         request: Request,
         capture: Option<Capture>,
@@ -31,7 +31,7 @@ pub enum Work {
         variable: Slot,
         expression: Expression,
     },
-    /// Goes on at the operation `to`, unless the condition holds.
+    /// Jumps to the operation `to` unless the condition holds.
     Unless {
         condition: Expression,
         to: usize,
@@ -46,12 +46,12 @@ pub enum Work {
     StartPipeline,
     SyncPipeline,
     EndPipeline,
-    /// What the protocol does not have.
+    /// The error for a command that the protocol does not support.
     Refuse(&'static str),
 }
 
-/// Makes operations. `first` is the number of the first command; `ask` makes the request of a
-/// statement, its place and its number.
+/// Compiles commands. `first` is the number of the first command; `ask` makes the request for a
+/// statement from its offset and number.
 pub fn operations(
     script: Script,
     protocol: Protocol,
@@ -64,14 +64,14 @@ pub fn operations(
         flow.command = index + 1;
         flow.number = first + index;
         let work = match command.action {
-            Action::Sql(statement) => Work::Send {
+            Action::Sql(statement) => OperationKind::Send {
                 request: ask(&statement, command.offset, flow.number)?,
                 capture: statement.capture,
             },
             Action::Set {
                 variable,
                 expression,
-            } => Work::Set {
+            } => OperationKind::Set {
                 variable,
                 expression,
             },
@@ -93,9 +93,9 @@ pub fn operations(
                 flow.end_conditions();
                 continue;
             }
-            Action::Sleep(pause) => Work::Sleep(pause),
-            Action::Shell(words) => Work::Shell(words),
-            Action::SetShell { variable, words } => Work::SetShell { variable, words },
+            Action::Sleep(pause) => OperationKind::Sleep(pause),
+            Action::Shell(words) => OperationKind::Shell(words),
+            Action::SetShell { variable, words } => OperationKind::SetShell { variable, words },
             Action::StartPipeline if protocol == Protocol::Simple => {
                 if flow.open.is_empty() {
                     return Err(Problem::new(
@@ -103,12 +103,12 @@ pub fn operations(
                         format!("{NO_PIPELINE}; use extended or prepared"),
                     ));
                 }
-                Work::Refuse(NO_PIPELINE)
+                OperationKind::Refuse(NO_PIPELINE)
             }
-            Action::StartPipeline => Work::StartPipeline,
-            Action::SyncPipeline => Work::SyncPipeline,
-            Action::EndPipeline => Work::EndPipeline,
-            // Became part of the statement before it.
+            Action::StartPipeline => OperationKind::StartPipeline,
+            Action::SyncPipeline => OperationKind::SyncPipeline,
+            Action::EndPipeline => OperationKind::EndPipeline,
+            // Already part of the statement before it.
             Action::Capture(_) => continue,
         };
         flow.push(work);
@@ -116,7 +116,7 @@ pub fn operations(
     Ok(flow.operations)
 }
 
-/// Operations made so far, and the jumps among them whose aims are yet to come.
+/// Operations made so far, and the jumps whose targets are not known yet.
 #[derive(Default)]
 struct Flow {
     operations: Vec<Operation>,
@@ -126,7 +126,7 @@ struct Flow {
     number: usize,
 }
 
-/// An `\if` without its `\endif` yet.
+/// An `\if` whose `\endif` was not read yet.
 #[derive(Default)]
 struct Open {
     /// The condition that jumps to the next `\elif`, `\else` or `\endif`.
@@ -136,7 +136,7 @@ struct Open {
 }
 
 impl Flow {
-    fn push(&mut self, work: Work) {
+    fn push(&mut self, work: OperationKind) {
         self.operations.push(Operation {
             line: self.line,
             command: self.command,
@@ -147,7 +147,7 @@ impl Flow {
 
     fn condition(&mut self, condition: Expression) {
         let at = self.operations.len();
-        self.push(Work::Unless { condition, to: 0 });
+        self.push(OperationKind::Unless { condition, to: 0 });
         if let Some(open) = self.open.last_mut() {
             open.condition = Some(at);
         }
@@ -156,31 +156,31 @@ impl Flow {
     /// Ends the branch before an `\elif` or `\else`.
     fn end_branch(&mut self) {
         let at = self.operations.len();
-        self.push(Work::Jump(0));
+        self.push(OperationKind::Jump(0));
         let Some(open) = self.open.last_mut() else {
             return;
         };
         open.ends.push(at);
         let condition = open.condition.take();
-        self.aim(condition);
+        self.set_targets(condition);
     }
 
     fn end_conditions(&mut self) {
         let Some(open) = self.open.pop() else {
             return;
         };
-        self.aim(open.condition.into_iter().chain(open.ends));
-        // So that the \endif itself is seen to run.
+        self.set_targets(open.condition.into_iter().chain(open.ends));
+        // So that the \endif is counted as a command too.
         let behind = self.operations.len() + 1;
-        self.push(Work::Jump(behind));
+        self.push(OperationKind::Jump(behind));
     }
 
-    /// Makes jumps lead to the next operation.
-    fn aim(&mut self, jumps: impl IntoIterator<Item = usize>) {
+    /// Sets the next operation as the target of these jumps.
+    fn set_targets(&mut self, jumps: impl IntoIterator<Item = usize>) {
         let here = self.operations.len();
         for jump in jumps {
             let work = self.operations.get_mut(jump).map(|o| &mut o.work);
-            if let Some(Work::Jump(to) | Work::Unless { to, .. }) = work {
+            if let Some(OperationKind::Jump(to) | OperationKind::Unless { to, .. }) = work {
                 *to = here;
             }
         }

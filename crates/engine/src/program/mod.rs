@@ -1,7 +1,7 @@
 //! The scenarios of a load, compiled for its protocol.
 //!
-//! Enters: the configuration. Leaves: a [`Program`], the same for all workers. Never: changes
-//! once made.
+//! Enters: the configuration. Leaves: a [`Program`] that all workers share. Never: changes it
+//! later.
 
 mod flow;
 
@@ -16,16 +16,16 @@ use crate::script::{
     Content, Names, Problem, Script, Slot, Statement, Value, Variables, is_name, undefined,
 };
 
-pub use flow::{Operation, Work};
+pub use flow::{Operation, OperationKind};
 
 #[derive(Debug)]
 pub struct Program {
     pub scenarios: Vec<Scenario>,
     pub mix: Mix,
-    /// Of all scenarios, by number.
-    pub commands: Vec<Listed>,
+    /// Commands of all scenarios, by number.
+    pub commands: Vec<ListedCommand>,
     pub names: Names,
-    /// As every client begins, but for `client_id`.
+    /// The initial variables of every client, except `client_id`.
     variables: Variables,
     client_id: Slot,
     seeds: Seeds,
@@ -38,9 +38,9 @@ pub struct Scenario {
     pub operations: Vec<Operation>,
 }
 
-/// A command as its script has it.
+/// The text of a command in its script.
 #[derive(Debug)]
-pub struct Listed {
+pub struct ListedCommand {
     pub scenario: usize,
     pub line: usize,
     pub text: String,
@@ -57,7 +57,7 @@ impl Program {
         let scripts = scenarios.map(parse).collect::<Result<Vec<_>, _>>()?;
         let seeds = Seeds::derive(
             configuration.seed,
-            configuration.seats_of_one_server().len(),
+            configuration.assignments_of_one_server().len(),
         );
         let given = initial_values(configuration, &seeds, &mut names);
         let known: BTreeSet<Slot> = given.iter().map(|(slot, _)| *slot).collect();
@@ -69,7 +69,7 @@ impl Program {
         let is_known = |slot: Slot| {
             known.contains(&slot) || targets.iter().any(|targets| targets.contain(slot, &names))
         };
-        // Found before the scripts are taken apart.
+        // Checked before the scripts are consumed.
         let known: BTreeSet<Slot> = names.all().filter(|slot| is_known(*slot)).collect();
         let sets_unknown = scripts.iter().any(Script::sets_unknown);
 
@@ -82,7 +82,7 @@ impl Program {
             }
             let protocol = configuration.protocol;
             let first = commands.len();
-            commands.extend(script.commands.iter().map(|command| Listed {
+            commands.extend(script.commands.iter().map(|command| ListedCommand {
                 scenario: scenarios.len(),
                 line: command.line,
                 text: command.text.clone(),
@@ -119,7 +119,7 @@ impl Program {
         variables
     }
 
-    /// What the functions of a client's scripts draw from.
+    /// The random numbers for the functions of a client's scripts.
     #[must_use]
     pub fn random(&self, client: usize) -> Random {
         self.seeds.script(client)
@@ -129,13 +129,13 @@ impl Program {
     pub fn preparations(&self) -> impl Iterator<Item = (usize, &[u8])> {
         let operations = self.scenarios.iter().flat_map(|s| &s.operations);
         operations.filter_map(|operation| match &operation.work {
-            Work::Send { request, .. } => Some((operation.number, request.preparation()?)),
+            OperationKind::Send { request, .. } => Some((operation.number, request.preparation()?)),
             _ => None,
         })
     }
 }
 
-/// What pgbench sets by itself, and over it what the configuration sets.
+/// The variables that pgbench sets, overridden by those of the configuration.
 fn initial_values(
     configuration: &Configuration,
     seeds: &Seeds,
@@ -157,7 +157,7 @@ fn initial_values(
         .collect()
 }
 
-/// A variable that neither a script nor the configuration sets can only be a mistake.
+/// Refuses a variable that neither a script nor the configuration sets.
 fn require_known(
     script: &Script,
     text: &str,
@@ -176,8 +176,7 @@ fn require_known(
     }
 }
 
-/// Where a command that begins at `offset` names the variable: in an SQL command that is there, in
-/// a meta command further on.
+/// The place of the variable's name: at `offset` in an SQL command, after it in a meta command.
 fn use_of(name: &str, text: &str, offset: usize) -> usize {
     let rest = text.get(offset..).unwrap_or_default();
     let used = format!(":{name}");

@@ -1,6 +1,6 @@
-//! All that a worker has to tell at its end.
+//! The report of one worker at its end.
 //!
-//! Enters: what its recorder counted. Leaves: plain values to merge. Never: computes.
+//! Enters: the counts of its recorder. Leaves: plain values to merge. Never: computes.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ pub enum Failure {
     Sqlstate([u8; 5]),
     /// The connection was lost.
     Connection,
-    /// The script's own mistake.
+    /// The script itself failed.
     Client,
 }
 
 impl Failure {
-    /// The key under which it is reported.
+    /// The key of this failure in a result.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -30,7 +30,7 @@ impl Failure {
         }
     }
 
-    /// Whether the same transaction may succeed when it is tried again.
+    /// Whether the transaction may succeed if it is tried again.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         matches!(self, Failure::Sqlstate(code) if code == b"40001" || code == b"40P01")
@@ -50,32 +50,32 @@ pub struct FirstError {
 pub struct Report {
     pub rows: BTreeMap<RowKey, Row>,
     pub steps: Vec<StepReport>,
-    /// By number of the command, in measured steps; empty unless asked for.
+    /// By number of the command, in measured steps; empty unless requested.
     pub commands: Vec<CommandTally>,
-    /// The longest time that a connection at rest took to see the edge, per slice.
+    /// Per slice, the longest delay until an idle connection switched at its start.
     pub edge_lag_ns: Vec<i64>,
     pub first_errors: Vec<FirstError>,
     /// Successes in measured steps by number of the connection, for those that took part.
     pub connections: Vec<(usize, u64)>,
     pub lost_connections: u64,
-    /// Of transactions under way at the end: how long each had taken when it ended, or was cut.
-    /// At most one per connection.
+    /// Transactions running at the end, at most one per connection: how long each had taken when
+    /// it ended or was cut.
     pub unfinished_ns: Vec<u64>,
-    /// From the loss of a connection until it was open again.
+    /// Periods from the loss of a connection until it was open again.
     pub outages: Vec<(i64, i64)>,
-    /// When the worker had nothing more to do, if that was before the schedule's end.
+    /// When the worker had no more work, if that was before the schedule's end.
     pub ended_early_ns: Option<i64>,
     pub backend: &'static str,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StepReport {
-    /// Without what was spent looking for answers.
+    /// CPU time without busy polling.
     pub cpu_ns: i64,
     pub polled_ns: i64,
-    /// Of the threads that open sessions for the worker.
+    /// CPU time of the threads that open sessions for the worker.
     pub helper_cpu_ns: i64,
-    /// How late arrivals began that had an idle connection: the client's own doing.
+    /// Delays of arrivals that had an idle connection, which the client itself caused.
     pub own_lag: Total,
     /// Arrivals that were claimed and never begun.
     pub dropped: u64,
@@ -102,13 +102,13 @@ impl CommandTally {
 
     pub fn add(&mut self, duration_ns: u64) {
         self.total.add(duration_ns);
-        // A count that there is no memory for is still in the total.
+        // If memory runs out, the histogram loses this value but the total has it.
         let _ = self.latencies.record(duration_ns.min(HIGHEST_NS));
     }
 
     pub fn merge(&mut self, other: &CommandTally) {
         self.total.merge(other.total);
-        // Histograms of one layout always add up.
+        // Histograms of one layout can always be added.
         let _ = self.latencies.add(&other.latencies);
         self.failures += other.failures;
         self.retries += other.retries;

@@ -11,8 +11,8 @@ use hdrhistogram::errors::CreationError;
 use super::Failure;
 use crate::schedule::Position;
 
-/// Latencies from 100 ns (kept to 64 ns, 0.3 % of 20 µs) to an hour; what is longer counts as
-/// an hour, but for the maximum, the sum and the mean, which are exact.
+/// A histogram of latencies from 100 ns (resolution 64 ns, 0.3 % of 20 µs) to an hour; longer ones
+/// count as an hour. Maximum, sum and mean are kept apart and exact.
 const LOWEST_NS: u64 = 100;
 pub const HIGHEST_NS: u64 = 3_600_000_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
@@ -21,7 +21,7 @@ pub fn histogram<C: hdrhistogram::Counter>() -> Result<Histogram<C>, CreationErr
     Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
 }
 
-/// For what there may be many thousands of: to 1 %, in 3 kB at first, more as values ask for it.
+/// A histogram for thousands of commands: resolution 1 %, 3 kB at first, larger with the values.
 pub fn growing_histogram() -> Result<Histogram<u64>, CreationError> {
     let mut histogram = Histogram::new_with_bounds(LOWEST_NS, 2 * LOWEST_NS, 2)?;
     histogram.auto(true);
@@ -32,7 +32,7 @@ pub fn growing_histogram() -> Result<Histogram<u64>, CreationError> {
 pub struct RowKey {
     pub position: Position,
     pub scenario: usize,
-    /// Of transactions that ended in the position's slice and began before it.
+    /// Whether the row has transactions that ended in the position's slice and began before it.
     pub crosses: bool,
 }
 
@@ -40,20 +40,20 @@ pub struct RowKey {
 pub struct Row {
     pub transactions: u64,
     pub failed: u64,
-    /// Never begun, because they would have begun too late.
+    /// Transactions not begun, because they would have begun too late.
     pub skipped: u64,
     /// Successes beyond the latency limit.
     pub late: u64,
-    /// Transactions that took more than one try, and the tries beyond the first.
+    /// Transactions with more than one try, and their tries beyond the first.
     pub retried: u64,
     pub retries: u64,
-    /// From the beginning of a success to its end.
+    /// Service time of successes.
     pub service: Durations,
-    /// From its intended start, in an open loop.
+    /// Response time of successes from the intended start, in an open loop.
     pub response: Durations,
-    /// From the intended start to the beginning, of all that ended.
+    /// Schedule lag of all transactions that ended.
     pub lag: Total,
-    /// Sessions opened anew.
+    /// Sessions opened during the load.
     pub connect: Total,
     pub errors: Vec<(Failure, u64)>,
 }
@@ -62,7 +62,7 @@ pub struct Row {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Durations {
     pub total: Total,
-    /// The highest value of each bucket in use, ascending, and its count.
+    /// The highest value of each used bucket, ascending, and its count.
     pub buckets: Vec<(u64, u64)>,
 }
 
@@ -146,7 +146,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Responses are counted in an open loop only: a histogram takes 100 kB.
+    /// Responses are counted in an open loop only, because a histogram takes 100 kB.
     pub fn new(is_open: bool) -> Result<Tally, CreationError> {
         Ok(Tally {
             row: Row::default(),
@@ -167,7 +167,7 @@ impl Tally {
         }
     }
 
-    /// The row so far, if anything was counted; counting then begins anew.
+    /// Takes the row so far, if anything was counted, and starts a new one.
     pub fn take(&mut self) -> Option<Row> {
         if self.row == Row::default() {
             return None;

@@ -1,12 +1,12 @@
-//! Commands of a script, and how a meta command is read.
+//! Commands of a script, and the parser of meta commands.
 //!
-//! Enters: cut-out commands of `split`. Leaves: commands with variables resolved to slots.
-//! Never: sees how commands follow one another; `mod` checks that.
+//! Enters: the commands that `split` found. Leaves: commands with variables resolved to slots.
+//! Never: checks the order of commands; `mod` does.
 
 use super::expression::Expression;
 use super::parse::parse_expression;
 use super::problem::Problem;
-use super::split::{RawPiece, Within};
+use super::split::{RawPiece, SqlContext};
 use super::variables::{Names, Slot, is_name};
 use super::words::{Word, Words};
 
@@ -14,7 +14,7 @@ use super::words::{Word, Words};
 pub struct Command {
     pub offset: usize,
     pub line: usize,
-    /// As the script has it, for reports; without its `\gset` or `\aset`.
+    /// The text in the script, for reports; without its `\gset` or `\aset`.
     pub text: String,
     pub action: Action,
 }
@@ -57,20 +57,20 @@ pub enum Piece {
         slot: Slot,
         name: String,
         offset: usize,
-        within: Within,
+        within: SqlContext,
     },
 }
 
 /// Variables that take the columns of results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capture {
-    /// `\aset`: of every result the last row; else of the last result the only row.
+    /// `\aset` takes the last row of every result; `\gset` the only row of the last result.
     pub all: bool,
-    /// Before the names of the columns.
+    /// Prefix of the names of the columns.
     pub prefix: String,
 }
 
-/// How long `\sleep` sleeps.
+/// The duration of `\sleep`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pause {
     pub amount: Amount,
@@ -110,7 +110,7 @@ impl Statement {
         }
     }
 
-    /// As the script has it.
+    /// The text in the script.
     #[must_use]
     pub fn text(&self) -> String {
         let pieces = self.pieces.iter().map(|piece| match piece {
@@ -121,8 +121,7 @@ impl Statement {
     }
 }
 
-/// Reads the meta command `text`, which begins at `offset`; `None` where there is nothing but a
-/// backslash.
+/// Reads the meta command `text`, which begins at `offset`; `None` for a backslash alone.
 pub fn read_meta(text: &str, offset: usize, names: &mut Names) -> Result<Option<Action>, Problem> {
     let mut words = Words::new(text, offset);
     let Some(name) = words.next() else {

@@ -1,19 +1,20 @@
-//! What a variable holds: an expression's result, or a text from outside.
+//! The content of a variable: an expression's result, or a text from outside.
 //!
 //! Enters: results of expressions, texts given with `-D` or read by `\gset`. Leaves: values for
-//! expressions, text for SQL. Never: guesses; a text that is no value is a fault of the script.
+//! expressions, text for SQL. Never: guesses; a text that is not a value is an error of the
+//! script.
 
 use super::value::{Fault, Value};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
     Value(Value),
-    /// In the encoding of the client, whatever that is.
+    /// Bytes in the client's encoding.
     Text(Vec<u8>),
 }
 
 impl Content {
-    /// The value in an expression; a text is read by pgbench's rules. `name` is for the fault.
+    /// The value in an expression; a text is read by pgbench's rules. `name` is for the error.
     pub fn to_value(&self, name: &str) -> Result<Value, Fault> {
         match self {
             Content::Value(value) => Ok(*value),
@@ -35,7 +36,7 @@ fn read(text: &[u8], name: &str) -> Result<Value, Fault> {
         Fault::new(format!("malformed variable \"{name}\" value: \"{text}\""))
     };
     let is = |word: &[u8]| text.eq_ignore_ascii_case(word);
-    // Any beginning of these words will do.
+    // Any prefix of these words is accepted, as in pgbench.
     let begins = |word: &[u8]| {
         let start = word.get(..text.len());
         start.is_some_and(|start| text.eq_ignore_ascii_case(start))
@@ -57,7 +58,7 @@ fn read(text: &[u8], name: &str) -> Result<Value, Fault> {
     }
 }
 
-/// What is all digits is an integer or nothing; the rest is a double or, with `None`, no number.
+/// Reads a number: all digits must be an integer, anything else a double; `None` if it is neither.
 fn read_number(word: &str) -> Result<Value, Option<String>> {
     let digits = word.strip_prefix(['+', '-']).unwrap_or(word);
     if digits.bytes().all(|b| b.is_ascii_digit()) {

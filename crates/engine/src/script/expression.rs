@@ -1,7 +1,7 @@
 //! Compiled expressions and their evaluation.
 //!
 //! Enters: a tree from `parse`, the variables and random numbers of one client. Leaves: a value
-//! or a fault of the script. Never: allocates once its stack has grown, except for a fault.
+//! or an error of the script. Never: allocates once its stack has grown, except for an error.
 
 use super::function::{Function, apply};
 use super::value::{Fault, Value};
@@ -22,12 +22,12 @@ pub enum Expression {
     },
 }
 
-/// What an evaluation reads and uses, all but the names of one client.
+/// The inputs of an evaluation for one client.
 pub struct Context<'a> {
     pub names: &'a Names,
     pub variables: &'a Variables,
     pub random: &'a mut Random,
-    /// Arguments of calls under way.
+    /// Arguments of the calls being evaluated.
     pub stack: &'a mut Vec<Value>,
     /// Numbers of the script and the command, which `debug` shows.
     pub place: (usize, usize),
@@ -98,8 +98,8 @@ impl Expression {
     }
 }
 
-/// AND and OR as pgbench has them, which is not quite SQL: NULL on the left is the result
-/// whatever the right side is. `decisive` is the value of the left side that settles the result.
+/// AND and OR as in pgbench, which differs from SQL: NULL on the left is the result whatever the
+/// right side is. `decisive` is the value of the left side that decides the result.
 fn junction(
     sides: &[Expression; 2],
     decisive: bool,

@@ -1,7 +1,7 @@
-//! The functions and operators of expressions: one table, one evaluation each.
+//! The functions and operators of expressions.
 //!
-//! Enters: evaluated arguments. Leaves: a value or a fault of the script. Never: sees syntax;
-//! what must not evaluate an argument (AND, OR, CASE) is not here but in `expression`.
+//! Enters: evaluated arguments. Leaves: a value or an error of the script. Never: parses; AND, OR
+//! and CASE, which may leave an argument unevaluated, are in `expression`.
 
 use super::hash;
 use super::value::{Fault, Value, decimal};
@@ -51,11 +51,11 @@ pub struct Named {
     pub function: Function,
     pub least_arguments: usize,
     pub most_arguments: usize,
-    /// Whether a last argument left out is `:default_seed`.
+    /// Whether an omitted last argument is `:default_seed`.
     pub is_seeded: bool,
 }
 
-/// pgbench's limit.
+/// The most arguments of a function, as in pgbench.
 const MANY: usize = 16;
 
 const fn named(name: &'static str, function: Function, least: usize, most: usize) -> Named {
@@ -79,7 +79,7 @@ const fn seeded(name: &'static str, function: Function, most: usize) -> Named {
 }
 
 impl Named {
-    /// Whether so many arguments will do; if not, why.
+    /// Checks the number of arguments.
     pub fn check_arguments(&self, count: usize) -> Result<(), String> {
         if (self.least_arguments..=self.most_arguments).contains(&count) {
             return Ok(());
@@ -129,7 +129,7 @@ pub fn find(name: &str) -> Option<&'static Named> {
         .find(|function| function.name.eq_ignore_ascii_case(name))
 }
 
-/// Applies `function`; the parser has made sure of the number of arguments.
+/// Applies `function`; the parser has checked the number of arguments.
 pub fn apply(
     function: Function,
     arguments: &[Value],
@@ -245,7 +245,7 @@ fn integers(function: Function, left: i64, right: i64) -> Result<Value, Fault> {
 }
 
 fn bits(function: Function, left: i64, right: i64) -> Result<Value, Fault> {
-    // Of the distance the last six bits count, as processors have it.
+    // Only the last six bits of the distance count, as on processors.
     let distance = right as u32;
     Ok(Value::Int(match function {
         Function::BitAnd => left & right,

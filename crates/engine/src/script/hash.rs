@@ -34,8 +34,8 @@ pub fn murmur2(value: i64, seed: i64) -> i64 {
 
 /// A bijection of `0..size`; `size` must be above 0.
 ///
-/// Six rounds, each of which scrambles the lower and the upper power of two of the range, which
-/// overlap, and then turns the whole range by a random offset.
+/// Six rounds: each scrambles the lower and the upper power of two of the range, which overlap,
+/// and then rotates the whole range by a random offset.
 #[must_use]
 pub fn permute(value: i64, size: i64, seed: i64) -> i64 {
     const ROUNDS: usize = 6;
@@ -59,7 +59,7 @@ pub fn permute(value: i64, size: i64, seed: i64) -> i64 {
 
 /// A bijection of `0..=mask`: multiplied by an odd number, XORed, rotated by one bit.
 fn scrambled(place: u64, random: &mut impl Rng, mask: u64, bits: u32) -> u64 {
-    // Drawn in any case, so that the sequence does not depend on the value.
+    // Always drawn, so that the sequence does not depend on the value.
     let multiplier = (random.next_u64() & mask) | 1;
     let flips = random.next_u64() & mask;
     if place > mask {

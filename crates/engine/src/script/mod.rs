@@ -22,14 +22,14 @@ pub use command::{Action, Amount, Capture, Command, Pause, Piece, ShellWord, Sta
 pub use content::Content;
 pub use expression::{Context, Expression};
 pub use problem::Problem;
-pub use split::Within;
+pub use split::SqlContext;
 pub use value::{Fault, Value};
 pub use variables::{Names, Slot, Variables, is_name, undefined};
 
 use crate::error::EngineError;
 use split::{Raw, RawPiece, split};
 
-/// Variables that every client has without anybody setting them.
+/// Variables that every client has by default.
 pub const AUTOMATIC: [&str; 3] = ["client_id", "default_seed", "random_seed"];
 
 #[derive(Debug)]
@@ -94,9 +94,9 @@ impl Script {
         Ok(Script { commands })
     }
 
-    /// Whether every `\if` has its `\endif`, with what is between them in order.
+    /// Checks that every `\if` has its `\endif`, and that `\elif` and `\else` are in order.
     fn check_conditions(&self, end: usize) -> Result<(), Problem> {
-        // One per open \if: whether its \else has been.
+        // One per open \if: whether its \else was read.
         let mut open: Vec<bool> = Vec::new();
         for command in &self.commands {
             let problem = |text: &str| Err(Problem::new(command.offset, text));
@@ -134,7 +134,7 @@ impl Script {
         }
     }
 
-    /// What the script's commands set by name.
+    /// The variables that the script's commands set.
     #[must_use]
     pub fn targets(&self) -> Targets<'_> {
         let mut targets = Targets::default();
@@ -155,7 +155,7 @@ impl Script {
         targets
     }
 
-    /// Whether the columns of some result may set any variable at all.
+    /// Whether the columns of some result may set any variable.
     #[must_use]
     pub fn sets_unknown(&self) -> bool {
         self.commands.iter().any(|command| {
@@ -164,8 +164,8 @@ impl Script {
         })
     }
 
-    /// Variables that the script reads, with where it does so first. What stands in quotes and
-    /// comments of SQL may be no variable and is left out.
+    /// Variables that the script reads, with the place of the first use. Text in quotes and
+    /// comments of SQL may not be a variable and is left out.
     #[must_use]
     pub fn reads(&self) -> Vec<(Slot, usize)> {
         let mut reads: Vec<(Slot, usize)> = Vec::new();
@@ -202,7 +202,7 @@ impl Script {
 #[derive(Debug, Default)]
 pub struct Targets<'s> {
     slots: HashSet<Slot>,
-    /// Of a `\gset`: any variable that begins so may be set.
+    /// Prefix of a `\gset`: any variable that begins with it may be set.
     prefixes: HashSet<&'s str>,
 }
 
@@ -221,7 +221,7 @@ impl Statement {
             Piece::Variable {
                 slot,
                 offset,
-                within: Within::Code,
+                within: SqlContext::Code,
                 ..
             } => Some((*slot, *offset)),
             _ => None,

@@ -10,11 +10,11 @@ use super::token::{Token, Tokens};
 use super::value::Value;
 use super::variables::Names;
 
-/// Deeper or larger than any script that a person writes, shallow enough for a thread's stack.
+/// Larger than any script that a person writes, small enough for a thread's stack.
 const MOST_NESTING: usize = 64;
 const MOST_NODES: usize = 1000;
 
-/// Binding strengths, as in pgbench: NOT binds weaker than IS and the comparisons.
+/// Operator precedence as in pgbench: NOT is lower than IS and the comparisons.
 mod binding {
     pub const OR: u8 = 1;
     pub const AND: u8 = 2;
@@ -60,7 +60,7 @@ enum Infix {
 struct Parser<'a, 'n> {
     tokens: Tokens<'a>,
     token: Token<'a>,
-    /// Where `token` begins.
+    /// Offset of `token`.
     offset: usize,
     names: &'n mut Names,
     nesting: usize,
@@ -81,7 +81,7 @@ impl Parser<'_, '_> {
             )));
         }
         let mut left = self.prefix()?;
-        // Comparisons do not chain: `1 < 2 < 3` is an error, `1 < 2 is true < 3` is none.
+        // Comparisons do not chain: `1 < 2 < 3` is an error, `1 < 2 is true < 3` is not.
         let mut strongest = u8::MAX;
         while let Some((infix, strength)) = self.infix() {
             if strength < weakest || strength > strongest {
@@ -207,7 +207,7 @@ impl Parser<'_, '_> {
             }
             Token::Int(digits) => match i64::try_from(digits) {
                 Ok(value) => self.constant(Value::Int(value)),
-                // 2^63, which makes sense behind a minus only.
+                // 2^63, which is valid after a minus only.
                 Err(_) => Err(self.unexpected("a value")),
             },
             Token::Double(value) => self.constant(Value::Double(value)),
@@ -225,7 +225,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `CASE WHEN … THEN … [ELSE …] END`, the CASE not yet passed.
+    /// `CASE WHEN … THEN … [ELSE …] END`, from the CASE on.
     fn case(&mut self) -> Result<Expression, Problem> {
         self.advance()?;
         let mut branches = Vec::new();

@@ -1,4 +1,4 @@
-//! Where and why a script does not parse.
+//! A syntax error of a script: its place and reason.
 //!
 //! Enters: an offset into a script's text, found by any stage of parsing. Leaves: an error with
 //! file, line, column and the offending line. Never: decides what is wrong.
@@ -10,7 +10,7 @@ use crate::error::EngineError;
 /// Characters of a line that are shown.
 const WIDEST: usize = 120;
 
-/// What is wrong with a script, at a byte of its text.
+/// A problem of a script, at a byte of its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     pub offset: usize,
@@ -25,7 +25,7 @@ impl Problem {
         }
     }
 
-    /// As an error of the script `file` whose text is `script`.
+    /// Makes the error for the script `file` whose text is `script`.
     pub fn locate(self, file: &str, script: &str) -> EngineError {
         let before = script.get(..self.offset).unwrap_or(script);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -42,7 +42,7 @@ impl Problem {
     }
 }
 
-/// The line, or of a long one what is around the place, and a caret under it.
+/// The line, or the part of a long line around the place, and a caret under it.
 fn excerpt(line: &str, column: usize) -> String {
     let skipped = if line.chars().count() > WIDEST {
         column.saturating_sub(WIDEST / 2)
@@ -53,7 +53,7 @@ fn excerpt(line: &str, column: usize) -> String {
     let mut rest = line.chars().skip(skipped);
     let shown: String = rest.by_ref().take(WIDEST).collect();
     let end = if rest.next().is_some() { "…" } else { "" };
-    // Tabs stay, so that the caret stands under its character whatever their width.
+    // Tabs are kept, so that the caret is under its character whatever their width.
     let inset = line.chars().chain(repeat(' ')).skip(skipped);
     let padding: String = begin
         .chars()
@@ -63,7 +63,7 @@ fn excerpt(line: &str, column: usize) -> String {
     format!("{begin}{shown}{end}\n{padding}^")
 }
 
-/// The line, counted from 1, that the byte at `offset` stands on.
+/// The line, counted from 1, of the byte at `offset`.
 pub fn line_of(script: &str, offset: usize) -> usize {
     let before = script.as_bytes().get(..offset);
     let before = before.unwrap_or(script.as_bytes());

@@ -1,7 +1,7 @@
 //! Cuts a script into SQL and meta commands.
 //!
 //! Enters: the text of a script. Leaves: commands with their offsets; SQL as texts and variable
-//! references in turn. Never: understands SQL beyond where a statement ends, which takes quotes,
+//! references in turn. Never: parses SQL beyond what the end of a statement depends on: quotes,
 //! comments, parentheses and the bodies of SQL functions.
 
 use super::problem::Problem;
@@ -17,9 +17,9 @@ pub enum Raw<'a> {
         offset: usize,
     },
     Meta {
-        /// Of the backslash.
+        /// Offset of the backslash.
         offset: usize,
-        /// The rest of the line and of those that continue it, from behind the backslash.
+        /// The rest of the line, and of its continuation lines, after the backslash.
         text: &'a str,
     },
 }
@@ -30,13 +30,13 @@ pub enum RawPiece<'a> {
     Variable {
         name: &'a str,
         offset: usize,
-        within: Within,
+        within: SqlContext,
     },
 }
 
-/// Where in SQL a variable reference stands.
+/// The part of SQL that contains a variable reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Within {
+pub enum SqlContext {
     Code,
     /// A string, a quoted name or a dollar-quoted string.
     Quotes,
@@ -66,7 +66,7 @@ pub fn split(text: &str) -> Result<Vec<Raw<'_>>, Problem> {
 struct Splitter<'a> {
     text: &'a str,
     at: usize,
-    /// Where the text begins that belongs to no piece yet.
+    /// Start of the text that belongs to no piece yet.
     start: usize,
     pieces: Vec<RawPiece<'a>>,
 }
@@ -93,7 +93,7 @@ impl<'a> Splitter<'a> {
         self.byte(0) == Some(b'\\') && matches!(self.byte(1), Some(b';' | b':'))
     }
 
-    /// Leaves out space and comments of one line; false at the end of the script.
+    /// Skips space and comments of one line; false at the end of the script.
     fn skip_to_command(&mut self) -> bool {
         while let Some(byte) = self.byte(0) {
             if byte.is_ascii_whitespace() || byte == b'\x0b' {
@@ -140,7 +140,7 @@ impl<'a> Splitter<'a> {
                 b'$' => self.dollar_quoted()?,
                 b'-' if self.byte(1) == Some(b'-') => {
                     let end = self.rest().find('\n').unwrap_or(self.rest().len());
-                    self.enclosed(end, Within::Comment);
+                    self.enclosed(end, SqlContext::Comment);
                 }
                 b'/' if self.byte(1) == Some(b'*') => self.block_comment()?,
                 b'(' | b')' => {
@@ -164,7 +164,7 @@ impl<'a> Splitter<'a> {
                 }
                 // A meta command ends the statement, as a semicolon does.
                 b'\\' => break,
-                b':' => self.colon(Within::Code),
+                b':' => self.colon(SqlContext::Code),
                 _ if begins_word(byte) => {
                     let word = self.identifier();
                     depth.word(word);
@@ -172,7 +172,7 @@ impl<'a> Splitter<'a> {
                         self.quoted("'", true)?;
                     }
                 }
-                // A number may run into letters, which then begin no word of their own.
+                // Letters directly after a number do not begin a word.
                 _ if byte.is_ascii_digit() => {
                     self.identifier();
                 }
@@ -189,7 +189,7 @@ impl<'a> Splitter<'a> {
         })
     }
 
-    /// Makes a piece of the text up to here.
+    /// Ends a piece of text here.
     fn end_text(&mut self) {
         let text = self.slice(self.start);
         if !text.is_empty() {
@@ -198,8 +198,8 @@ impl<'a> Splitter<'a> {
         self.start = self.at;
     }
 
-    /// A colon, and the variable that it begins. Colons in a row begin none: `x::text`.
-    fn colon(&mut self, within: Within) {
+    /// Reads a colon and the variable after it. Several colons begin no variable: `x::text`.
+    fn colon(&mut self, within: SqlContext) {
         if self.byte(1).is_some_and(begins_word) {
             self.end_text();
             let offset = self.at;
@@ -214,14 +214,14 @@ impl<'a> Splitter<'a> {
             self.start = self.at;
             return;
         }
-        if within == Within::Code && self.unset_test() {
+        if within == SqlContext::Code && self.unset_test() {
             return;
         }
         let colons = self.rest().bytes().take_while(|&b| b == b':').count();
         self.step(colons);
     }
 
-    /// `:{?name}` asks psql whether a variable is set; pgbench always says no.
+    /// `:{?name}` is psql's test whether a variable is set; in pgbench it is always false.
     fn unset_test(&mut self) -> bool {
         let Some(name) = self.rest().strip_prefix(":{?") else {
             return false;
@@ -237,9 +237,8 @@ impl<'a> Splitter<'a> {
         true
     }
 
-    /// Steps over `length` bytes of quotes or a comment, in which variables are found all the
-    /// same.
-    fn enclosed(&mut self, length: usize, within: Within) {
+    /// Skips `length` bytes of quotes or a comment, and finds the variables in them.
+    fn enclosed(&mut self, length: usize, within: SqlContext) {
         let end = self.at + length;
         while let Some(found) = self.text.get(self.at..end).and_then(|text| text.find(':')) {
             self.step(found);
@@ -255,7 +254,7 @@ impl<'a> Splitter<'a> {
             "the quoted name"
         };
         let body = self.rest().get(1..).unwrap_or_default();
-        // A doubled quote needs no care without backslashes: it ends one string and begins the next.
+        // Without backslashes a doubled quote can be read as the end of one string and the start of another.
         let end = if backslashes {
             escaped_end(body)
         } else {
@@ -263,7 +262,7 @@ impl<'a> Splitter<'a> {
         };
         match end {
             Some(end) => {
-                self.enclosed(1 + end, Within::Quotes);
+                self.enclosed(1 + end, SqlContext::Quotes);
                 Ok(())
             }
             None => Err(self.unclosed(what)),
@@ -282,7 +281,7 @@ impl<'a> Splitter<'a> {
         let body = self.rest().get(delimiter.len()..).unwrap_or_default();
         match body.find(delimiter) {
             Some(end) => {
-                self.enclosed(end + 2 * delimiter.len(), Within::Quotes);
+                self.enclosed(end + 2 * delimiter.len(), SqlContext::Quotes);
                 Ok(())
             }
             None => Err(self.unclosed("the dollar-quoted string")),
@@ -303,7 +302,7 @@ impl<'a> Splitter<'a> {
                     depth -= 1;
                     length += 2;
                     if depth == 0 {
-                        self.enclosed(length, Within::Comment);
+                        self.enclosed(length, SqlContext::Comment);
                         return Ok(());
                     }
                 }
@@ -317,7 +316,7 @@ impl<'a> Splitter<'a> {
         Problem::new(self.at, format!("{what} that begins here is not closed"))
     }
 
-    /// Inside a name `$` is an ordinary character.
+    /// Reads a name of SQL, inside which `$` is an ordinary character.
     fn identifier(&mut self) -> &'a str {
         let start = self.at;
         let length = self
@@ -330,7 +329,7 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// Where a string with backslash escapes ends, behind its closing quote.
+/// The end of a string with backslash escapes, after its closing quote.
 fn escaped_end(body: &str) -> Option<usize> {
     let bytes = body.as_bytes();
     let mut at = 0;

@@ -123,7 +123,7 @@ fn scripts_of_every_kind_of_command_parse() {
     assert!(check_script("x", text, true).is_ok());
 }
 
-/// Runs the expressions of a script that parses; whether they fault does not matter.
+/// Runs the expressions of a script that parses; errors do not matter.
 fn evaluate_all(script: &Script, names: &Names) {
     let mut variables = names.variables();
     let mut random = Seeds::derive(1, 1).script(0);
@@ -243,7 +243,7 @@ const VALID: &str = "\\set a random(1, 100 * :scale)\n\\set b case when :a > 50 
     \\set h permute(hash(:a), 7, hash_fnv1a(~:a << 2, 5)) \\\n + abs(-3) -- 4\n\\startpipeline\nEND;\n\\endpipeline\n";
 
 proptest! {
-    // More where PROPTEST_CASES says so.
+    // PROPTEST_CASES sets another number.
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(512)))]
 
     #[test]

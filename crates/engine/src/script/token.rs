@@ -1,7 +1,7 @@
 //! Tokens of the expression language of `\set`, `\if` and `\elif`.
 //!
 //! Enters: the text of an expression. Leaves: tokens with their offsets in the script. Never:
-//! knows which order of tokens makes sense.
+//! checks the order of tokens.
 
 use super::problem::Problem;
 
@@ -34,7 +34,7 @@ impl<'a> Tokens<'a> {
         Tokens { rest: text, offset }
     }
 
-    /// The next token and where it begins; `End` again and again at the end.
+    /// The next token and its offset; always `End` at the end.
     pub fn next_token(&mut self) -> Result<(Token<'a>, usize), Problem> {
         self.skip_space();
         let offset = self.offset;
@@ -100,7 +100,7 @@ impl<'a> Tokens<'a> {
         let text = self.take(length);
         if is_double {
             match text.parse::<f64>() {
-                // What is too small to be told from zero is refused too, unless it is written 0.
+                // A number that underflows to zero is refused too, unless it is written as 0.
                 Ok(value) if value.is_normal() || is_zero(text) => Ok(Token::Double(value)),
                 _ => {
                     let problem = format!("double constant overflow ({text})");
@@ -133,7 +133,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Takes bytes that have been seen to end at a character's end.
+    /// Takes this many bytes, which must end at the end of a character.
     fn take(&mut self, length: usize) -> &'a str {
         let (taken, rest) = self
             .rest
@@ -155,7 +155,8 @@ pub fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
 
-/// Names do not begin with a digit, so that `12:30` or `a[1:2]` stay what they are.
+/// Whether a variable's name may begin with this byte; not a digit, so that `12:30` or `a[1:2]`
+/// stay unchanged.
 pub fn begins_word(byte: u8) -> bool {
     is_word(byte) && !byte.is_ascii_digit()
 }

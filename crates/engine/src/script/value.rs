@@ -7,7 +7,7 @@
 use std::fmt;
 use std::io::Write;
 
-/// A script's own mistake while it runs: the transaction fails and is counted.
+/// An error of the script while it runs: the transaction fails and is counted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Fault(pub String);
@@ -18,7 +18,7 @@ impl Fault {
     }
 }
 
-/// What an expression evaluates to.
+/// The result of an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
     Null,
@@ -72,7 +72,7 @@ impl Value {
         }
     }
 
-    /// Whether a condition holds: numbers do unless they are 0, NULL does not.
+    /// Whether the value is true as a condition: numbers except 0 are, NULL is not.
     #[must_use]
     pub fn is_true(self) -> bool {
         match self {

@@ -1,7 +1,7 @@
-//! Names of variables, and what a client's variables hold.
+//! Names of variables, and the contents of a client's variables.
 //!
 //! Enters: names while scripts are parsed, contents while they run. Leaves: slots and contents.
-//! Never: looks a name up while a load runs, but for the columns of a `\gset`.
+//! Never: looks a name up while a load runs, except for the columns of a `\gset`.
 
 use std::collections::HashMap;
 
@@ -9,11 +9,11 @@ use super::content::Content;
 use super::token::{begins_word, is_word};
 use super::value::{Fault, Value};
 
-/// Where a variable lies, the same for all clients and scripts of a load.
+/// The index of a variable, the same for all clients and scripts of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(usize);
 
-/// The names seen so far, shared by all scripts of a load.
+/// The names read so far, shared by all scripts of a load.
 #[derive(Debug, Default, Clone)]
 pub struct Names {
     slots: HashMap<Vec<u8>, Slot>,
@@ -68,8 +68,7 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// Takes over the contents of this client's variables at another time, texts in the memory
-    /// of those before.
+    /// Copies the contents from a saved state of this client, reusing the memory of texts.
     pub fn copy_from(&mut self, other: &Variables) {
         for (place, content) in self.contents.iter_mut().zip(&other.contents) {
             match (place, content) {
@@ -85,7 +84,7 @@ impl Variables {
         }
     }
 
-    /// Sets a text, in the memory of the one before where there was one.
+    /// Sets a text, reusing the memory of the previous one.
     pub fn set_text(&mut self, slot: Slot, text: &[u8]) {
         match self.contents.get_mut(slot.0) {
             Some(Some(Content::Text(place))) => {

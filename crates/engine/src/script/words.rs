@@ -1,7 +1,7 @@
 //! The words of a meta command, separated by space.
 //!
-//! Enters: the text behind the backslash. Leaves: words with their offsets in the script. Never:
-//! knows quotes; pgbench has none here.
+//! Enters: the text after the backslash. Leaves: words with their offsets in the script. Never:
+//! handles quotes, which pgbench does not have here.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Word<'a> {
@@ -12,7 +12,7 @@ pub struct Word<'a> {
 pub struct Words<'a> {
     text: &'a str,
     at: usize,
-    /// Where `text` begins in the script.
+    /// Offset of `text` in the script.
     offset: usize,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// What follows the words taken so far, and where in the script it begins.
+    /// The text after the words taken so far, and its offset in the script.
     pub fn rest(&self) -> (&'a str, usize) {
         let rest = self.text.get(self.at..).unwrap_or_default();
         (rest, self.offset + self.at)
@@ -39,7 +39,7 @@ impl<'a> Iterator for Words<'a> {
         let (mut rest, _) = self.rest();
         loop {
             rest = rest.trim_ascii_start().trim_start_matches('\x0b');
-            // A backslash at the end of a line is space.
+            // A backslash at the end of a line counts as space.
             match rest.strip_prefix('\\') {
                 Some(next) if next.starts_with(['\n', '\r']) => rest = next,
                 _ => break,

@@ -106,7 +106,7 @@ impl FakeServer {
         }
     }
 
-    /// A server that is not there.
+    /// An address at which no server listens.
     pub fn nowhere() -> FakeServer {
         FakeServer {
             port: 1,
@@ -114,13 +114,13 @@ impl FakeServer {
         }
     }
 
-    /// Nobody's `work` goes on while this is held.
+    /// No `work` goes on while this is held.
     pub fn stall(&self) -> MutexGuard<'_, ()> {
         self.state.stall.lock().unwrap()
     }
 
     /// Breaks off every connection and takes no new one.
-    pub fn go_down(&self) {
+    pub fn refuse_connections(&self) {
         self.state.refuses.store(true, Ordering::SeqCst);
         for stream in self.state.streams.lock().unwrap().drain(..) {
             // It may be closed already.
@@ -128,7 +128,7 @@ impl FakeServer {
         }
     }
 
-    pub fn come_back(&self) {
+    pub fn accept_connections(&self) {
         self.state.refuses.store(false, Ordering::SeqCst);
     }
 

@@ -95,8 +95,8 @@ fn a_connection_lost_while_its_script_sleeps_is_opened_again() {
     configuration["reconnect"] = json!("on_loss");
     let load = run_with(&configuration, |_| {
         wait_until(|| server.count("begin;") == 2);
-        server.go_down();
-        server.come_back();
+        server.refuse_connections();
+        server.accept_connections();
     });
     let result = result(&load);
     assert_eq!(result["scenarios"][0]["errors"], json!({"connection": 2}));

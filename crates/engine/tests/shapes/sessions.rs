@@ -96,11 +96,11 @@ fn lost_and_opened_again(transport: &str) {
     let load = run_with(&configuration, |load| {
         wait_until(|| load.progress().transactions > 50);
         begun = Instant::now();
-        server.go_down();
+        server.refuse_connections();
         let gone = Instant::now();
         std::thread::sleep(Duration::from_millis(300));
         down = gone.elapsed();
-        server.come_back();
+        server.accept_connections();
     });
     let since = begun.elapsed();
     let result = result(&load);

@@ -122,7 +122,7 @@ fn answer(sql: &str) -> Vec<u8> {
 
 /// What the server does to everybody.
 #[derive(Default)]
-pub struct Mood {
+pub struct ServerState {
     pub hangs_up: AtomicBool,
     /// Turns every login away; the logins that were.
     pub refuses: AtomicBool,
@@ -134,12 +134,12 @@ pub struct Mood {
 }
 
 /// Serves one connection until the client leaves or the server hangs up.
-fn serve(mut stream: TcpStream, mood: &Mood) -> std::io::Result<()> {
+fn serve(mut stream: TcpStream, state: &ServerState) -> std::io::Result<()> {
     let mut head = [0; 4];
     stream.read_exact(&mut head)?;
     stream.read_exact(&mut vec![0; u32::from_be_bytes(head) as usize - 4])?;
-    if mood.refuses.load(Ordering::SeqCst) {
-        mood.refused.fetch_add(1, Ordering::SeqCst);
+    if state.refuses.load(Ordering::SeqCst) {
+        state.refused.fetch_add(1, Ordering::SeqCst);
         return stream.write_all(&message(b'E', b"VFATAL\0C28P01\0Mno\0\0"));
     }
     stream.write_all(GREETING)?;
@@ -148,7 +148,7 @@ fn serve(mut stream: TcpStream, mood: &Mood) -> std::io::Result<()> {
     loop {
         let mut head = [0; 5];
         stream.read_exact(&mut head)?;
-        if mood.hangs_up.load(Ordering::SeqCst) {
+        if state.hangs_up.load(Ordering::SeqCst) {
             return Ok(());
         }
         let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
@@ -158,7 +158,7 @@ fn serve(mut stream: TcpStream, mood: &Mood) -> std::io::Result<()> {
         let text = |n: usize| String::from_utf8_lossy(texts[n]).into_owned();
         match head[0] {
             b'Q' => {
-                mood.said.lock().unwrap().push(text(0));
+                state.said.lock().unwrap().push(text(0));
                 reply.extend([message(b'C', b"SET\0"), READY.to_vec()].concat());
             }
             b'P' => {
@@ -193,7 +193,7 @@ fn serve(mut stream: TcpStream, mood: &Mood) -> std::io::Result<()> {
                 let number: usize = text(1)[1..].parse().unwrap();
                 reply.extend(message(b'2', b""));
                 if statements[number].starts_with("late") {
-                    mood.late.fetch_add(1, Ordering::SeqCst);
+                    state.late.fetch_add(1, Ordering::SeqCst);
                     thread::sleep(Duration::from_millis(25));
                 }
                 reply.extend(answer(&statements[number]));
@@ -209,18 +209,18 @@ fn serve(mut stream: TcpStream, mood: &Mood) -> std::io::Result<()> {
     }
 }
 
-pub fn server() -> (u16, Arc<Mood>) {
+pub fn server() -> (u16, Arc<ServerState>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let mood = Arc::new(Mood::default());
-    let given = Arc::clone(&mood);
+    let state = Arc::new(ServerState::default());
+    let given = Arc::clone(&state);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let mood = Arc::clone(&given);
-            thread::spawn(move || serve(stream, &mood));
+            let state = Arc::clone(&given);
+            thread::spawn(move || serve(stream, &state));
         }
     });
-    (port, mood)
+    (port, state)
 }
 
 pub fn sampler(port: u16, waits: &str, counters: &[&str], board: Option<Arc<Board>>) -> Sampler {

@@ -1,6 +1,6 @@
-//! One certificate, taken apart.
+//! Reads the fields of one certificate.
 //!
-//! Enters: DER. Leaves: what the rules of libpq look at. Never: decides whether to trust it.
+//! Enters: DER. Leaves: the fields that libpq's rules depend on. Never: decides whether to trust it.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(super) fn parse(der: &CertificateDer<'_>) -> Result<Certificate, String> {
     Certificate::from_der(der).map_err(|error| format!("a certificate cannot be read: {error}"))
 }
 
-/// Whether its issuer is itself, by name.
+/// Whether issuer and subject have the same name.
 pub(super) fn is_self_issued(certificate: &Certificate) -> bool {
     certificate.tbs_certificate.issuer == certificate.tbs_certificate.subject
 }
@@ -34,7 +34,7 @@ pub(super) fn check_validity(certificate: &Certificate, now: UnixTime) -> Result
     }
 }
 
-/// Whether it may have issued others. Version 1 has no way to say no.
+/// Whether it may issue other certificates. Version 1 has no field that could forbid it.
 pub(super) fn may_issue(certificate: &Certificate) -> bool {
     let Some(extensions) = &certificate.tbs_certificate.extensions else {
         return true;
@@ -53,7 +53,7 @@ pub(super) fn may_issue(certificate: &Certificate) -> bool {
     is_authority && may_sign
 }
 
-/// Whether every critical extension is one of these.
+/// Whether every critical extension is one of `known`.
 pub(super) fn has_only_critical(certificate: &Certificate, known: &[&str]) -> bool {
     let extensions = certificate.tbs_certificate.extensions.iter().flatten();
     extensions
@@ -61,7 +61,7 @@ pub(super) fn has_only_critical(certificate: &Certificate, known: &[&str]) -> bo
         .all(|extension| known.contains(&extension.extn_id.to_string().as_str()))
 }
 
-/// The public key as the peer of a handshake has it.
+/// The public key in the form of a TLS handshake.
 pub(super) fn public_key(
     certificate: &Certificate,
 ) -> Result<SubjectPublicKeyInfoDer<'static>, String> {

@@ -1,12 +1,12 @@
 //! Whether a certificate leads to a trusted root.
 //!
-//! Enters: the chain a server sent, the roots and revocation lists of the user. Leaves: yes, or
-//! why not. Never: looks at host names.
+//! Enters: the chain a server sent, the user's roots and revocation lists. Leaves: acceptance, or
+//! the reason for refusal. Never: looks at host names.
 //!
-//! webpki does the work. It refuses two kinds of certificates that libpq takes and PostgreSQL's
-//! own documentation makes: version 1, and those that say they are an authority, among them
-//! every certificate that signs itself. These are checked here, and only where a root vouches
-//! for them directly.
+//! webpki does the work. It refuses two kinds of certificates that libpq accepts and that the
+//! commands in PostgreSQL's documentation make: version 1, and those marked as an authority, such
+//! as every self-signed certificate. These are checked here, and accepted only where a root has
+//! issued them directly.
 
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls::pki_types::{CertificateDer, TrustAnchor, UnixTime};
@@ -28,7 +28,7 @@ const SERVER_AUTHENTICATION: &str = "1.3.6.1.5.5.7.3.1";
 const ANY_USE: &str = "2.5.29.37.0";
 /// Basic constraints, key usage, extended key usage, subject alternative name.
 const UNDERSTOOD: &[&str] = &["2.5.29.19", "2.5.29.15", EXTENDED_KEY_USAGE, "2.5.29.17"];
-/// Whoever constrains names or policies does it here, and is left to webpki.
+/// A root with other critical extensions (name or policy constraints) is left to webpki.
 const UNDERSTOOD_OF_ROOTS: &[&str] = &["2.5.29.19", "2.5.29.15"];
 
 /// The certificates of `sslrootcert`.
@@ -58,7 +58,7 @@ impl Roots {
             let parsed =
                 parse(&certificate).map_err(|error| format!("{}: {error}", found.source))?;
             if is_self_issued(&parsed) {
-                // webpki takes every anchor's word, however old, OpenSSL does not.
+                // webpki accepts expired roots; OpenSSL does not.
                 let is_good = may_issue(&parsed) && check_validity(&parsed, now).is_ok();
                 if is_good && let Ok(anchor) = webpki::anchor_from_trusted_cert(&certificate) {
                     found.anchors.push(anchor.to_owned());
@@ -71,7 +71,7 @@ impl Roots {
         Ok(found)
     }
 
-    pub(super) fn vouch(
+    pub(super) fn verify_chain(
         &self,
         certificate: &CertificateDer<'_>,
         sent: &[CertificateDer<'_>],
@@ -85,7 +85,7 @@ impl Roots {
                 .iter()
                 .any(|root| root.as_ref() == certificate.as_ref())
         {
-            return self.vouch_directly(certificate, algorithms, now);
+            return self.verify_direct(certificate, algorithms, now);
         }
         let intermediates: Vec<CertificateDer<'_>> = sent
             .iter()
@@ -97,7 +97,7 @@ impl Roots {
             .map(|list| CertRevocationList::from(list.clone()))
             .collect();
         let lists: Vec<&CertRevocationList<'_>> = lists.iter().collect();
-        // Every certificate of the chain must be on no list, and every issuer must have one.
+        // No certificate of the chain may be on a list, and every issuer must have a list.
         let revocation = RevocationOptionsBuilder::new(&lists).ok();
         let answer = EndEntityCert::try_from(certificate).and_then(|certificate| {
             certificate
@@ -116,16 +116,16 @@ impl Roots {
             Ok(()) => Ok(()),
             Err(webpki::Error::UnsupportedCertVersion | webpki::Error::CaUsedAsEndEntity) => {
                 if lists.is_empty() {
-                    self.vouch_directly(certificate, algorithms, now)
+                    self.verify_direct(certificate, algorithms, now)
                 } else {
-                    Err("revocation lists work with certificates of version 3 that are no authority only".to_owned())
+                    Err("sslcrl cannot be used with a server certificate of version 1 or one marked as an authority; issue a version 3 certificate".to_owned())
                 }
             }
             Err(error) => Err(self.explain(&error)),
         }
     }
 
-    fn vouch_directly(
+    fn verify_direct(
         &self,
         der: &CertificateDer<'_>,
         algorithms: WebPkiSupportedAlgorithms,
@@ -165,7 +165,7 @@ impl Roots {
             Error::UnknownRevocationStatus => {
                 "sslcrl has no list of the certificate's issuer".to_owned()
             }
-            other => format!("the certificate does not hold: {other:?}"),
+            other => format!("the certificate is not valid: {other:?}"),
         }
     }
 }
@@ -205,7 +205,7 @@ fn has_signed(
         .any(|algorithm| algorithm.verify_signature(&key, &signed, signature).is_ok()))
 }
 
-/// A list as webpki wants it.
+/// A revocation list in webpki's form.
 pub(super) fn revocation_list(der: &[u8]) -> Result<OwnedCertRevocationList, String> {
     BorrowedCertRevocationList::from_der(der)
         .and_then(|list| list.to_owned())

@@ -1,14 +1,14 @@
 //! The channel binding `tls-server-end-point` of RFC 5929.
 //!
-//! Enters: the server's certificate. Leaves: its hash, by which SCRAM proves that nobody sits in
-//! between. Never: trusts the certificate.
+//! Enters: the server's certificate. Leaves: its hash, by which SCRAM detects a man in the
+//! middle. Never: trusts the certificate.
 
 use ring::digest::{Algorithm, SHA256, SHA384, SHA512, digest};
 use rustls::pki_types::CertificateDer;
 
 use super::certificate::parse;
 
-/// The hash of the certificate by the hash of its signature; by SHA-256 where that one is weak.
+/// Hashes the certificate with the algorithm of its signature, or SHA-256 where that is weak.
 pub(crate) fn tls_server_end_point(certificate: &CertificateDer<'_>) -> Result<Vec<u8>, String> {
     let parsed = parse(certificate)?;
     let oid = parsed.signature_algorithm.oid.to_string();

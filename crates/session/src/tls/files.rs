@@ -1,7 +1,7 @@
-//! The files that libpq's parameters name, read by libpq's rules.
+//! Reads the files that libpq's parameters name, by libpq's rules.
 //!
-//! Enters: [`TlsParameters`]. Leaves: roots, revocation lists, the client's own certificate.
-//! Never: looks for a file that is not named; whoever fills the parameters in knows the defaults.
+//! Enters: [`TlsParameters`]. Leaves: roots, revocation lists, the client certificate. Never:
+//! looks for a file that is not named; the caller fills in libpq's default paths.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -23,7 +23,7 @@ use super::parameters::{SslCertMode, TlsParameters};
 
 type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
-/// None where there is nothing to compare a certificate with, and the mode lets that pass.
+/// The trusted roots; None where there are none and the mode does not require them.
 pub(super) fn roots(parameters: &TlsParameters) -> Result<Option<Roots>, String> {
     if parameters.wants_system_roots() {
         let found = rustls_native_certs::load_native_certs();
@@ -31,7 +31,7 @@ pub(super) fn roots(parameters: &TlsParameters) -> Result<Option<Roots>, String>
             return Err("sslrootcert=system: this system has no trusted certificates; install ca-certificates, or set SSL_CERT_FILE".to_owned());
         }
         let source = "the trusted certificates of this system".to_owned();
-        // One odd certificate among hundreds is no reason to trust none.
+        // A certificate of the system that cannot be read is left out; the others are used.
         let certificates = found.certs.into_iter();
         let readable = certificates.filter(|certificate| parse(certificate).is_ok());
         return Roots::new(readable.collect(), source).map(Some);
@@ -51,7 +51,7 @@ pub(super) fn roots(parameters: &TlsParameters) -> Result<Option<Roots>, String>
         let missing = if path.is_empty() {
             "none is named".to_owned()
         } else {
-            format!("{path} is not there")
+            format!("{path} does not exist")
         };
         return Err(format!(
             "sslmode={mode} needs root certificates and {missing}; give sslrootcert=FILE, or system with verify-full"
@@ -60,7 +60,7 @@ pub(super) fn roots(parameters: &TlsParameters) -> Result<Option<Roots>, String>
     Ok(None)
 }
 
-/// As in libpq, a list that is not there is no reason to stop.
+/// The revocation lists; as in libpq, a missing file is no error.
 pub(super) fn revocation_lists(
     parameters: &TlsParameters,
 ) -> Result<Vec<OwnedCertRevocationList>, String> {
@@ -80,7 +80,7 @@ pub(super) fn revocation_lists(
         .collect()
 }
 
-/// The client's certificates and key; None where there is no certificate to send.
+/// The client's certificates and key; None if there is no certificate to send.
 pub(super) fn identity(parameters: &TlsParameters) -> Result<Option<Identity>, String> {
     let Some(path) = parameters.sslcert.as_deref() else {
         return Ok(None);
@@ -104,12 +104,12 @@ pub(super) fn identity(parameters: &TlsParameters) -> Result<Option<Identity>, S
 fn key(path: &Path, password: Option<&str>) -> Result<PrivateKeyDer<'static>, String> {
     let place = path.display();
     let Some(found) = metadata(path, "sslkey")? else {
-        return Err(format!("sslcert is there, but its sslkey {place} is not"));
+        return Err(format!("sslcert exists, but its sslkey {place} does not"));
     };
     check_permissions(&found).map_err(|problem| format!("sslkey {place} {problem}"))?;
     let bytes = fs::read(path).map_err(|error| format!("sslkey {place}: {error}"))?;
     if let Ok(key) = PrivateKeyDer::from_pem_slice(&bytes) {
-        // An old-style encrypted key has a plain key's label.
+        // A key encrypted in OpenSSL's old format has the same label as a plain key.
         if !contains(&bytes, b"Proc-Type: 4,ENCRYPTED") {
             return Ok(key);
         }
@@ -122,7 +122,7 @@ fn key(path: &Path, password: Option<&str>) -> Result<PrivateKeyDer<'static>, St
     if contains(&bytes, EncryptedPrivateKeyInfo::PEM_LABEL.as_bytes()) {
         return decrypt(&bytes, password).map_err(|problem| format!("sslkey {place} {problem}"));
     }
-    // libpq takes DER where PEM fails.
+    // libpq tries DER where PEM fails.
     PrivateKeyDer::try_from(bytes)
         .map_err(|_| format!("sslkey {place} holds no private key in PEM or DER"))
 }
@@ -142,7 +142,7 @@ fn decrypt(pem: &[u8], password: Option<&str>) -> Result<PrivateKeyDer<'static>,
     Ok(PrivatePkcs8KeyDer::from(key.as_bytes().to_vec()).into())
 }
 
-/// Nobody else may read a private key; root's may be lent to a group.
+/// A private key may be readable by its owner only; one that root owns also by its group.
 fn check_permissions(found: &Metadata) -> Result<(), &'static str> {
     if !found.is_file() {
         return Err("is not a regular file");
@@ -155,7 +155,7 @@ fn check_permissions(found: &Metadata) -> Result<(), &'static str> {
     }
 }
 
-/// None where the file, or a folder on the way to it, is not there.
+/// The bytes of a file; None if the file or a directory of its path does not exist.
 fn metadata(path: &Path, parameter: &str) -> Result<Option<Metadata>, String> {
     match fs::metadata(path) {
         Ok(found) => Ok(Some(found)),

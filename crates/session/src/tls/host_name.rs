@@ -1,10 +1,10 @@
-//! Whether a certificate is for the host that was asked for, by libpq's rule.
+//! Checks that a certificate is for the requested host, by libpq's rule.
 //!
-//! Enters: a certificate, the host as the user gave it. Leaves: yes, or the names it is for.
+//! Enters: a certificate, the host as the user gave it. Leaves: acceptance, or the names it is for.
 //! Never: looks a name up.
 //!
-//! The rule: names of the kind asked for (DNS or address) among the subject alternative names
-//! decide; where there are none of that kind, the common name does. `*.` stands for one label.
+//! The rule: the subject alternative names of the host's kind (DNS name or address) decide; if
+//! there are none of that kind, the common name decides. `*.` stands for one label.
 
 use std::net::IpAddr;
 
@@ -57,7 +57,7 @@ pub(super) fn check(certificate: &Certificate, host: &str) -> Result<(), String>
 }
 
 fn is_match(name: &str, host: &str) -> bool {
-    // A zero byte would hide the rest of a name from many readers.
+    // Programs that treat names as C strings would stop at a zero byte.
     if name.contains('\0') {
         return false;
     }

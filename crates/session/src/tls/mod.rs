@@ -1,8 +1,7 @@
 //! TLS by rustls, under libpq's rules.
 //!
 //! Enters: [`TlsParameters`] and a connected socket. Leaves: a [`TlsStream`] on which the server
-//! has proved what the parameters ask for. Never: trusts a certificate by rules of its own where
-//! libpq has one.
+//! has proved what the parameters require. Never: departs from libpq's rules of trust.
 
 mod certificate;
 mod chain;
@@ -34,7 +33,7 @@ use verifier::Verifier;
 
 const ALPN: &[u8] = b"postgresql";
 
-/// Everything a handshake needs, read from files once.
+/// All that a handshake needs, read from files once.
 #[derive(Debug)]
 pub(crate) struct Tls {
     config: Arc<ClientConfig>,
@@ -65,27 +64,23 @@ impl Tls {
             }
         };
         config.alpn_protocols = vec![ALPN.to_vec()];
-        // PostgreSQL hands out no tickets, and a cache would cost memory for each connection.
+        // PostgreSQL issues no session tickets, and a cache would cost memory per connection.
         config.resumption = Resumption::disabled();
         let server_name = ServerName::try_from(host.to_owned());
         config.enable_sni = parameters.sslsni && server_name.is_ok();
         Ok(Tls {
             config: Arc::new(config),
-            // Of use for SNI only: the verifier knows the host by itself, in libpq's way.
+            // Used for SNI only: the verifier checks the host by libpq's rule.
             server_name: server_name
                 .unwrap_or(ServerName::IpAddress(IpAddr::V4(Ipv4Addr::from([0; 4])))),
             needs_alpn: parameters.sslnegotiation == SslNegotiation::Direct,
         })
     }
 
-    pub(crate) fn shake_hands(
-        &self,
-        socket: TcpStream,
-        deadline: Instant,
-    ) -> io::Result<TlsStream> {
+    pub(crate) fn handshake(&self, socket: TcpStream, deadline: Instant) -> io::Result<TlsStream> {
         let connection = ClientConnection::new(Arc::clone(&self.config), self.server_name.clone())
             .map_err(io::Error::other)?;
-        let stream = TlsStream::shake_hands(connection, socket, deadline)?;
+        let stream = TlsStream::handshake(connection, socket, deadline)?;
         if self.needs_alpn && !stream.has_protocol(ALPN) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
@@ -99,7 +94,7 @@ impl Tls {
     }
 }
 
-/// Checked here, because rustls would look at more of the certificate than libpq does.
+/// Checks the key here, because rustls would check more of the certificate than libpq does.
 fn certified(
     provider: &CryptoProvider,
     chain: Vec<CertificateDer<'static>>,

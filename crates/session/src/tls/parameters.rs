@@ -1,6 +1,6 @@
-//! What libpq's `ssl…` and `channel_binding` parameters may say.
+//! libpq's `ssl…` and `channel_binding` parameters.
 //!
-//! Enters: the `tls` object of an endpoint, in libpq's own words. Leaves: [`TlsParameters`].
+//! Enters: the `tls` object of an endpoint, with libpq's names. Leaves: [`TlsParameters`].
 //! Never: reads a file, or shows `sslpassword`.
 
 use std::fmt;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-/// How much the server must prove before anything is told to it.
+/// How much the server must prove before anything is sent to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SslMode {
@@ -24,10 +24,10 @@ pub enum SslMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SslNegotiation {
-    /// Ask in PostgreSQL's protocol first.
+    /// Request TLS in PostgreSQL's protocol first.
     #[default]
     Postgres,
-    /// Begin with TLS; servers from 17 on understand that.
+    /// Begin with the TLS handshake; works with servers from 17 on.
     Direct,
 }
 
@@ -49,7 +49,7 @@ pub enum ChannelBinding {
     Require,
 }
 
-/// The versions libpq knows; those before 1.2 are not spoken here.
+/// The TLS versions that libpq knows; those before 1.2 are not supported here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum TlsVersion {
     #[serde(rename = "TLSv1")]
@@ -62,7 +62,7 @@ pub enum TlsVersion {
     V1_3,
 }
 
-/// libpq's parameters by their own names; a file that is not named is not looked for.
+/// libpq's parameters by their names; no default files are looked for.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TlsParameters {
@@ -106,14 +106,14 @@ impl SslMode {
         matches!(self, SslMode::VerifyCa | SslMode::VerifyFull)
     }
 
-    /// Whether a session without TLS will not do.
+    /// Whether a session without TLS is refused.
     pub(crate) fn demands_tls(self) -> bool {
         self.verifies() || self == SslMode::Require
     }
 }
 
 impl TlsParameters {
-    /// Why no session can be opened with these, whatever the server says.
+    /// Why these parameters contradict each other, if they do.
     pub(crate) fn contradiction(&self) -> Option<String> {
         if self.sslnegotiation == SslNegotiation::Direct && !self.sslmode.demands_tls() {
             return Some(format!(

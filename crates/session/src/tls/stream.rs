@@ -1,8 +1,8 @@
-//! A TLS connection, for those who wait and for an event loop.
+//! A TLS connection, for blocking use and for an event loop.
 //!
-//! Enters: a socket, plain bytes. Leaves: plain bytes that came encrypted. Never: waits in
-//! [`TlsStream::receive`], [`TlsStream::send`] or [`TlsStream::flush`], once the socket is set
-//! not to block.
+//! Enters: a socket, plain bytes to send. Leaves: received bytes, decrypted. Never: blocks in
+//! [`TlsStream::receive`], [`TlsStream::send`] or [`TlsStream::flush`] once the socket is
+//! non-blocking.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -19,22 +19,25 @@ pub struct TlsStream {
     pub(crate) socket: TcpStream,
 }
 
-/// What one [`TlsStream::receive`] brought.
+/// The result of one [`TlsStream::receive`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reception {
-    /// So many bytes, perhaps none; `is_drained` when the socket has no more for now.
-    Bytes { length: usize, is_drained: bool },
+    /// This many bytes, perhaps none; `is_socket_empty` if the socket has no more for now.
+    Bytes {
+        length: usize,
+        is_socket_empty: bool,
+    },
     /// The peer has ended the connection.
     Closed,
 }
 
 impl TlsStream {
-    pub(super) fn shake_hands(
+    pub(super) fn handshake(
         mut connection: ClientConnection,
         socket: TcpStream,
         deadline: Instant,
     ) -> io::Result<TlsStream> {
-        // A load sends whole messages whatever their length, and has its own limits.
+        // A load sends whole messages of any length, so rustls must not limit its buffer.
         connection.set_buffer_limit(None);
         let mut stream = TlsStream { connection, socket };
         while stream.connection.is_handshaking() || stream.connection.wants_write() {
@@ -60,12 +63,12 @@ impl TlsStream {
             Err(error) => return Err(error),
         }
         self.decrypt().inspect_err(|_| {
-            // The peer is told why; that it hears is not needed.
+            // Send the alert with the reason; whether the peer receives it does not matter.
             let _ = self.connection.write_tls(&mut self.socket);
         })
     }
 
-    /// The certificate that the server has shown.
+    /// The certificate that the server sent.
     pub(crate) fn server_certificate(&self) -> Option<&CertificateDer<'static>> {
         self.connection.peer_certificates()?.first()
     }
@@ -76,7 +79,7 @@ impl TlsStream {
 
     /// Decrypts what the socket has into `buffer`, without waiting.
     pub fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Reception> {
-        let mut is_drained = false;
+        let mut is_socket_empty = false;
         let mut length = 0;
         let mut failure = None;
         loop {
@@ -84,7 +87,7 @@ impl TlsStream {
             if room.is_empty() {
                 return Ok(Reception::Bytes {
                     length,
-                    is_drained: false,
+                    is_socket_empty: false,
                 });
             }
             match self.connection.reader().read(room) {
@@ -93,11 +96,11 @@ impl TlsStream {
                     continue;
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // The end: what came before it is handed over first, the end at the next call.
+                // End of the stream: bytes before it are returned first, the end at the next call.
                 _ if length > 0 => {
                     return Ok(Reception::Bytes {
                         length,
-                        is_drained: false,
+                        is_socket_empty: false,
                     });
                 }
                 Ok(_) => return Ok(Reception::Closed),
@@ -107,29 +110,34 @@ impl TlsStream {
                 Err(error) => return Err(error),
             }
             match failure {
-                // Told again at the next call.
+                // The next call reports it again.
                 Some(_) if length > 0 => {
                     return Ok(Reception::Bytes {
                         length,
-                        is_drained: false,
+                        is_socket_empty: false,
                     });
                 }
                 Some(error) => return Err(error),
-                None if is_drained => return Ok(Reception::Bytes { length, is_drained }),
+                None if is_socket_empty => {
+                    return Ok(Reception::Bytes {
+                        length,
+                        is_socket_empty,
+                    });
+                }
                 None => {}
             }
             let mut source = Source {
                 socket: &self.socket,
-                is_drained: &mut is_drained,
+                is_socket_empty: &mut is_socket_empty,
             };
             match self.connection.read_tls(&mut source) {
                 Ok(_) => failure = self.decrypt().err(),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => is_drained = true,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => is_socket_empty = true,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => failure = Some(error),
             }
             if self.connection.wants_write() {
-                // An answer of TLS itself; what does not go now goes with the next send.
+                // A message of TLS itself; what is not sent now goes with the next send.
                 let _ = self.flush();
             }
         }
@@ -141,7 +149,7 @@ impl TlsStream {
         self.flush()
     }
 
-    /// Sends what the socket takes of what is waiting; true if nothing is left.
+    /// Sends what the socket takes of the unsent bytes; true if all are sent.
     pub fn flush(&mut self) -> io::Result<bool> {
         while self.connection.wants_write() {
             match self.connection.write_tls(&mut self.socket) {
@@ -163,17 +171,17 @@ impl TlsStream {
     }
 }
 
-/// A read that is not filled has emptied the socket.
+/// Reads from the socket; a short read means that the socket is empty.
 struct Source<'a> {
     socket: &'a TcpStream,
-    is_drained: &'a mut bool,
+    is_socket_empty: &'a mut bool,
 }
 
 impl Read for Source<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.socket.read(buffer)?;
-        // After an end there is more to learn: that it is one.
-        *self.is_drained = length > 0 && length < buffer.len();
+        // After the end of the stream another read reports that end, so it is not empty.
+        *self.is_socket_empty = length > 0 && length < buffer.len();
         Ok(length)
     }
 }
@@ -182,7 +190,7 @@ impl Read for Source<'_> {
 impl Read for TlsStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match rustls::Stream::new(&mut self.connection, &mut self.socket).read(buffer) {
-            // Servers seldom say goodbye in TLS.
+            // Servers seldom send the TLS close alert.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
             other => other,
         }

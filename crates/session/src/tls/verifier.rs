@@ -1,6 +1,6 @@
-//! What rustls asks about a server's certificate.
+//! Verifies a server's certificate for rustls, by libpq's rules.
 //!
-//! Enters: certificates and signatures of a handshake. Leaves: accepted, or why not, in words.
+//! Enters: certificates and signatures of a handshake. Leaves: acceptance, or the reason against.
 //! Never: accepts a handshake that the certificate's key did not sign, whatever the sslmode.
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -16,10 +16,10 @@ use super::host_name;
 #[derive(Debug)]
 pub(super) struct Verifier {
     algorithms: WebPkiSupportedAlgorithms,
-    /// None where any certificate will do.
+    /// None if any certificate is accepted.
     roots: Option<Roots>,
     lists: Vec<OwnedCertRevocationList>,
-    /// The host that the certificate must be for, if it matters.
+    /// The host that the certificate must be for, if the mode checks it.
     host: Option<String>,
 }
 
@@ -53,7 +53,7 @@ impl ServerCertVerifier for Verifier {
     ) -> Result<ServerCertVerified, Error> {
         if let Some(roots) = &self.roots {
             roots
-                .vouch(end_entity, intermediates, &self.lists, self.algorithms, now)
+                .verify_chain(end_entity, intermediates, &self.lists, self.algorithms, now)
                 .map_err(Error::General)?;
         }
         if let Some(host) = &self.host {
@@ -69,7 +69,7 @@ impl ServerCertVerifier for Verifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        // Not by webpki, which would look at more of the certificate than its key.
+        // Not by webpki, which would check more of the certificate than its key.
         let (key, key_algorithm) = parse(cert)
             .and_then(|certificate| key_parts(&certificate))
             .map_err(Error::General)?;

@@ -132,7 +132,7 @@ impl Drop for Folder {
 
 /// What a server does with who comes.
 #[derive(Clone, Default)]
-pub struct Manner {
+pub struct Behaviour {
     pub tls: Option<Arc<ServerConfig>>,
     pub refuses_plain: bool,
     pub refuses_tls: bool,
@@ -167,13 +167,13 @@ pub fn tls(certified: &Certified, clients: Option<&Authority>, alpn: bool) -> Ar
 }
 
 /// Serves for as long as the process lives; returns what reaches it, for `tls` as given.
-pub fn serve(manner: Manner, tls: Value) -> Endpoint {
+pub fn serve(behaviour: Behaviour, tls: Value) -> Endpoint {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         for stream in listener.incoming() {
             // A client that gives up in a handshake is no failure of the server.
-            let _ = converse(&manner, stream.unwrap());
+            let _ = converse(&behaviour, stream.unwrap());
         }
     });
     let text = json!({
@@ -183,27 +183,28 @@ pub fn serve(manner: Manner, tls: Value) -> Endpoint {
     serde_json::from_value(text).unwrap()
 }
 
-fn converse(manner: &Manner, mut stream: TcpStream) -> std::io::Result<()> {
-    if manner.is_direct {
-        let connection = ServerConnection::new(Arc::clone(manner.tls.as_ref().unwrap())).unwrap();
+fn converse(behaviour: &Behaviour, mut stream: TcpStream) -> std::io::Result<()> {
+    if behaviour.is_direct {
+        let connection =
+            ServerConnection::new(Arc::clone(behaviour.tls.as_ref().unwrap())).unwrap();
         let mut stream = StreamOwned::new(connection, stream);
         start_up(&mut stream)?;
-        return answer(manner, &mut stream, true);
+        return answer(behaviour, &mut stream, true);
     }
     let first = start_up(&mut stream)?;
     if first != [0x04, 0xd2, 0x16, 0x2f] {
-        return answer(manner, &mut stream, false);
+        return answer(behaviour, &mut stream, false);
     }
-    let Some(config) = &manner.tls else {
+    let Some(config) = &behaviour.tls else {
         stream.write_all(b"N")?;
         start_up(&mut stream)?;
-        return answer(manner, &mut stream, false);
+        return answer(behaviour, &mut stream, false);
     };
     stream.write_all(b"S")?;
     let connection = ServerConnection::new(Arc::clone(config)).unwrap();
     let mut stream = StreamOwned::new(connection, stream);
     start_up(&mut stream)?;
-    answer(manner, &mut stream, true)
+    answer(behaviour, &mut stream, true)
 }
 
 fn start_up(stream: &mut impl Read) -> std::io::Result<Vec<u8>> {
@@ -215,7 +216,7 @@ fn start_up(stream: &mut impl Read) -> std::io::Result<Vec<u8>> {
 }
 
 fn answer(
-    manner: &Manner,
+    behaviour: &Behaviour,
     stream: &mut (impl Read + Write),
     is_encrypted: bool,
 ) -> std::io::Result<()> {
@@ -225,15 +226,15 @@ fn answer(
         [&b"E"[..], &length, body.as_bytes()].concat()
     };
     let refuses = if is_encrypted {
-        manner.refuses_tls
+        behaviour.refuses_tls
     } else {
-        manner.refuses_plain
+        behaviour.refuses_plain
     };
     if refuses {
         return stream.write_all(&error("28000"));
     }
     stream.write_all(b"R\0\0\0\x08\0\0\0\0")?;
-    if manner.has_no_database {
+    if behaviour.has_no_database {
         return stream.write_all(&error("3D000"));
     }
     let pid: i32 = if is_encrypted { 443 } else { 80 };

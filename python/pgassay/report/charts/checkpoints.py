@@ -1,7 +1,7 @@
 """Throughput around the start of a checkpoint.
 
 Enters: checkpoint effects. Leaves: a chart with a profile and its band per arm.
-Never: computes them.
+Never: computes a profile.
 """
 
 from __future__ import annotations

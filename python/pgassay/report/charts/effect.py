@@ -1,7 +1,7 @@
 """The effect, block by block.
 
-Enters: verdicts. Leaves: a chart with one row each: blocks as dots, mean and 95 % interval, zero
-and the band of effects too small to matter. Never: computes them.
+Enters: verdicts. Leaves: a chart with one row each: a dot per block, mean and 95 % interval, zero
+and the band of effects too small to matter. Never: computes an effect.
 """
 
 from __future__ import annotations
@@ -10,31 +10,31 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import Analysis, Comparison
+from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import interval_text, signed_percent
 from pgassay.report.charts.style import (
     BAND,
     DOT,
     INK,
     TONE_COLOURS,
+    TONES,
     axis,
     new_figure,
     note,
     plain,
 )
-from pgassay.report.headline import TONES
 
 _ROW_PX = 72
 _FITS_A_PHONE = 46
 """Characters of a label that leave room for the mean beside it at 380 px."""
 _DOTS_BELOW = 0.27
 _SPREAD = (0.0, 0.07, -0.07, 0.035, -0.035)
-"""Where dots lie across their row, in turn, so that near blocks do not hide each other."""
-_GROUND = (0.16, 0.42)
+"""Vertical offsets of neighbouring dots, so that near blocks do not hide each other."""
+_BACKGROUND = (0.16, 0.42)
 """How far a row's band reaches above and below its mean, in rows."""
 _WIDEST = 4.0
-"""An interval may stretch the axis to this many times what the dots need; then it runs out."""
+"""An interval may stretch the axis to this many times what the dots need; then it is cut."""
 
 
 def effect_chart(analysis: Analysis) -> go.Figure | None:
@@ -45,7 +45,7 @@ def effect_chart(analysis: Analysis) -> go.Figure | None:
     figure = new_figure(len(rows) * _ROW_PX + 64)
     margin = 100 * analysis.smallest_effect
     for at, comparison in enumerate(rows):
-        _draw_ground(figure, at, margin)
+        _draw_background(figure, at, margin)
         _draw_row(figure, at, comparison)
         _write_row(figure, at, _label(comparison, rows), signed_percent(comparison.effect_pct))
     figure.update_xaxes(
@@ -67,9 +67,9 @@ def runs_out(analysis: Analysis) -> bool:
     return any(c.ci95_pct and (c.ci95_pct[0] < low or c.ci95_pct[1] > high) for c in rows)
 
 
-def _draw_ground(figure: go.Figure, at: int, margin: float) -> None:
-    """The band and zero behind a row, leaving its label on clean paper."""
-    tall = {"y0": at - _GROUND[0], "y1": at + _GROUND[1], "layer": "below"}
+def _draw_background(figure: go.Figure, at: int, margin: float) -> None:
+    """The band and zero behind a row, but not behind its label."""
+    tall = {"y0": at - _BACKGROUND[0], "y1": at + _BACKGROUND[1], "layer": "below"}
     figure.add_shape(type="rect", x0=-margin, x1=margin, fillcolor=BAND, line={"width": 0}, **tall)
     figure.add_shape(type="line", x0=0, x1=0, line={"color": INK, "width": 1.2}, **tall)
 
@@ -88,7 +88,7 @@ def _draw_row(figure: go.Figure, at: int, comparison: Comparison) -> None:
         ],
         hovertemplate="%{customdata}<extra></extra>",
     )
-    said = f"mean {signed_percent(comparison.effect_pct)}<br>{interval_text(comparison)}"
+    hover = f"mean {signed_percent(comparison.effect_pct)}<br>{interval_text(comparison)}"
     if comparison.ci95_pct is not None:
         figure.add_scatter(
             x=[round(bound, 3) for bound in comparison.ci95_pct],
@@ -96,7 +96,7 @@ def _draw_row(figure: go.Figure, at: int, comparison: Comparison) -> None:
             mode="lines+markers",
             line={"color": colour, "width": 3.5},
             marker={"symbol": "line-ns", "size": 13, "line": {"color": colour, "width": 2}},
-            customdata=[said, said],
+            customdata=[hover, hover],
             hovertemplate="%{customdata}<extra></extra>",
         )
     figure.add_scatter(
@@ -104,7 +104,7 @@ def _draw_row(figure: go.Figure, at: int, comparison: Comparison) -> None:
         y=[at],
         mode="markers",
         marker={"color": colour, "size": 13, "symbol": "diamond"},
-        customdata=[said],
+        customdata=[hover],
         hovertemplate="%{customdata}<extra></extra>",
     )
 

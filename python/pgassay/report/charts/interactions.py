@@ -1,7 +1,7 @@
-"""Each factor's effect at every level of another.
+"""Each factor's effect at every level of another factor.
 
-Enters: simple effects. Leaves: a chart with one panel per pair of factors; lines that are not
-level are interactions. Never: computes them.
+Enters: simple effects. Leaves: a chart with one panel per pair of factors, where a line that is not
+level is an interaction. Never: computes an effect.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from pgassay.analysis.factorial_model import SimpleEffect
-from pgassay.analysis.metrics import METRICS
+from pgassay.analysis.compare.model import SimpleEffect
 from pgassay.analysis.model import (
     Analysis,
 )
+from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import interval_text, signed_percent
 from pgassay.report.charts.style import (
     BAND,
@@ -32,11 +32,11 @@ from pgassay.report.charts.style import (
 
 _PANEL_PX = 230
 _GAP_PX = 92
-"""For the axis of the panel above and the title of its own."""
+"""Room for the axis of the panel above and the title of the next."""
 _TOP_PX = 30
 _BOTTOM_PX = 54
 _MOST_PANELS = 6
-"""Pairs that are drawn; the table has them all."""
+"""Pairs that are drawn; the table has all."""
 _COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILLION)
 _APART = 0.05
 """Between lines of one panel, in levels, so that their intervals do not hide each other."""
@@ -45,7 +45,7 @@ Pair = tuple[str, str]
 
 
 def interaction_chart(analysis: Analysis) -> go.Figure | None:
-    """The chart, or None where no interaction could be seen."""
+    """The chart, or None where no interaction was estimated."""
     pairs: dict[Pair, list[SimpleEffect]] = {}
     for effect in analysis.simple_effects:
         if effect.estimate.effect_pct is not None:

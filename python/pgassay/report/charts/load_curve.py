@@ -9,17 +9,18 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import Analysis
+from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import quantity, signed_percent
 from pgassay.report.charts.quantiles import draw_with_band, name_lines, zero_and_margin
 from pgassay.report.charts.style import (
-    INK,
     ArmStyle,
     axis,
     level_colour,
+    mark,
     new_figure,
     plain,
+    shade,
     translucent,
 )
 
@@ -44,7 +45,7 @@ def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> go.F
                 hoverinfo="skip",
             )
         bounds = [band or (tps, tps) for tps, band in zip(curve.tps, curve.interval95, strict=True)]
-        # An interval that says nothing would squeeze all the others flat.
+        # A very wide interval would flatten all the others.
         highest = 3 * max(tps for each in curves for tps in each.tps)
         figure.add_scatter(
             x=list(curve.clients),
@@ -118,26 +119,8 @@ def by_load_chart(analysis: Analysis) -> go.Figure | None:
             f"{plain(effect.factor)} = {plain(effect.level)}",
         )
         for crossing in effect.crossings:
-            figure.add_shape(
-                type="rect",
-                yref="paper",
-                x0=crossing.low,
-                x1=crossing.high,
-                y0=0,
-                y1=1,
-                fillcolor=translucent(colour, 0.12),
-                line={"width": 0},
-                layer="below",
-            )
-            figure.add_shape(
-                type="line",
-                yref="paper",
-                x0=crossing.at,
-                x1=crossing.at,
-                y0=0,
-                y1=1,
-                line={"color": INK, "width": 1, "dash": "dot"},
-            )
+            shade(figure, crossing.low, crossing.high, colour=translucent(colour, 0.12))
+            mark(figure, crossing.at)
     metric = METRICS[analysis.metric]
     better = {"higher": " (↑ better)", "lower": " (↓ better)"}.get(metric.good, "")
     name_lines(figure, [effect.factor for effect in effects])
@@ -149,7 +132,7 @@ def by_load_chart(analysis: Analysis) -> go.Figure | None:
 
 
 def _highest(analysis: Analysis) -> float:
-    """Bands that say nothing are cut, or they would squeeze all the others flat."""
+    """Very wide bands are cut here, because they would flatten all the others."""
     values = [abs(v) for effect in analysis.by_load for v in effect.effect_pct]
     return 4 * max([*values, 100 * analysis.smallest_effect])
 

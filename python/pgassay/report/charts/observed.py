@@ -1,7 +1,7 @@
-"""The courses of an observation.
+"""An observation over time.
 
-Enters: what was observed. Leaves: charts on one time axis of UTC, absent where nothing was
-seen. Never: joins a line over a gap.
+Enters: what was observed. Leaves: charts on one time axis in UTC, None where nothing was sampled.
+Never: joins a line over a gap.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from itertools import pairwise
 
 import plotly.graph_objects as go
 
-from pgassay.analysis.metrics import WAIT_CLASSES
-from pgassay.analysis.observed import Course, Observed
+from pgassay.analysis.observation.summary import BinnedSeries, ObservationSummary
+from pgassay.analysis.reading.metrics import WAIT_CLASSES
 from pgassay.report.charts.style import (
-    BAND,
     BLUE,
     CLASS_COLOURS,
     GREEN,
@@ -26,6 +25,7 @@ from pgassay.report.charts.style import (
     axis,
     new_figure,
     plain,
+    shade,
     translucent,
 )
 
@@ -46,16 +46,19 @@ _BYTES: Sequence[_Drawn] = (
 _BEHIND: Sequence[_Drawn] = (("replay_lag_ms", "replay", VERMILLION),)
 
 
-def observed_charts(observed: Observed) -> dict[str, go.Figure]:
-    """Name → chart; one with nothing to show is absent."""
-    found = {
-        "throughput": _throughput(observed),
-        "sessions": _sessions(observed),
-        "processors": _lines(observed, "percent of the host’s processors", _PROCESSORS),
-        "standby": _lines(observed, "milliseconds behind the primary", _BEHIND),
-        "disks": _lines(observed, "MB per second", _BYTES, divisor=_MB),
-    }
-    return {name: figure for name, figure in found.items() if figure is not None}
+def processors_chart(observed: ObservationSummary) -> go.Figure | None:
+    """How busy the host's processors were."""
+    return _lines(observed, "percent of the host’s processors", _PROCESSORS)
+
+
+def standby_chart(observed: ObservationSummary) -> go.Figure | None:
+    """How far replay was behind the primary."""
+    return _lines(observed, "milliseconds behind the primary", _BEHIND)
+
+
+def disks_chart(observed: ObservationSummary) -> go.Figure | None:
+    """Bytes read and written, and WAL."""
+    return _lines(observed, "MB per second", _BYTES, divisor=_MB)
 
 
 def moment(time_ns: int) -> str:
@@ -63,34 +66,24 @@ def moment(time_ns: int) -> str:
     return datetime.fromtimestamp(time_ns / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
 
 
-def _middles(observed: Observed) -> list[str]:
+def _middles(observed: ObservationSummary) -> list[str]:
     edges = observed.edges_ns
     return [moment((a + b) // 2) for a, b in pairwise(edges)]
 
 
-def _figure(observed: Observed, title: str) -> go.Figure:
+def _figure(observed: ObservationSummary, title: str) -> go.Figure:
     figure = new_figure(_HEIGHT_PX, hovermode="x unified")
     extent = [moment(observed.start_ns), moment(observed.end_ns)]
     figure.update_layout(
         xaxis=axis("", type="date", range=extent), yaxis=axis(title, rangemode="tozero")
     )
     for start, end in observed.gaps_ns:
-        figure.add_shape(
-            type="rect",
-            xref="x",
-            yref="paper",
-            x0=moment(start),
-            x1=moment(end),
-            y0=0,
-            y1=1,
-            fillcolor=BAND,
-            line_width=0,
-            layer="below",
-        )
+        shade(figure, moment(start), moment(end))
     return figure
 
 
-def _throughput(observed: Observed) -> go.Figure | None:
+def throughput_chart(observed: ObservationSummary) -> go.Figure | None:
+    """Commits and rollbacks per second, with the checkpoints."""
     if "tps" not in observed.courses:
         return None
     figure = _figure(observed, "commits per second")
@@ -99,7 +92,7 @@ def _throughput(observed: Observed) -> go.Figure | None:
         _line(figure, observed, observed.courses["rollbacks"], "rollbacks/s", VERMILLION)
     top = max((value or 0.0 for value in observed.courses["tps"]), default=0.0)
     figure.add_scatter(
-        # One that was under way at first stands at the edge.
+        # A checkpoint that began before the observation is drawn at its start.
         x=[moment(max(row["started_ns"], observed.start_ns)) for row in observed.checkpoints],
         y=[top * 1.06] * len(observed.checkpoints),
         mode="markers",
@@ -111,7 +104,8 @@ def _throughput(observed: Observed) -> go.Figure | None:
     return figure
 
 
-def _sessions(observed: Observed) -> go.Figure | None:
+def sessions_chart(observed: ObservationSummary) -> go.Figure | None:
+    """Average active sessions, stacked by wait class."""
     if not observed.sessions:
         return None
     figure = _figure(observed, "average active sessions")
@@ -136,7 +130,7 @@ def _sessions(observed: Observed) -> go.Figure | None:
 
 
 def _lines(
-    observed: Observed, title: str, drawn: Sequence[_Drawn], divisor: float = 1.0
+    observed: ObservationSummary, title: str, drawn: Sequence[_Drawn], divisor: float = 1.0
 ) -> go.Figure | None:
     present = [one for one in drawn if one[0] in observed.courses]
     if not present:
@@ -150,8 +144,8 @@ def _lines(
 
 def _line(
     figure: go.Figure,
-    observed: Observed,
-    course: Course,
+    observed: ObservationSummary,
+    course: BinnedSeries,
     label: str,
     colour: str,
     divisor: float = 1.0,

@@ -1,7 +1,7 @@
 """How much each quantile of latency differs.
 
 Enters: the shift functions of whole trials. Leaves: a chart with a line and a band per level.
-Never: computes them; those by step are in analysis.json.
+Never: computes a shift.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from pgassay.analysis.curves_model import Interval
 from pgassay.analysis.model import Analysis
+from pgassay.analysis.statistics.values import Interval
 from pgassay.findings.wording import signed_percent
 from pgassay.report.charts.style import (
     BAND,
@@ -66,14 +66,14 @@ def quantiles_chart(analysis: Analysis) -> go.Figure | None:
 
 
 def name_lines(figure: go.Figure, factors: Sequence[str]) -> None:
-    """A key where several factors' levels share a chart: the arms' colours then tell nothing."""
+    """A key where levels of several factors share a chart, where arms' colours do not apply."""
     if len(set(factors)) > 1:
         key = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
         figure.update_layout(showlegend=True, legend=key, margin={"t": 40})
 
 
 def zero_and_margin(figure: go.Figure, margin: float) -> None:
-    """The line of no difference, in the band of those too small to matter."""
+    """The line of no difference, and the band of differences too small to matter."""
     wide = {"xref": "paper", "x0": 0, "x1": 1, "layer": "below"}
     figure.add_shape(type="rect", y0=-margin, y1=margin, fillcolor=BAND, line={"width": 0}, **wide)
     figure.add_shape(type="line", y0=0, y1=0, line={"color": INK, "width": 1.2}, **wide)

@@ -1,7 +1,7 @@
-"""Every round of slices, in the order of time.
+"""The difference in every round of slices, in the order of time.
 
-Enters: an analysis. Leaves: a chart of the rounds' differences, blocks shaded in turn, so that an
-effect that comes and goes, or differs between trials, is seen. Never: fits a trend.
+Enters: an Analysis. Leaves: a chart, every other block shaded: it shows an effect that changes over
+time or differs between trials. Never: fits a trend.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _HEIGHT_PX = 300
 
 
 def rounds_chart(analysis: Analysis) -> go.Figure | None:
-    """The chart, or None where arms do not take turns."""
+    """The chart, or None where arms do not alternate."""
     if not analysis.round_effects:
         return None
     figure = new_figure(_HEIGHT_PX)

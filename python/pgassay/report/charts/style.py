@@ -1,7 +1,8 @@
 """What all charts share: colours, type, margins, and safe text.
 
-Enters: names as users wrote them. Leaves: plotly properties.
-Never: draws. Inks are mid-tones legible on white and on black; style.css sharpens them to the
+Enters: names as users wrote them. Leaves: plotly properties. Never: draws.
+
+Colours are mid-tones, legible on white and on black; style.css adapts text and lines to the
 reader's colour scheme.
 """
 
@@ -14,10 +15,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from pgassay.analysis.model import Verdict
 from pgassay.plan.model import Arm
 
-# Okabe & Ito, "Color Universal Design" (2008), without black and yellow, which vanish on a dark
-# and on a light page.
+# Okabe & Ito, "Color Universal Design" (2008), without black and yellow, which are invisible on a
+# dark and on a light page.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 VERMILLION, SKY, GREY = "#D55E00", "#56B4E9", "#8C8C8C"
 
@@ -37,6 +39,15 @@ CLASS_COLOURS = {
     "ipc": SKY,
     "other": "#7A6A58",
 }
+TONES = {
+    Verdict.BETTER: "better",
+    Verdict.WORSE: "worse",
+    Verdict.EQUIVALENT: "same",
+    Verdict.NEGLIGIBLE: "same",
+    Verdict.UNDECIDED: "undecided",
+    Verdict.CALIBRATION: "measured",
+}
+"""Verdict → the class name that style.css colours."""
 TONE_COLOURS = {
     "better": "#14905F",
     "worse": "#C8401F",
@@ -59,14 +70,14 @@ class ArmStyle:
     id: str
     label: str
     short: str
-    """Its levels alone where there are several factors, whose names `short_title` gives."""
+    """Its label; with several factors only its levels, joined by dots."""
     colour: str
     dash: str
     symbol: str
 
 
 def arm_styles(arms: Sequence[Arm]) -> dict[str, ArmStyle]:
-    """Arm id → its look; past seven arms colours come again with another dash and symbol."""
+    """Arm id → its look; from the eighth arm on, colours repeat with another dash and symbol."""
     styles = {}
     for index, arm in enumerate(arms):
         turn, place = divmod(index, len(ARM_COLOURS))
@@ -82,7 +93,7 @@ def arm_styles(arms: Sequence[Arm]) -> dict[str, ArmStyle]:
 
 
 def level_colour(index: int) -> str:
-    """Of the index-th comparison with a baseline; the baseline arm has the first colour."""
+    """The colour of the index-th comparison; the first colour is the baseline arm's."""
     return ARM_COLOURS[(index + 1) % len(ARM_COLOURS)]
 
 
@@ -92,7 +103,7 @@ def plain(text: str) -> str:
 
 
 def translucent(colour: str, opacity: float) -> str:
-    """The same colour, see-through."""
+    """The same colour, transparent."""
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red},{green},{blue},{opacity:g})"
 
@@ -135,3 +146,19 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
 def note(text: str, **more: Any) -> dict[str, Any]:
     """A small text without an arrow."""
     return {"text": text, "showarrow": False, "font": {"size": 12}, **more}
+
+
+def shade(figure: go.Figure, start: Any, end: Any, top: float = 1.0, colour: str = BAND) -> None:
+    """A stretch of the horizontal axis behind the lines."""
+    figure.add_shape(
+        type="rect", xref="x", yref="paper", x0=start, x1=end, y0=0, y1=top, fillcolor=colour,
+        line_width=0, layer="below",
+    )  # fmt: skip
+
+
+def mark(figure: go.Figure, at: float, top: float = 1.0) -> None:
+    """A dotted vertical line."""
+    dotted = {"color": INK, "width": 1, "dash": "dot"}
+    figure.add_shape(
+        type="line", xref="x", yref="paper", x0=at, x1=at, y0=0, y1=top, line=dotted, layer="below"
+    )

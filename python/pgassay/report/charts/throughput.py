@@ -1,8 +1,8 @@
 """Throughput, second by second.
 
 Enters: the trials' series. Leaves: a chart with a thin line per trial, a thick one per arm, the
-warm-up shaded and checkpoints as ticks above. Never: smooths; long runs are thinned to every n-th
-second, which `thinning` tells.
+warm-up shaded and checkpoints as ticks above. Never: smooths; of long runs every n-th second is
+drawn (`thinning`).
 """
 
 from __future__ import annotations
@@ -11,30 +11,30 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from pgassay.analysis.series import TrialSeries, mean_by_second
+from pgassay.analysis.measures.chart_series import ChartSeries, mean_by_second
 from pgassay.plan.model import Plan
 from pgassay.report.charts.style import (
-    BAND,
-    INK,
     ArmStyle,
     axis,
+    mark,
     new_figure,
     note,
     plain,
+    shade,
     translucent,
 )
 
 _MOST_POINTS = 20_000
-"""Points of thin lines a browser draws without effort."""
+"""Points of thin lines that a browser draws quickly."""
 _RUG_PX = 72
-"""What the rows of checkpoints may take together."""
+"""The greatest height of all rows of checkpoints."""
 _PLOT_PX = 330
 _LABELLED_STEPS = 3
 """Up to so many steps the word "clients" fits beside each number."""
 
 
 def throughput_chart(
-    series: Sequence[TrialSeries], plan: Plan, styles: Mapping[str, ArmStyle]
+    series: Sequence[ChartSeries], plan: Plan, styles: Mapping[str, ArmStyle]
 ) -> go.Figure | None:
     """The chart, or None where no trial has a second."""
     drawn = [trial for trial in series if trial.offset_s and trial.arm in styles]
@@ -65,13 +65,13 @@ def throughput_chart(
     return figure
 
 
-def thinning(series: Sequence[TrialSeries]) -> int:
+def thinning(series: Sequence[ChartSeries]) -> int:
     """Every which second of a trial is drawn; 1 is all."""
     return 1 + sum(len(trial.offset_s) for trial in series) // _MOST_POINTS
 
 
 def _draw_trials(
-    figure: go.Figure, series: Sequence[TrialSeries], styles: Mapping[str, ArmStyle]
+    figure: go.Figure, series: Sequence[ChartSeries], styles: Mapping[str, ArmStyle]
 ) -> None:
     every = thinning(series)
     opacity = 0.45 if len(series) <= 12 else 0.3
@@ -91,7 +91,7 @@ def _draw_trials(
 
 def _draw_means(
     figure: go.Figure,
-    series: Sequence[TrialSeries],
+    series: Sequence[ChartSeries],
     arms: Sequence[str],
     styles: Mapping[str, ArmStyle],
 ) -> None:
@@ -112,7 +112,7 @@ def _draw_means(
 
 def _draw_checkpoints(
     figure: go.Figure,
-    series: Sequence[TrialSeries],
+    series: Sequence[ChartSeries],
     arms: Sequence[str],
     styles: Mapping[str, ArmStyle],
 ) -> None:
@@ -145,53 +145,32 @@ def _rug_row_px(arms: Sequence[str]) -> int:
 
 
 def _span(start: float, end: float | None) -> str:
-    return f"{start:.1f} s, end not seen" if end is None else f"{start:.1f} to {end:.1f} s"
+    return f"{start:.1f} s, end unknown" if end is None else f"{start:.1f} to {end:.1f} s"
 
 
-def _shade(figure: go.Figure, series: Sequence[TrialSeries], plan: Plan, top: float) -> None:
+def _shade(figure: go.Figure, series: Sequence[ChartSeries], plan: Plan, top: float) -> None:
     first = min(trial.offset_s[0] for trial in series)
     if first < 0:
-        figure.add_shape(
-            type="rect",
-            xref="x",
-            yref="paper",
-            x0=first,
-            x1=0,
-            y0=0,
-            y1=top,
-            fillcolor=BAND,
-            line_width=0,
-            layer="below",
-        )
+        shade(figure, first, 0, top)
         figure.add_annotation(
             note("warm-up", x=first, xanchor="left", y=0, yref="paper", yanchor="bottom", xshift=3)
         )
     measured = [step for step in plan.steps if step.measured]
     levels = plan.step_levels()
     begin = 0.0
-    # Shuffled steps have their edges elsewhere in every block: one drawing cannot label them.
-    told_apart = len(measured) > 1 and plan.order == "ordered"
-    for index, step in enumerate(measured if told_apart else ()):
+    # Shuffled steps begin at other times in every block, so they cannot be labelled.
+    are_labelled = len(measured) > 1 and plan.order == "ordered"
+    for index, step in enumerate(measured if are_labelled else ()):
         few = len(measured) <= _LABELLED_STEPS or index == 0
         text = f"{levels[index]:g} {plan.step_unit}" if few else f"{levels[index]:g}"
-        figure.add_shape(
-            type="line",
-            xref="x",
-            yref="paper",
-            x0=begin,
-            x1=begin,
-            y0=0,
-            y1=top,
-            line={"color": INK, "width": 1, "dash": "dot"},
-            layer="below",
-        )
+        mark(figure, begin, top)
         figure.add_annotation(
             note(text, x=begin, xanchor="left", y=top, yref="paper", yanchor="top", xshift=3)
         )
         begin += step.duration_s
 
 
-def _extent(series: Sequence[TrialSeries]) -> tuple[float, float]:
+def _extent(series: Sequence[ChartSeries]) -> tuple[float, float]:
     first = min(trial.offset_s[0] for trial in series)
     last = max(trial.offset_s[-1] for trial in series)
     room = 0.01 * (last - first) or 0.5

@@ -1,7 +1,7 @@
-"""Every trial in the order it ran.
+"""The primary metric of every trial, in the order they ran.
 
-Enters: the trials' measures. Leaves: a chart of the primary metric by trial, blocks shaded in
-turn, so that drift and the drawn order are seen. Never: fits a trend.
+Enters: the trials' measures. Leaves: a chart, every other block shaded: it shows drift and the
+random order. Never: fits a trend.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from pgassay.analysis.metrics import METRICS
 from pgassay.analysis.model import Analysis, TrialMeasures
+from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import quantity
 from pgassay.report.charts.style import BAND, ArmStyle, axis, new_figure, plain, translucent
 
@@ -25,7 +25,7 @@ def trial_order_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> go.
     trials = [t for t in analysis.trials if t.arm in styles and _value(t, metric.name) is not None]
     if not trials:
         return None
-    # Numbers have gaps: a trial run again lies beyond the plan's last.
+    # A repeated trial has a number beyond the plan's last, so numbers have gaps.
     places = {trial.number: place for place, trial in enumerate(trials, start=1)}
     figure = new_figure(_HEIGHT_PX)
     for arm, style in styles.items():

@@ -1,19 +1,16 @@
 """Where a transaction's time goes.
 
-Enters: the arms' means and the trials' wait events. Leaves: a stacked bar per arm, and the rows of
-the tables beside it. Never: samples or classifies waits.
+Enters: the arms' means. Leaves: a stacked bar per arm. Never: samples or classifies waits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from pgassay.analysis.metrics import METRICS, WAIT_CLASSES, WaitClass
 from pgassay.analysis.model import Analysis, ArmSummary
-from pgassay.analysis.series import TrialSeries
+from pgassay.analysis.reading.metrics import METRICS, WAIT_CLASSES, WaitClass
 from pgassay.findings.wording import quantity
 from pgassay.report.charts.style import (
     CLASS_COLOURS,
@@ -26,31 +23,11 @@ from pgassay.report.charts.style import (
 )
 
 _ROW_PX = 66
-_MOST_EVENTS = 8
-_FEWEST_SESSIONS = 0.005
-"""Average active sessions below which an event would be shown as zero."""
-
-
-@dataclass(frozen=True)
-class ClassRow:
-    """One wait class: its colour in the chart, and its milliseconds in each arm."""
-
-    title: str
-    colour: str
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class EventRow:
-    """One wait event, and its average active sessions in each arm."""
-
-    event: str
-    values: tuple[str, ...]
 
 
 def waits_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> go.Figure | None:
     """The chart, or None where no wait was sampled."""
-    classes = _present(analysis)
+    classes = present_classes(analysis)
     if not classes:
         return None
     arms = analysis.arms
@@ -60,7 +37,7 @@ def waits_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> go.Figure
     rows = list(range(len(arms)))
     for wait_class in classes:
         metric = METRICS[wait_class.metric]
-        values = [_mean(arm, wait_class) for arm in arms]
+        values = [mean_of(arm, wait_class) for arm in arms]
         figure.add_bar(
             x=[round(value, 6) for value in values],
             y=rows,
@@ -99,57 +76,11 @@ def waits_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> go.Figure
     return figure
 
 
-def class_rows(analysis: Analysis) -> tuple[ClassRow, ...]:
-    """The chart's legend, with the numbers."""
-    return tuple(
-        ClassRow(
-            wait_class.title,
-            CLASS_COLOURS.get(wait_class.name, GREY),
-            tuple(
-                quantity(_mean(arm, wait_class), METRICS[wait_class.metric])
-                for arm in analysis.arms
-            ),
-        )
-        for wait_class in _present(analysis)
-    )
+def present_classes(analysis: Analysis) -> list[WaitClass]:
+    """Wait classes in which any arm spent time."""
+    return [c for c in WAIT_CLASSES if any(mean_of(arm, c) > 0.0 for arm in analysis.arms)]
 
 
-def event_rows(analysis: Analysis, series: Sequence[TrialSeries]) -> tuple[EventRow, ...]:
-    """The largest wait events of any arm, averaged over its trials."""
-    return _largest(analysis, [(trial.arm, trial.events) for trial in series])
-
-
-def sampled_rows(
-    analysis: Analysis, series: Sequence[TrialSeries]
-) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The same as pg_wait_sampling counted them; empty where it is not there."""
-    found = [(trial.arm, trial.sampled_waits) for trial in series if trial.sampled_waits]
-    return tuple((row.event, row.values) for row in _largest(analysis, found))
-
-
-def _largest(
-    analysis: Analysis, trials: Sequence[tuple[str, Mapping[str, float]]]
-) -> tuple[EventRow, ...]:
-    by_arm = {arm.id: [events for own, events in trials if own == arm.id] for arm in analysis.arms}
-    names = {name for own in by_arm.values() for events in own for name in events}
-    means = {
-        name: [
-            sum(events.get(name, 0.0) for events in own) / max(len(own), 1)
-            for own in by_arm.values()
-        ]
-        for name in names
-    }
-    ranked = sorted(means.items(), key=lambda item: (-max(item[1]), item[0]))
-    return tuple(
-        EventRow(name, tuple(f"{value:.2f}" for value in values))
-        for name, values in ranked[:_MOST_EVENTS]
-        if max(values) >= _FEWEST_SESSIONS
-    )
-
-
-def _present(analysis: Analysis) -> list[WaitClass]:
-    return [c for c in WAIT_CLASSES if any(_mean(arm, c) > 0.0 for arm in analysis.arms)]
-
-
-def _mean(arm: ArmSummary, wait_class: WaitClass) -> float:
+def mean_of(arm: ArmSummary, wait_class: WaitClass) -> float:
+    """Milliseconds per transaction."""
     return arm.means.get(wait_class.metric, 0.0)

@@ -22,7 +22,7 @@ class LogClock:
     """Reads stamps of one log.
 
     `abbreviations` are those of log_timezone in the course of a year, each with its seconds east
-    of Greenwich, as the server itself tells them.
+    of Greenwich, as the server itself reports them.
     """
 
     def __init__(self, abbreviations: Mapping[str, int] | None = None) -> None:

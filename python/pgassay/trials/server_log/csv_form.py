@@ -12,8 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from pgassay.trials.server_log.clock import LogClock
-from pgassay.trials.server_log.entry import Entry, decoded, severity_of
-from pgassay.trials.server_log.lines import LONGEST_LINE, LineBuffer
+from pgassay.trials.server_log.entry import LONGEST_LINE, Entry, LineBuffer, decoded, severity_of
 
 # PostgreSQL 13 has 24 columns, 14 and later 26; the manual: "Using CSV-Format Log Output".
 _TIME, _USER, _DATABASE, _PID, _SEVERITY, _SQLSTATE, _MESSAGE, _BACKEND = 0, 1, 2, 3, 11, 12, 13, 23

@@ -1,7 +1,8 @@
-"""One entry of a server's log, whatever form it was written in.
+"""One entry of a server's log, whatever form it was written in; whole lines out of pieces.
 
-Enters: words of a log. Leaves: `Entry` values, severities in English; texts out of bytes.
-Never: keeps the details, context or statement of an entry: those hold data.
+Enters: bytes as they are read, words of a log. Leaves: lines, texts out of bytes, `Entry` values
+with severities in English. Never: keeps the details, context or statement of an entry: those hold
+data.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Entry:
     """In English: LOG, ERROR and so on."""
     sqlstate: str | None
     message: str
-    """Its lines; whoever keeps it must know that it holds no data."""
+    """Its lines. They may hold data of users: never store them unless a pattern rules that out."""
     database: str | None
     backend_type: str | None
     of_session: bool
@@ -44,11 +45,9 @@ class Form(Protocol):
 
     def feed(self, data: bytes) -> Iterator[Entry]:
         """The entries that are complete with these further bytes."""
-        ...
 
     def finish(self) -> Iterator[Entry]:
         """The file has ended: what was held back. Another file may follow."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -107,3 +106,34 @@ def without_sqlstate(message: str) -> tuple[str | None, str]:
     """log_error_verbosity = verbose puts the SQLSTATE before the message."""
     match = _VERBOSE.match(message)
     return (match[1], message[match.end() :]) if match else (None, message)
+
+
+LONGEST_LINE = 1 << 20
+
+
+class LineBuffer:
+    """Cuts pieces into lines; a line without its end waits for the next piece."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._passing_over = False
+        self.too_long = 0
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """The lines that end in these bytes."""
+        *whole, rest = (self._rest + data).split(b"\n")
+        for line in whole:
+            if self._passing_over:
+                self._passing_over = False
+            else:
+                yield line.removesuffix(b"\r")
+        self._rest = rest
+        if len(rest) > LONGEST_LINE:
+            self._rest = b""
+            self.too_long += not self._passing_over
+            self._passing_over = True
+
+    def finish(self) -> bytes:
+        """What the file ends with, after its last line end."""
+        rest, self._rest, self._passing_over = self._rest, b"", False
+        return rest

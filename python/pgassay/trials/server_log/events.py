@@ -1,4 +1,4 @@
-"""What happened on the server, as its log tells it.
+"""What happened on the server, by its log.
 
 Enters: entries. Leaves: `LogEvent` values, those that come in masses summed by the second.
 Never: grows with the load: a server that logs every statement gives as many rows as seconds.
@@ -7,10 +7,10 @@ Never: grows with the load: a server that logs every statement gives as many row
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pgassay.trials.server_log.entry import Entry
-from pgassay.trials.server_log.messages import Told, often_told, told
+from pgassay.trials.server_log.messages import Recognised, frequent_kinds, recognise
 
 _FAILURES = ("ERROR", "FATAL", "PANIC")
 _SECOND = 10**9
@@ -53,10 +53,10 @@ class EventTally:
         """Events beyond the most that are kept."""
 
     def add(self, entry: Entry) -> None:
-        """One entry, whatever it tells."""
+        """Count one entry, and keep its event if it is one."""
         self.entries += 1
         failed = entry.severity in _FAILURES
-        found = Told("error") if failed else told(entry)
+        found = Recognised("error") if failed else recognise(entry)
         if found is None:
             return
         if entry.time_ns is None:
@@ -79,7 +79,7 @@ class EventTally:
             pid=entry.pid,
             figures=found.figures,
         )
-        if failed or found.kind in often_told():
+        if failed or found.kind in frequent_kinds():
             self._sum(event)
         else:
             self._single.append(event)
@@ -104,15 +104,5 @@ def _both(before: LogEvent, event: LogEvent) -> LogEvent:
             before.figures.get(f"{name}_max", before.figures.get(name, value)), value
         )
         figures[name] = before.figures.get(name, 0.0) + value
-    return LogEvent(
-        time_ns=min(before.time_ns, event.time_ns),
-        kind=event.kind,
-        object=event.object,
-        severity=event.severity,
-        sqlstate=event.sqlstate,
-        database=event.database,
-        backend_type=event.backend_type,
-        pid=None,
-        count=before.count + event.count,
-        figures=figures,
-    )
+    first_ns, count = min(before.time_ns, event.time_ns), before.count + event.count
+    return replace(event, time_ns=first_ns, pid=None, count=count, figures=figures)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from pgassay.trials.server_log.log_files import LogFiles, OpenFiles, Seen
+from pgassay.trials.server_log.log_files import FileState, LogFiles, OpenFiles
 
 PIECE = 1 << 20
 MOST_AT_A_TIME = 32 << 20
@@ -32,12 +32,12 @@ class LogFollower:
         with files.opened() as opened:
             self._seen = dict(opened.listing())
             if first not in self._seen:
-                self._seen[first] = Seen(_end_of(opened, first), 0)
+                self._seen[first] = FileState(_end_of(opened, first), 0)
         self._read_to = {name: seen.size for name, seen in self._seen.items()}
         self.passed_over = 0
         """Bytes beyond the bound, left unread."""
         self.cut_short = 0
-        """How often the file that was read last had lost what it held, or was gone: something else
+        """How often the file that was read last was truncated or gone: another program
         than the server truncated or removed it, and what came between is not known."""
 
     def pieces(self) -> Iterator[bytes | None]:
@@ -80,7 +80,7 @@ class LogFollower:
                     self._seen[name] = listing[name]
             self._seen, self._reading = dict(listing), now
 
-    def _to_read(self, listing: Mapping[str, Seen], now: str) -> list[str]:
+    def _to_read(self, listing: Mapping[str, FileState], now: str) -> list[str]:
         """The file read last, those filled since, the present one."""
         filled = [
             name
@@ -94,7 +94,7 @@ class LogFollower:
         first = [self._reading] if self._reading in listing or not listing else []
         return list(dict.fromkeys([*first, *filled, now]))
 
-    def _begin_at(self, name: str, listing: Mapping[str, Seen]) -> int:
+    def _begin_at(self, name: str, listing: Mapping[str, FileState]) -> int:
         position = self._read_to.get(name, 0)
         if name in listing and listing[name].size < position:
             return 0  # it was begun anew

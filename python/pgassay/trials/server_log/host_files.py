@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.errors import TargetError
-from pgassay.target.account import last_line
-from pgassay.target.host import Host
-from pgassay.trials.server_log.log_files import LogUnreadable, OpenFiles, Seen
+from pgassay.server.hosts.account import last_line
+from pgassay.server.hosts.host import Host
+from pgassay.trials.server_log.log_files import FileState, LogUnreadable, OpenFiles
 
 # Names never pass a command line, which has a limit. Neither a link nor what it leads to is a file.
 _LISTING = (
@@ -92,7 +92,7 @@ class HostFiles:
     def current(self) -> str | None:
         return self._current()
 
-    def listing(self) -> Mapping[str, Seen]:
+    def listing(self) -> Mapping[str, FileState]:
         done = self._host.run(["sh", "-c", _LISTING, "sh", self._directory])
         # A file that goes while it is listed is an error of find's, and none of ours.
         if done.returncode and not done.stdout:
@@ -105,7 +105,9 @@ class HostFiles:
             owner, size, modified, name = words
             if int(owner) == self._owner:
                 seconds, _, rest = modified.partition(".")
-                found[name] = Seen(int(size), int(seconds) * 10**9 + int(rest[:9].ljust(9, "0")))
+                found[name] = FileState(
+                    int(size), int(seconds) * 10**9 + int(rest[:9].ljust(9, "0"))
+                )
         return found
 
     def read(self, name: str, offset: int, length: int) -> bytes:

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pgassay.trials.server_log.clock import LogClock
-from pgassay.trials.server_log.entry import Entry, decoded, severity_of
-from pgassay.trials.server_log.lines import LineBuffer
+from pgassay.trials.server_log.entry import Entry, LineBuffer, decoded, severity_of
 
 
 class JsonForm:

@@ -17,8 +17,8 @@ from typing import Protocol
 import psycopg
 
 from pgassay.errors import TargetError
-from pgassay.target.protocol import Connection
-from pgassay.target.statements import statement
+from pgassay.server.protocol import Connection
+from pgassay.server.statements import statement
 
 
 class LogUnreadable(Exception):
@@ -26,7 +26,7 @@ class LogUnreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class FileState:
     """A file as a listing shows it."""
 
     size: int
@@ -36,17 +36,14 @@ class Seen:
 class OpenFiles(Protocol):
     """The directory, for the time of one reading."""
 
-    def listing(self) -> Mapping[str, Seen]:
+    def listing(self) -> Mapping[str, FileState]:
         """What there is."""
-        ...
 
     def read(self, name: str, offset: int, length: int) -> bytes:
         """At most `length` bytes; fewer at the end of the file."""
-        ...
 
     def current(self) -> str | None:
         """The file that is written to now, where the server says so."""
-        ...
 
 
 class LogFiles(Protocol):
@@ -68,14 +65,14 @@ class LocalFiles:
     def current(self) -> str | None:
         return self._current()
 
-    def listing(self) -> Mapping[str, Seen]:
+    def listing(self) -> Mapping[str, FileState]:
         found = {}
         try:
             for entry in os.scandir(self._directory):
                 if entry.is_file(follow_symlinks=False):
                     status = entry.stat(follow_symlinks=False)
                     if status.st_uid == self._owner:
-                        found[entry.name] = Seen(status.st_size, status.st_mtime_ns)
+                        found[entry.name] = FileState(status.st_size, status.st_mtime_ns)
         except OSError as error:
             raise LogUnreadable(f"{self._directory}: {error.strerror}") from None
         return found
@@ -122,10 +119,10 @@ class _OverSession:
     def current(self) -> str | None:
         return current_file(self._session, self._form)
 
-    def listing(self) -> Mapping[str, Seen]:
+    def listing(self) -> Mapping[str, FileState]:
         if self._lists:
             rows = self._session.execute(statement("log/list"), prepare=False).fetchall()
-            return {name: Seen(size, modified) for name, size, modified in rows}
+            return {name: FileState(size, modified) for name, size, modified in rows}
         return {}
 
     def read(self, name: str, offset: int, length: int) -> bytes:

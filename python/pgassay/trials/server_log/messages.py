@@ -1,4 +1,4 @@
-"""Messages of the server, recognised by their words.
+"""Recognises messages of the server by their words.
 
 Enters: entries. Leaves: for each that is known, its kind, its object and its figures.
 Never: keeps a text that a user can put data into; the patterns are in messages.toml.
@@ -23,8 +23,8 @@ _WORDS_KEPT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What one entry tells."""
+class Recognised:
+    """What one entry is about."""
 
     kind: str
     object: str = ""
@@ -40,8 +40,8 @@ class _Message:
     figures: tuple[tuple[str, re.Pattern[str]], ...]
 
 
-def told(entry: Entry) -> Told | None:
-    """What an entry of severity LOG tells; None where it is of no interest here."""
+def recognise(entry: Entry) -> Recognised | None:
+    """What an entry of severity LOG is about; None where no trial needs it."""
     if entry.severity != "LOG":
         return None
     first = entry.message.split(None, 1)[0] if entry.message.strip() else ""
@@ -61,12 +61,12 @@ def told(entry: Entry) -> Told | None:
             figure = pattern.search(entry.message)
             if figure is not None and figure.lastindex:
                 numbers[name] = _number(figure[figure.lastindex])
-        return Told(message.kind, object_, numbers)
+        return Recognised(message.kind, object_, numbers)
     return None
 
 
 @cache
-def often_told() -> frozenset[str]:
+def frequent_kinds() -> frozenset[str]:
     """Kinds that a busy server may write thousands of in a second."""
     return frozenset(message["kind"] for message in _table() if message.get("often"))
 

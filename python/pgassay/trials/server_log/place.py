@@ -1,7 +1,7 @@
 """Where a server's log is, and whether we may read it.
 
 Enters: a session. Leaves: a `Place`, or a `Missing` with the one line that would mend it.
-Never: guesses: a log whose place the server or its processes do not tell is missing.
+Never: guesses: a log whose file neither the server nor its processes name is missing.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 
 from psycopg.rows import dict_row
 
-from pgassay.target.host import Host
-from pgassay.target.own_role import own_role
-from pgassay.target.protocol import Connection
-from pgassay.target.server_paths import account_of, own_directory, own_readable_file
-from pgassay.target.standing import is_local
-from pgassay.target.statements import statement
+from pgassay.server.connection.own_role import own_role
+from pgassay.server.existing.requirements import is_local
+from pgassay.server.existing.server_paths import account_of, own_directory, own_readable_file
+from pgassay.server.hosts.host import Host
+from pgassay.server.protocol import Connection
+from pgassay.server.statements import statement
 from pgassay.trials.server_log.follow import LogFollower, file_name_pattern
 from pgassay.trials.server_log.host_files import ProcessThere, process_there
 from pgassay.trials.server_log.log_files import (
@@ -30,9 +30,9 @@ from pgassay.trials.server_log.log_files import (
     LogUnreadable,
     current_file,
 )
-from pgassay.trials.server_log.prefix import line_pattern
+from pgassay.trials.server_log.stderr_form import line_pattern
 
-# The form that tells most and mistakes least comes first.
+# The form with most details and fewest ambiguities comes first.
 _FORMS = {"jsonlog": ".json", "csvlog": ".csv", "stderr": ".log"}
 _COLLECT = (
     "ALTER SYSTEM SET logging_collector = on; then restart the server, "
@@ -62,7 +62,7 @@ class Place:
     files: LogFiles
     first: str
     settings: Mapping[str, Any]
-    """The row of target/sql/log/where.sql."""
+    """The row of server/sql/log/where.sql."""
 
     def follow(self) -> LogFollower:
         """From its present end on. Raises LogUnreadable."""
@@ -232,7 +232,7 @@ def _data_directory(settings: Mapping[str, Any], owner: int) -> Path | None:
 
 
 def _asked_anew(connect: Callable[[], Connection], form: str) -> str | None:
-    """A server that is down for the moment still has the file it had."""
+    """While the server is down, its log file stays the same."""
     try:
         with connect() as session:
             return current_file(session, form)

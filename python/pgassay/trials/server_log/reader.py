@@ -1,7 +1,7 @@
-"""A server's log, from a moment on.
+"""Reads a server's log from a given moment on.
 
-Enters: a way to sessions of the server. Leaves: events, and what there is to say of the log.
-Never: makes a run fail: a log that cannot be read is told with the line that would mend it.
+Enters: a function that opens sessions of the server. Leaves: events, and notes about the log.
+Never: makes a run fail: where a log cannot be read, a note names the line that would allow it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ import psycopg
 
 from pgassay import _core
 from pgassay.errors import TargetError
-from pgassay.target.host import Host
-from pgassay.target.protocol import Connection
-from pgassay.target.statements import statement
-from pgassay.trials.server_clock import ServerClock, read_clock
+from pgassay.server.hosts.host import Host
+from pgassay.server.protocol import Connection
+from pgassay.server.statements import statement
 from pgassay.trials.server_log.clock import LogClock
 from pgassay.trials.server_log.csv_form import CsvForm
 from pgassay.trials.server_log.entry import Form, knows_language
@@ -27,8 +26,8 @@ from pgassay.trials.server_log.follow import LogFollower
 from pgassay.trials.server_log.json_form import JsonForm
 from pgassay.trials.server_log.log_files import LogUnreadable
 from pgassay.trials.server_log.place import Missing, Place, find_place
-from pgassay.trials.server_log.prefix import line_pattern
-from pgassay.trials.server_log.stderr_form import StderrForm
+from pgassay.trials.server_log.server_clock import ServerClock, read_clock
+from pgassay.trials.server_log.stderr_form import StderrForm, line_pattern
 
 _COARSEST_NS = 2_000_000_000
 """%t cuts a time down to its second."""
@@ -40,14 +39,14 @@ _GAPS = (
 
 @dataclass(frozen=True)
 class LogReading:
-    """What a log told of one stretch of time."""
+    """What a log says about one period."""
 
     events: tuple[LogEvent, ...] | None
     """None where there was no log to read."""
     has_checkpoints: bool
     """Whether the server writes them into the log that is read."""
     notes: tuple[str, ...] = ()
-    """What is missing and how to have it, one line each."""
+    """What is missing and how to enable it, one line each."""
     described: dict[str, Any] = field(default_factory=dict)
     """For trial.json: where it was read, in which form, how much of it."""
     has_gaps: bool = False
@@ -55,7 +54,7 @@ class LogReading:
 
     @property
     def crash(self) -> str:
-        """The words of a process that ended by a signal; empty where none did."""
+        """The log line of a process that was ended by a signal; empty where none was."""
         found = [event.object for event in self.events or () if event.kind == "crash"]
         return found[0] if found else ""
 
@@ -141,7 +140,7 @@ class ServerLog:
             "cut_short": follower.cut_short - cut_short,
             "events_left_out": tally.left_out,
         }
-        notes += _remarks(described, place)
+        notes += _notes_on(described, place)
         return LogReading(
             tally.events(),
             has_checkpoints=self.has_checkpoints,
@@ -151,7 +150,7 @@ class ServerLog:
         )
 
     def unread(self, *notes: str) -> LogReading:
-        """What there is to say where nothing could be read for the moment."""
+        """A reading without events, with notes that say why."""
         return LogReading(None, self.has_checkpoints, notes, has_gaps=True)
 
 
@@ -175,11 +174,13 @@ def log_clock(session: Connection) -> LogClock:
     return LogClock({name: east for name, east in rows if name})
 
 
-def _remarks(described: dict[str, Any], place: Place) -> list[str]:
+def _notes_on(described: dict[str, Any], place: Place) -> list[str]:
     found = []
     unread = described["unread_lines"]
     if unread:
-        found.append(f"{unread} line{'s' if unread != 1 else ''} of the server's log made no sense")
+        found.append(
+            f"{unread} line{'s' if unread != 1 else ''} of the server's log could not be parsed"
+        )
         language = place.settings["language"]
         if not knows_language(language):
             found.append(
@@ -187,15 +188,17 @@ def _remarks(described: dict[str, Any], place: Place) -> list[str]:
                 "ALTER SYSTEM SET lc_messages = 'C'; SELECT pg_reload_conf();"
             )
     if described["entries_without_time"]:
-        found.append("entries of the server's log have a time zone the server does not know")
+        found.append("entries of the server's log have an unknown time zone")
     if described["bytes_passed_over"]:
         size = described["bytes_passed_over"] / 2**20
-        found.append(f"the server's log grew too fast: {size:.0f} MB of it were passed over")
+        found.append(f"the server's log grew too fast: {size:.0f} MB of it were not read")
     if described["cut_short"]:
         found.append(
-            "the server's log was truncated or removed by something else than the server"
-            " (logrotate's copytruncate?): what it held beyond the reading before is missing"
+            "another program truncated or removed the server's log (logrotate's copytruncate?):"
+            " entries since the reading before are missing"
         )
     if described["events_left_out"]:
-        found.append(f"{described['events_left_out']} events of the server's log were left out")
+        found.append(
+            f"{described['events_left_out']} events of the server's log were not kept: too many"
+        )
     return found

@@ -1,6 +1,6 @@
-//! One read or write on a stream that does not wait, plain or under TLS.
+//! One read or write on a non-blocking stream, plain or with TLS.
 //!
-//! Enters: a stream, bytes to send or room for what it has. Leaves: how far it came. Never:
+//! Enters: a stream, bytes to send or a buffer to fill. Leaves: how many were moved. Never: makes
 //! more than one system call for a plain stream that is not full.
 
 use std::io;
@@ -10,7 +10,7 @@ use pgassay_session::tls::Reception;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
-/// Reads what there is. A plain stream is drained by a read that does not fill the room.
+/// Reads what has arrived. After a read that does not fill the buffer a plain socket is empty.
 #[inline]
 pub(super) fn receive(stream: &mut Stream, room: &mut [u8]) -> io::Result<Reception> {
     if let Stream::Tls(stream) = stream {
@@ -21,20 +21,20 @@ pub(super) fn receive(stream: &mut Stream, room: &mut [u8]) -> io::Result<Recept
             Ok((0, _)) => Ok(Reception::Closed),
             Ok((length, _)) => Ok(Reception::Bytes {
                 length,
-                is_drained: length < room.len(),
+                is_socket_empty: length < room.len(),
             }),
             Err(Errno::INTR) => continue,
             Err(Errno::AGAIN) => Ok(Reception::Bytes {
                 length: 0,
-                is_drained: true,
+                is_socket_empty: true,
             }),
             Err(error) => Err(error.into()),
         };
     }
 }
 
-/// Sends what the socket takes; the rest is in `unsent`, or waits within TLS. True if there is
-/// none.
+/// Sends what the socket takes; the rest is in `unsent`, or in TLS's buffer. True if all was
+/// sent.
 #[inline]
 pub(super) fn transmit(
     stream: &mut Stream,
@@ -54,7 +54,7 @@ pub(super) fn transmit(
     Ok(rest.is_empty())
 }
 
-/// Goes on with what `transmit` left; true if nothing is left now.
+/// Sends what `transmit` could not; true if all is sent now.
 pub(super) fn flush(stream: &mut Stream, unsent: &mut Vec<u8>) -> io::Result<bool> {
     if let Stream::Tls(stream) = stream {
         return stream.flush();

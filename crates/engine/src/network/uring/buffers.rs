@@ -1,8 +1,8 @@
-//! Memory lent to the kernel for what it receives: io_uring's provided buffer ring.
+//! Buffers for what the kernel receives: io_uring's provided buffer ring.
 //!
-//! Enters: numbers of buffers that have been read. Leaves: what a completion says was received.
+//! Enters: numbers of buffers that have been read. Leaves: the bytes that a completion reports.
 //! Never: frees or reads memory that the kernel may still write: a buffer is the kernel's from
-//! `lend` until a completion names it, and all of it while a receive is under way.
+//! `give_to_kernel` until a completion names it, and all of it while a receive is under way.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::io;
@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use io_uring::Submitter;
 use io_uring::types::BufRingEntry;
 
-/// The group that receives name.
+/// The buffer group that receive operations name.
 pub const GROUP: u16 = 0;
 /// Enough for nearly every answer; a larger one arrives in pieces.
 const BUFFER_BYTES: usize = 16 * 1024;
-/// An odd number of cache lines between neighbours, or all would begin in the same cache set.
+/// An odd number of cache lines between buffers, so that they do not share one cache set.
 const STRIDE: usize = BUFFER_BYTES + 64;
 const PAGE: usize = 4096;
 const LEAST: usize = 16;
@@ -32,8 +32,8 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// As many buffers as connections may fill at once, within reason; once they run out, the
-    /// kernel says so and the receive is begun anew.
+    /// Creates a limited number of buffers for the connections; if they run out, the kernel
+    /// reports it and the receive is started again.
     pub fn new(connections: usize) -> io::Result<Buffers> {
         let count = connections.clamp(LEAST, MOST).next_power_of_two();
         let data_at = (count * size_of::<BufRingEntry>()).next_multiple_of(PAGE);
@@ -50,7 +50,7 @@ impl Buffers {
             tail: 0,
         };
         for number in 0..buffers.count {
-            buffers.lend(number);
+            buffers.give_to_kernel(number);
         }
         Ok(buffers)
     }
@@ -62,9 +62,9 @@ impl Buffers {
         unsafe { submitter.register_buf_ring_with_flags(address, self.count, GROUP, 0) }
     }
 
-    /// Hands a buffer (back) to the kernel.
+    /// Gives a buffer (back) to the kernel.
     #[inline]
-    pub fn lend(&mut self, number: u16) {
+    pub fn give_to_kernel(&mut self, number: u16) {
         let entries = self.memory.as_ptr().cast::<BufRingEntry>();
         let place = usize::from(self.tail & (self.count - 1));
         let data = self.data_at + usize::from(number) * STRIDE;
@@ -85,7 +85,7 @@ impl Buffers {
         }
     }
 
-    /// What a completion said was received into a buffer.
+    /// The bytes that a completion reports in a buffer.
     #[inline]
     pub fn received(&self, number: u16, length: usize) -> &[u8] {
         if number >= self.count {
@@ -93,7 +93,7 @@ impl Buffers {
         }
         let data = self.data_at + usize::from(number) * STRIDE;
         // SAFETY: the buffer lies within the allocation. The completion has made it ours: the
-        // kernel does not write it until it is lent again, which needs `&mut self`.
+        // kernel does not write it until it is given to it again, which needs `&mut self`.
         unsafe {
             let start = self.memory.as_ptr().add(data);
             std::slice::from_raw_parts(start, length.min(BUFFER_BYTES))

@@ -1,7 +1,7 @@
-//! The kernel's two queues: operations out, completions in.
+//! The two queues of io_uring: submissions and completions.
 //!
 //! Enters: operations of slots, by index. Leaves: completions, one at a time. Never: owns the
-//! memory that an operation names; its callers leave that alone until the kernel has let go.
+//! memory of an operation; its callers must not touch that until the operation has completed.
 
 use std::io;
 use std::time::Duration;
@@ -20,9 +20,9 @@ const BATCH: u32 = 64;
 const MSG_DONTWAIT: i32 = 0x40;
 const MSG_WAITALL: i32 = 0x100;
 const MSG_NOSIGNAL: i32 = 0x4000;
-/// The longest send; what is longer goes in pieces.
+/// The longest send; longer messages are sent in pieces.
 const LONGEST: usize = 1 << 30;
-/// What a completion is of, in the low bits of its user data; above them the slot.
+/// The kind of operation, in the low bits of its user data; the slot is in the others.
 const RECEIVE: u64 = 0;
 const SEND: u64 = 1;
 const ALARM: u64 = 2;
@@ -41,17 +41,17 @@ pub struct Ring {
     wait: u32,
     /// Where the kernel reads the time of the alarm when that is submitted.
     alarm_time: Box<Timespec>,
-    /// Why nothing can be submitted any more; told by the next `enter`.
+    /// Why nothing can be submitted any more; the next `enter` returns it.
     failure: Option<io::Error>,
 }
 
 pub enum Completion {
     Receive {
         slot: usize,
-        /// Bytes, or the negative number of an error.
+        /// A number of bytes, or a negative error number.
         result: i32,
         buffer: Option<u16>,
-        /// Further completions of the same operation will come.
+        /// More completions of the same operation follow.
         goes_on: bool,
     },
     Send {
@@ -84,8 +84,8 @@ impl Ring {
         })
     }
 
-    /// Whether the kernel can tell a wait for answers from a wait for a disk. Else every moment in
-    /// which clients have nothing to do is iowait and I/O pressure of the host.
+    /// Whether the kernel can distinguish a wait for answers from a wait for a disk. If not, all
+    /// idle time of clients appears as iowait and I/O pressure of the host.
     pub fn waits_honestly(&self) -> bool {
         self.wait & NO_IOWAIT != 0
     }
@@ -94,7 +94,7 @@ impl Ring {
         self.ring.submitter()
     }
 
-    /// Receives whatever comes from now on, into buffers that the kernel picks.
+    /// Starts a multishot receive into buffers that the kernel picks.
     pub fn receive(&mut self, slot: usize, fd: Fd) {
         let entry = opcode::RecvMulti::new(fd, GROUP).build();
         self.push(&entry.user_data(user_data(slot, RECEIVE)));
@@ -111,12 +111,12 @@ impl Ring {
     }
 
     /// Sends all, however long the socket takes. Always completes.
-    pub fn send_patiently(&mut self, slot: usize, fd: Fd, bytes: &[u8]) {
+    pub fn send_waiting(&mut self, slot: usize, fd: Fd, bytes: &[u8]) {
         let entry = send(fd, bytes, MSG_WAITALL | MSG_NOSIGNAL);
         self.push(&entry.user_data(user_data(slot, SEND)));
     }
 
-    /// Completes after so long; only while no other alarm is set.
+    /// Completes after this time; only while no other alarm is set.
     pub fn set_alarm(&mut self, after: Duration) {
         *self.alarm_time = Timespec::from(after);
         let entry = opcode::Timeout::new(&raw const *self.alarm_time).build();
@@ -143,17 +143,17 @@ impl Ring {
 
     /// Submits what is queued.
     pub fn submit(&mut self) {
-        // What cannot be submitted now stays queued.
+        // Operations that cannot be submitted now stay queued.
         let _ = self.ring.submit();
     }
 
     /// Whether there are completions, or will be as soon as the kernel is entered.
     #[inline]
-    pub fn has_news(&mut self) -> bool {
+    pub fn has_completions(&mut self) -> bool {
         self.ring.submission().taskrun() || !self.ring.completion().is_empty()
     }
 
-    /// Submits what is queued and waits for so many completions; true if all was submitted.
+    /// Submits what is queued and waits for this many completions; true if all was submitted.
     pub fn enter(&mut self, want: usize, limit: Option<Duration>) -> io::Result<bool> {
         if let Some(error) = self.failure.take() {
             return Err(error);
@@ -178,7 +178,7 @@ impl Ring {
         Ok(self.ring.submission().is_empty())
     }
 
-    /// Each is taken off the queue by itself, so that the kernel has its place at once.
+    /// Takes one completion off the queue, so that the kernel can reuse its place at once.
     #[inline]
     pub fn next(&mut self) -> Option<Completion> {
         let entry = self.ring.completion().next()?;
@@ -211,7 +211,7 @@ fn send(fd: Fd, bytes: &[u8], flags: i32) -> squeue::Entry {
         .build()
 }
 
-/// Whether an error of a submission is none: time is up, or completions must be handled first.
+/// Whether an error is harmless: time is up, or completions must be handled first.
 fn passes(error: &io::Error) -> bool {
     let passing = [Errno::TIME, Errno::INTR, Errno::AGAIN, Errno::BUSY];
     Errno::from_io_error(error).is_some_and(|error| passing.contains(&error))

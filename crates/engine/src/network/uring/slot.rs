@@ -1,7 +1,7 @@
-//! One socket of the ring, from `add` until the kernel has let go of it.
+//! One socket of the ring, from `add` until the kernel has released it.
 //!
-//! Enters: bytes to send, the kernel's word on them. Leaves: what is to be sent next. Never:
-//! changes or frees bytes that the kernel may still read.
+//! Enters: bytes to send, completions of sends. Leaves: the bytes to send next. Never: changes or
+//! frees bytes that the kernel may still read.
 
 use std::io;
 use std::mem;
@@ -14,16 +14,16 @@ use rustix::net::{Shutdown, shutdown};
 pub struct Slot {
     pub stream: Stream,
     pub token: usize,
-    /// Handed to the kernel in turn `sent_in`, or free for the next message once that is past.
+    /// Submitted to the kernel in turn `sent_in`; free for the next message after that turn.
     output: Vec<u8>,
     sent_in: u64,
     /// To be sent after `output`.
     queued: Vec<u8>,
-    /// The rest of `output` is with the kernel, which waits for the socket to take it.
+    /// The kernel is sending the rest of `output` as the socket takes it.
     pub is_sending: bool,
-    /// A receive is with the kernel.
+    /// A receive is pending in the kernel.
     pub is_receiving: bool,
-    /// Removed: what happens to it is of no interest any more.
+    /// Removed: its events are ignored.
     pub is_leaving: bool,
     pub failure: Option<io::Error>,
 }
@@ -74,7 +74,7 @@ impl Slot {
         is_first
     }
 
-    /// Takes what was kept for later as the output of this turn.
+    /// Makes the bytes kept for later the output of this turn.
     pub fn next_output(&mut self, turn: u64) -> &[u8] {
         mem::swap(&mut self.output, &mut self.queued);
         self.queued.clear();
@@ -82,7 +82,7 @@ impl Slot {
         &self.output
     }
 
-    /// So much of the output was taken: the rest, if any, with which the kernel is now to wait.
+    /// Notes how much was sent; returns the rest, which the kernel sends when the socket takes it.
     pub fn rest(&mut self, taken: usize) -> &[u8] {
         self.output.drain(..taken.min(self.output.len()));
         self.is_sending = !self.output.is_empty();
@@ -98,7 +98,7 @@ impl Slot {
         !self.queued.is_empty()
     }
 
-    /// Ends both directions: what the kernel holds for this socket completes soon.
+    /// Shuts both directions down, so that pending operations complete soon.
     pub fn shut_down(&self) {
         // A socket that is closed already needs no shutting down.
         let _ = shutdown(&self.stream, Shutdown::Both);

@@ -1,7 +1,7 @@
-//! Whether a semicolon ends a statement.
+//! Decides whether a semicolon ends a statement.
 //!
 //! Enters: the words and parentheses of one statement, in order. Leaves: whether the next
-//! semicolon is outside of parentheses and of the body of a function in SQL. Never: sees text.
+//! semicolon is outside parentheses and the body of an SQL function. Never: reads text.
 
 #[derive(Default)]
 pub struct Depth {
@@ -13,7 +13,7 @@ pub struct Depth {
 }
 
 impl Depth {
-    /// Another statement of the same command begins.
+    /// Starts another statement of the same command.
     pub fn restart(&mut self) {
         self.words = 0;
     }

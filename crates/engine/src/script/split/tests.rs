@@ -16,9 +16,9 @@ fn commands(text: &str) -> Vec<String> {
                     .map(|piece| match piece {
                         RawPiece::Text(text) => (*text).to_owned(),
                         RawPiece::Variable { name, within, .. } => match within {
-                            Within::Code => format!("{{{name}}}"),
-                            Within::Quotes => format!("[{name}]"),
-                            Within::Comment => format!("<{name}>"),
+                            SqlContext::Code => format!("{{{name}}}"),
+                            SqlContext::Quotes => format!("[{name}]"),
+                            SqlContext::Comment => format!("<{name}>"),
                         },
                     })
                     .collect();

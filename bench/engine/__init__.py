@@ -1,0 +1,1 @@
+"""The engine beside pgbench: `python -m bench.engine`."""

@@ -1,0 +1,1 @@
+"""Real trials whose true effect is known: `make validate-real`."""

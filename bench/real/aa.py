@@ -1,0 +1,221 @@
+"""Identical trials on a real server, relabelled: `make validate-real`, a quarter of an hour of it.
+
+Enters: nothing, or with --stored the figures of the last run. Leaves: bench/data/real-aa.csv and
+docs/measured/validation-real.md. Never: gives the rules different trials.
+
+Trials of one arm are run with the product's own resets. Neighbours make a block; within each the
+labels A and B are drawn at random, 1 000 times, so every reported difference is false.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bench import DATA, MEASURED
+from bench.machine import this_machine
+from bench.real.runs import trials_of
+from bench.tables import rate
+from bench.validate.false_positives import conclude, make_design
+from pgassay.analysis.measures.trial_course import read_course
+from pgassay.analysis.model import StepMeasures, TrialMeasures, Verdict
+from pgassay.plan.model import Plan
+
+Array = NDArray[np.float64]
+FIGURES = DATA / "real-aa.csv"
+OUTPUT = MEASURED / "validation-real.md"
+RELABELLINGS = 1000
+DIFFERENT = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
+SPEC = """
+[target]
+version = 18
+[workload]
+use = "simple-update"
+scale = 20
+[settings.postgres]
+shared_buffers = "512MB"
+max_wal_size = "4GB"
+[load]
+clients = 8
+step = "{seconds:g}s"
+warmup = "2s"
+[design]
+min_blocks = {trials}
+max_blocks = {trials}
+seed = 1
+"""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial."""
+
+    tps: float
+    seconds: Array
+    """Throughput of each."""
+
+
+def run_trials(count: int, seconds: float) -> list[Trial]:
+    """On a fresh embedded PostgreSQL 18, every trial from the same frozen data."""
+    with trials_of(SPEC.format(trials=count, seconds=seconds)) as found:
+        courses = [course for t in found if (course := read_course(t)) is not None]
+        return [Trial(float(c.transactions.sum() / c.edges_s[-1]), c.tps) for c in courses]
+
+
+def store(trials: Sequence[Trial], path: Path) -> None:
+    """A row a trial; its seconds in one column."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["trial", "tps", "tps_by_second"])
+        for number, trial in enumerate(trials, start=1):
+            by_second = " ".join(f"{value:.0f}" for value in trial.seconds)
+            writer.writerow([number, f"{trial.tps:.2f}", by_second])
+
+
+def stored(path: Path) -> list[Trial]:
+    """What `store` wrote."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            Trial(float(row["tps"]), np.array(row["tps_by_second"].split(), dtype=np.float64))
+            for row in csv.DictReader(file)
+        ]
+
+
+def rows_of(trials: Sequence[Trial], relabellings: int) -> list[str]:
+    """One row per rule: how often identical trials are called different."""
+    logs = np.log([trial.tps for trial in trials])
+    rows = []
+    for least, most, stopping, name in (
+        (8, 8, "", "8 blocks, t interval"),
+        (6, 24, "", "6 to 24 blocks, sequential"),
+        (6, 24, "group-sequential", "6 to 24 blocks, looks at 6, 12, 18, 24"),
+    ):
+        if 2 * most > len(trials):
+            continue
+        source = np.random.default_rng(most)
+        called = [
+            _called(make_design(least, most, n, stopping), logs, *_drawn(logs, most, source))
+            for n in range(relabellings)
+        ]
+        rows.append(f"| pgassay: {name} | {rate(sum(called), relabellings)} |")
+        if least == most:
+            rows.append(f"| the same, every labelling of every stretch | {_of_all(logs, most)} |")
+    pairs = list(zip(trials[::2], trials[1::2], strict=False))
+    for name, rule in SINGLE.items():
+        hits = sum(rule(one, other) for one, other in pairs)
+        rows.append(f"| {name} | {rate(hits, len(pairs))} |")
+    if len(trials) >= 16:
+        starts = range(len(trials) - 15)
+        hits = sum(_welch(logs[at : at + 8], logs[at + 8 : at + 16]) for at in starts)
+        rows.append(f"| 8 trials, then 8 others, Welch's t on trials | {rate(hits, len(starts))} |")
+    return rows
+
+
+def _drawn(logs: Array, blocks: int, source: np.random.Generator) -> tuple[int, list[int]]:
+    """A stretch of neighbouring pairs, and the labels within each."""
+    begin = int(source.integers(0, len(logs) // 2 - blocks + 1))
+    return begin, source.integers(0, 2, blocks).tolist()
+
+
+def _of_all(logs: Array, blocks: int) -> str:
+    """The exact share over all labellings and stretches."""
+    plan = make_design(blocks, blocks, 0, "")
+    # Labels and their mirror image are one comparison.
+    labellings = [[0, *rest] for rest in itertools.product((0, 1), repeat=blocks - 1)]
+    begins = range(len(logs) // 2 - blocks + 1)
+    called = [_called(plan, logs, begin, firsts) for begin in begins for firsts in labellings]
+    return f"{100 * sum(called) / len(called):.1f} %"
+
+
+def _called(plan: Plan, logs: Array, begin: int, firsts: Sequence[int]) -> bool:
+    """Whether identical trials are called different; `firsts`: by block, the first trial's arm."""
+    found = []
+    for block, first in enumerate(firsts):
+        pair = logs[2 * (begin + block) : 2 * (begin + block) + 2]
+        for place, arm in enumerate(("a1", "a2")):
+            tps = math.exp(pair[place ^ first])
+            step = StepMeasures(None, 0, 1, 1, {"tps": tps})
+            found.append(TrialMeasures(2 * block + place + 1, block + 1, place, arm, step, (), ()))
+    return conclude(plan, found)[0] in DIFFERENT
+
+
+def _medians_apart(share: float) -> Callable[[Trial, Trial], bool]:
+    def rule(one: Trial, other: Trial) -> bool:
+        ratio = float(np.median(other.seconds) / np.median(one.seconds))
+        return abs(ratio - 1.0) > share
+
+    return rule
+
+
+def _seconds_differ(one: Trial, other: Trial) -> bool:
+    return _welch(one.seconds, other.seconds)
+
+
+def _welch(one: Array, other: Array) -> bool:
+    return bool(stats.ttest_ind(one, other, equal_var=False).pvalue < 0.05)
+
+
+SINGLE: dict[str, Callable[[Trial, Trial], bool]] = {
+    "two single trials, medians more than 1 % apart": _medians_apart(0.01),
+    "two single trials, medians more than 2 % apart": _medians_apart(0.02),
+    "two single trials, medians more than 5 % apart": _medians_apart(0.05),
+    "two single trials, Welch's t on seconds": _seconds_differ,
+}
+"""What is done without blocks, on neighbouring trials."""
+
+
+def write_page(trials: Sequence[Trial], relabellings: int, path: Path) -> None:
+    """docs/measured/validation-real.md."""
+    logs = np.log([trial.tps for trial in trials])
+    apart = np.diff(logs.reshape(-1, 2)[: len(logs) // 2], axis=1) if len(logs) > 1 else logs
+    lines = [
+        "# Validation on a real server",
+        "",
+        f"{len(trials)} identical trials of {len(trials[0].seconds)} s on an embedded PostgreSQL"
+        " 18: pgbench's simple-update, scale 20, 8 clients, the data directory put back and the"
+        f" server started before each; {datetime.now(UTC):%Y-%m-%d}, {this_machine()}. Made by"
+        " `make validate-real`; the figures are in bench/data/real-aa.csv.",
+        "",
+        f"Throughput: {np.exp(logs.mean()):.0f} tps; trials scatter by {100 * logs.std(ddof=1):.1f}"
+        f" %, neighbours by {100 * float(np.std(apart, ddof=1)) / math.sqrt(2):.1f} %.",
+        "",
+        f"Neighbouring trials are blocks. Labels are drawn within blocks {relabellings} times, each"
+        " time over a stretch of blocks drawn too, so nothing differs, and every difference called"
+        " is a false one. In brackets the 95 % interval of the share, by the number of drawings or"
+        " of pairs; all of them share one set of trials, so another day's may lie outside.",
+        "",
+        "| rule | identical trials called different |",
+        "|---|---|",
+        *rows_of(trials, relabellings),
+    ]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    print("\n".join(lines))
+
+
+def main() -> None:
+    """Run, or read the stored figures; write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--trials", type=int, default=60)
+    parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--stored", action="store_true", help="no run: the stored figures again")
+    parser.add_argument("--figures", type=Path, default=FIGURES)
+    parser.add_argument("--page", type=Path, default=OUTPUT)
+    options = parser.parse_args()
+    if not options.stored:
+        options.figures.parent.mkdir(parents=True, exist_ok=True)
+        store(run_trials(options.trials, options.seconds), options.figures)
+    write_page(stored(options.figures), RELABELLINGS, options.page)
+
+
+if __name__ == "__main__":
+    main()

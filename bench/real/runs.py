@@ -1,0 +1,71 @@
+"""Runs on a fresh embedded server.
+
+Enters: an experiment. Leaves: its trials that count, in the order they ran; a line each meanwhile.
+Never: keeps the run.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from pgassay.pipeline import run_experiment
+from pgassay.plan.model import PlannedTrial
+from pgassay.samples.run_directory import RunDirectory, StoredTrial
+from pgassay.spec.parse import parse_spec
+from pgassay.trials.model.record import Validity
+from pgassay.trials.run.progress import ProgressListener
+
+
+class Finished(Protocol):
+    """The part of a stored trial that their order needs."""
+
+    def validity(self) -> Validity:
+        """Whether it counts."""
+        ...
+
+    def summary(self) -> Mapping[str, Any]:
+        """trial.json."""
+        ...
+
+
+Ran = TypeVar("Ran", bound=Finished)
+
+
+class TrialLines(ProgressListener):
+    """One line a trial."""
+
+    def trial_ended(self, trial: PlannedTrial, tps: float | None) -> None:
+        print(f"trial {trial.number}: {tps or 0.0:.0f} tps", flush=True)
+
+
+@contextmanager
+def trials_of(
+    text: str, scenario: str = "simple-update", scripts: Mapping[str, str] | None = None
+) -> Iterator[list[StoredTrial]]:
+    """Of an experiment whose workload is one scenario of pgbench's, perhaps with other scripts."""
+    with tempfile.TemporaryDirectory() as folder:
+        workload = Path(folder) / scenario
+        shutil.copytree(str(files("pgassay") / "workloads" / "pgbench"), workload)
+        (workload / "workload.toml").write_text(
+            f'title = "pgbench\'s {scenario}"\n'
+            f"[scenarios]\n{scenario} = {{ file = '{scenario}.sql' }}\n",
+            "utf-8",
+        )
+        for name, script in (scripts or {}).items():
+            (workload / name).write_text(script, "utf-8")
+        spec = parse_spec(text, source="real.toml", beside=Path(folder))
+        run = RunDirectory.create(Path(folder) / "run")
+        run_experiment(spec, run, TrialLines())
+        yield in_order(run.trials())
+
+
+def in_order(trials: Iterable[Ran]) -> list[Ran]:
+    """The valid trials in the order they ran: repeats have higher numbers than all others."""
+    valid = [trial for trial in trials if trial.validity().valid]
+    return sorted(valid, key=lambda trial: int(trial.summary()["started_ns"]))

@@ -1,0 +1,1 @@
+"""What the samplers of an experiment cost: `python -m bench.sampling`."""

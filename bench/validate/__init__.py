@@ -1,0 +1,1 @@
+"""Simulations with a known truth: `make validate`."""

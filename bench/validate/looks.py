@@ -1,0 +1,26 @@
+"""Analyses a simulated run after each block, as `pgassay run` does.
+
+Enters: a plan, its trials in the order of blocks. Leaves: the analysis at which the run ends.
+Never: decides anything itself; pgassay's stopping rule and analysis do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from pgassay.analysis.analyse import analyse
+from pgassay.analysis.model import Analysis, TrialMeasures
+from pgassay.plan.model import Plan
+
+
+def conclude(plan: Plan, trials: Iterable[TrialMeasures]) -> tuple[Analysis, int]:
+    """The analysis and block at which the run ends; later trials are not simulated."""
+    seen: list[TrialMeasures] = []
+    analysis: Analysis | None = None
+    for block, own in groupby(trials, key=lambda trial: trial.block):
+        seen += own
+        analysis = analyse("?", plan, seen) if plan.may_stop_after(block) else None
+        if analysis is not None and analysis.may_end():
+            return analysis, block
+    return analysis or analyse("?", plan, seen), plan.last_block

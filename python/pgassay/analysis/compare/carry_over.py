@@ -1,0 +1,330 @@
+"""Tests for carry-over: an effect that outlasts its slice and leaks into the next arm's.
+
+Enters: the trials of a switchback or duet, their verdicts. Leaves: three tests per verdict, their
+caveats, the levels whose verdict carry-over may have caused. Never: corrects an effect.
+
+By the slice before (`slice_before.py`): the effect after a slice of the same arm against after
+another. Within slices: the effect early against late. By length: half of the trials have slices of
+half the length, in which carry-over weighs twice as much. docs/methods/verdicts.md, "Switchback".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from pgassay.analysis.compare.contrasts import BlockTable, Vector, all_rounds, main_effect
+from pgassay.analysis.compare.estimate import ratio_pct
+from pgassay.analysis.compare.model import CarryOver, CarryOverTest, Comparison
+from pgassay.analysis.compare.rounds import Spread, by_block, spread_of_rounds
+from pgassay.analysis.compare.slice_before import dilution, of_rounds, products
+from pgassay.analysis.measures.model import Caveat, TrialMeasures
+from pgassay.analysis.reading.metrics import METRICS, Metric
+from pgassay.analysis.statistics.sequential import level_at
+from pgassay.plan.model import Plan
+
+Blocks = NDArray[np.int64]
+
+_LEVEL = 0.05
+_OUTWEIGHS = 0.5
+"""Share of the effect, or of the margin, from which carry-over may have caused the verdict."""
+_TRANSIENT = (CarryOverTest.BEFORE, CarryOverTest.WITHIN)
+"""Tests inside trials, for which a few trials suffice."""
+_SUSPECTED = 0.67
+"""A one-sided normal score that chance exceeds in one look of four."""
+
+
+def carry_over(
+    plan: Plan, trials: Sequence[TrialMeasures], comparisons: Sequence[Comparison]
+) -> tuple[CarryOver, ...]:
+    """All tests for every verdict of a switchback or duet.
+
+    They are computed after every block at which the run could have ended, and what one look finds
+    stays found; otherwise a run would go on until chance hides it. So the looks share their error.
+    """
+    if not plan.alternates or not trials:
+        return ()
+    verdicts = [_Judged.of(c, plan, trials) for c in comparisons if c.metric == plan.metric]
+    rounds = _Rounds.of(plan, trials)
+    last = max(trial.block for trial in trials)
+    now: Sequence[CarryOver] = _at_a_look(plan, rounds, verdicts, last)
+    first = min(trial.block for trial in trials)
+    for block in filter(plan.may_stop_after, range(last - 1, first - 1, -1)):
+        then = {_subject(test): test for test in _at_a_look(plan, rounds, verdicts, block)}
+        now = [_kept(test, then.get(_subject(test))) for test in now]
+    return tuple(now)
+
+
+def outweighed(tests: Sequence[CarryOver]) -> set[tuple[str, str]]:
+    """(factor, level) of the verdicts that carry-over may have caused or hidden."""
+    return {(test.factor, test.level) for test in tests if test.outweighs}
+
+
+def suspected(tests: Sequence[CarryOver]) -> set[tuple[str, str]]:
+    """(factor, level) for which the run should go on although its verdict is reached.
+
+    The tests need not be significant: more trials are worth while where the effect is smaller
+    wherever carry-over would make it smaller, by more than chance gives in one look of four.
+    """
+    scores: dict[tuple[str, str], list[float]] = {}
+    for test in tests:
+        if test.test in _TRANSIENT and test.p is not None:
+            scores.setdefault((test.factor, test.level), []).append(_dilution_score(test))
+    return {level for level, own in scores.items() if sum(own) / math.sqrt(len(own)) > _SUSPECTED}
+
+
+def _dilution_score(test: CarryOver) -> float:
+    """Standard normal without carry-over; positive where another arm's slice makes the effect
+    smaller."""
+    shrinks = test.difference_pct * (1.0 if test.test is CarryOverTest.BEFORE else -1.0)
+    size = abs(float(special.ndtri(max(test.p or 0.0, 1e-300) / 2.0)))
+    return math.copysign(size, shrinks * (test.first_pct + test.second_pct))
+
+
+def carry_over_caveats(tests: Sequence[CarryOver]) -> Iterator[Caveat]:
+    """One per test that found carry-over."""
+    for test in tests:
+        if not test.found:
+            continue
+        then = (
+            "that is enough to cause or hide a verdict, so none is given; use longer slices, or"
+            ' mode = "blocks"'
+            if test.outweighs
+            else "that is too little to change the verdict, but the effect may be off by as much"
+        )
+        yield Caveat(
+            "carry-over",
+            f"the effect of {test.factor} = {test.level} outlasts its slice ({test.test.value}:"
+            f" {test.first_pct:+.1f} % against {test.second_pct:+.1f} %; found after"
+            f" {test.found_after} block{'s' * (test.found_after != 1)}); {then}",
+        )
+
+
+def _subject(test: CarryOver) -> tuple[str, str, CarryOverTest]:
+    return test.factor, test.level, test.test
+
+
+def _kept(now: CarryOver, before: CarryOver | None) -> CarryOver:
+    """This look's figures, with what an earlier look found."""
+    if before is None or not before.found:
+        return now
+    return replace(
+        now,
+        found=True,
+        outweighs=now.outweighs or before.outweighs,
+        found_after=before.found_after,
+    )
+
+
+@dataclass(frozen=True)
+class _Rounds:
+    """All rounds of the trials; each look uses those up to its block."""
+
+    trials: Sequence[TrialMeasures]
+    whole: BlockTable
+    early: BlockTable
+    late: BlockTable
+
+    @classmethod
+    def of(cls, plan: Plan, trials: Sequence[TrialMeasures]) -> _Rounds:
+        metric = METRICS[plan.metric]
+        parts = _steady(metric)
+        return cls(
+            trials,
+            all_rounds(metric, trials, plan),
+            all_rounds(parts, trials, plan, "early"),
+            all_rounds(parts, trials, plan, "late"),
+        )
+
+    def up_to(self, block: int) -> _Rounds:
+        """The rounds of the first blocks."""
+        return _Rounds(self.trials, *(t.up_to(block) for t in self.tables))
+
+    def with_enough_rounds(self) -> _Rounds:
+        """Without trials that have too few rounds to estimate their spread."""
+        return _Rounds(self.trials, *(t.with_enough_rounds() for t in self.tables))
+
+    @property
+    def tables(self) -> tuple[BlockTable, ...]:
+        return self.whole, self.early, self.late
+
+    @property
+    def content(self) -> Hashable:
+        """A key that is equal where all values are."""
+        return tuple(
+            (t.blocks, None if t.trials is None else t.trials.tobytes(), t.values.tobytes())
+            for t in self.tables
+        )
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A verdict's level, with its contrast."""
+
+    factor: str
+    level: str
+    weights: Vector
+    before: Vector
+    """`products` of the weights."""
+
+    def content(self, rounds: Sequence[int]) -> Hashable:
+        """A key that is equal where all values used by these rounds are."""
+        before = self.before[np.array(rounds, dtype=np.int64) - 1]
+        return self.factor, self.level, self.weights.tobytes(), before.tobytes()
+
+    @classmethod
+    def of(cls, verdict: Comparison, plan: Plan, trials: Sequence[TrialMeasures]) -> _Judged:
+        factor = next(f for f in plan.factors if f.name == verdict.factor)
+        weights = main_effect(plan, factor, verdict.level)
+        return cls(verdict.factor, verdict.level, weights, products(plan, trials, weights))
+
+
+def _at_a_look(
+    plan: Plan, rounds: _Rounds, verdicts: Sequence[_Judged], block: int
+) -> tuple[CarryOver, ...]:
+    """All tests for every verdict, of the trials up to this block."""
+    looks = [look for look in range(1, plan.last_block + 1) if plan.may_stop_after(look)]
+    shared = _LEVEL / max(1, len(CarryOverTest) * len(verdicts))
+    last = max(trial.block for trial in rounds.trials if trial.block <= block)
+    level = level_at(last, shared, looks)
+    seen = rounds.up_to(block)
+    lengths = tuple(trial.slice_s for trial in plan.trials)
+    asked = (last, level, plan.smallest_effect, len(plan.arms), lengths)
+    subjects = tuple(verdict.content(seen.whole.blocks) for verdict in verdicts)
+
+    def tests() -> Iterator[CarryOver]:
+        usable = seen.with_enough_rounds()
+        for verdict in verdicts:
+            yield from _tests_of(verdict, plan, usable, last, level)
+
+    return _kept_look(_ALook((asked, seen.content, subjects), tests))
+
+
+@dataclass(frozen=True)
+class _ALook:
+    """The tests of one look, cached by the data they use."""
+
+    content: Hashable
+    tests: Callable[[], Iterator[CarryOver]] = field(compare=False)
+
+
+@lru_cache(maxsize=64)
+def _kept_look(look: _ALook) -> tuple[CarryOver, ...]:
+    """Cached, because every later look needs all earlier ones again."""
+    return tuple(look.tests())
+
+
+def _tests_of(
+    verdict: _Judged, plan: Plan, rounds: _Rounds, last: int, level: float
+) -> Iterator[CarryOver]:
+    table = rounds.whole
+    if table.trials is None or not table.blocks:
+        return
+    values = table.of(verdict.weights)
+    look = _Look(
+        verdict.factor,
+        verdict.level,
+        blocks=last,
+        weighed=max(plan.smallest_effect, abs(spread_of_rounds(values, table.trials).mean)),
+        level=level,
+    )
+    after = of_rounds(table, verdict.before, verdict.weights)
+    if after is not None:
+        estimates = (after.same, after.other, after.spread)
+        yield _result(CarryOverTest.BEFORE, look, *estimates, counts=dilution(plan))
+    for test, pair in (
+        (CarryOverTest.WITHIN, _within(rounds.early, rounds.late, verdict.weights)),
+        (CarryOverTest.LENGTH, _by_length(plan, values, table.trials)),
+    ):
+        if pair is not None:
+            yield _result(test, look, *pair)
+
+
+def _steady(metric: Metric) -> Metric:
+    """Throughput, or else the mean latency: a quarter of a slice is too short for quantiles."""
+    kind = metric.name.partition("_")[0]
+    return metric if metric.name == "tps" else METRICS[f"{kind}_mean"]
+
+
+def _within(
+    early: BlockTable, late: BlockTable, weights: Vector
+) -> tuple[float, float, Spread] | None:
+    both = sorted(set(early.blocks) & set(late.blocks))
+    tables = [table.only(both).with_enough_rounds() for table in (early, late)]
+    if not both or tables[0].trials is None:
+        return None
+    first, second = (table.of(weights) for table in tables)
+    spread = spread_of_rounds(first - second, tables[0].trials)
+    return float(first.mean()), float(second.mean()), spread
+
+
+def _by_length(plan: Plan, values: Vector, trials: Blocks) -> tuple[float, float, Spread] | None:
+    """Student's t of trials with longer against shorter slices, with pooled spread.
+
+    An effect may differ between trials by far more than the rounds of one trial show.
+    """
+    length = {t.block: t.slice_s or 0.0 for t in plan.trials}
+    longest = max(length.values())
+    is_long = np.array([length[int(block)] == longest for block in np.unique(trials)])
+    if is_long.all() or not is_long.any():
+        return None
+    means = by_block(values, trials)
+    groups = means[is_long], means[~is_long]
+    first, second = (float(group.mean()) for group in groups)
+    freedom = len(means) - 2
+    squares = sum(float(((group - group.mean()) ** 2).sum()) for group in groups)
+    error = None
+    if freedom > 0 and squares > 0.0:
+        error = math.sqrt(squares / freedom * sum(1.0 / len(group) for group in groups))
+    return first, second, Spread(first - second, error, freedom + 1.0)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What the tests of one level at one look share."""
+
+    factor: str
+    level_name: str
+    blocks: int
+    weighed: float
+    """The effect, or the margin where that is larger, in logarithms."""
+    level: float
+    """The significance level."""
+
+
+def _result(
+    test: CarryOverTest,
+    look: _Look,
+    first: float,
+    second: float,
+    spread: Spread,
+    *,
+    counts: float = 1.0,
+) -> CarryOver:
+    """The result of one test; `counts` is by what share of the difference the effect is diluted."""
+    p, interval = None, None
+    if spread.error is not None:
+        freedom = spread.units - 1.0
+        p = float(2 * special.stdtr(freedom, -abs(spread.mean) / spread.error))
+        reach = float(special.stdtrit(freedom, 0.975)) * spread.error
+        interval = ratio_pct(spread.mean - reach), ratio_pct(spread.mean + reach)
+    found = p is not None and p < look.level
+    return CarryOver(
+        factor=look.factor,
+        level=look.level_name,
+        test=test,
+        first_pct=ratio_pct(first),
+        second_pct=ratio_pct(second),
+        difference_pct=ratio_pct(spread.mean),
+        ci95_pct=interval,
+        p=p,
+        found=found,
+        outweighs=found and counts * abs(spread.mean) >= _OUTWEIGHS * look.weighed,
+        found_after=look.blocks if found else None,
+    )

@@ -1,0 +1,177 @@
+"""One contrast over blocks: its mean, interval, p and e-value, and whether they decide.
+
+Enters: one number per complete block, the margin, the rule. Leaves: a `BlockEstimate`.
+Never: knows what the number means; main effects, interactions and trends are treated alike.
+
+Sources: Student's t and the exact sign-flip test (Fisher) over blocks; the sequential interval of
+Wang and Ramdas; two one-sided tests (Lakens 2017). See docs/methods/verdicts.md,
+"Comparison of two levels".
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from pgassay.analysis.compare.rounds import Spread, spread_of_rounds
+from pgassay.analysis.compare.rule import Rule
+from pgassay.analysis.statistics.multiple_testing import max_t_p
+from pgassay.analysis.statistics.sequential import log_e_value
+from pgassay.analysis.statistics.values import Interval
+
+FEW_BLOCKS = 4
+"""Fewest blocks whose spread is known well enough to say how many more are needed."""
+_USELESS_PCT = 10_000.0
+"""An interval that reaches beyond this is not shown."""
+_LARGEST_LOG = 300.0
+
+
+@dataclass(frozen=True)
+class BlockEstimate:
+    """A contrast on the scale of comparison: logarithms where ratios are compared."""
+
+    blocks: int
+    mean: float
+    interval: Interval | None
+    p_t: float | None
+    p_sign_flip: float | None
+    p_blocks: int
+    e_value: float | None
+    differs: bool
+    """The 95 % interval excludes zero."""
+    inside: bool
+    """The 90 % interval lies inside the margins."""
+    blocks_to_decide: int | None
+    rounds: int | None = None
+    """Of a switchback: the number of rounds."""
+
+
+def estimate(
+    differences: NDArray[np.float64],
+    margins: Interval,
+    rule: Rule,
+    trials: NDArray[np.int64] | None = None,
+    *,
+    flipped: float | None = None,
+) -> BlockEstimate:
+    """The estimate over blocks, or over the rounds of `trials`.
+
+    `flipped` is the sign-flip p if the caller has computed it already.
+    """
+    spread = _of_blocks(differences) if trials is None else spread_of_rounds(differences, trials)
+    mean, error, units = spread.mean, spread.error, spread.units
+    n = len(differences) if trials is None else len(np.unique(trials))
+    interval = _interval(mean, error, rule.critical(units, 0.05))
+    # TOST at 5 %: the two one-sided tests reject where the 90 % interval lies inside the margins.
+    ninety = _interval(mean, error, rule.critical(units, 0.10))
+    inside = ninety is not None and margins[0] < ninety[0] and ninety[1] < margins[1]
+    differs = interval is not None and (interval[0] > 0.0 or interval[1] < 0.0)
+    return BlockEstimate(
+        blocks=n,
+        mean=mean,
+        interval=interval,
+        p_t=None if error is None else float(2 * special.stdtr(units - 1, -abs(mean) / error)),
+        p_sign_flip=sign_flip_p(differences[: rule.declared_blocks])
+        if flipped is None
+        else flipped,
+        p_blocks=min(len(differences), rule.declared_blocks),
+        e_value=_evidence(spread, len(differences)),
+        differs=differs,
+        inside=inside,
+        blocks_to_decide=0 if differs or inside else _blocks_to_decide(spread, margins, n, rule),
+        rounds=None if trials is None else len(differences),
+    )
+
+
+def _of_blocks(differences: NDArray[np.float64]) -> Spread:
+    """Mean and standard error of independent blocks."""
+    n = len(differences)
+    return Spread(float(differences.mean()), _standard_error(differences), float(n))
+
+
+def _evidence(spread: Spread, differences: int) -> float | None:
+    if spread.error is None:
+        return None if differences > 1 else 1.0  # one difference is no evidence either way
+    return math.exp(min(log_e_value(spread.mean / spread.error, spread.units), 700.0))
+
+
+def sign_flip_p(differences: NDArray[np.float64]) -> float | None:
+    """The exact two-sided sign-flip p of a mean of zero; None below two blocks.
+
+    Under no effect both signs of a block's difference are equally likely, because the order of its
+    arms was drawn.
+    """
+    together = max_t_p(differences[:, None])
+    return None if together is None else together[0]
+
+
+def relative(ratio: bool, baseline_mean: float) -> Callable[[float], float | None]:
+    """The function from a difference on the scale of comparison to per cent of the baseline."""
+    if ratio:
+        return ratio_pct
+    if baseline_mean == 0.0:
+        return lambda _: None
+    return lambda difference: 100.0 * difference / abs(baseline_mean)
+
+
+def ratio_pct(log_ratio: float) -> float:
+    """The logarithm of a ratio as a change in per cent."""
+    return 100.0 * math.expm1(min(log_ratio, _LARGEST_LOG))
+
+
+def bounded(interval: Interval | None, *, least: float) -> Interval | None:
+    """An interval in per cent, cut at `least`; None where it is too wide to be of use."""
+    if interval is None or interval[1] > _USELESS_PCT:
+        return None
+    return max(interval[0], least), max(interval[1], least)
+
+
+def both(interval: Interval | None, convert: Callable[[float], float | None]) -> Interval | None:
+    """Both ends converted; None if one cannot be."""
+    if interval is None:
+        return None
+    low, high = convert(interval[0]), convert(interval[1])
+    return None if low is None or high is None else (low, high)
+
+
+def _standard_error(differences: NDArray[np.float64]) -> float | None:
+    """None with a single block, or differences that do not vary."""
+    n = len(differences)
+    if n < 2:
+        return None
+    centred = differences - differences.mean()
+    spread = math.sqrt(float(centred @ centred) / (n - 1))
+    scale = float(np.max(np.abs(differences)))
+    return spread / math.sqrt(n) if spread > 1e-12 * scale and spread > 0.0 else None
+
+
+def _interval(mean: float, error: float | None, critical: float) -> Interval | None:
+    if error is None or not math.isfinite(critical):
+        return None
+    return mean - critical * error, mean + critical * error
+
+
+def _blocks_to_decide(found: Spread, margins: Interval, n: int, rule: Rule) -> int | None:
+    """Further blocks after which a verdict is reached, if mean and spread stay as they are."""
+    if found.error is None or n < FEW_BLOCKS:
+        return None
+    mean, spread, per_block = found.mean, found.error * math.sqrt(n), found.units / n
+    room = min(margins[1] - mean, mean - margins[0])
+
+    def decides(more: int) -> bool:
+        width = spread / math.sqrt(n + more)
+        units = per_block * (n + more)
+        if rule.critical(units, 0.05) * width < abs(mean):
+            return True
+        return rule.critical(units, 0.10) * width < room
+
+    # Intervals narrow with more blocks, so bisection finds the first number that decides.
+    stops = rule.stops_after(n)
+    at = bisect_left(stops, True, key=lambda block: decides(block - n))
+    return stops[at] - n if at < len(stops) else None

@@ -1,0 +1,222 @@
+"""Every level of every factor against its baseline, on every metric and at every load.
+
+Enters: the plan, tables of complete blocks, the rule. Leaves: a `Comparison` each.
+Never: tests seconds or requests (the trial is the unit), or withdraws a verdict.
+
+A run compares dozens of metrics at every level, so some stand out by chance. A metric beside the
+primary one is better, worse or negligible only where its Student's p passes Benjamini and
+Yekutieli's rule over all of them, and its interval, which in a sequential run holds at every look,
+excludes zero.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+
+import numpy as np
+
+from pgassay.analysis.compare.contrasts import (
+    BlockTable,
+    Vector,
+    block_table,
+    main_effect,
+    mean_over,
+)
+from pgassay.analysis.compare.estimate import (
+    BlockEstimate,
+    both,
+    bounded,
+    estimate,
+    ratio_pct,
+    relative,
+)
+from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
+from pgassay.analysis.compare.rounds import by_block
+from pgassay.analysis.compare.rule import Rule
+from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.analysis.reading.metrics import METRICS, Metric
+from pgassay.analysis.statistics.multiple_testing import max_t_p, yekutieli
+from pgassay.plan.model import Factor, Plan
+
+
+def compare(
+    metric: Metric,
+    factor: Factor,
+    level: str,
+    step: float | None,
+    table: BlockTable,
+    plan: Plan,
+    rule: Rule,
+) -> Comparison | None:
+    """A level against its baseline, over the blocks in which all arms concerned have a value."""
+    weights = [mean_over(plan, {factor.name: level}) for level in (factor.baseline, level)]
+    contrast = weights[1] - weights[0]
+    table = table.known_for(contrast)
+    if not table.blocks:
+        return None
+    ratio = metric.scale == "ratio"
+    means = [float(table.of(one).mean()) for one in weights]
+    baseline_mean, level_mean = (math.exp(mean) for mean in means) if ratio else means
+    differences = table.of(contrast)
+    found = estimate(differences, rule.margins(baseline_mean, ratio=ratio), rule, table.trials)
+    verdict = verdict_of(found, metric)
+    to_pct = relative(ratio, baseline_mean)
+    raw = ratio_pct if ratio else float
+    return Comparison(
+        metric=metric.name,
+        factor=factor.name,
+        baseline=factor.baseline,
+        level=level,
+        step=step,
+        step_unit=plan.step_unit,
+        blocks=found.blocks,
+        baseline_mean=baseline_mean,
+        level_mean=level_mean,
+        effect_pct=to_pct(found.mean),
+        # No metric can fall by more than 100 %.
+        ci95_pct=bounded(both(found.interval, to_pct), least=-100.0),
+        difference=raw(found.mean),
+        ci95=bounded(both(found.interval, raw), least=-100.0)
+        if ratio
+        else both(found.interval, raw),
+        p_t=found.p_t,
+        p_sign_flip=found.p_sign_flip,
+        p_blocks=found.p_blocks,
+        e_value=found.e_value,
+        verdict=verdict,
+        blocks_to_decide=0 if verdict is not Verdict.UNDECIDED else found.blocks_to_decide or None,
+        block_effects_pct=tuple(
+            e for d in by_block(differences, table.trials) if (e := to_pct(float(d))) is not None
+        ),
+        rounds=found.rounds,
+    )
+
+
+def verdict_of(found: BlockEstimate, metric: Metric) -> Verdict:
+    """The verdict that an estimate gives, by the metric's good direction."""
+    if found.inside:
+        return Verdict.NEGLIGIBLE if found.differs else Verdict.EQUIVALENT
+    return _way(found.mean, metric) if found.differs else Verdict.UNDECIDED
+
+
+Tables = Mapping[float | None, BlockTable]
+"""The primary metric's complete blocks, over whole trials (None) and at each load."""
+
+
+def compare_levels(
+    plan: Plan, trials: Sequence[TrialMeasures], rule: Rule, primary: Tables
+) -> list[Comparison]:
+    """All comparisons, metric by metric."""
+    found = []
+    for metric in _measured(trials):
+        tables = primary
+        if metric.name != plan.metric:
+            tables = {step: block_table(metric, trials, plan, step) for step in primary}
+        for factor in plan.factors:
+            for level in factor.levels[1:]:
+                for step in primary:
+                    comparison = compare(metric, factor, level, step, tables[step], plan, rule)
+                    if comparison is not None:
+                        found.append(comparison)
+    return found
+
+
+def with_joint_p(
+    plan: Plan, tables: Tables, comparisons: Sequence[Comparison], declared_blocks: int
+) -> tuple[Comparison, ...]:
+    """The same comparisons; the primary metric's get their max-T p.
+
+    A verdict that an idle arm has withdrawn takes no part in the correction of the others.
+    """
+    factors = {factor.name: factor for factor in plan.factors}
+    verdicts = [
+        at
+        for at, c in enumerate(comparisons)
+        if c.metric == plan.metric and c.withdrawn is not Withdrawn.STANDSTILL
+    ]
+    chosen = [comparisons[at] for at in verdicts]
+    together = joint_p(
+        [tables[c.step] for c in chosen],
+        [main_effect(plan, factors[c.factor], c.level) for c in chosen],
+        declared_blocks,
+    )
+    p = dict(zip(verdicts, together or (), strict=False))
+    return tuple(replace(c, p_max_t=p.get(at)) for at, c in enumerate(comparisons))
+
+
+def _measured(trials: Sequence[TrialMeasures]) -> list[Metric]:
+    """The metrics that some trial, step or slice has a value of."""
+    parts = [part.values for trial in trials for part in (trial.whole, *trial.steps)]
+    slices = [one.values for trial in trials for one in trial.turns]
+    names = set[str]().union(*parts, *slices)
+    return [metric for metric in METRICS.values() if metric.name in names]
+
+
+_LIMITS = tomllib.loads((files(__package__) / "secondary.toml").read_text("utf-8"))
+_DIFFERENT = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
+
+
+def corrected(comparisons: Sequence[Comparison], primary: str) -> tuple[Comparison, ...]:
+    """All comparisons in their order."""
+    found = list(comparisons)
+    for whole in (True, False):
+        family = [
+            at for at, c in enumerate(found) if c.metric != primary and (c.step is None) is whole
+        ]
+        tested = [at for at in family if found[at].p_t is not None]
+        p = np.array([found[at].p_t for at in tested], dtype=np.float64)
+        adjusted = dict(zip(tested, yekutieli(p).tolist(), strict=True))
+        for at in family:
+            found[at] = _said(found[at], adjusted.get(at))
+    return tuple(found)
+
+
+def _said(comparison: Comparison, p: float | None) -> Comparison:
+    clear = _never_varies(comparison) if p is None else _is_clear(comparison, p)
+    verdict = comparison.verdict
+    if verdict is Verdict.NEGLIGIBLE and not clear:
+        verdict = Verdict.EQUIVALENT
+    elif verdict in _DIFFERENT and not clear:
+        verdict = Verdict.UNDECIDED
+    elif verdict is Verdict.UNDECIDED and clear and comparison.withdrawn is None:
+        verdict = _way(comparison.difference, METRICS[comparison.metric])
+    return replace(comparison, verdict=verdict, p_by=p, clear=clear)
+
+
+def _is_clear(comparison: Comparison, p: float) -> bool:
+    if comparison.withdrawn is not None or p > _LIMITS["discovery_rate"]:
+        return False
+    interval = comparison.ci95
+    outside = interval is not None and (interval[0] > 0.0 or interval[1] < 0.0)
+    return comparison.verdict in _DIFFERENT or outside
+
+
+def _never_varies(comparison: Comparison) -> bool:
+    """A constant difference in every block, which has no test."""
+    known = comparison.withdrawn is None and comparison.blocks >= _LIMITS["constant_blocks"]
+    return known and comparison.difference != 0.0
+
+
+def _way(difference: float, metric: Metric) -> Verdict:
+    """Better or worse by the metric's good direction; undecided where it has none."""
+    if metric.good == "neither":
+        return Verdict.UNDECIDED
+    return Verdict.BETTER if (difference > 0.0) == (metric.good == "higher") else Verdict.WORSE
+
+
+def joint_p(
+    tables: Sequence[BlockTable], contrasts: Sequence[Vector], declared: int
+) -> list[float] | None:
+    """max-T p values of contrasts from several tables, over the blocks that all of them have."""
+    if not tables:
+        return None
+    tables = [table.known_for(c) for table, c in zip(tables, contrasts, strict=True)]
+    shared = sorted(set.intersection(*(set(table.blocks) for table in tables)))[:declared]
+    if len(shared) < 2:
+        return None
+    columns = [t.only(shared).of(c) for t, c in zip(tables, contrasts, strict=True)]
+    return max_t_p(np.column_stack(columns))

@@ -1,0 +1,218 @@
+"""Comparisons, carry-over tests and estimates of several factors, as values.
+
+Enters: nothing. Leaves: frozen dataclasses. Never: computes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """The verdict on one comparison."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    NEGLIGIBLE = "negligible"
+    """Significantly different, but by less than the smallest effect that matters."""
+    EQUIVALENT = "equivalent"
+    UNDECIDED = "undecided"
+    CALIBRATION = "calibration"
+    """Of an A/A run, whose arms are identical."""
+
+
+class IntervalKind(StrEnum):
+    """The kind of interval that `ci95` is."""
+
+    T = "t"
+    """Student's t on block differences: valid when the number of blocks was fixed beforehand."""
+    SEQUENCE = "confidence sequence"
+    """Valid after every block, whenever the run stops."""
+    GROUP = "group-sequential"
+    """Valid at all looks together, which were fixed beforehand."""
+
+
+class Withdrawn(StrEnum):
+    """Why a verdict is not given although its interval may allow one."""
+
+    CARRY_OVER = "carry-over"
+    IDLE_ROUNDS = "idle-rounds"
+    STANDSTILL = "standstill"
+    """An arm has trials in which nothing was committed."""
+    LOST_TRIALS = "lost-trials"
+    """One arm lost more trials than chance explains."""
+    UNFINISHED = "unfinished"
+    """Not all blocks that were fixed beforehand have run."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One metric, one level against its factor's baseline, over complete blocks.
+
+    `effect`, `ci95` are in per cent where scale is "ratio"; for "difference" they are in the
+    metric's unit, and `effect_pct`, `ci95_pct` relate them to the baseline's mean (None where
+    that is zero).
+    """
+
+    metric: str
+    factor: str
+    baseline: str
+    level: str
+    step: float | None
+    step_unit: str
+    blocks: int
+    baseline_mean: float
+    level_mean: float
+    effect_pct: float | None
+    ci95_pct: tuple[float, float] | None
+    difference: float
+    ci95: tuple[float, float] | None
+    p_t: float | None
+    """Student's t on the same differences; used for secondary metrics, never for the verdict."""
+    p_sign_flip: float | None
+    p_blocks: int
+    """The number of blocks, fixed beforehand, that the sign-flip p is over."""
+    e_value: float | None
+    verdict: Verdict
+    blocks_to_decide: int | None
+    """Further blocks to a verdict if mean and spread stay as they are, which holds in about 6 of 10
+    runs; 0 when decided, None when hopeless or unknown."""
+    block_effects_pct: tuple[float, ...]
+    p_max_t: float | None = None
+    """Of the primary metric: the max-T p, corrected for all verdicts."""
+    rounds: int | None = None
+    """Of a switchback: the number of rounds it is estimated over."""
+    withdrawn: Withdrawn | None = None
+    """Why the verdict is withdrawn, where it is."""
+    withdrawn_for_good: bool = False
+    """Further trials of this run cannot bring the verdict back."""
+    p_by: float | None = None
+    """Of secondary metrics: `p_t` corrected for all of them (Benjamini-Yekutieli)."""
+    clear: bool | None = None
+    """Of secondary metrics: whether that p and the interval both show a difference."""
+
+    @property
+    def load(self) -> str:
+        """Such as `8 clients` or `whole trial`."""
+        return "whole trial" if self.step is None else f"{self.step:g} {self.step_unit}"
+
+
+@dataclass(frozen=True)
+class RoundEffects:
+    """A level against its factor's baseline in every round, over time."""
+
+    factor: str
+    level: str
+    blocks: tuple[int, ...]
+    effects_pct: tuple[float, ...]
+
+
+class CarryOverTest(StrEnum):
+    """The tests for an effect that outlasts its slice."""
+
+    BEFORE = "after a slice of the same arm against after another"
+    WITHIN = "early against late part of slices"
+    LENGTH = "longer against shorter slices"
+
+
+@dataclass(frozen=True)
+class CarryOver:
+    """One carry-over test: the effect where carry-over weighs less, and where it weighs more."""
+
+    factor: str
+    level: str
+    test: CarryOverTest
+    first_pct: float
+    """The effect after a slice of the same arm, early in slices, or in longer slices."""
+    second_pct: float
+    """The effect after a slice of another arm, late in slices, or in shorter slices."""
+    difference_pct: float
+    ci95_pct: tuple[float, float] | None
+    p: float | None
+    found: bool
+    """p is below its share of 5 %, divided among all such tests and looks."""
+    outweighs: bool
+    """It is found and large enough to cause or hide the verdict, which is withdrawn then."""
+    found_after: int | None = None
+    """Blocks at the first look that found it; it stays found."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One contrast of the primary metric over whole trials, in per cent."""
+
+    blocks: int
+    effect_pct: float | None
+    ci95_pct: tuple[float, float] | None
+    """Holds together with those of its kind (all interactions, all trends, …) at 95 %."""
+    p_sign_flip: float | None
+    p_max_t: float | None
+    """Corrected for all of its kind."""
+    e_value: float | None
+    blocks_to_decide: int | None
+    block_effects_pct: tuple[float, ...]
+    rounds: int | None = None
+
+
+class Dependence(StrEnum):
+    """Whether one factor's effect depends on another's level."""
+
+    DEPENDS = "depends"
+    NEGLIGIBLE = "negligible"
+    """It does, but by less than the smallest effect that matters."""
+    INDEPENDENT = "independent"
+    """If it does at all, by less than that effect."""
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class SimpleEffect:
+    """A level against its factor's baseline, where `other` is at level `at`."""
+
+    factor: str
+    level: str
+    other: str
+    at: str
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """The effect of `level` where `other` is `at`, against that where `other` is at its baseline.
+
+    Effects multiply: 10 % means that the ratio `level` makes is 1.1 times as large.
+    """
+
+    metric: str
+    factor: str
+    level: str
+    other: str
+    at: str
+    aliases: tuple[str, ...]
+    """In a fraction: the interactions that are confounded with this one."""
+    estimate: Estimate
+    verdict: Dependence
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A line through a factor's levels, from the lowest to the highest value."""
+
+    metric: str
+    factor: str
+    lowest: str
+    highest: str
+    per_doubling_pct: float | None
+    """The change per doubling of the value, where levels are spaced by ratios."""
+    estimate: Estimate
+    """From the lowest to the highest level, along the line."""
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class ArmEffect:
+    """One arm against the arm that has every factor at its baseline."""
+
+    arm: str
+    estimate: Estimate

@@ -1,0 +1,221 @@
+"""The parts of an analysis that describe a run beyond its verdicts.
+
+Latency by quantile, throughput by load, and what happened inside trials over time: steadiness,
+checkpoints, associations.
+
+Enters: nothing. Leaves: frozen dataclasses, parts of `Analysis`. Never: computes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from pgassay.analysis.statistics.values import Estimate, Interval
+
+
+@dataclass(frozen=True)
+class QuantileShift:
+    """Latency of a level against the baseline, quantile by quantile.
+
+    The band holds for all quantiles together; a quantile whose difference never varies has none.
+    """
+
+    factor: str
+    baseline: str
+    level: str
+    step: float | None
+    step_unit: str
+    of: Literal["latency", "response"]
+    """From the start of the transaction, or, in an open loop, from when it was due."""
+    blocks: int
+    shares: tuple[float, ...]
+    baseline_ms: tuple[float, ...]
+    level_ms: tuple[float, ...]
+    shift_pct: tuple[float, ...]
+    band95_pct: tuple[Interval | None, ...]
+    refused: str | None = None
+    """Why there is no band."""
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """A load at which the sign of the effect changes."""
+
+    at: float
+    low: float
+    high: float
+    """The loads between which the simultaneous band contains zero."""
+    below: Literal["better", "worse"]
+    """The effect at smaller loads; it is the opposite at greater ones."""
+
+
+@dataclass(frozen=True)
+class EffectByLoad:
+    """One level against the baseline at every load, with a band over all of them."""
+
+    metric: str
+    factor: str
+    baseline: str
+    level: str
+    step_unit: str
+    blocks: int
+    loads: tuple[float, ...]
+    effect_pct: tuple[float, ...]
+    band95_pct: tuple[Interval | None, ...]
+    crossings: tuple[Crossing, ...]
+    refused: str | None = None
+
+
+@dataclass(frozen=True)
+class ScalingFit:
+    """Gunther's Universal Scalability Law, X(N) = rate·N / (1 + σ(N − 1) + κN(N − 1))."""
+
+    rate: Estimate
+    """λ: transactions a second of a single client."""
+    contention: Estimate
+    """σ: the serial share of the work."""
+    coherence: Estimate
+    """κ: the cost of coherence between pairs of clients; above 0 throughput has a maximum."""
+    knee_clients: Estimate | None
+    """Where throughput is greatest, √((1 − σ)/κ)."""
+    knee_tps: Estimate | None
+    knee_refused: str | None
+    misfit_pct: float
+    """Root mean square of the relative residuals."""
+    curve: tuple[tuple[float, float], ...]
+    """(clients, throughput) along the fit, within the loads that were run."""
+
+
+@dataclass(frozen=True)
+class LoadCurve:
+    """Throughput of one arm against its number of clients."""
+
+    arm: str
+    blocks: int
+    clients: tuple[float, ...]
+    tps: tuple[float, ...]
+    """Geometric means over blocks."""
+    interval95: tuple[Interval | None, ...]
+    """Student's t over blocks, at each number of clients by itself."""
+    fit: ScalingFit | None
+    refused: str | None
+    """Why there is no fit."""
+
+
+class Steadiness(StrEnum):
+    """Whether one step of one trial was steady."""
+
+    STEADY = "steady"
+    WARMING = "warming"
+    """Steady after a beginning is left out."""
+    UNSTEADY = "no steady state"
+    UNKNOWN = "unknown"
+    """Too short, or nothing varies."""
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A change of the mean throughput."""
+
+    at_s: float
+    """Seconds from the beginning of the step."""
+    change_pct: float
+    near_checkpoint: bool
+
+
+@dataclass(frozen=True)
+class Trend:
+    """The Theil-Sen slope: change over the whole step, in per cent of the mean."""
+
+    over_step_pct: float
+    ci95_pct: Interval
+
+
+@dataclass(frozen=True)
+class StepSteadiness:
+    """One step of one trial."""
+
+    trial: int
+    arm: str
+    step: float
+    course: Steadiness
+    why: str
+    warmup_s: float
+    """Seconds to leave out for the rest to be steady; 0 where none are needed, or none help."""
+    shifts: tuple[Shift, ...]
+    trend: Trend | None
+    phase_removed: bool
+    """Whether the mean course of a checkpoint cycle was removed first."""
+
+
+@dataclass(frozen=True)
+class CheckpointEffect:
+    """Throughput around the start of a checkpoint, in one arm; the unit is the trial."""
+
+    arm: str
+    trials: int
+    checkpoints: int
+    before_s: float
+    after_s: float
+    offset_s: tuple[float, ...]
+    profile_pct: tuple[float, ...]
+    """Change relative to the mean of the seconds before the start."""
+    band95_pct: tuple[Interval | None, ...]
+    """A simultaneous band over the whole profile."""
+    depth_pct: Estimate | None
+    dip_at_s: float | None
+    duration_s: Estimate | None
+    """How long throughput stays below half the depth."""
+    recovery_s: Estimate | None
+    """From the start until nine tenths of the dip have recovered."""
+    lost_transactions: Estimate | None
+    """Per checkpoint, from its start to the end of the profile."""
+    full_page_images: Estimate | None
+    """In the same time, beyond the rate of the seconds before; None where not all trials have
+    them."""
+    refused: str | None
+
+
+@dataclass(frozen=True)
+class CheckpointContrast:
+    """A level's checkpoints against the baseline's, over blocks."""
+
+    factor: str
+    baseline: str
+    level: str
+    blocks: int
+    depth_points: Estimate
+    """Depth less the baseline's, in percentage points."""
+    lost_transactions: Estimate
+
+
+@dataclass(frozen=True)
+class Association:
+    """A sampled series that correlates with throughput inside trials; not a cause."""
+
+    series: str
+    with_: str
+    """`tps`, or `latency_mean` where the load is an open loop."""
+    lag_s: float
+    """Above 0: the series moves before throughput."""
+    correlation: float
+    ci95: Interval
+    p_adjusted: float
+    """Benjamini and Yekutieli, over all series and lags."""
+    trials: int
+    effective_samples: float
+
+
+@dataclass(frozen=True)
+class Associations:
+    """The associations found, and how many series were tested."""
+
+    found: tuple[Association, ...]
+    series: int
+    lags_s: tuple[float, ...]
+    trials: int
+    phase_removed: int
+    """Trials whose checkpoint cycle was removed first."""
+    refused: str | None

@@ -1,0 +1,1 @@
+"""A host's raw counters → the columns of vmstat and iostat."""

@@ -1,0 +1,1 @@
+"""Single trials: their estimates, their course over time and the series of charts."""

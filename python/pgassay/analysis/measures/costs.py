@@ -1,0 +1,92 @@
+"""What one transaction cost, from counters of the server and its host.
+
+Enters: counters, a window and its transactions; a trial's fingerprint. Leaves: metrics by name;
+None where a counter was not read. Never: splits a cost among scenarios.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pgassay.analysis.reading.counters import CounterSeries
+from pgassay.trials.host.disk_names import whole_disks
+
+_CPU_BUSY = ("user", "nice", "system", "irq", "softirq")
+_CPU_IDLE = ("idle", "iowait")
+_SECTOR = 512
+_TICK_MS = 10.0
+"""/proc/stat counts in USER_HZ, 100 a second by the kernel's ABI."""
+
+
+def server_costs(
+    postgres: CounterSeries, start: int, end: int, transactions: int
+) -> dict[str, float | None]:
+    def per_tx(source: str, *names: str) -> float | None:
+        grown = postgres.total(source, names, start, end)
+        return None if grown is None else grown / transactions
+
+    return {
+        "wal_bytes_per_tx": per_tx("wal_position", "insert_bytes"),
+        "wal_fpi_per_tx": per_tx("wal", "wal_fpi"),
+        "checkpoint_buffers_per_tx": per_tx("checkpointer", "buffers_written"),
+        "blocks_read_per_tx": per_tx("database", "blks_read"),
+        "temp_bytes_per_tx": per_tx("database", "temp_bytes"),
+        "wal_records_per_tx": per_tx("wal", "wal_records"),
+        "wal_syncs_per_tx": _wal_syncs(postgres, start, end, transactions),
+        "buffers_backend_per_tx": per_tx("bgwriter", "buffers_backend"),
+        "backend_writes_per_tx": _backend_writes(postgres, start, end, transactions),
+    }
+
+
+def host_costs(
+    host: CounterSeries, start: int, end: int, transactions: int
+) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    busy = host.total("stat", _CPU_BUSY, start, end)
+    idle = host.total("stat", _CPU_IDLE, start, end)
+    steal = host.total("stat", ("steal",), start, end) or 0.0
+    if busy is not None and idle is not None and busy + idle + steal > 0:
+        everything = busy + idle + steal
+        found["host_cpu_busy"] = 100.0 * busy / everything
+        found["host_steal"] = 100.0 * steal / everything
+    if busy:  # needs neither idle nor iowait, which may decrease
+        found["host_cpu_ms_per_tx"] = busy * _TICK_MS / transactions
+    disks = set(whole_disks({o for source, o, _ in host.keys() if source == "diskstats"}))  # noqa: SIM118 (not a mapping)
+    for kind in ("written", "read"):
+        sectors = host.total(
+            "diskstats", (f"sectors_{kind}",), start, end, counts=disks.__contains__
+        )
+        if sectors is not None:
+            found[f"disk_{kind}_bytes_per_tx"] = sectors * _SECTOR / transactions
+    return found
+
+
+def server_cpu(summary: Mapping[str, Any]) -> dict[str, float]:
+    """Processor time of the server's processes per transaction, over the whole load.
+
+    The guards read it before and after the load, so it and the transactions include the warm-up.
+    """
+    processors = (summary.get("fingerprint") or {}).get("processors")
+    transactions = sum(step["transactions"] for step in summary["load"]["steps"])
+    if not processors or not transactions:
+        return {}
+    return {"server_cpu_ms_per_tx": 1e3 * processors["server_s"] / transactions}
+
+
+def _wal_syncs(postgres: CounterSeries, start: int, end: int, transactions: int) -> float | None:
+    """WAL flushes: from pg_stat_wal up to version 17, from pg_stat_io since."""
+    grown = postgres.total("wal", ("wal_sync",), start, end)
+    if grown is None:
+        grown = postgres.total("io", ("fsyncs",), start, end, counts=lambda o: "/wal/normal" in o)
+    return None if grown is None else grown / transactions
+
+
+def _backend_writes(
+    postgres: CounterSeries, start: int, end: int, transactions: int
+) -> float | None:
+    """Blocks of tables and indexes that client backends wrote themselves."""
+    grown = postgres.total(
+        "io", ("writes",), start, end, counts=lambda o: o.startswith("client backend/relation/")
+    )
+    return None if grown is None else grown / transactions

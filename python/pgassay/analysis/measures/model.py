@@ -1,0 +1,129 @@
+"""One trial reduced to what is compared, as values.
+
+Enters: nothing. Leaves: frozen dataclasses. Never: computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from pgassay.analysis.host.model import HostWindow
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Caveat:
+    """Something that makes the measurement less certain, stored with the result."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class LatencyCurve:
+    """Quantiles at `histograms.CURVE_SHARES`."""
+
+    of: Literal["latency", "response"]
+    quantiles_ms: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class StepMeasures:
+    """Estimates of one measured step of a trial, or of all of them (`level` is None)."""
+
+    level: float | None
+    """Clients, or the requested rate where the steps differ in it."""
+    start_ns: int
+    end_ns: int
+    transactions: int
+    values: Mapping[str, float]
+    """Metric → value, without metrics that could not be measured."""
+    latency_curve: LatencyCurve | None = None
+
+
+@dataclass(frozen=True)
+class VariantMeasures:
+    """All slices of one variant in a trial."""
+
+    variant: str
+    slices: int
+    seconds: float
+    transactions: int
+    """Those that began and ended in one slice; `tps` and `latency_mean_ms` are of these."""
+    crossing: int
+    """Transactions that ended in a slice and began before it, failed ones included."""
+    tps: float
+    latency_mean_ms: float | None
+
+
+@dataclass(frozen=True)
+class VariantSummary:
+    """One variant in one arm: sums over its trials, and means of the trials' values."""
+
+    arm: str
+    variant: str
+    trials: int
+    slices: int
+    transactions: int
+    crossing: int
+    tps: float
+    latency_mean_ms: float | None
+
+
+@dataclass(frozen=True)
+class SliceMeasures:
+    """One slice of a switchback or duet, without its first part."""
+
+    round: int
+    """Counted from 0 in its trial."""
+    arm: str
+    start_ns: int
+    values: Mapping[str, float]
+    """Metric → value, over the kept part."""
+    early: Mapping[str, float]
+    late: Mapping[str, float]
+    """The same over the first, and over the last stored interval of the kept part."""
+    transactions: int = 0
+    failed: int = 0
+    """Both over the whole slice, of transactions that began in it."""
+
+
+@dataclass(frozen=True)
+class TrialMeasures:
+    """One trial, reduced to what is compared."""
+
+    number: int
+    block: int
+    position: int
+    arm: str
+    whole: StepMeasures
+    steps: tuple[StepMeasures, ...]
+    warnings: tuple[Caveat, ...]
+    variants: tuple[VariantMeasures, ...] = ()
+    invalid: tuple[str, ...] = ()
+    """Why it does not count; empty where it does."""
+    repeats: int | None = None
+    """The number of the invalid trial that this one repeats."""
+    is_repeated: bool = False
+    """Whether its guards found it invalid, so that the run repeats it."""
+    host: HostWindow | None = None
+    """The measured part in columns of vmstat and iostat; None where the host was not read."""
+    turns: tuple[SliceMeasures, ...] = ()
+    """The slices of whole rounds, in a switchback or duet."""
+
+    @cached_property
+    def rounds_kept(self) -> dict[object, tuple[list[int], NDArray[np.float64]]]:
+        """A cache of `contrasts.py`, which reads the slices many times."""
+        return {}
+
+    def at(self, level: float | None) -> StepMeasures | None:
+        """The step at this level; None for the whole trial."""
+        if level is None:
+            return self.whole
+        return next((step for step in self.steps if step.level == level), None)

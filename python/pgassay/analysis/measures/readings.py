@@ -1,0 +1,67 @@
+"""The finished trials of one run, each read once.
+
+Enters: a run directory and its plan. Leaves: measures, courses and charts of its trials.
+Never: holds the samples of more than one trial at a time.
+"""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import Any
+
+from pgassay.analysis.measures.chart_series import ChartSeries, chart_series
+from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.analysis.measures.sources import TrialSources
+from pgassay.analysis.measures.trial import measure_trial
+from pgassay.analysis.measures.trial_course import TrialCourse, read_course
+from pgassay.plan.model import Plan
+from pgassay.samples.run_directory import RunDirectory, StoredTrial
+
+
+@dataclass(frozen=True)
+class TrialReading:
+    """What the analysis and the report take from one trial."""
+
+    trial: StoredTrial
+    measures: TrialMeasures
+    course: TrialCourse | None
+    """None for an invalid trial, and for one without a course."""
+    series: ChartSeries | None
+    """None for an invalid trial."""
+
+
+class TrialReadings:
+    """Reads trials when they are asked for, and remembers them."""
+
+    def __init__(self, run: RunDirectory, plan: Plan) -> None:
+        self.run, self.plan = run, plan
+        self._known: dict[int, TrialReading] = {}
+
+    def of(self, number: int) -> TrialReading:
+        """One finished trial."""
+        if number not in self._known:
+            self._known[number] = _read(self.run.trial(number), self.plan)
+        return self._known[number]
+
+    def every(self) -> list[TrialReading]:
+        """All finished trials, by their numbers."""
+        return [self.of(number) for number in self.run.finished()]
+
+    def environment(self) -> dict[str, Any]:
+        """environment.json, with the median duration of the resets."""
+        stored = self.run.read_json("environment.json") if self.run.has("environment.json") else {}
+        if isinstance(stored.get("reset"), dict):
+            resets = [one.trial.summary().get("reset") or {} for one in self.every()]
+            took = [reset["duration_s"] for reset in resets if reset.get("duration_s") is not None]
+            if took:
+                stored["reset"]["seconds"] = round(statistics.median(took), 2)
+        return stored
+
+
+def _read(trial: StoredTrial, plan: Plan) -> TrialReading:
+    sources = TrialSources(trial)
+    measures = measure_trial(trial, sources, plan=plan)
+    if measures.invalid:
+        return TrialReading(trial, measures, None, None)
+    return TrialReading(trial, measures, read_course(trial, sources), chart_series(trial, sources))

@@ -1,0 +1,52 @@
+"""The tables of one stored trial, each read once and on demand.
+
+Enters: a stored trial. Leaves: its tables, counters and waits. Never: is kept after its trial has
+been measured: a day of samples takes hundreds of megabytes.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import pyarrow as pa
+
+from pgassay.analysis.reading.counters import CounterSeries
+from pgassay.analysis.waits.wait_profile import WaitProfile
+from pgassay.samples.run_directory import StoredTrial
+
+
+class TrialSources:
+    """The data that measures, courses and charts of a trial are computed from."""
+
+    def __init__(self, trial: StoredTrial) -> None:
+        self._trial = trial
+
+    @cached_property
+    def tell_the_whole_server_side(self) -> bool:
+        """Whether these samples are of the only server of the load; False in a duet."""
+        return "arms" not in (self._trial.summary().get("reset") or {})
+
+    @cached_property
+    def load(self) -> pa.Table:
+        """load.parquet."""
+        return self._trial.table("load")
+
+    @cached_property
+    def checkpoints(self) -> pa.Table:
+        """checkpoints.parquet."""
+        return self._trial.table("checkpoints")
+
+    @cached_property
+    def waits(self) -> WaitProfile:
+        """waits.parquet; host counters separate running from queued sessions."""
+        return WaitProfile(self._trial.table("waits"), self.host)
+
+    @cached_property
+    def postgres(self) -> CounterSeries:
+        """postgres.parquet, by counter."""
+        return CounterSeries(self._trial.by_column("postgres"))
+
+    @cached_property
+    def host(self) -> CounterSeries:
+        """host.parquet, by counter."""
+        return CounterSeries(self._trial.by_column("host"))

@@ -1,0 +1,248 @@
+"""The estimates of one stored trial.
+
+Enters: a trial's summary and tables, the plan. Leaves: `TrialMeasures`.
+Never: compares trials, or replaces a missing measurement by a number.
+
+A trial that did not run the planned load does not count: steps are compared across arms by their
+level, so one that lacks a step, or ran it for another time, would be compared with different work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pgassay.analysis.host.columns import HostColumns
+from pgassay.analysis.host.model import HostWindow
+from pgassay.analysis.measures.costs import host_costs, server_costs, server_cpu
+from pgassay.analysis.measures.model import Caveat, LatencyCurve, StepMeasures, TrialMeasures
+from pgassay.analysis.measures.slices import measure_slices
+from pgassay.analysis.measures.sources import TrialSources
+from pgassay.analysis.measures.variants import measure_variants
+from pgassay.analysis.reading.histograms import CURVE_SHARES, Histogram, Of
+from pgassay.analysis.reading.metrics import WAIT_CLASSES
+from pgassay.plan.model import Plan
+from pgassay.samples.run_directory import StoredTrial
+
+_LENIENT = 0.1
+_LENIENT_S = 0.1
+"""Tolerance of a step's duration: a share of it, plus seconds."""
+
+Level = tuple[float, float, float]
+"""Clients, rate (0 in a closed loop), seconds."""
+
+
+def other_steps(summary: Mapping[str, Any], plan: Plan) -> tuple[str, ...]:
+    """The reason, if the measured steps differ from the planned ones in any order."""
+    load = summary["load"]
+    planned = sorted(
+        (step.clients, step.rate or 0.0, step.duration_s) for step in plan.steps if step.measured
+    )
+    stored = sorted(
+        (step["clients"], step.get("rate") or 0.0, (step["end_ns"] - step["start_ns"]) / 1e9)
+        for step in load["steps"]
+        if step["measured"]
+    )
+    timed = load.get("backend") != "command"
+    pairs = zip(stored, planned, strict=False)
+    if len(stored) == len(planned) and all(_alike(*pair, timed=timed) for pair in pairs):
+        return ()
+    ran, wanted = (", ".join(map(_words, steps)) for steps in (stored, planned))
+    return (f"it ran {ran}, but the plan has {wanted}",)
+
+
+def _alike(stored: Level, planned: Level, *, timed: bool) -> bool:
+    near = abs(stored[2] - planned[2]) <= _LENIENT * planned[2] + _LENIENT_S
+    return stored[0] == planned[0] and stored[1] == planned[1] and (near or not timed)
+
+
+def _words(level: Level) -> str:
+    clients, rate, seconds = level
+    at = f" at {rate:g} a second" if rate else ""
+    return f"{clients:g} clients{at} for {seconds:.3g} s"
+
+
+_QUANTILES = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
+
+
+def measure_trial(
+    trial: StoredTrial, sources: TrialSources | None = None, *, plan: Plan | None = None
+) -> TrialMeasures:
+    """Everything that is estimated from one trial.
+
+    With the plan, a trial that ran another load than planned is invalid.
+    """
+    summary = trial.summary()
+    sources = sources or TrialSources(trial)
+    steps = [s for s in summary["load"]["steps"] if s["measured"]]
+    by_rate = len({s.get("rate") for s in steps}) > 1
+    level = "rate" if by_rate else "clients"
+    levels = dict.fromkeys(step[level] for step in steps)
+    measured = tuple(
+        _measure(sources, tuple(step for step in steps if step[level] == value), value)
+        for value in levels
+    )
+    whole = measured[0] if len(measured) == 1 else _measure(sources, tuple(steps), None)
+    values = {**whole.values, **server_cpu(summary)}
+    whole = replace(whole, level=None, values=values)
+    reasons = trial.validity().reasons
+    return TrialMeasures(
+        number=summary["number"],
+        block=summary["block"],
+        position=summary["position"],
+        arm=summary["arm"],
+        whole=whole,
+        steps=measured,
+        warnings=(*_warnings(summary, whole), *_damaged(sources)),
+        variants=measure_variants(summary["load"].get("slices") or ()),
+        turns=measure_slices(summary, sources.load),
+        invalid=(*reasons, *(() if plan is None else other_steps(summary, plan))),
+        repeats=summary.get("repeats"),
+        is_repeated=bool(reasons) and summary.get("repeats") is None,
+        host=_host(sources, whole),
+    )
+
+
+def _host(sources: TrialSources, whole: StepMeasures) -> HostWindow | None:
+    columns = HostColumns(sources.host)
+    return columns.window(whole.start_ns, whole.end_ns) if columns.readings("vmstat") else None
+
+
+def _measure(
+    sources: TrialSources, steps: tuple[Mapping[str, Any], ...], level: float | None
+) -> StepMeasures:
+    rows = sources.load.filter(
+        pc.is_in(sources.load["step"], pa.array([s["index"] for s in steps], pa.int32()))
+    )
+    transactions = sum(s["transactions"] for s in steps)
+    failed = sum(s["failed"] for s in steps)
+    windows = _windows(steps) if level is not None else _windows(steps, gaps=True)
+    values: dict[str, float | None] = {}
+    curve: LatencyCurve | None = None
+    if transactions and all(window.seconds > 0 for window in windows):
+        values["tps"] = _rate(steps)
+        latency, curve = _latency(rows, "latency")
+        response, response_curve = _latency(rows, "response")
+        curve = response_curve or curve
+        values |= latency | response
+        values["client_cpu_ms_per_tx"] = sum(s["client_cpu_s"] for s in steps) / transactions * 1e3
+    values |= _averaged(windows, [_costs(sources, window) for window in windows])
+    if transactions + failed:
+        values["failed_share"] = 100.0 * failed / (transactions + failed)
+    present = {name: value for name, value in values.items() if value is not None}
+    start, end = windows[0].start_ns, windows[-1].end_ns
+    return StepMeasures(level, start, end, transactions, present, curve)
+
+
+@dataclass(frozen=True)
+class _Window:
+    """A part of a trial whose samples are averaged together."""
+
+    start_ns: int
+    end_ns: int
+    transactions: int
+
+    @property
+    def seconds(self) -> float:
+        return (self.end_ns - self.start_ns) / 1e9
+
+
+def _windows(steps: tuple[Mapping[str, Any], ...], *, gaps: bool = False) -> tuple[_Window, ...]:
+    """One per step, because steps of one level may have others in between; or one over all."""
+    parts = [steps] if gaps else [(step,) for step in steps]
+    return tuple(
+        _Window(part[0]["start_ns"], part[-1]["end_ns"], sum(s["transactions"] for s in part))
+        for part in parts
+    )
+
+
+def _costs(sources: TrialSources, window: _Window) -> dict[str, float | None]:
+    """The metrics of server and host over a window."""
+    start, end, seconds = window.start_ns, window.end_ns, window.seconds
+    values: dict[str, float | None] = {}
+    if window.transactions and seconds > 0:
+        values |= host_costs(sources.host, start, end, window.transactions)
+    if not sources.tell_the_whole_server_side:
+        # A duet has several servers, but the transactions are of all of them.
+        return values
+    if window.transactions and seconds > 0:
+        values |= server_costs(sources.postgres, start, end, window.transactions)
+        sessions = sources.waits.average_sessions(start, end)
+        if sessions is not None:
+            each_ms = seconds / window.transactions * 1e3
+            for wait_class in WAIT_CLASSES:
+                busy = sessions.get(wait_class.name)
+                values[wait_class.metric] = None if busy is None else busy * each_ms
+            waiting = sum(busy for name, busy in sessions.items() if name != "cpu")
+            values["waiting_ms_per_tx"] = waiting * each_ms
+    if seconds > 0:
+        begun = sources.checkpoints["started_ns"].to_numpy()
+        count = np.count_nonzero((begun >= start) & (begun < end))
+        values["checkpoints_per_min"] = float(count) / seconds * 60
+    return values
+
+
+def _averaged(
+    windows: Sequence[_Window], costs: Sequence[Mapping[str, float | None]]
+) -> dict[str, float | None]:
+    """Means over windows, of costs weighted by transactions; None where a window has none."""
+    found: dict[str, float | None] = {}
+    for name in costs[0]:
+        values = [one.get(name) for one in costs]
+        known = [value for value in values if value is not None]
+        if len(known) < len(windows):
+            found[name] = None
+            continue
+        per_transaction = name.endswith("_per_tx")
+        weights = [w.transactions if per_transaction else w.seconds for w in windows]
+        found[name] = float(np.average(known, weights=weights))
+    return found
+
+
+def _rate(steps: tuple[Mapping[str, Any], ...]) -> float:
+    """Throughput over the steps alone, without the start-up of a program between two of them.
+
+    A program may report its rate more precisely than whole transactions do.
+    """
+    lengths = [s["end_ns"] - s["start_ns"] for s in steps]
+    done = sum(s["tps"] * length for s, length in zip(steps, lengths, strict=True))
+    return float(done / sum(lengths))
+
+
+def _latency(rows: pa.Table, of: Of) -> tuple[dict[str, float | None], LatencyCurve | None]:
+    """Mean and quantiles as metrics, and the latency curve."""
+    histogram = Histogram.merged(rows, of)
+    quantiles = histogram.quantiles_ns([*_QUANTILES.values(), *CURVE_SHARES])
+    if quantiles is None:
+        return {}, None
+    found: dict[str, float | None] = {
+        f"{of}_{name}": value / 1e6 for name, value in zip(_QUANTILES, quantiles, strict=False)
+    }
+    found[f"{of}_mean"] = pc.sum(rows[f"{of}_sum_ns"]).as_py() / histogram.total / 1e6
+    curve = tuple(value / 1e6 for value in quantiles[len(_QUANTILES) :])
+    return found, LatencyCurve(of, curve)
+
+
+def _damaged(sources: TrialSources) -> Iterator[Caveat]:
+    """A caveat for each table with stored values that are not finite."""
+    for name, series in (("postgres", sources.postgres), ("host", sources.host)):
+        if series.damaged:
+            text = (
+                f"{series.damaged} values in {name}.parquet are not finite numbers and are left out"
+            )
+            yield Caveat("damaged-samples", text)
+
+
+def _warnings(summary: Mapping[str, Any], whole: StepMeasures) -> list[Caveat]:
+    found = [Caveat("trial", text) for text in summary["warnings"]]
+    if whole.transactions == 0:
+        found.append(Caveat("no-transactions", "not one transaction succeeded"))
+    failed = whole.values.get("failed_share", 0.0)
+    if failed > 1.0:
+        found.append(Caveat("failures", f"{failed:.1f} % of transactions failed"))
+    return found

@@ -1,0 +1,170 @@
+"""The course of one stored trial: its measured part, second by second.
+
+Enters: a stored trial. Leaves: a `TrialCourse` of arrays on the intervals of the load.
+Never: includes the warm-up, or a series whose counter was reset.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from pgassay.analysis.measures.sources import TrialSources
+from pgassay.analysis.reading.counters import CounterSeries, Key
+from pgassay.analysis.reading.histograms import with_latencies
+from pgassay.analysis.reading.metrics import WAIT_CLASSES
+from pgassay.samples.run_directory import StoredTrial
+
+RULES = tomllib.loads((files(__package__) / "association.toml").read_text("utf-8"))
+Array = NDArray[np.float64]
+_LONGEST_PAUSE = 5
+"""Median pauses between readings of a gauge, above which it had nothing to report."""
+
+
+@dataclass(frozen=True)
+class StepSpan:
+    """The range of a measured step in the arrays."""
+
+    level: float
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class TrialCourse:
+    """The intervals of the measured part; times are seconds from its start."""
+
+    number: int
+    block: int
+    arm: str
+    open_loop: bool
+    edges_s: Array
+    """The edges of the intervals, one more than intervals."""
+    transactions: Array
+    latency_ms: Array
+    """Mean of each interval; NaN without a latency."""
+    steps: tuple[StepSpan, ...]
+    checkpoints_s: Array
+    """Starts of checkpoints within the measured part."""
+    names: tuple[str, ...]
+    series: Array
+    """Series × intervals: rates of counters, values of gauges, sessions by wait class."""
+
+    def whole(self, span: StepSpan) -> NDArray[np.int64]:
+        """The places of a step's intervals of usual length; others are cut or lie beside a gap."""
+        lengths = np.diff(self.edges_s)[span.begin : span.end]
+        usual = lengths / np.median(lengths)
+        return span.begin + np.flatnonzero((usual > 0.9) & (usual < 1.1))
+
+    @property
+    def interval_s(self) -> float:
+        return float(np.median(np.diff(self.edges_s)))
+
+    @property
+    def tps(self) -> Array:
+        return self.transactions / np.diff(self.edges_s)
+
+
+def read_course(trial: StoredTrial, sources: TrialSources | None = None) -> TrialCourse | None:
+    """The course; None with fewer than two measured intervals."""
+    sources = sources or TrialSources(trial)
+    summary = trial.summary()
+    measured = [step for step in summary["load"]["steps"] if step["measured"]]
+    starts, steps, transactions, latency = _intervals(sources.load)
+    if len(starts) < 2:
+        return None
+    zero, end = measured[0]["start_ns"], measured[-1]["end_ns"]
+    edges_ns = np.r_[starts, end]
+    by_rate = len({step.get("rate") for step in measured}) > 1
+    spans = []
+    for step in measured:
+        at = np.flatnonzero(steps == step["index"])
+        if len(at):
+            level = step["rate" if by_rate else "clients"]
+            spans.append(StepSpan(float(level), int(at[0]), int(at[-1]) + 1))
+    checkpoints = np.sort(sources.checkpoints["started_ns"].to_numpy())
+    inside = checkpoints[(checkpoints >= zero) & (checkpoints < end)]
+    names, series = _series(sources, edges_ns)
+    return TrialCourse(
+        number=summary["number"],
+        block=summary["block"],
+        arm=summary["arm"],
+        open_loop=any(step.get("rate") is not None for step in measured),
+        edges_s=(edges_ns - zero) / 1e9,
+        transactions=transactions,
+        latency_ms=latency,
+        steps=tuple(spans),
+        checkpoints_s=(inside - zero) / 1e9,
+        names=names,
+        series=series,
+    )
+
+
+def _intervals(load: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64], Array, Array]:
+    """(start, step, transactions, mean latency) of each measured interval."""
+    rows = with_latencies(load.filter(load["measured"]))
+    sums = [(name, "sum") for name in ("transactions", "latency_sum_ns", "latencies")]
+    found = rows.group_by("start_ns").aggregate([("step", "min"), *sums]).sort_by("start_ns")
+    transactions, total, logged = (
+        found[f"{name}_sum"].to_numpy().astype(np.float64) for name, _ in sums
+    )
+    latency = np.full(len(logged), np.nan)
+    np.divide(total, logged * 1e6, out=latency, where=logged > 0)
+    return found["start_ns"].to_numpy(), found["step_min"].to_numpy(), transactions, latency
+
+
+def _series(sources: TrialSources, edges_ns: NDArray[np.int64]) -> tuple[tuple[str, ...], Array]:
+    """The series that vary, with their names."""
+    names: list[str] = []
+    rows: list[Array] = []
+    for name, values in zip(
+        (wait_class.title for wait_class in WAIT_CLASSES),
+        sources.waits.by_window(edges_ns).T,
+        strict=True,
+    ):
+        names.append(f"sessions: {name}")
+        rows.append(values)
+    for counters in (sources.postgres, sources.host):
+        for key in sorted(counters.keys()):
+            values = _one(counters, key, edges_ns)
+            if values is not None:
+                names.append(" ".join(part for part in key if part))
+                rows.append(values)
+    matrix = np.array(rows)
+    varies = np.all(np.isfinite(matrix), axis=1) & (np.ptp(matrix, axis=1) > 0.0)
+    return tuple(n for n, keep in zip(names, varies, strict=True) if keep), matrix[varies]
+
+
+def _one(counters: CounterSeries, key: Key, edges_ns: NDArray[np.int64]) -> Array | None:
+    path = "/".join(key)
+    if _is(path, "echoes"):
+        return None
+    times, values = counters.points(key)
+    if len(times) < 2 or np.ptp(values) == 0.0:
+        return None
+    if not _is(path, "gauges"):
+        if np.any(np.diff(values) < 0.0):
+            return None
+        at_edges = np.interp(edges_ns - times[0], times - times[0], values)
+        grown: Array = np.diff(at_edges) / np.diff(edges_ns) * 1e9
+        return grown
+    ends = np.r_[min(times[0], edges_ns[0]), times, max(times[-1], edges_ns[-1])]
+    # Readings between two equal values were equal too, and were not stored.
+    apart = np.diff(ends)[np.r_[True, np.diff(values) != 0.0, True]]
+    if apart.max() > _LONGEST_PAUSE * counters.period_ns(key[0]):
+        return None  # a source without rows had nothing to report: the series is unknown
+    middles = (edges_ns[1:] + edges_ns[:-1]) / 2
+    found: Array = np.interp(middles, times, values)
+    return found
+
+
+@cache
+def _is(path: str, what: str) -> bool:
+    return any(fnmatchcase(path, pattern) for pattern in RULES[what])

@@ -1,0 +1,1 @@
+"""What an observation without a load shows."""

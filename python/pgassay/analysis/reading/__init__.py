@@ -1,0 +1,1 @@
+"""Stored trials → values and series."""

@@ -1,0 +1,81 @@
+"""The metrics and wait classes, read from metrics.toml and wait_classes.toml.
+
+Enters: the two data files beside this module. Leaves: `METRICS`, `WAIT_CLASSES`.
+Never: computes an estimate.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One estimated quantity of a trial."""
+
+    name: str
+    title: str
+    unit: str
+    good: Literal["higher", "lower", "neither"]
+    scale: Literal["ratio", "difference"]
+    group: Literal["speed", "cost", "waits", "total", "host"]
+    digits: int
+
+
+@dataclass(frozen=True)
+class WaitClass:
+    """A group of wait events with one meaning to a DBA."""
+
+    name: str
+    title: str
+    patterns: tuple[str, ...]
+
+    @property
+    def metric(self) -> str:
+        """The metric of this class: wait milliseconds per transaction."""
+        return f"wait_{self.name}_ms_per_tx"
+
+
+def _read_wait_classes() -> tuple[WaitClass, ...]:
+    found = tomllib.loads((files(__package__) / "wait_classes.toml").read_text("utf-8"))
+    return tuple(
+        WaitClass(entry["name"], entry["title"], tuple(entry["patterns"]))
+        for entry in found["class"]
+    )
+
+
+WAIT_CLASSES = _read_wait_classes()
+
+
+def _read_metrics() -> Mapping[str, Metric]:
+    found = tomllib.loads((files(__package__) / "metrics.toml").read_text("utf-8"))
+    metrics = {name: Metric(name, **fields) for name, fields in found.items()}
+    for wait_class in WAIT_CLASSES:
+        title = f"Time per transaction: {wait_class.title}"
+        metrics[wait_class.metric] = Metric(
+            wait_class.metric, title, "ms", "lower", "difference", "waits", 3
+        )
+    return metrics
+
+
+METRICS = _read_metrics()
+
+
+@cache
+def class_of(wait_event_type: str | None, wait_event: str | None) -> str:
+    """The wait class of an event; no event is `cpu`.
+
+    Case is ignored, because PostgreSQL 17 respelt some events (`WALWrite` became `WalWrite`).
+    """
+    event = f"{wait_event_type or 'CPU'}:{wait_event or ''}".lower()
+    return next(
+        wait_class.name
+        for wait_class in WAIT_CLASSES
+        if any(fnmatchcase(event, pattern.lower()) for pattern in wait_class.patterns)
+    )

@@ -1,0 +1,132 @@
+"""Where the mean of a series changed.
+
+Enters: one evenly sampled series. Leaves: the places of changes.
+Never: mistakes autocorrelation for a change: the penalty grows with the long-run variance.
+
+PELT (Killick, Fearnhead and Eckley 2012) with the quadratic cost and the penalty 2 · log n ·
+(long-run variance). Estimated from the raw series, a change would raise its own penalty and be
+missed. So the first search uses medians of differences, which changes of the mean hardly affect
+(after Chakar et al., Bernoulli 2017), with a small penalty that finds too many changes. The
+long-run variance is then estimated with these changes in the model (inertia.py), and the search
+repeated with it. A slow rise at the beginning is in the model too, or the steps that follow it
+would raise their own penalty.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgassay.analysis.statistics.inertia import MOST_PLACES, in_means, likely_inertia
+
+Array = NDArray[np.float64]
+SHORTEST_PIECE = 5
+_MEDIAN_OF_SQUARE = 0.4549364
+"""The median of a squared standard normal number."""
+_LONGEST_LAG = 20
+_MOST_PLACES = 7200
+"""Longer series are averaged first; two hours by the second."""
+_ROUNDS = 3
+_MOST_STEPS = 100
+"""More changes than this leave too little to estimate the variance by."""
+_WIDE_NET = 0.25
+"""Share of the penalty that the first search uses."""
+_SURE = 0.75
+"""Quantile of the long-run variance that the penalty uses; chosen by simulation
+(docs/measured/validation-steadiness.md)."""
+_BEGINNINGS = (0.02, 0.06, 0.2)
+"""Time constants of a cold start, as shares of the series."""
+_FAR = 3.5
+"""Robust standard deviations beyond which a value is a spike."""
+_CORRELATIONS = np.array(
+    [0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.84, 0.87, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98]
+)
+
+
+def change_points(values: Array) -> list[int]:
+    """The places at which a new mean begins, in order.
+
+    PELT's time grows with the square of the length, so a series of hours is averaged first.
+    """
+    width = -(-len(values) // _MOST_PLACES)
+    if width > 1:
+        whole = len(values) // width * width
+        return [width * at for at in _change_points(values[:whole].reshape(-1, width).mean(axis=1))]
+    return _change_points(values)
+
+
+def _change_points(values: Array) -> list[int]:
+    n = len(values)
+    spread = float(np.std(values))
+    if n < 4 * SHORTEST_PIECE or spread <= 1e-12 * float(np.max(np.abs(values))):
+        return []
+    import ruptures  # a second to load, which most commands can do without
+
+    values = without_spikes(values)
+    whole = 2.0 * math.log(n) * long_run_variance(values)
+    penalty = _WIDE_NET * whole
+    # "linear" is the quadratic cost of the mean, in C.
+    search = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST_PIECE)
+    search.fit(values - values.mean())
+    found: list[int] = search.predict(pen=max(penalty, 1e-12))
+    for _ in range(_ROUNDS):
+        between = _between(values, found[:-1])
+        surer = whole if between is None else 2.0 * math.log(n) * between
+        if len(found) < 2 or surer <= penalty:
+            break
+        penalty = surer
+        found = search.predict(pen=penalty)
+    return found[:-1]
+
+
+def _between(values: Array, places: list[int]) -> float | None:
+    """The long-run variance of a series that changes at these places; None with too many."""
+    left = min(len(values), MOST_PLACES // 2)
+    if len(places) > min(_MOST_STEPS, left // 2):
+        return None
+    at = np.arange(len(values))
+    steps = [at >= place for place in places]
+    beginnings = [np.exp(-(at + 0.5) / (part * len(values))) for part in _BEGINNINGS]
+    columns = np.column_stack([values, np.ones(len(values)), *steps, *beginnings])
+    means = in_means(columns.astype(np.float64))
+    found = likely_inertia(means[:, 0] - means[:, 0].mean(), means[:, 1:])
+    width = len(values) / len(means)
+    return 0.0 if found is None else width * found.long_run_variance(_SURE)
+
+
+def without_spikes(values: Array) -> Array:
+    """Clips values far from their neighbours' median, so that a single stall is no new level."""
+    from scipy import ndimage  # time to load, which most commands can do without
+
+    local = ndimage.median_filter(values, size=2 * SHORTEST_PIECE - 1, mode="nearest")
+    away = values - local
+    reach = _FAR * float(np.median(np.abs(away))) / math.sqrt(_MEDIAN_OF_SQUARE)
+    clipped: Array = local + np.clip(away, -reach, reach)
+    return clipped
+
+
+def long_run_variance(values: Array) -> float:
+    """n times the variance of a mean of n, hardly affected by changes of the mean.
+
+    Half the median squared difference over k places is fitted by s² (1 − ρᵏ) + w², an
+    autoregression plus white noise, whose long-run variance is s² (1 + ρ)/(1 − ρ) + w².
+    """
+    from scipy import optimize  # a third of a second to load, which most commands can do without
+
+    n = len(values)
+    lags = np.arange(1, max(3, min(_LONGEST_LAG, n // 6)) + 1)
+    squares = [(values[lag:] - values[:-lag]) ** 2 for lag in lags]
+    halves = np.array([np.median(square) for square in squares]) / (2.0 * _MEDIAN_OF_SQUARE)
+    if halves[0] <= 0.0:
+        return float(np.var(values))
+    # Medians ignore heavy tails; the mean square of neighbours' differences restores them.
+    halves *= max(1.0, float(np.mean(squares[0])) / (2.0 * halves[0]))
+    weights = 1.0 / np.sqrt(lags)
+    fits = []
+    for correlation in _CORRELATIONS:
+        design = np.column_stack([1.0 - correlation**lags, np.ones(len(lags))])
+        (slow, fast), misfit = optimize.nnls(design * weights[:, None], halves * weights)
+        fits.append((misfit, slow * (1.0 + correlation) / (1.0 - correlation) + fast))
+    return float(min(fits)[1])

@@ -1,0 +1,74 @@
+"""Intervals from a few independent units.
+
+Enters: one value per block or trial, or estimates from resampled ones. Leaves: intervals.
+Never: gives an interval where the values do not vary.
+
+Sources: Student's t; Hesterberg, "What Teachers Should Know About the Bootstrap" (The American
+Statistician 69, 2015), for the widened percentiles that make up for few units; Tukey's jackknife
+(Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 11).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from pgassay.analysis.statistics.values import Estimate
+
+
+def mean_with_interval(values: NDArray[np.float64], alpha: float = 0.05) -> Estimate:
+    """The mean with Student's t interval; without bounds for one value or equal values."""
+    n, mean = len(values), float(np.mean(values))
+    if n < 2:
+        return Estimate(mean, None, None)
+    spread = float(np.std(values, ddof=1))
+    if spread <= 1e-12 * float(np.max(np.abs(values))):
+        return Estimate(mean, None, None)
+    reach = float(special.stdtrit(n - 1, 1 - alpha / 2)) * spread / math.sqrt(n)
+    return Estimate(mean, mean - reach, mean + reach)
+
+
+def draws(n: int, count: int) -> NDArray[np.int64]:
+    """`count` samples of n out of n units, with replacement; the same every time."""
+    return np.random.default_rng(0).integers(0, n, (count, n))
+
+
+def widened_percentiles(
+    estimates: NDArray[np.float64], n: int, alpha: float = 0.05
+) -> tuple[float, float]:
+    """Bootstrap percentiles, widened for n units.
+
+    The bootstrap's spread is too small by √((n − 1)/n) and has normal instead of Student's tails.
+    """
+    reach = math.sqrt(n / (n - 1)) * float(special.stdtrit(n - 1, 1 - alpha / 2))
+    tail = float(special.ndtr(-reach))
+    # Infinity is a valid estimate: a knee that is never reached.
+    low, high = np.quantile(estimates, [tail, 1 - tail], method="inverted_cdf")
+    return float(low), float(high)
+
+
+def jackknifed(
+    value: float, left_out: NDArray[np.float64], *, ratio: bool, alpha: float = 0.05
+) -> Estimate:
+    """An estimate with Student's t interval by the jackknife.
+
+    `left_out` are the estimates without each unit. `ratio` treats a positive quantity in
+    logarithms; others are cut at zero. Without bounds where an estimate is infinite.
+    """
+    n = len(left_out)
+    if n < 2 or not (np.all(np.isfinite(left_out)) and math.isfinite(value)):
+        return Estimate(value, None, None)
+    if ratio and (value <= 0.0 or np.any(left_out <= 0.0)):
+        return Estimate(value, None, None)
+    scaled = np.log(left_out) if ratio else left_out
+    # No spread: identical blocks, or a parameter that stays at its bound.
+    if float(np.ptp(scaled)) <= 1e-12 * max(1.0 if ratio else 0.0, float(np.max(np.abs(scaled)))):
+        return Estimate(value, None, None)
+    error = math.sqrt((n - 1) / n * float(((scaled - scaled.mean()) ** 2).sum()))
+    reach = float(special.stdtrit(n - 1, 1 - alpha / 2)) * error
+    if ratio:
+        return Estimate(value, value * math.exp(-reach), value * math.exp(min(reach, 300.0)))
+    return Estimate(value, max(value - reach, 0.0), value + reach)

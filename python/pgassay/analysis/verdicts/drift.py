@@ -1,0 +1,83 @@
+"""What differed between trials of the same arm.
+
+Enters: the stored trials that count. Leaves: a caveat for each setting, version or size that
+differs. Never: looks at results, or at differences between arms.
+
+The guards (trials/guards/) watch for changes during a trial; this module compares trials.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pgassay.analysis.measures.model import Caveat
+from pgassay.samples.run_directory import StoredTrial
+
+_MOST_CAVEATS = 5
+_LARGEST_GROWTH = 0.05
+"""Share by which a database may be larger in one trial than in another."""
+_PATHS = re.compile(r"(_directory|_directories|_file)$")
+"""Settings that are paths: an owned server lies elsewhere when a run is resumed."""
+
+
+def drift_caveats(trials: Sequence[StoredTrial]) -> list[Caveat]:
+    """One caveat per setting, kernel setting or version; a long list is cut."""
+    first: dict[str, tuple[int, Mapping[str, str]]] = {}
+    found: dict[str, str] = {}
+    summaries = [trial.summary() for trial in trials]
+    for summary in summaries:
+        constants = _constants(summary)
+        number, known = first.setdefault(summary["arm"], (summary["number"], constants))
+        for name in sorted(known.keys() & constants.keys()):
+            if known[name] != constants[name]:
+                found.setdefault(
+                    name,
+                    f"{name} differed between trials of one arm: {known[name]} in trial {number},"
+                    f" {constants[name]} in trial {summary['number']}",
+                )
+    caveats = [Caveat("drift", text) for text in list(found.values())[:_MOST_CAVEATS]]
+    if len(found) > _MOST_CAVEATS:
+        caveats.append(Caveat("drift", f"{len(found) - _MOST_CAVEATS} more settings differed"))
+    return [*caveats, *_growth(summaries)]
+
+
+def _growth(summaries: Sequence[Mapping[str, Any]]) -> list[Caveat]:
+    """The arm whose trials began with databases of the most different sizes."""
+    sizes: dict[str, list[tuple[int, int]]] = {}
+    for summary in summaries:
+        size = _state_before(summary).get("database_bytes")
+        if size:
+            sizes.setdefault(summary["arm"], []).append((size, summary["number"]))
+    spans = [(max(own)[0] / min(own)[0], min(own), max(own)) for own in sizes.values()]
+    if not spans:
+        return []
+    ratio, (small, early), (large, late) = max(spans)
+    if ratio <= 1.0 + _LARGEST_GROWTH:
+        return []
+    return [
+        Caveat(
+            "drift",
+            f"trials of one arm began with different amounts of data: {small / 1e6:.0f} MB in trial"
+            f" {early}, {large / 1e6:.0f} MB in trial {late}; a reset level that restores the data"
+            " prevents this",
+        )
+    ]
+
+
+def _state_before(summary: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fingerprint taken before the trial; early versions of pgassay stored none."""
+    return (summary.get("fingerprint") or {}).get("before") or {}
+
+
+def _constants(summary: Mapping[str, Any]) -> dict[str, str]:
+    before = _state_before(summary)
+    if not before:
+        return {}
+    host = before.get("host") or {}
+    return {
+        "the server's version": before["version"],
+        **{name: v for name, v in before["settings"].items() if not _PATHS.search(name)},
+        **(host.get("knobs") or {}),
+    }

@@ -1,0 +1,126 @@
+"""Rounds of a switchback or duet in which some arm committed nothing.
+
+Enters: the plan, its trials. Leaves: how many rounds are left out, whether the others allow a
+verdict, and the caveats. Never: replaces a missing value.
+
+A round in which an arm committed nothing has no ratio of arms. Leaving it out selects by the
+outcome: an arm that hangs now and then is judged by the rounds in which it does not. A few such
+rounds are harmless; too many, or too many of one arm, withdraw the verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from scipy import special
+
+from pgassay.analysis.compare.contrasts import all_rounds
+from pgassay.analysis.compare.rounds import FEWEST_ROUNDS
+from pgassay.analysis.measures.model import Caveat, TrialMeasures
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.plan.model import Arm, Plan
+from pgassay.plan.switchback import rounds_of
+
+_MOST_LOST = 0.01
+"""Share of rounds that may be left out; significantly more withdraw the verdicts."""
+_SIGNIFICANCE = 0.05
+"""Of the exact binomial tests for that share, and for equal numbers in all arms."""
+
+
+@dataclass(frozen=True)
+class IdleRounds:
+    """Rounds in which some arm has no value of the primary metric."""
+
+    rounds: int
+    """All rounds, including these."""
+    lost: int
+    idle: Mapping[str, int]
+    """Arm → its slices without a commit, for every arm of the plan."""
+    planned: int = 0
+    """Rounds of the run if it goes on to its last block."""
+
+    @property
+    def forbid_a_verdict(self) -> bool:
+        """Whether too many rounds are left out, or too many because of one arm.
+
+        If no more than the allowed share is idle in truth, each test says so wrongly in at most
+        one analysis of twenty (exact binomial).
+        """
+        if not self.lost:
+            return False
+        if self._too_many_of(self.rounds):
+            return True
+        all_idle, arms = sum(self.idle.values()), len(self.idle)
+        as_many = special.bdtrc(max(self.idle.values()) - 1, all_idle, 1.0 / arms)
+        return bool(arms * as_many < _SIGNIFICANCE)
+
+    @property
+    def for_good(self) -> bool:
+        """Whether there are too many even if the rest of the run has none."""
+        return bool(self.lost) and self._too_many_of(max(self.rounds, self.planned))
+
+    def _too_many_of(self, rounds: int) -> bool:
+        return bool(special.bdtrc(self.lost - 1, rounds, _MOST_LOST) < _SIGNIFICANCE)
+
+
+def idle_rounds(plan: Plan, trials: Sequence[TrialMeasures]) -> IdleRounds:
+    """Counts them over all trials; none in other designs, or where no slice has the metric."""
+    idle = {arm.id: 0 for arm in plan.arms}
+    rounds: set[tuple[int, int]] = set()
+    lost: set[tuple[int, int]] = set()
+    slices = [(trial.number, one) for trial in trials for one in trial.turns]
+    if plan.alternates and any(plan.metric in one.values for _, one in slices):
+        for number, one in slices:
+            rounds.add((number, one.round))
+            if one.values.get(plan.metric, 0.0) <= 0.0:
+                lost.add((number, one.round))
+                idle[one.arm] += 1
+    planned = sum(len(rounds_of(plan, trial)) for trial in plan.trials) if lost else 0
+    return IdleRounds(len(rounds), len(lost), idle, planned)
+
+
+def round_caveats(
+    plan: Plan, trials: Sequence[TrialMeasures], idle: IdleRounds
+) -> Iterator[Caveat]:
+    """Rounds and trials that are left out, and why."""
+    if not plan.alternates:
+        return
+    if idle.lost:
+        yield Caveat("idle-rounds", _idle_text(plan.arms, idle))
+    counted = rounds_that_count(plan, trials)
+    short = {number: n for number, n in counted.items() if n < FEWEST_ROUNDS}
+    if not short or not any(counted.values()):
+        return
+    if len(short) == len(counted):
+        yield Caveat(
+            "few-rounds",
+            f"no trial has {FEWEST_ROUNDS} rounds in which every arm committed something, so no"
+            " interval can be given; make load.step longer, or design.slice shorter",
+        )
+        return
+    for number, n in short.items():
+        yield Caveat(
+            "few-rounds",
+            f"trial {number} is left out: {n} of its rounds count, fewer than {FEWEST_ROUNDS}",
+        )
+
+
+def rounds_that_count(plan: Plan, trials: Sequence[TrialMeasures]) -> dict[int, int]:
+    """Trial → its rounds in which every arm has a value of the primary metric."""
+    metric = METRICS[plan.metric]
+    return {t.number: len(all_rounds(metric, [t], plan).blocks) for t in trials}
+
+
+def _idle_text(arms: Sequence[Arm], idle: IdleRounds) -> str:
+    by_arm = ", ".join(f"{idle.idle[arm.id]} of {arm.label}" for arm in arms)
+    text = (
+        f"{idle.lost} of {idle.rounds} rounds are left out, because nothing was committed in one of"
+        f" their slices ({by_arm})"
+    )
+    if not idle.forbid_a_verdict:
+        return text
+    return (
+        f"{text}; judging an arm by its other rounds would be biased, so no verdict is given: find"
+        ' out what blocks it, make design.slice longer, or use mode = "blocks"'
+    )

@@ -1,0 +1,167 @@
+"""Trials that give no figure: idle ones, and lost ones of which one arm has too many.
+
+Enters: the plan, its trials, those that ended with an error. Leaves: which verdicts they withdraw,
+and the caveats. Never: replaces a missing value, or says why a trial was lost.
+
+A trial without a commit has no throughput and no latency to compare. Leaving it out would select by
+the outcome: an arm that hangs now and then would be judged only by the trials in which it does not
+(`idle_rounds.py` does the same for switchbacks and duets). An invalid trial is run again, and a run
+is resumed at the trial that ended with an error. That is harmless as long as every arm loses trials
+equally often; a trial that was tried several times counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from scipy import special
+
+from pgassay.analysis.compare.contrasts import main_effect
+from pgassay.analysis.measures.model import Caveat, TrialMeasures
+from pgassay.analysis.verdicts.model import IdleTrials
+from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
+from pgassay.plan.model import Arm, Plan
+from pgassay.trials.model.record import FailedTrial
+
+
+def idle_trials(
+    plan: Plan, trials: Sequence[TrialMeasures], loads: Sequence[float | None]
+) -> tuple[IdleTrials, ...]:
+    """Each arm with at least one idle trial, over whole trials and at each load."""
+    if plan.alternates:
+        return ()
+    found = []
+    for place, arm in enumerate(plan.arms):
+        own = [trial for trial in trials if trial.arm == arm.id]
+        for load in loads:
+            measured = [measures for trial in own if (measures := trial.at(load)) is not None]
+            idle = sum(measures.transactions == 0 for measures in measured)
+            if idle:
+                takes = levels_of_arm(plan, place)
+                found.append(IdleTrials(arm.id, arm.label, load, idle, len(measured), takes))
+    return tuple(found)
+
+
+def levels_withdrawn(
+    found: Sequence[IdleTrials], trials: Sequence[TrialMeasures]
+) -> dict[LevelAt, frozenset[str]]:
+    """Levels without a verdict → the metrics that keep theirs.
+
+    A metric keeps its verdict where it has a value in every idle trial: nothing is left out then.
+    """
+    kept: dict[LevelAt, frozenset[str]] = {}
+    for one in found:
+        known = _known_in(one, trials)
+        for level in one.takes:
+            at = (*level, one.step)
+            kept[at] = kept.get(at, known) & known
+    return kept
+
+
+def idle_trial_caveats(found: Sequence[IdleTrials], step_unit: str) -> Iterator[Caveat]:
+    """One per arm; per load only where whole trials were not idle."""
+    whole = {one.arm for one in found if one.step is None}
+    for one in found:
+        if one.step is not None and one.arm in whole:
+            continue
+        text = f"no transaction succeeded in {describe_idle(one, step_unit)}"
+        if one.takes:
+            named = ", ".join(f"{factor} = {level}" for factor, level in one.takes)
+            text += (
+                "; judging that arm by its other trials would be biased, so there is no verdict of"
+                f" {named}: find out what blocks it"
+            )
+        yield Caveat("standstill", text)
+
+
+def describe_idle(one: IdleTrials, unit: str) -> str:
+    """Such as `3 of 9 trials of wal_level = logical at 8 clients`."""
+    at = "" if one.step is None else f" at {one.step:g} {unit}"
+    return f"{one.trials} of {one.of} trials of {one.label}{at}"
+
+
+def levels_of_arm(plan: Plan, place: int) -> tuple[Level, ...]:
+    """The levels whose comparison with their baseline uses this arm; none in an A/A run."""
+    if plan.calibrates:
+        return ()
+    return tuple(
+        (factor.name, level)
+        for factor in plan.factors
+        for level in factor.levels[1:]
+        if main_effect(plan, factor, level)[place] != 0.0
+    )
+
+
+def _known_in(one: IdleTrials, trials: Sequence[TrialMeasures]) -> frozenset[str]:
+    """The metrics that every idle trial has a value of."""
+    measured = (trial.at(one.step) for trial in trials if trial.arm == one.arm)
+    idle = [set(m.values) for m in measured if m is not None and m.transactions == 0]
+    return frozenset(set.intersection(*idle))
+
+
+_SIGNIFICANCE = 0.05
+"""Of the exact binomial test whether one arm loses too many trials; shared by the arms."""
+_MOST_REASONS = 3
+"""Error messages that a caveat quotes."""
+
+
+@dataclass(frozen=True)
+class LostTrials:
+    """How many planned trials of each arm gave no figure, at the first attempt or at any."""
+
+    of: Mapping[str, int]
+    """Arm → trials, for every arm of the plan."""
+    too_often: tuple[str, ...]
+    """Arms that lose more trials than chance explains."""
+    takes: tuple[Level, ...]
+    """The levels whose verdicts are withdrawn because of it."""
+
+
+def lost_trials(
+    plan: Plan, invalid: Sequence[TrialMeasures], failed: Sequence[FailedTrial]
+) -> LostTrials:
+    """Counts them; nothing is counted where every trial has all arms."""
+    both: tuple[TrialMeasures | FailedTrial, ...] = (*invalid, *failed)
+    planned = {(one.repeats or one.number, one.arm) for one in both}
+    of = {arm.id: sum(of_arm == arm.id for _, of_arm in planned) for arm in plan.arms}
+    all_lost, arms = sum(of.values()), len(of)
+    too_often = tuple(
+        arm
+        for arm, lost in of.items()
+        if lost and arms * float(special.bdtrc(lost - 1, all_lost, 1.0 / arms)) < _SIGNIFICANCE
+    )
+    places = [at for at, arm in enumerate(plan.arms) if arm.id in too_often]
+    takes = dict.fromkeys(level for at in places for level in levels_of_arm(plan, at))
+    return LostTrials(of, too_often, tuple(takes))
+
+
+def lost_trial_caveats(
+    arms: Sequence[Arm], lost: LostTrials, failed: Sequence[FailedTrial]
+) -> Iterator[Caveat]:
+    """Trials that ended with an error, and arms that lose more trials than others."""
+    if failed:
+        reasons = list(dict.fromkeys(one.reason for one in failed))
+        more = f"; and {len(reasons) - _MOST_REASONS} more" if len(reasons) > _MOST_REASONS else ""
+        trials = "trials" if len(failed) > 1 else "trial"
+        yield Caveat(
+            "failed-trials",
+            f"{len(failed)} {trials} ended with an error and gave no figure"
+            f"{_by_arm(arms, failed)}: {'; '.join(reasons[:_MOST_REASONS])}{more}",
+        )
+    if lost.too_often:
+        counts = ", ".join(f"{lost.of[arm.id]} of {arm.label}" for arm in arms)
+        text = f"one arm lost more trials than chance explains ({counts})"
+        if lost.takes:
+            named = ", ".join(f"{factor} = {level}" for factor, level in lost.takes)
+            text += (
+                "; judging it by the trials that succeeded would be biased, so there is no verdict"
+                f" of {named}: find out what makes its trials fail"
+            )
+        yield Caveat("lost-trials", text)
+
+
+def _by_arm(arms: Sequence[Arm], failed: Sequence[FailedTrial]) -> str:
+    counts = {arm.label: sum(one.arm == arm.id for one in failed) for arm in arms}
+    named = ", ".join(f"{count} of {label}" for label, count in counts.items() if count)
+    return f" ({named})" if named else ""

@@ -1,0 +1,178 @@
+"""Caveats of a run: its trials, blocks, missing values and failed transactions.
+
+Enters: the plan, trials, comparisons. Leaves: each caveat once. Never: estimates or tests.
+
+A fixed-sample interval holds only at the number of blocks that was fixed beforehand. A run that is
+stopped by somebody who watches the figures stops more often where they happen to please.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pgassay.analysis.compare.model import Comparison, Withdrawn
+from pgassay.analysis.compare.rounds import FEWEST_ROUNDS
+from pgassay.analysis.measures.model import Caveat, TrialMeasures
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.verdicts.idle_rounds import rounds_that_count
+from pgassay.plan.model import Arm, Plan
+
+_MOST_NUMBERS = 6
+"""Trials that are named by their numbers; more are counted."""
+
+
+def invalid_trial_caveats(
+    invalid: Sequence[TrialMeasures], trials: Sequence[TrialMeasures]
+) -> list[Caveat]:
+    """Each invalid trial with its reasons, and whether a repeat replaced it."""
+    replaced = {t.repeats: t.number for t in trials if t.repeats is not None}
+    repeated = {t.repeats: t.number for t in invalid if t.repeats is not None}
+    found = []
+    for trial in invalid:
+        text = f"trial {trial.number} does not count: {'; '.join(trial.invalid)}"
+        if trial.number in replaced:
+            text += f"; trial {replaced[trial.number]} repeats it"
+        elif trial.number in repeated:
+            text += f"; its repeat, trial {repeated[trial.number]}, does not count either"
+        elif trial.repeats is None:
+            text += "; it was not repeated"
+        found.append(Caveat("invalid-trial", text))
+    return found
+
+
+def run_caveats(
+    plan: Plan,
+    trials: Sequence[TrialMeasures],
+    comparisons: Sequence[Comparison],
+    complete: int,
+) -> list[Caveat]:
+    """Those of the plan, of single trials, of unmeasured metrics and of incomplete blocks."""
+    found = [Caveat("plan", text) for text in plan.warnings]
+    found += _of_trials(trials)
+    found += unmeasured(plan.arms, trials)
+    left_over = len(trials) - complete * len(plan.block(1))
+    if plan.factors and left_over > 0:
+        count = "1 trial is" if left_over == 1 else f"{left_over} trials are"
+        text = f"{count} left out: of a block that lacks a trial of some arm"
+        found.append(Caveat("incomplete-block", text))
+    primary = [c for c in comparisons if c.metric == plan.metric]
+    if plan.factors and complete and not primary:
+        found.append(Caveat("no-estimate", f"no block has a value of {plan.metric} for every arm"))
+    return [*found, *_of_comparisons(plan, trials, primary, complete)]
+
+
+def _of_trials(trials: Sequence[TrialMeasures]) -> list[Caveat]:
+    """The caveats of trials, each once with the trials that have it."""
+    where: dict[Caveat, list[int]] = {}
+    for trial in trials:
+        for caveat in trial.warnings:
+            where.setdefault(caveat, []).append(trial.number)
+    return [
+        Caveat(caveat.kind, f"{_named(numbers, len(trials))}: {caveat.text}")
+        for caveat, numbers in where.items()
+    ]
+
+
+def _named(numbers: Sequence[int], of: int) -> str:
+    if len(numbers) == of > 1:
+        return f"all {of} trials"
+    if len(numbers) > _MOST_NUMBERS:
+        return f"{len(numbers)} of {of} trials"
+    return f"trial{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
+def _of_comparisons(
+    plan: Plan, trials: Sequence[TrialMeasures], primary: Sequence[Comparison], complete: int
+) -> Iterator[Caveat]:
+    """Blocks without a value, and differences that do not vary."""
+    rounds = rounds_that_count(plan, trials).values() if plan.alternates else ()
+    short = plan.alternates and max(rounds, default=0) < FEWEST_ROUNDS
+    for comparison in primary:
+        name = f"{comparison.metric}, {comparison.level}"
+        # idle_rounds.py and left_out_trials.py have a caveat of their own for these.
+        explained = plan.alternates or comparison.withdrawn is Withdrawn.STANDSTILL
+        if comparison.blocks < complete and not explained:
+            missing = complete - comparison.blocks
+            yield Caveat("missing-values", f"{name}: {missing} blocks without a value are left out")
+        if comparison.blocks > 1 and comparison.e_value is None and not short:
+            yield Caveat(
+                "constant", f"{name}: the block differences do not vary; no interval can be given"
+            )
+
+
+_LARGEST_DIFFERENCE = 0.01
+"""A difference of failed shares from which a caveat is raised; half the smallest effect if less."""
+
+
+def failure_caveats(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[Caveat]:
+    """Failed transactions enter no figure, so an arm that gives up early may look fast."""
+    shares = {}
+    for arm in plan.arms:
+        share = _over_slices(arm.id, trials) if plan.alternates else _over_trials(arm.id, trials)
+        if share is not None:
+            shares[arm.label] = share
+    if len(shares) < 2:
+        return
+    difference = max(shares.values()) - min(shares.values())
+    if difference < min(_LARGEST_DIFFERENCE, plan.smallest_effect / 2):
+        return
+    by_arm = ", ".join(f"{100 * share:.1f} % of {label}" for label, share in shares.items())
+    yield Caveat(
+        "failures",
+        f"arms differ in the share of transactions that failed ({by_arm}); these enter no figure,"
+        " so the arm that fails more may look better or worse than it is",
+    )
+
+
+def _over_slices(arm: str, trials: Sequence[TrialMeasures]) -> float | None:
+    own = [one for trial in trials for one in trial.turns if one.arm == arm]
+    failed, done = sum(t.failed for t in own), sum(t.transactions for t in own)
+    return failed / (failed + done) if failed + done else None
+
+
+def _over_trials(arm: str, trials: Sequence[TrialMeasures]) -> float | None:
+    """The mean of the trials' shares: trials count equally, as they do in every figure."""
+    values = (t.whole.values.get("failed_share") for t in trials if t.arm == arm)
+    own = [value for value in values if value is not None]
+    return sum(own) / len(own) / 100.0 if own else None
+
+
+def missing_trials(plan: Plan, finished: Sequence[TrialMeasures]) -> int:
+    """How many trials a fixed run still needs, repeats included; 0 with other stopping rules."""
+    if plan.stops != "fixed" or plan.calibrates or not plan.factors:
+        return 0
+    planned = {trial.number for trial in plan.trials if trial.block <= plan.min_blocks}
+    repeated = {trial.repeats for trial in finished}
+    to_repeat = {t.number for t in finished if t.is_repeated and t.number in planned}
+    return len(planned - {trial.number for trial in finished}) + len(to_repeat - repeated)
+
+
+def unfinished_caveats(missing: int) -> Iterator[Caveat]:
+    """Says what is missing and how to go on."""
+    if missing:
+        trials = "trials are" if missing > 1 else "trial is"
+        yield Caveat(
+            "unfinished",
+            f"{missing} {trials} missing of a number that was fixed beforehand; the interval holds"
+            " at that number only, so there is no verdict yet (pgassay run --resume RUN)",
+        )
+
+
+_MOST_ARMS = 3
+
+
+def unmeasured(arms: Sequence[Arm], trials: Sequence[TrialMeasures]) -> Iterator[Caveat]:
+    """Metrics without a value in every trial of some arm: another version may lack the counter."""
+    have: dict[str, set[str]] = {}
+    for trial in trials:
+        for name in trial.whole.values:
+            have.setdefault(name, set()).add(trial.arm)
+    measured = {trial.arm for trial in trials if trial.whole.transactions}
+    lacking = {name: measured - of for name, of in have.items() if not measured <= of}
+    for name in METRICS if lacking else ():
+        without = [arm.label for arm in arms if arm.id in lacking.get(name, ())]
+        if without:
+            more = f" and {len(without) - _MOST_ARMS} more" if len(without) > _MOST_ARMS else ""
+            named = "; ".join(without[:_MOST_ARMS]) + more
+            text = f"{METRICS[name].title} was not measured for {named}, so it is not compared"
+            yield Caveat("not-measured", text)

@@ -1,0 +1,112 @@
+"""Withdraws verdicts that rest on data which cannot be trusted.
+
+Enters: comparisons and factorial effects, the levels concerned. Leaves: the same, undecided there.
+Never: changes an estimate. Figures that have no verdict (simple effects, single arms) lose their
+interval and p instead, because those would be read as a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pgassay.analysis.compare.factorial import FactorialEffects
+from pgassay.analysis.compare.model import Comparison, Dependence, Estimate, Verdict, Withdrawn
+from pgassay.plan.model import Arm
+
+Level = tuple[str, str]
+"""A factor's name and one of its levels."""
+LevelAt = tuple[str, str, float | None]
+"""Factor, level and load; None means whole trials."""
+
+
+@dataclass(frozen=True)
+class Withdrawal:
+    """Why there is no verdict."""
+
+    reason: Withdrawn
+    for_good: bool
+    """Whether further blocks of this run cannot bring it back."""
+
+
+def withdraw_verdicts(
+    comparisons: Sequence[Comparison], withdrawn: Mapping[Level, Withdrawal]
+) -> tuple[Comparison, ...]:
+    """Makes these levels undecided on every metric; an earlier reason stays."""
+    return tuple(
+        c
+        if c.withdrawn is not None or (why := withdrawn.get((c.factor, c.level))) is None
+        else _withdraw(c, why)
+        for c in comparisons
+    )
+
+
+def withdraw_idle(
+    comparisons: Sequence[Comparison], kept: Mapping[LevelAt, Collection[str]]
+) -> tuple[Comparison, ...]:
+    """Makes levels with an idle arm undecided, except on the metrics in `kept`.
+
+    Those have a value even in an idle trial, as the share of failed transactions has.
+    """
+    why = Withdrawal(Withdrawn.STANDSTILL, for_good=True)
+
+    def is_withdrawn(c: Comparison) -> bool:
+        at = (c.factor, c.level, c.step)
+        return at in kept and c.metric not in kept[at]
+
+    return tuple(_withdraw(c, why) if is_withdrawn(c) else c for c in comparisons)
+
+
+def withdraw_effects(
+    effects: FactorialEffects, arms: Sequence[Arm], levels: Collection[Level]
+) -> FactorialEffects:
+    """Makes every factorial effect undecided that a factor of these levels takes part in."""
+    factors = {name for name, _ in levels}
+    baseline = arms[0].levels
+    by_id: Mapping[str, Mapping[str, str]] = {arm.id: arm.levels for arm in arms}
+    return FactorialEffects(
+        interactions=tuple(
+            replace(one, verdict=Dependence.UNDECIDED, estimate=_undecided(one.estimate))
+            if factors & {one.factor, one.other}
+            else one
+            for one in effects.interactions
+        ),
+        simple_effects=tuple(
+            replace(one, estimate=_bare(one.estimate)) if factors & {one.factor, one.other} else one
+            for one in effects.simple_effects
+        ),
+        trends=tuple(
+            replace(one, verdict=Verdict.UNDECIDED, estimate=_undecided(one.estimate))
+            if one.factor in factors
+            else one
+            for one in effects.trends
+        ),
+        arm_effects=tuple(
+            replace(one, estimate=_bare(one.estimate))
+            if any(by_id[one.arm][name] != baseline[name] for name in factors)
+            else one
+            for one in effects.arm_effects
+        ),
+    )
+
+
+def _withdraw(comparison: Comparison, why: Withdrawal) -> Comparison:
+    return replace(
+        comparison,
+        verdict=Verdict.UNDECIDED,
+        blocks_to_decide=None,
+        withdrawn=why.reason,
+        withdrawn_for_good=why.for_good,
+    )
+
+
+def _undecided(estimate: Estimate) -> Estimate:
+    """Without the number of blocks to decide: more blocks do not help."""
+    return replace(estimate, blocks_to_decide=None)
+
+
+def _bare(estimate: Estimate) -> Estimate:
+    """The point estimate alone."""
+    return replace(
+        _undecided(estimate), ci95_pct=None, p_sign_flip=None, p_max_t=None, e_value=None
+    )

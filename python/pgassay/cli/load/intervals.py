@@ -1,0 +1,111 @@
+"""The series of a load: one row per interval, scenario and step, with its histograms.
+
+Enters: the engine's interval columns. Leaves: objects for JSON, or a Parquet or CSV file with the
+columns of a run's load.parquet. Never: merges rows.
+"""
+
+from __future__ import annotations
+
+import bisect
+import csv
+import io
+import itertools
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pgassay.errors import SpecError
+from pgassay.samples.files import write_atomically
+from pgassay.trials.model.record import Columns
+
+_AS_THEY_ARE = (
+    "start_ns", "step", "measured", "scenario", "transactions", "failed", "retried", "retries",
+    "skipped", "late",
+)  # fmt: skip
+_QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+_ENDINGS = (".parquet", ".csv")
+
+
+def check_intervals_file(path: Path | None) -> None:
+    """Refuse a file that could not be written, before there is anything to write."""
+    if path is None:
+        return
+    if path.suffix not in _ENDINGS:
+        raise SpecError(f"--intervals {path}: write FILE.parquet or FILE.csv")
+    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise SpecError(f"--intervals {path}: {path.parent} is no folder that can be written to")
+
+
+def write_intervals(path: Path, columns: Columns) -> None:
+    """The rows under the schema of load.parquet; lists are JSON in CSV."""
+    # pyarrow takes half a second to load, which a load without a file need not wait for.
+    from pgassay.samples.tables import as_table, parquet
+    from pgassay.trials.model.columns import LOAD
+
+    table = as_table(columns, LOAD)
+    write_atomically(path, parquet(table) if path.suffix == ".parquet" else _csv(table.to_pydict()))
+
+
+def interval_objects(columns: Columns, *, is_open: bool) -> list[dict[str, Any]]:
+    """One object per row; with a rate it has the response and the lag."""
+    return [_object(row, is_open=is_open) for row in _rows(columns)]
+
+
+def errors_of(columns: Columns, by: str) -> dict[Any, dict[str, int]]:
+    """Failures by SQLSTATE, of the rows that share a value of column `by`."""
+    found: dict[Any, Counter[str]] = {}
+    for row in _rows(columns):
+        found.setdefault(row[by], Counter()).update(_errors(row))
+    return {value: dict(sorted(errors.items())) for value, errors in found.items()}
+
+
+def _object(row: Mapping[str, Any], *, is_open: bool) -> dict[str, Any]:
+    told = {name: row[name] for name in _AS_THEY_ARE}
+    if "variant" in row:
+        told |= {"slice": row["slice"], "variant": row["variant"]}
+    told |= {"errors": _errors(row), "latency_ms": _summary(row, "latency")}
+    if is_open:
+        told["response_ms"] = _summary(row, "response")
+        ended = row["transactions"] + row["failed"]
+        told["schedule_lag_ms"] = {
+            "mean": row["lag_sum_ns"] / ended / 1e6 if ended else None,
+            "max": row["lag_max_ns"] / 1e6 if ended else None,
+        }
+    told["connects"] = row["connects"]
+    return told
+
+
+def _summary(row: Mapping[str, Any], of: str) -> dict[str, float | None]:
+    """Mean and quantiles in milliseconds from the row's histogram; all None where it is empty."""
+    values, counts = row[f"{of}_ns"], row[f"{of}_count"]
+    if not values:
+        return dict.fromkeys(("mean", *_QUANTILES, "max"))
+    cumulative = list(itertools.accumulate(counts))
+    total = cumulative[-1]
+    places = {name: bisect.bisect_left(cumulative, q * total) for name, q in _QUANTILES.items()}
+    return {
+        "mean": row[f"{of}_sum_ns"] / total / 1e6,
+        **{name: values[min(at, len(values) - 1)] / 1e6 for name, at in places.items()},
+        "max": values[-1] / 1e6,
+    }
+
+
+def _errors(row: Mapping[str, Any]) -> dict[str, int]:
+    return dict(zip(row["error_sqlstate"], row["error_count"], strict=True))
+
+
+def _rows(columns: Columns) -> Iterator[dict[str, Any]]:
+    for values in zip(*columns.values(), strict=True):
+        yield dict(zip(columns, values, strict=True))
+
+
+def _csv(columns: Mapping[str, list[Any]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for row in zip(*columns.values(), strict=True):
+        writer.writerow([json.dumps(cell) if isinstance(cell, list) else cell for cell in row])
+    return text.getvalue().encode()

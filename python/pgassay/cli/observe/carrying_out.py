@@ -1,0 +1,117 @@
+"""Carry out one `pgassay observe`: record a running server, without a load of ours.
+
+Enters: option → value. Leaves: a directory of samples and a report on it.
+Never: changes the server, however it ends.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from types import FrameType, SimpleNamespace
+from typing import Any
+
+import typer
+
+from pgassay.cli.connection import connection_string, one_database
+from pgassay.cli.observe.progress import ObserveProgress
+from pgassay.cli.terminal.console import err
+from pgassay.cli.terminal.summary import print_observation
+from pgassay.doctor.access import target_table
+from pgassay.errors import ExitCode, SpecError
+from pgassay.interruption import SIGNALS
+from pgassay.observation import Outcome, Request, observe
+from pgassay.report.observed_object import summary_object
+from pgassay.samples.observation_directory import ObservationDirectory
+from pgassay.samples.run_directory import default_run_path
+from pgassay.samples.unfinished import locked
+from pgassay.spec.reading.units import duration_s
+
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(kB|MB|GB|TB)\s*")
+_BYTES = {"kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
+
+
+def carry_out(given: Mapping[str, Any]) -> None:
+    """Record, report and print; `given` is option → value."""
+    asked = SimpleNamespace(**given)
+    dsn = connection_string(
+        one_database(asked.database, asked.dbname), asked.host, asked.port, asked.user
+    )
+    if asked.ssh is not None or asked.sudo:
+        target_table({"dsn": dsn, "ssh": asked.ssh, "sudo": asked.sudo})
+    request = Request(
+        duration_s=None
+        if asked.duration is None
+        else _seconds("--duration", asked.duration, 1, 1e8),
+        every_s=_seconds("--every", asked.every, 0.02, 60),
+        segment_s=_seconds("--segment", asked.segment, 1, 86400),
+        keep_s=_seconds("--keep", asked.keep, 10, 1e8),
+        max_disk_bytes=_bytes("--max-disk", asked.max_disk),
+        ssh=asked.ssh,
+        sudo=asked.sudo,
+    )
+    directory = ObservationDirectory.create(asked.out or default_run_path("observation"))
+    outcome = _follow(dsn, request, directory, live=not asked.no_live)
+    if asked.as_json:
+        typer.echo(json.dumps(summary_object(str(directory.path), outcome.context)))
+    else:
+        print_observation(outcome.context, outcome.report)
+    if request.duration_s is not None and outcome.context.described["ended_by"] == "stopped":
+        raise typer.Exit(ExitCode.INTERRUPTED)
+
+
+def _follow(dsn: str, request: Request, directory: ObservationDirectory, *, live: bool) -> Outcome:
+    try:
+        with (
+            locked(directory.path),
+            _first_signal_ends() as is_stopped,
+            ObserveProgress(live=live) as progress,
+        ):
+            return observe(dsn, request, directory, progress, is_stopped)
+    except BaseException:
+        with suppress(OSError):
+            if not directory.discard_if_empty():
+                err.print(
+                    f"samples so far are kept; `pgassay report {directory.path}` reports them",
+                    markup=False,
+                )
+        raise
+
+
+@contextmanager
+def _first_signal_ends() -> Iterator[Callable[[], bool]]:
+    """The first Ctrl-C (or SIGTERM, SIGHUP) ends the recording in order, the second at once."""
+    stopped = False
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal stopped
+        if stopped:
+            raise KeyboardInterrupt
+        stopped = True
+
+    before = {name: signal.signal(name, stop) for name in SIGNALS}
+    try:
+        yield lambda: stopped
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
+
+
+def _seconds(option: str, text: str, least: float, most: float) -> float:
+    try:
+        seconds = duration_s(text)
+    except ValueError as error:
+        raise SpecError(str(error), key=option) from None
+    if not least <= seconds <= most:
+        raise SpecError(f"{text}: give {least:g} s to {most:g} s", key=option)
+    return seconds
+
+
+def _bytes(option: str, text: str) -> int:
+    match = _SIZE.fullmatch(text)
+    if match is None or float(match[1]) <= 0:
+        raise SpecError(f"{text}: write a size such as 500MB or 2GB", key=option)
+    return round(float(match[1]) * _BYTES[match[2]])

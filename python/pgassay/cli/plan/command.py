@@ -1,0 +1,30 @@
+"""`pgassay plan SPEC`: the options of the command.
+
+Enters: the command line. Leaves: the plan on stdout. Never: changes anything.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pgassay.spec.mode import Mode
+
+
+def plan(
+    spec: Annotated[Path, typer.Argument(help="The experiment file.")],
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Use this seed, not the file's design.seed.")
+    ] = None,
+    mode: Annotated[
+        Mode | None, typer.Option("--mode", help="Use this mode, not the file's design.mode.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show what `run` would do: arms, order, changes, time and risks."""
+    from pgassay.cli.plan.shown import show_plan
+    from pgassay.spec.parse import load_spec
+
+    show_plan(load_spec(spec, seed, mode), as_json=as_json)

@@ -1,0 +1,97 @@
+"""What `pgassay plan` says about an existing server: signs of production and every change to come.
+
+Enters: a spec and its plan. Leaves: what the server is like and lines on stdout; a TargetError
+where it cannot be reached. Never: changes anything.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pgassay.cli.terminal.console import labelled
+from pgassay.plan.demands import demands_of
+from pgassay.plan.model import Plan
+from pgassay.server.copied.origin import copies_of
+from pgassay.server.existing.access import access_of
+from pgassay.server.hosts.account import server_account
+from pgassay.server.hosts.knobs import refusals_on
+from pgassay.server.owned.workspace import disk_of_workspaces
+from pgassay.server.preview.copy import preview_copy
+from pgassay.server.preview.model import Preview
+from pgassay.server.preview.preview import preview_existing
+from pgassay.spec.experiment import Spec
+from pgassay.spec.factors.kinds import KINDS, Applied
+from pgassay.spec.reading.texts import path_from
+from pgassay.spec.server.host_knobs import acts_after_restart
+from pgassay.trials.guards.thresholds import unwatched
+from pgassay.trials.run.testbeds import testbeds_of
+
+
+def look_ahead(spec: Spec, plan: Plan) -> Preview | None:
+    """Look at the server that a spec names; None where the server is one of our own."""
+    target = spec.file.target
+    if target.dsn is None:
+        return None
+    testbeds, demands = testbeds_of(spec, plan), demands_of(spec, plan).values()
+    if spec.file.copies_existing:
+        return preview_copy(
+            target.dsn,
+            accept=target.accept,
+            bin_directory=None if target.bin is None else path_from(target.bin, spec.folder),
+            copies=copies_of(len(testbeds.datasets), len(testbeds.schema_variants)),
+            demands=demands,
+            side_by_side=plan.side_by_side,
+        )
+    wanted = {name: [value] for name, value in spec.file.settings.postgres.items()}
+    for factor in plan.factors:
+        if KINDS[factor.kind].applied is Applied.SETTING:
+            wanted[factor.name] = list(factor.levels)
+    return preview_existing(
+        target.dsn,
+        accept=target.accept,
+        settings=wanted,
+        building_sql=spec.workload.building_sql(spec.file.workload.scale),
+        access=access_of(target),
+        rule=spec.file.reset_rule(),
+        allow_changes=target.allow_changes,
+        demands=demands,
+        restarts_for_knobs=any(acts_after_restart(name) for name in spec.file.factors.host),
+    )
+
+
+def knobs_refused(spec: Spec, ahead: Preview | None) -> list[str]:
+    """Knobs of the server's host that it would refuse, a line each."""
+    held = {name: (value,) for name, value in spec.file.settings.host.items()}
+    wanted = {**held, **spec.file.factors.host}
+    if not wanted:
+        return []
+    data = None
+    if ahead is None:
+        data = disk_of_workspaces(server_account())
+    elif ahead.data_directory is not None:
+        data = Path(ahead.data_directory)
+    host = access_of(spec.file.target).host()
+    try:
+        return refusals_on(wanted, data, host)
+    finally:
+        host.close()
+
+
+def print_ahead(ahead: Preview | None) -> None:
+    """Every sign of production, every refusal, every change, a line each."""
+    if ahead is None:
+        return
+    labelled("server    ", f"{ahead.server}, PostgreSQL {ahead.version}")
+    for sign in ahead.signs:
+        if sign.name in ahead.accepted:
+            labelled("sign: ", f"{sign}; accepted", "yellow")
+        else:
+            labelled(
+                "sign: ", f'{sign}; stops the run unless target.accept has "{sign.name}"', "red"
+            )
+    for refusal in ahead.refusals:
+        labelled("stops: ", refusal, "red")
+    if not ahead.sees_host:
+        labelled("risk: ", f"{unwatched()}; target.ssh lets them see it", "yellow")
+    for change in ahead.changes:
+        labelled("change    ", f"{change.where}: {change.what}; {change.takes}")

@@ -1,0 +1,187 @@
+"""What a run would do, on the terminal.
+
+Enters: a checked spec. Leaves: arms, order, changes, time and risks on stdout.
+Never: changes anything on the server or its host; an existing server is only read.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import asdict
+
+import typer
+from rich.table import Table
+
+from pgassay.cli.plan.levels import print_factors
+from pgassay.cli.plan.server import knobs_refused, look_ahead, print_ahead
+from pgassay.cli.terminal.console import counted, labelled, out, plain
+from pgassay.cli.terminal.summary import expectation_of, print_expectation
+from pgassay.plan.description import (
+    aliases,
+    combinations_line,
+    mode_lines,
+    order_of,
+    plots_line,
+    restarts_line,
+)
+from pgassay.plan.design import make_plan
+from pgassay.plan.model import Plan
+from pgassay.plan.plots import restarts_every_trial
+from pgassay.plan.steps import Step
+from pgassay.plan.store import plan_to_json
+from pgassay.server.existing.access import access_of
+from pgassay.server.hosts.placement import Placement, resolve_placement
+from pgassay.spec.experiment import Spec
+from pgassay.spec.reading.units import clock
+from pgassay.trials.load.trial_load import check_load
+from pgassay.trials.run.checks import check_new_servers, check_servers
+
+
+def show_plan(checked: Spec, *, as_json: bool) -> None:
+    """Draw the plan, look at the server and the host, print all of it."""
+    check_load(checked)
+    check_servers(checked)
+    drawn = make_plan(checked)
+    check_new_servers(checked, drawn)
+    ahead = look_ahead(checked, drawn)
+    placement = resolve_placement(checked.file.placement, checked.file.settings.host)
+    refused = knobs_refused(checked, ahead)
+    expected = expectation_of(checked, drawn)
+    if as_json:
+        file, variants = checked.file, checked.variants.to_json()
+        found = {
+            **plan_to_json(drawn),
+            "design": _design(checked, drawn),
+            "held": {"postgres": file.settings.postgres, "host": file.settings.host},
+            "placement": placement.described(),
+            "reset": file.reset_rule().described(),
+            **({"schema_variants": variants["schema"]} if "schema" in variants else {}),
+            **({} if ahead is None else {"server": asdict(ahead)}),
+            "knobs_refused": refused,
+            "expected": None if expected is None else asdict(expected),
+        }
+        typer.echo(json.dumps(found))
+    else:
+        _print(checked, drawn, placement, refused)
+        print_expectation(out, expected, drawn)
+        print_ahead(ahead)
+
+
+def _print(spec: Spec, drawn: Plan, placement: Placement, knobs: list[str]) -> None:
+    out.print(f"[bold]{plain(drawn.question)}[/bold]")
+    labelled("target    ", _target(spec, drawn))
+    labelled("workload  ", f"{spec.workload.name}, scale {spec.file.workload.scale}:")
+    _print_load(spec, drawn)
+    share = f"{100 * drawn.smallest_effect:g} %"
+    labelled("metric    ", f"{drawn.metric}; an effect below {share} does not matter")
+    _print_settings(spec)
+    print_factors(spec)
+    for part, label in placement.described().items():
+        labelled("place     ", f"{part}: {label}")
+    rule = spec.file.reset_rule()
+    labelled("reset     ", f"{rule.level}: {rule.level.does}; caches {rule.caches}")
+    _print_arms(drawn)
+    for line in mode_lines(drawn):
+        labelled("mode      ", line)
+    _print_design(spec, drawn)
+    _print_order(drawn)
+    for warning in (*drawn.warnings, *placement.warnings, *knobs):
+        labelled("risk: ", warning, "yellow")
+
+
+def _print_load(spec: Spec, drawn: Plan) -> None:
+    command = spec.file.load.command
+    if command is not None:
+        labelled("load      ", shlex.join(command))
+    else:
+        shares = [scenario for scenario in spec.workload.scenarios if scenario.weight > 0]
+        total = sum(scenario.weight for scenario in shares)
+        for scenario in shares:
+            labelled(f"            {scenario.weight / total:6.1%}  ", scenario.name)
+        for scenario in spec.workload.scenarios:
+            if scenario.weight < 0:
+                alone = counted(round(-scenario.weight), "connection")
+                labelled("            ", f"{scenario.name}: {alone} that run nothing else")
+    order = "" if drawn.order == "ordered" else ", in an order drawn for every block"
+    labelled("trial     ", ", ".join(_step(step) for step in drawn.steps) + order)
+
+
+def _step(step: Step) -> str:
+    rate = "" if step.rate is None else f" at {step.rate:g} tps"
+    kind = "" if step.measured else "warm-up "
+    return f"{kind}{counted(step.clients, 'client')}{rate} × {step.duration_s:g} s"
+
+
+def _target(spec: Spec, drawn: Plan) -> str:
+    target = spec.file.target
+    if drawn.side_by_side:
+        copies = ", copies of an existing one" if spec.file.copies_existing else ""
+        return (
+            f"{len(drawn.arms)} servers started by pgassay{copies}, one for each arm, all running"
+            " at once"
+        )
+    servers = spec.file.factors.target.servers()
+    if servers:
+        return f"{len(servers)} servers started by pgassay, one at a time"
+    if spec.file.copies_existing:
+        return f"a server started by pgassay, on a base backup of an existing one ({target.dsn})"
+    if target.is_existing:
+        changes = "may be changed" if target.allow_changes else "will not be changed"
+        control = access_of(target).control
+        restarts = f", by `{control.label}`" if control and target.allow_restart else ""
+        host = f"; its host over ssh ({target.ssh})" if target.ssh else ""
+        return f"existing server ({target.dsn}); its settings {changes}{restarts}{host}"
+    if target.bin is not None:
+        return f"a server started by pgassay, from {target.bin}"
+    return f"a server started by pgassay, embedded PostgreSQL {target.version or 18}"
+
+
+def _print_settings(spec: Spec) -> None:
+    for name, value in spec.file.settings.postgres.items():
+        labelled("held      ", f"{name} = {value}")
+    for name, value in spec.file.settings.host.items():
+        labelled("host      ", f"{name} = {value}, held; put back at the end")
+    for name, levels in spec.file.factors.host.items():
+        labelled("host      ", f"{name} = {', '.join(levels)}; put back at the end")
+
+
+def _print_arms(drawn: Plan) -> None:
+    for arm in drawn.arms:
+        labelled(f"arm {arm.id:<5} ", arm.label)
+
+
+def _print_design(spec: Spec, drawn: Plan) -> None:
+    """How several factors are combined and randomised."""
+    if len(drawn.factors) < 2:
+        return
+    for name, value in _design(spec, drawn).items():
+        for line in [value] if isinstance(value, str) else value:
+            labelled(f"{name:<9} ", line)
+
+
+def _design(spec: Spec, drawn: Plan) -> dict[str, str | list[str]]:
+    every = restarts_every_trial(spec.file)
+    return {
+        "arms": combinations_line(drawn),
+        "alias": list(aliases(drawn)),
+        "plots": plots_line(drawn),
+        "restarts": restarts_line(drawn, every_trial=every),
+    }
+
+
+def _print_order(drawn: Plan) -> None:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("block", justify="right")
+    table.add_column("order of arms")
+    last = drawn.last_block
+    for block in range(1, last + 1):
+        needed = "" if block <= drawn.min_blocks else "  [dim]if still undecided[/dim]"
+        needed += "  [dim]interim look[/dim]" if block in drawn.looks else ""
+        table.add_row(str(block), plain(order_of(drawn, block)) + needed)
+    out.print(table)
+    least, most = (
+        clock(blocks * len(drawn.block(1)) * drawn.trial_s) for blocks in (drawn.min_blocks, last)
+    )
+    out.print(f"time      about {least if least == most else f'{least} to {most}'}")
+    out.print(f"seed      {drawn.seed}")

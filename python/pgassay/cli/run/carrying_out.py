@@ -1,0 +1,101 @@
+"""Carry out a run, new or resumed, with its progress on stderr.
+
+Enters: a checked spec, or the directory of a run. Leaves: a run directory and a summary (or one
+JSON object). Never: ends without saying what was kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from shlex import quote
+
+import typer
+
+from pgassay.cli.run.progress import RunProgress
+from pgassay.cli.terminal.console import counted, err
+from pgassay.cli.terminal.summary import expectation_of, print_expectation, print_summary
+from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
+from pgassay.pipeline import Outcome, run_experiment
+from pgassay.plan.design import make_plan
+from pgassay.report.run_object import run_object
+from pgassay.resume import resume as resume_run
+from pgassay.samples.journal import JOURNAL, open_changes
+from pgassay.samples.run_directory import RunDirectory
+from pgassay.samples.unfinished import locked, pending_undo
+from pgassay.spec.experiment import Spec
+
+REFUSALS = (SpecError, SetupError, RunDirectoryError)
+"""Errors that end a resumption before it has changed anything."""
+
+
+def follow(spec: Spec, path: Path, *, calibrates: bool = False, live: bool = True) -> Outcome:
+    """Run with progress on stderr; if it ends early, say what is kept."""
+    plan = make_plan(spec, calibrates=calibrates)
+    run = RunDirectory.create(path)
+
+    def forecast() -> None:
+        if not calibrates:
+            print_expectation(err, expectation_of(spec, plan), plan)
+
+    progress = RunProgress(live=live, forecast=forecast)
+    with locked(run.path), _saying_what_is_kept(run), progress:
+        return run_experiment(spec, run, progress, calibrates=calibrates)
+
+
+def go_on(given: Path, out: Path | None, accept: Sequence[str], *, live: bool = True) -> Outcome:
+    """Resume a run; an experiment file given beside --out must be the one the run was made with."""
+    path = out or given
+    spec_path = None if path.is_dir() and path == given else given
+    if not path.is_dir() and (path.parent / "plan.json").is_file():
+        path = path.parent  # the run's own spec.toml
+    elif not path.is_dir():
+        raise RunDirectoryError(
+            f"{path}: is not a run directory; give --resume the folder that holds plan.json"
+        )
+    run = RunDirectory.open(path)
+    with (
+        locked(run.path),
+        _saying_what_is_kept(run, REFUSALS),
+        RunProgress(live=live) as progress,
+    ):
+        return resume_run(run, spec_path, accept, progress)
+
+
+@contextmanager
+def _saying_what_is_kept(
+    run: RunDirectory, untouched: tuple[type[PgassayError], ...] = ()
+) -> Iterator[None]:
+    """Print what is kept if the run ends early; after an `untouched` error nothing new is."""
+    try:
+        yield
+    except untouched:
+        raise
+    except BaseException:
+        with suppress(OSError):
+            if untouched or not run.discard_if_empty():
+                _print_what_is_kept(run)
+        raise
+
+
+def _print_what_is_kept(run: RunDirectory) -> None:
+    kept = sum(1 for _ in run.trials())
+    where = quote(str(run.path))
+    if kept:
+        trials = counted(kept, "finished trial")
+        err.print(f"{trials} kept; `pgassay report {where}` analyses the run so far", markup=False)
+        err.print(f"`pgassay run --resume {where}` continues at the next trial", markup=False)
+    else:
+        err.print(f"no trial finished; the plan and the journal are in {where}", markup=False)
+    if open_changes(run.path / JOURNAL):
+        err.print(pending_undo(run.path), markup=False)
+
+
+def conclude(outcome: Outcome, *, as_json: bool) -> None:
+    """The result on stdout."""
+    if as_json:
+        typer.echo(json.dumps(run_object(str(outcome.run.path), outcome.context)))
+    else:
+        print_summary(outcome.context, outcome.report)

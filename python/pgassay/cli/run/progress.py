@@ -1,0 +1,169 @@
+"""The progress of a run: block, trial, arm, step, time left, load, waits, host.
+
+Enters: the events of a run. Leaves: a live view on a terminal, one plain line per trial elsewhere.
+Never: writes to stdout.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.progress import BarColumn, Progress, SpinnerColumn, Task, TextColumn
+from rich.table import Column
+from rich.text import Text
+
+from pgassay.cli.terminal.console import counted, err, labelled, plain
+from pgassay.cli.terminal.live_view import LiveView, LoadRates, figures_table
+from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.spec.reading.units import clock
+from pgassay.trials.run.progress import ProgressListener
+from pgassay.trials.sampling.live_view import LiveFigures
+
+_FRAMES = 2.0
+"""A second; few, because the view may share processors with the load and the server."""
+
+
+def _state(task: Task) -> Text:
+    """The current activity and the time left."""
+    least, most = task.fields.get("least_s"), task.fields.get("most_s")
+    parts = [task.fields["now"]]
+    if least is not None and most is not None:
+        span = clock(least) if most - least < 1 else f"{clock(least)} to {clock(most)}"
+        parts.append(f"{span} left")
+    return Text("  ".join(filter(None, parts)))
+
+
+class RunProgress(LiveView, ProgressListener):
+    """A progress listener that draws; use it as a context manager."""
+
+    def __init__(self, *, live: bool = True, forecast: Callable[[], None] | None = None) -> None:
+        """`forecast` prints what the run can be expected to find."""
+        super().__init__(live=live)
+        self._forecast = forecast
+        self._plan: Plan | None = None
+        self._below: RenderableType | None = None
+        self._rates = LoadRates()
+        self._bar = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", table_column=Column(no_wrap=True)),
+            BarColumn(bar_width=20),
+            console=err,
+            disable=not self.is_live,
+        )
+        self._task = self._bar.add_task("starting", total=None, now="")
+        self._view = Live(
+            get_renderable=self.drawing, console=err, transient=True, refresh_per_second=_FRAMES
+        )
+        self._began = 0.0
+        self._done = 0
+        self._spent_s = 0.0
+        self._trial: PlannedTrial | None = None
+        self._label = ""
+
+    def drawing(self) -> RenderableType:
+        """The whole view."""
+        below = [] if self._below is None else [self._below]
+        return Group(self._bar.get_renderable(), _state(self._bar.tasks[0]), *below)
+
+    def planned(self, plan: Plan) -> None:
+        """Print the question, the size of the run and how long it may take."""
+        self._plan = plan
+        each_s = len(plan.block(1)) * plan.trial_s
+        least, most = (blocks * each_s for blocks in self._bounds(plan))
+        err.print(f"[bold]{plain(plan.question)}[/bold]")
+        length = clock(least) if least == most else f"{clock(least)} to {clock(most)}"
+        trials = f"trials of {plan.trial_s:.0f} s: about {length}"
+        err.print(f"{counted(len(plan.arms), 'arm')}, {_blocks(plan)}, {trials}")
+        if self._forecast is not None:
+            self._forecast()
+        for warning in plan.warnings:
+            self.warned(warning)
+
+    def preparing(self, what: str) -> None:
+        """Work outside the trials begins."""
+        self._below = None
+        self._bar.update(self._task, description=plain(what), total=None, now="")
+        # Drawn at once: a phase shorter than a frame shows too.
+        self._refresh()
+        if not self.is_live:
+            err.print(plain(what))
+
+    def trial_began(self, trial: PlannedTrial, label: str) -> None:
+        """A trial's reset has begun."""
+        plan = self._known_plan()
+        self._trial, self._label, self._began = trial, label, time.monotonic()
+        self._below, self._rates = None, LoadRates()
+        self._bar.update(
+            self._task,
+            description=f"block {trial.block}/{plan.max_blocks} trial {trial.number} "
+            f"[bold]{plain(label)}[/bold]",
+            total=sum(step.duration_s for step in plan.steps),
+            completed=0,
+            now="reset",
+        )
+        self._show_time_left(0.0)
+        self._refresh()
+
+    def loading(self, progress: Mapping[str, Any], seen: LiveFigures | None = None) -> None:
+        """The load is running; called a few times a second."""
+        if self.is_live:
+            now = self._rates.add(progress)
+            server = None if seen is None else figures_table(seen, err.width, with_tps=False)
+            self._below = now if server is None else Group(now, server)
+        state = "" if progress["measured"] else "warm-up, "
+        self._bar.update(
+            self._task,
+            completed=progress["elapsed_s"],
+            now=state + counted(progress["clients"], "client"),
+        )
+        self._show_time_left(time.monotonic() - self._began)
+
+    def trial_ended(self, trial: PlannedTrial, tps: float | None) -> None:
+        """A trial has ended and is stored."""
+        took = time.monotonic() - self._began
+        self._done += trial.repeats is None
+        self._spent_s += took
+        shown = "no tps" if tps is None else f"{tps:>9,.0f} tps"
+        err.print(
+            f"block {trial.block:>2}  trial {trial.number:>3}  {shown}  {plain(self._label)}",
+            style=None if tps is not None else "yellow",
+        )
+
+    def warned(self, text: str) -> None:
+        """Print a warning."""
+        labelled("warning: ", text, "yellow", console=err)
+
+    def _refresh(self) -> None:
+        if self.is_live:
+            self._view.refresh()
+
+    def _show_time_left(self, into_trial_s: float) -> None:
+        plan, trial = self._known_plan(), self._trial
+        if trial is None:
+            return
+        each = self._spent_s / self._done if self._done else plan.trial_s
+        trials = len(plan.block(1))
+        done = max(self._done, trial.number - 1)  # a resumed run has trials of before
+        left = [
+            max(0.0, (max(blocks, trial.block) * trials - done) * each - into_trial_s)
+            for blocks in self._bounds(plan)
+        ]
+        self._bar.update(self._task, least_s=left[0], most_s=left[1])
+
+    @staticmethod
+    def _bounds(plan: Plan) -> tuple[int, int]:
+        return plan.min_blocks, plan.last_block
+
+    def _known_plan(self) -> Plan:
+        if self._plan is None:
+            raise RuntimeError("a trial began before its plan was shown")
+        return self._plan
+
+
+def _blocks(plan: Plan) -> str:
+    least, most = RunProgress._bounds(plan)
+    return counted(least, "block") if least == most else f"{least} to {most} blocks"

@@ -1,0 +1,79 @@
+"""A stored run on the terminal.
+
+Enters: a run directory. Leaves: its summary and trials on stdout. Never: writes a file.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+from rich.table import Table
+
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.cli.show.command import Program
+from pgassay.cli.show.host_figures import show_host
+from pgassay.cli.terminal.console import labelled, out, plain
+from pgassay.cli.terminal.summary import print_observation, print_summary
+from pgassay.errors import SetupError
+from pgassay.findings.wording import quantity
+from pgassay.observation import read_context
+from pgassay.pipeline import analyse_run
+from pgassay.report.context import ReportContext
+from pgassay.report.observed_object import summary_object
+from pgassay.report.run_object import run_object
+from pgassay.samples.observation_directory import ObservationDirectory, is_observation
+from pgassay.samples.run_directory import RunDirectory
+
+_SHOWN = {
+    "tps": "throughput",
+    "latency_mean": "mean",
+    "latency_p99": "p99",
+    "wal_bytes_per_tx": "WAL/tx",
+    "checkpoints_per_min": "checkpoints/min",
+}
+"""Metric → its heading, short enough for 80 columns; the figures have their units."""
+
+
+def show_run(run: Path, host: Program | None, trial: int | None, *, as_json: bool) -> None:
+    """A run, an observation, or with `host` the figures of the server's host."""
+    observed = is_observation(run)
+    if trial is not None and observed:
+        raise SetupError(f"{run} is an observation, which has no trials; drop --trial")
+    if host is not None:
+        show_host(run, host, trial, as_json=as_json)
+        return
+    if trial is not None:
+        raise SetupError("--trial only works with --host vmstat or --host iostat; add one")
+    report = run / "report.html" if (run / "report.html").is_file() else None
+    if observed:
+        observation = read_context(ObservationDirectory.open(run))
+        if as_json:
+            typer.echo(json.dumps(summary_object(str(run), observation)))
+        else:
+            print_observation(observation, report)
+        return
+    context = analyse_run(RunDirectory.open(run))
+    if as_json:
+        typer.echo(json.dumps(run_object(str(run), context)))
+    else:
+        _print_trials(context)
+        print_summary(context, report)
+
+
+def _print_trials(context: ReportContext) -> None:
+    for arm in context.plan.arms:
+        labelled(f"arm {arm.id:<5} ", arm.label)
+    out.print()
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for title in ("trial", "block", *_SHOWN.values()):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("arm", no_wrap=True)
+    for trial in context.analysis.trials:
+        values = [
+            quantity(trial.whole.values[name], METRICS[name]) if name in trial.whole.values else "–"
+            for name in _SHOWN
+        ]
+        table.add_row(str(trial.number), str(trial.block), *values, plain(trial.arm))
+    out.print(table)

@@ -1,0 +1,1 @@
+"""What commands print on a terminal: shared by several of them."""

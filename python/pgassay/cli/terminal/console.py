@@ -1,0 +1,59 @@
+"""Where words go: results to stdout, progress to stderr.
+
+Enters: nothing. Leaves: two rich consoles, `labelled` lines, and `plain` for text from outside.
+Never: colours what is not a terminal (NO_COLOR and redirection are rich's business), cuts a
+table that goes into a file or a pipe, or lets a name steer the terminal.
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+
+from rich.console import Console
+from rich.markup import escape
+
+_WIDE = 400
+"""Columns where there is no terminal to fit."""
+
+
+def plain(text: str) -> str:
+    """Text from outside as one line, without markup or control characters."""
+    return escape(one_line(text))
+
+
+def one_line(text: str) -> str:
+    """Text from outside as one line without control characters, for what knows no markup."""
+    return "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+
+
+_NARROWEST = 30
+"""Columns that a text gets beside its label, however narrow the terminal is."""
+
+out = Console(
+    highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else _WIDE
+)
+err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+
+
+def counted(number: int, thing: str) -> str:
+    """Such as `1 arm` or `2 arms`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def labelled(label: str, text: str, style: str = "", *, console: Console = out) -> None:
+    """A line `label text`; on a terminal the text wraps beside its label, elsewhere it is one line.
+
+    The label has its blanks with it; both may come from outside.
+    """
+    text = one_line(text)
+    rows = [text]
+    if console.is_terminal:
+        room = max(console.width - len(label), _NARROWEST)
+        kept = text.replace(" %", "\u00a0%")  # no line begins with a unit
+        rows = textwrap.wrap(kept, room, break_long_words=False, break_on_hyphens=False) or [""]
+        rows = [row.replace("\u00a0", " ") for row in rows]
+    head = f"[{style}]{escape(label)}[/]" if style else escape(label)
+    console.print(head + escape(rows[0]))
+    for row in rows[1:]:
+        console.print(" " * len(label) + escape(row))

@@ -1,0 +1,183 @@
+"""Runs and observations on a terminal: what is expected before, what was found at the end.
+
+Enters: a spec and its plan; the report context of a run or an observation. Leaves: a few lines.
+Never: computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.console import Console
+from rich.table import Table
+
+from pgassay.analysis.model import Analysis, Comparison, IntervalKind, Verdict
+from pgassay.analysis.noise.prior_runs import Expectation, expect
+from pgassay.cli.terminal.console import counted, labelled, out, plain
+from pgassay.findings.factors import certainty
+from pgassay.findings.forecast import expectation_lines
+from pgassay.findings.model import Finding, FindingKind
+from pgassay.plan.model import Plan
+from pgassay.report.context import ObservationContext, ReportContext
+from pgassay.report.environment import not_measured
+from pgassay.report.observation_summary import caveats, facts
+from pgassay.report.sections.observation.waits import event_table
+from pgassay.samples.noise_history import noise_records
+from pgassay.spec.experiment import Spec
+
+_COLOUR = {
+    Verdict.BETTER: "green",
+    Verdict.WORSE: "red",
+    Verdict.NEGLIGIBLE: "cyan",
+    Verdict.EQUIVALENT: "cyan",
+    Verdict.UNDECIDED: "yellow",
+    Verdict.CALIBRATION: "cyan",
+}
+_FACTORIAL_COLOUR = {"depends": "magenta", "undecided": "yellow", "better": "green", "worse": "red"}
+_MOST_FACTORIAL = 6
+"""Interactions and trends shown on a terminal; the report has all."""
+_MOST_EVENTS = 8
+_LABEL = 11
+"""Columns of the longest verdict."""
+
+
+def expectation_of(spec: Spec, plan: Plan) -> Expectation | None:
+    """What a run can be expected to find, from earlier runs on this host."""
+    return expect(spec, plan, noise_records())
+
+
+def print_expectation(console: Console, found: Expectation | None, plan: Plan) -> None:
+    """A few lines, nothing where there is nothing to compare."""
+    for label, sentence in expectation_lines(found, plan):
+        labelled(f"{label:<9} ", sentence, console=console)
+
+
+def print_summary(context: ReportContext, report: Path | None) -> None:
+    """Everything a DBA needs before opening the report."""
+    out.print()
+    out.print(f"[bold]{plain(context.question)}[/bold]")
+    for finding in context.of_kind(FindingKind.VERDICT):
+        _print_verdict(finding, context.analysis)
+    for finding in context.of_kind(FindingKind.CALIBRATION):
+        labelled(f"{finding.title}: ", finding.text, "bold")
+    _print_factorial(context)
+    _print_explanations(context.of_kind(FindingKind.EXPLANATION))
+    _print_caveats(context.of_kind(FindingKind.WARNING))
+    _print_not_measured(context.environment)
+    if report is not None:
+        out.print()
+        out.print(f"Report: {plain(str(report))}")
+
+
+def print_observation(context: ObservationContext, report: Path | None) -> None:
+    """The few lines that need no browser."""
+    out.print(f"[bold]{plain(context.title)}[/bold]")
+    for name, value in facts(context):
+        labelled(f"{name}: ", value)
+    events = event_table(context.observed)
+    if events:
+        table = Table(box=None, padding=(0, 2, 0, 0))
+        for column in events.columns:
+            justify: Literal["right", "left"] = "right" if column.form == "number" else "left"
+            table.add_column(column.title.lower(), justify=justify)
+        for row in events.rows[:_MOST_EVENTS]:
+            table.add_row(*(plain(cell.text) for cell in row.cells))
+        out.print(table)
+    for text in caveats(context):
+        labelled("note: ", text, "yellow")
+    _print_not_measured(context.environment)
+    if report is not None:
+        out.print(f"Report: {plain(str(report))}")
+
+
+def _print_not_measured(environment: Mapping[str, Any]) -> None:
+    """What this server's settings and extensions do not let us measure, by name."""
+    if names := [name for name, _ in not_measured(environment)]:
+        how = "`pgassay doctor` says how to enable each"
+        labelled("not measured: ", f"{', '.join(names)}; {how}", "dim")
+
+
+def _print_caveats(findings: Sequence[Finding]) -> None:
+    if not findings:
+        return
+    out.print()
+    out.print(f"[bold]{counted(len(findings), 'caveat')}[/bold]")
+    for finding in findings:
+        labelled("- ", finding.text, "yellow")
+
+
+def _print_verdict(finding: Finding, analysis: Analysis) -> None:
+    evidence = finding.evidence
+    without = "yellow" if finding.title == Verdict.UNDECIDED else "cyan"
+    colour = _COLOUR[evidence.verdict] if evidence else without
+    label = evidence.verdict.value.upper() if evidence else finding.title.upper()
+    labelled(f"{label:<{_LABEL}} ", finding.text, f"bold {colour}")
+    if evidence:
+        labelled(" " * (_LABEL + 1), _certainty(evidence, analysis))
+
+
+def _print_factorial(context: ReportContext) -> None:
+    """Interactions and trends, with what each rests on."""
+    analysis = context.analysis
+    shown = [
+        *zip(
+            context.of_kind(FindingKind.INTERACTION),
+            (one.estimate for one in analysis.interactions),
+            strict=True,
+        ),
+        *zip(
+            context.of_kind(FindingKind.TREND),
+            (one.estimate for one in analysis.trends),
+            strict=True,
+        ),
+    ]
+    for finding, estimate in shown[:_MOST_FACTORIAL]:
+        colour = _FACTORIAL_COLOUR.get(finding.title, "cyan")
+        labelled(f"{finding.title.upper():<{_LABEL}} ", finding.text, f"bold {colour}")
+        labelled(" " * (_LABEL + 1), certainty(estimate))
+    if len(shown) > _MOST_FACTORIAL:
+        labelled(" " * (_LABEL + 1), f"{len(shown) - _MOST_FACTORIAL} more are in the report")
+
+
+def _certainty(evidence: Comparison, analysis: Analysis) -> str:
+    parts = []
+    unit = "blocks" if evidence.rounds is None else "rounds"
+    if evidence.p_sign_flip is not None:
+        whole = evidence.blocks if evidence.rounds is None else evidence.rounds
+        over = f"{evidence.p_blocks} {unit}"
+        if evidence.p_blocks < whole:  # it may look once only: at a number fixed beforehand
+            over = f"the first {over} of {whole}, a number fixed in advance"
+        parts.append(f"sign-flip p = {evidence.p_sign_flip:.3g} ({over})")
+    if evidence.e_value is not None:
+        bar = ""
+        if analysis.interval is IntervalKind.SEQUENCE:
+            bar = f" ({20 * analysis.simultaneous} decides)"
+        parts.append(f"e-value {evidence.e_value:.3g}{bar}")
+    return ", ".join(parts)
+
+
+def _print_explanations(findings: Sequence[Finding]) -> None:
+    if not findings:
+        return
+    out.print()
+    out.print("[bold]Why[/bold]")
+    for finding in findings:
+        if finding.evidence is None:
+            labelled(f"{finding.title}: ", finding.text, "bold")
+    moved = [finding for finding in findings if finding.evidence is not None]
+    pairs = dict.fromkeys(map(_compared, moved))
+    for pair in pairs:
+        if len(pairs) > 1:
+            out.print(f"[bold]{plain(pair)}:[/bold]")
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        for finding in moved:
+            if _compared(finding) == pair:
+                table.add_row(plain(finding.title), plain(finding.text))
+        out.print(table)
+
+
+def _compared(finding: Finding) -> str:
+    one = finding.evidence
+    return "" if one is None else f"{one.factor} = {one.level} against {one.baseline}"

@@ -1,0 +1,1 @@
+"""What can be run and observed here, one check at a time."""

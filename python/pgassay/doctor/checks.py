@@ -1,0 +1,165 @@
+"""What can be run and measured here, one check at a time.
+
+Enters: this machine, and a server's connection string. Leaves: `Check` values.
+Never: raises for what it finds, and never changes a server it did not start.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from pgassay import _core
+from pgassay.doctor.host import check_files, check_guards, check_server_host
+from pgassay.errors import ConnectionRefused, PgassayError, TargetError
+from pgassay.server.connection.own_role import own_role
+from pgassay.server.connection.session import as_target_error, connect, identity, resolve
+from pgassay.server.existing.requirements import data_directory
+from pgassay.server.existing.signs import look_for_signs
+from pgassay.server.hosts.account import server_account
+from pgassay.server.hosts.local import HERE
+from pgassay.server.owned.installation import embedded_installation
+from pgassay.server.owned.readable_copy import runnable_by
+from pgassay.server.protocol import Connection, ConnectionParameters
+from pgassay.server.statements import statement
+from pgassay.server.undo.killed_run import explained, refuse_killed_run
+from pgassay.trials.model.check import Check
+from pgassay.trials.sampling.not_measured import (
+    check_extensions,
+    check_log,
+    check_settings,
+    preloaded_in,
+)
+from pgassay.trials.sampling.queries import Extension, extensions_in
+from pgassay.trials.sampling.samplers import has_read_each, open_sampler
+from pgassay.trials.sampling.statement_statistics import StatementWatch
+
+_SAMPLING_LIMIT_S = 30.0
+
+
+def check_host() -> list[Check]:
+    """The native module, the embedded servers and the host's counters."""
+    return [
+        Check("native module", "ok", Path(_core.__file__ or "built in").name),
+        *(_check_embedded(major) for major in (18, 16)),
+        *check_files(HERE),
+    ]
+
+
+def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
+    """Whether a load and its samplers can work on an existing server.
+
+    `log_elsewhere` says that its log is looked for on its host (`check_access`).
+    """
+    try:
+        try:
+            parameters = resolve(dsn)
+        except ConnectionRefused as refused:
+            raise explained(refused, dsn) from None
+        with connect(parameters) as session:
+            row = session.execute(statement("existing/checkup")).fetchone()
+            with as_target_error("looking for signs of production"):
+                signs = look_for_signs(session)
+                extensions = extensions_in(session)
+                preloaded = preloaded_in(session)
+                hidden = check_settings(session)
+            log = [] if log_elsewhere else check_log(session, parameters)
+            host = check_server_host(session, parameters)
+            if not log_elsewhere:
+                host += check_guards(session, parameters)
+            role = own_role(session)
+            left = _check_earlier_runs(session, parameters)
+    except PgassayError as error:
+        return [Check("connection", "fail", str(error))]
+    if row is None:
+        return [Check("connection", "fail", f"{parameters.label}: no answer")]
+    version_num, version, monitor, superuser, standby = row
+    checks = [
+        Check("connection", "ok", parameters.label),
+        Check("version", "ok", " ".join(version.split()[:2])),
+    ]
+    checks.append(_check_version(version_num))
+    checks.append(
+        Check("other sessions' waits", "ok", "visible")
+        if monitor or superuser
+        else Check(
+            "other sessions' waits",
+            "note",
+            "only those of the same user are visible",
+            f"GRANT pg_monitor TO {role};",
+        )
+    )
+    if not superuser:
+        checks.append(
+            Check(
+                "changing settings", "note", "needs a superuser or GRANT ALTER SYSTEM ON PARAMETER"
+            )
+        )
+    checks += left
+    checks += hidden
+    if standby:
+        checks.append(Check("standby", "note", "the server is in recovery: read-only loads only"))
+    checks += [
+        Check(
+            f"in use: {sign.name}",
+            "note",
+            f"{sign.found}; {sign.why}",
+            f'a run stops here unless target.accept has "{sign.name}"',
+        )
+        for sign in signs
+    ]
+    checks += log
+    checks += host
+    checks += check_extensions(version_num, extensions, preloaded)
+    checks.append(_check_sampling(parameters, version_num, extensions))
+    return checks
+
+
+def _check_earlier_runs(session: Connection, parameters: ConnectionParameters) -> list[Check]:
+    """A run that has changed this server and not put it back."""
+    try:
+        server = identity(session) or parameters.label
+        refuse_killed_run(server, data_directory(session), parameters.address)
+    except TargetError as error:
+        return [Check("earlier runs", "fail", str(error))]
+    return []
+
+
+def _check_embedded(major: int) -> Check:
+    name = f"embedded PostgreSQL {major}"
+    try:
+        account = server_account()
+        installation = runnable_by(embedded_installation(major), account)
+    except PgassayError as error:
+        return Check(name, "fail", str(error))
+    return Check(name, "ok", f"{installation.version}, run as {account.name}")
+
+
+def _check_version(version_num: int) -> Check:
+    if version_num >= 140000:
+        return Check("supported version", "ok", "yes")
+    return Check("supported version", "note", "below 14: WAL statistics are missing")
+
+
+def _check_sampling(
+    parameters: ConnectionParameters, version_num: int, extensions: Mapping[str, Extension]
+) -> Check:
+    """Sample as a trial would, until each query was asked once."""
+    try:
+        statements = StatementWatch(lambda: connect(parameters), version_num, extensions)
+        sampler, _ = open_sampler(parameters, version_num, load=None, extensions=extensions)
+    except PgassayError as error:
+        return Check("sampling", "fail", str(error))
+    end = time.monotonic() + _SAMPLING_LIMIT_S
+    while not (each := has_read_each(sampler, version_num, extensions)):
+        if time.monotonic() > end:
+            break
+        time.sleep(0.02)
+    sampler.stop()
+    problems = [*sampler.warnings(), *statements.notes]
+    if not each:
+        problems.append(f"not every query was answered within {_SAMPLING_LIMIT_S:g} s")
+    if problems:
+        return Check("sampling", "note", "; ".join(problems))
+    return Check("sampling", "ok", "every query of the samplers works")

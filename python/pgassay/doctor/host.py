@@ -1,0 +1,108 @@
+"""What can be measured on a server's host, and what enables the rest.
+
+Enters: a session of a server, the way to it. Leaves: `Check` values, one for each kind of source.
+Never: changes anything, or raises for what it finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pgassay.server.connection.own_role import own_role
+from pgassay.server.connection.session import version_text
+from pgassay.server.existing.requirements import is_local
+from pgassay.server.hosts.control_groups import SOURCE as CONTROL_GROUP
+from pgassay.server.hosts.host import Host, is_there
+from pgassay.server.hosts.local import HERE
+from pgassay.server.protocol import Connection, ConnectionParameters, ServerFacts
+from pgassay.server.settings.values import read_settings
+from pgassay.server.statements import statement
+from pgassay.trials.guards.thresholds import unwatched
+from pgassay.trials.host.host_sources import (
+    describe_storage,
+    grants,
+    host_files,
+    host_sources,
+    sources_over_sql,
+)
+from pgassay.trials.model.check import Check
+
+
+def check_files(host: Host) -> list[Check]:
+    """The kernel's counters on a host."""
+    absent = [file for file in host_files() if not is_there(host, Path(file["path"]))]
+    if not absent:
+        return [Check("host counters", "ok", "CPU, memory, disks, network and pressure")]
+    return [
+        Check(
+            "host counters",
+            "note",
+            f"{file['path']} is missing: reported without it",
+            file.get("needs", ""),
+        )
+        for file in absent
+    ]
+
+
+def check_server_host(
+    session: Connection, parameters: ConnectionParameters, host: Host | None = None
+) -> list[Check]:
+    """The server's host, its processes and disks: here, over ssh, or by the server itself."""
+    row = session.execute(statement("existing/server"), prepare=False).fetchone()
+    if row is None:
+        return []
+    if host is None and is_local(parameters.hostaddr or parameters.host, row[4]):
+        host = HERE
+    if host is None:
+        return [_over_sql(session)]
+    facts = ServerFacts(
+        row[0], row[1], row[2], not host.name, None, read_settings(session), version_text(session)
+    )
+    sources = host_sources(host, session, facts)
+    split = [note for note in sources.notes if "processes" in note or "schedstat" in note]
+    processes = (
+        Check("server's processes", "note", split[0], "run pgassay beside them, or --ssh HOST")
+        if split
+        else Check("server's processes", "ok", "CPU time and CPU queue are measured separately")
+    )
+    groups = sorted(f["object"] for f in sources.files if f["source"] == CONTROL_GROUP)
+    grouped = [Check("control group", "ok", ", ".join(groups))] if groups else []
+    return [processes, *grouped, *_disks(host, facts)]
+
+
+def check_guards(session: Connection, parameters: ConnectionParameters) -> list[Check]:
+    """What no guard can check on a server that only SQL reaches."""
+    if is_local(parameters.hostaddr or parameters.host, session.info.backend_pid):
+        return []
+    return [Check("guards", "note", unwatched(), "name its host: target.ssh, doctor --ssh")]
+
+
+def _disks(host: Host, facts: ServerFacts) -> Iterator[Check]:
+    storage = describe_storage(host, facts)["storage"]
+    if not storage:
+        yield Check(
+            "server's disks",
+            "note",
+            "the data directory is unknown: counters of all disks are kept",
+            "GRANT pg_read_all_settings to the role",
+        )
+    for name, place in storage.items():
+        if place.get("devices"):
+            found = f"{name}: {' on '.join(place['devices'])} ({place['file_system']})"
+            yield Check("server's disks", "ok", found)
+        else:
+            found = f"{name}: {place['path']} {place['reason']}: counters of all disks are kept"
+            yield Check("server's disks", "note", found)
+
+
+def _over_sql(session: Connection) -> Check:
+    sources = sources_over_sql(session)
+    if sources.files:
+        return Check("server's host", "ok", "its counters are read over the connection")
+    return Check(
+        "server's host",
+        "note",
+        "its counters are out of reach: it is elsewhere",
+        f"--ssh HOST, or: {grants(own_role(session))}",
+    )

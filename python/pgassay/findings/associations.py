@@ -1,0 +1,43 @@
+"""Which series rise and fall together with throughput or latency inside trials.
+
+Enters: an Analysis. Leaves: findings. Never: calls an association a cause.
+"""
+
+from __future__ import annotations
+
+from pgassay.analysis.curves.model import Association
+from pgassay.analysis.model import Analysis
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.wording import correlation, texts_of
+
+_TEXTS = texts_of("associations")
+
+
+def find(analysis: Analysis) -> list[Finding]:
+    """One sentence for each of the strongest associations."""
+    if analysis.associations is None:
+        return []
+    return [
+        Finding(FindingKind.OBSERVATION, _TEXTS["title"], _sentence(one), rule="associations")
+        for one in analysis.associations.found[: _TEXTS["most"]]
+    ]
+
+
+def _sentence(association: Association) -> str:
+    form = "together" if association.lag_s == 0 else "first" if association.lag_s > 0 else "after"
+    goal = METRICS[association.with_].title.lower()
+    sentence = str(_TEXTS[form]).format(
+        series=association.series,
+        moves="rises",
+        lead=f"{abs(association.lag_s):.0f}",
+        goal=goal,
+        answers="rises" if association.correlation > 0 else "falls",
+    )
+    low, high = association.ci95
+    return sentence + str(_TEXTS["strength"]).format(
+        r=correlation(association.correlation),
+        low=correlation(low),
+        high=correlation(high),
+        trials=association.trials,
+    )

@@ -1,0 +1,112 @@
+"""What else differs between the arms, and which pattern of differences explains a verdict.
+
+Enters: an Analysis. Leaves: findings: patterns first, then the single differences.
+Never: says "because": levels are assigned at random, so these differences are consequences of the
+factor; that they cause the verdict is an inference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgassay.analysis.model import Analysis, Comparison, Verdict
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.wording import quantity, signed_percent, texts_of
+
+_RULES = texts_of("explanations")
+_LIMITS = _RULES["thresholds"]
+
+
+def find(analysis: Analysis) -> list[Finding]:
+    """Explanations of each verdict over whole trials; an A/A run has none."""
+    found = []
+    for verdict in analysis.verdicts():
+        if verdict.step is None and verdict.verdict is not Verdict.CALIBRATION:
+            different = _clearly_different(verdict, analysis)
+            found += _patterns(verdict, different)
+            found += _differences(verdict, different, analysis)
+    return found
+
+
+def _clearly_different(verdict: Comparison, analysis: Analysis) -> list[Comparison]:
+    """Secondary metrics that differ clearly, and by enough to explain something."""
+    others = [c for group in ("cost", "waits") for c in _of_group(verdict, analysis, group)]
+    latency = _baseline_latency(verdict, analysis)
+    return [c for c in others if c.clear and c.difference and _is_large(c, latency)]
+
+
+def _is_large(comparison: Comparison, latency_ms: float | None) -> bool:
+    if METRICS[comparison.metric].group == "waits":
+        return bool(latency_ms and abs(comparison.difference) >= _LIMITS["wait_share"] * latency_ms)
+    if abs(comparison.difference) < _RULES["floors"].get(comparison.metric, 0.0):
+        return False
+    if comparison.baseline_mean == 0.0:
+        return True
+    share = abs(comparison.difference / comparison.baseline_mean)
+    return bool(share >= _LIMITS["cost_share"])
+
+
+def _baseline_latency(verdict: Comparison, analysis: Analysis) -> float | None:
+    same_level = _beside(verdict, analysis)
+    return next((c.baseline_mean for c in same_level if c.metric == "latency_mean"), None)
+
+
+def _patterns(verdict: Comparison, different: Sequence[Comparison]) -> list[Finding]:
+    if verdict.verdict not in (Verdict.BETTER, Verdict.WORSE):
+        return []
+    level_is_slower = verdict.verdict is Verdict.WORSE
+    slower = verdict.level if level_is_slower else verdict.baseline
+    directions = {
+        c.metric: "up" if (c.difference > 0) == level_is_slower else "down" for c in different
+    }
+    return [
+        Finding(
+            FindingKind.EXPLANATION,
+            pattern["title"],
+            pattern["text"].format(slower=f"{verdict.factor} = {slower}"),
+        )
+        for pattern in _RULES["pattern"]
+        if all(directions.get(metric) == way for metric, way in pattern["when"].items())
+    ]
+
+
+def _differences(
+    verdict: Comparison, different: Sequence[Comparison], analysis: Analysis
+) -> list[Finding]:
+    """Costs that differ, in the order of the rules; then the wait classes that take most time."""
+    order: list[str] = _LIMITS["costs"]
+    costs = sorted((c for c in different if c.metric in order), key=lambda c: order.index(c.metric))
+    waits = sorted(_of_group(verdict, analysis, "waits"), key=_longest, reverse=True)
+    shown = costs[: _LIMITS["most_costs"]]
+    shown += [c for c in waits if _longest(c) > 0.0][: _LIMITS["most_waits"]]
+    return [_difference(c, is_large=c in different) for c in shown]
+
+
+def _longest(comparison: Comparison) -> float:
+    return max(comparison.baseline_mean, comparison.level_mean)
+
+
+def _of_group(verdict: Comparison, analysis: Analysis, group: str) -> list[Comparison]:
+    return [c for c in _beside(verdict, analysis) if METRICS[c.metric].group == group]
+
+
+def _beside(verdict: Comparison, analysis: Analysis) -> list[Comparison]:
+    """All metrics of the same level over whole trials."""
+    same = (verdict.factor, verdict.level, None)
+    return [c for c in analysis.comparisons if (c.factor, c.level, c.step) == same]
+
+
+def _difference(comparison: Comparison, *, is_large: bool) -> Finding:
+    metric = METRICS[comparison.metric]
+    before, after = (
+        quantity(value, metric) for value in (comparison.baseline_mean, comparison.level_mean)
+    )
+    text = f"{before} → {after}"
+    if comparison.effect_pct is not None:
+        text += f" ({signed_percent(comparison.effect_pct)})"
+    if not comparison.clear:
+        text += ", no clear difference"
+    elif not is_large:
+        text += ", too small a difference to explain much"
+    return Finding(FindingKind.EXPLANATION, metric.title, text, comparison)

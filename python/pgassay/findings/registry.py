@@ -1,0 +1,61 @@
+"""All rules that make findings, in the order a reader wants them.
+
+Enters: an Analysis. Leaves: findings. Never: estimates.
+
+A rule is a module with a function `find(analysis)`; its limits and sentences lie in the TOML file
+of the same name. A pattern of costs needs no code: it is an entry of explanations.toml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pgassay.analysis.model import Analysis
+from pgassay.findings import (
+    aa_run,
+    associations,
+    by_load,
+    checkpoints,
+    explanations,
+    factors,
+    load_curve,
+    quantiles,
+    verdicts,
+)
+from pgassay.findings.model import Finding, FindingKind
+
+
+def _caveats(analysis: Analysis) -> list[Finding]:
+    """The warnings of the trials and of the analysis."""
+    return [Finding(FindingKind.WARNING, one.kind, one.text) for one in analysis.warnings]
+
+
+RULES: tuple[Callable[[Analysis], list[Finding]], ...] = (
+    verdicts.find,
+    factors.find,
+    aa_run.find,
+    explanations.find,
+    quantiles.find,
+    by_load.find,
+    load_curve.find,
+    checkpoints.find,
+    associations.find,
+    _caveats,
+)
+
+
+def find(analysis: Analysis) -> tuple[Finding, ...]:
+    """All findings of an analysis."""
+    return tuple(_once([finding for rule in RULES for finding in rule(analysis)]))
+
+
+def _once(findings: Sequence[Finding]) -> list[Finding]:
+    """Without repeated sentences: a pattern may hold against several levels."""
+    known: set[tuple[str, str]] = set()
+    kept = []
+    for finding in findings:
+        key = (finding.title, finding.text)
+        if finding.evidence is not None or key not in known:
+            kept.append(finding)
+        known.add(key)
+    return kept

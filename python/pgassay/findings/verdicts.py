@@ -1,0 +1,152 @@
+"""The verdict in one sentence, with the tail of latency, which a mean rate hides.
+
+Enters: an Analysis. Leaves: a finding for each verdict. Never: decides or changes a verdict.
+
+A difference of the tail is stated if it is clear after correction for all secondary metrics
+(Benjamini and Yekutieli); "equivalent" if the 95 % interval lies inside the margin on both sides,
+which is stricter than the two one-sided tests at 5 % (Lakens 2017).
+"""
+
+from __future__ import annotations
+
+from pgassay.analysis.model import Analysis, Comparison, Verdict
+from pgassay.analysis.reading.metrics import METRICS, Metric
+from pgassay.analysis.verdicts.left_out_trials import describe_idle
+from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.wording import (
+    interval_text,
+    margin_percent,
+    more_blocks,
+    outlook,
+    quantity,
+    signed_percent,
+    texts_of,
+)
+
+_TEXTS = texts_of("verdicts")
+_TAIL = _TEXTS["tail"]
+
+
+def find(analysis: Analysis) -> list[Finding]:
+    """Every verdict, every level without one, or the figures of a single arm."""
+    found = [
+        Finding(
+            FindingKind.VERDICT,
+            verdict.verdict.value,
+            with_tail(verdict_sentence(verdict, analysis), verdict, analysis),
+            verdict,
+        )
+        for verdict in analysis.verdicts()
+    ]
+    found += [
+        Finding(FindingKind.VERDICT, Verdict.UNDECIDED.value, text) for text in unanswered(analysis)
+    ]
+    return found if analysis.verdicts() else [*found, *_single_arm(analysis)]
+
+
+def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
+    """One sentence that answers the question."""
+    metric = METRICS[comparison.metric]
+    family, form = _template(comparison, metric)
+    effect = comparison.effect_pct or 0.0
+    sentence: str = _TEXTS[family][form].format(
+        subject=f"{comparison.factor} = {comparison.level}",
+        baseline=comparison.baseline,
+        metric=metric.title.lower(),
+        size=f"{abs(effect):.1f} %",
+        signed=signed_percent(effect),
+        interval=interval_text(comparison),
+        margin=margin_percent(analysis.smallest_effect),
+        more=more_blocks(comparison.blocks_to_decide),
+        idle=_idle(comparison, analysis),
+    )
+    return sentence if comparison.step is None else f"At {comparison.load}: {sentence}"
+
+
+def unanswered(analysis: Analysis) -> list[str]:
+    """A sentence for each level without a figure, because an arm committed nothing."""
+    known = {(c.factor, c.level) for c in analysis.verdicts() if c.step is None}
+    idle = [one for one in analysis.standstills if one.step is None]
+    levels = dict.fromkeys(level for one in idle for level in one.takes if level not in known)
+    never: str = _TEXTS["withdrawn"]["never"]
+    return [
+        never.format(
+            subject=f"{factor} = {level}",
+            idle=" and ".join(
+                describe_idle(one, "") for one in idle if (factor, level) in one.takes
+            ),
+        )
+        for factor, level in levels
+    ]
+
+
+def with_tail(sentence: str, verdict: Comparison, analysis: Analysis) -> str:
+    """The sentence of a verdict over whole trials, and how the 99th percentile differs."""
+    tail = _tail_of(verdict, analysis)
+    if tail is None or tail.ci95_pct is None or verdict.verdict is Verdict.CALIBRATION:
+        return sentence
+    low, high = tail.ci95_pct
+    margin_pct = 100.0 * max(_TAIL["margin"], analysis.smallest_effect)
+    if tail.verdict in (Verdict.BETTER, Verdict.WORSE):
+        form = "lower" if (tail.effect_pct or 0.0) < 0.0 else "higher"
+    elif -margin_pct < low and high < margin_pct:
+        form = "equivalent"
+    else:
+        form = "undecided" if low <= 0.0 <= high else "perhaps_chance"
+    text: str = _TAIL[form].format(
+        size=f"{abs(tail.effect_pct or 0.0):.1f} %",
+        interval=interval_text(tail).split(",", 1)[0],
+        margin=f"{margin_pct:g} %",
+    )
+    return f"{sentence.removesuffix('.')}; {text}."
+
+
+def _tail_of(verdict: Comparison, analysis: Analysis) -> Comparison | None:
+    """The 99th percentile over the same trials, from when a transaction was due where that is
+    known; None where the verdict is about a percentile itself, or was withdrawn."""
+    if verdict.step is not None or verdict.withdrawn or verdict.metric in _TAIL["metrics"]:
+        return None
+    beside = {
+        c.metric: c
+        for c in analysis.comparisons
+        if (c.factor, c.level, c.step) == (verdict.factor, verdict.level, None)
+    }
+    return next((beside[name] for name in _TAIL["metrics"] if name in beside), None)
+
+
+def _template(comparison: Comparison, metric: Metric) -> tuple[str, str]:
+    form = "tps" if metric.name == "tps" else "latency"
+    match comparison.verdict:
+        case Verdict.BETTER:
+            return "faster", form
+        case Verdict.WORSE:
+            return "slower", form
+        case Verdict.UNDECIDED if comparison.withdrawn is not None:
+            return "withdrawn", comparison.withdrawn.value
+        case Verdict.UNDECIDED:
+            return "undecided", outlook(comparison)
+        case other:
+            return other.value, "any"
+
+
+def _idle(comparison: Comparison, analysis: Analysis) -> str:
+    """The trials that committed nothing and therefore count for nothing here."""
+    return " and ".join(
+        describe_idle(one, comparison.step_unit)
+        for one in analysis.standstills
+        if one.step == comparison.step and (comparison.factor, comparison.level) in one.takes
+    )
+
+
+def _single_arm(analysis: Analysis) -> list[Finding]:
+    """The mean of the primary metric of each arm, where nothing was compared."""
+    metric = METRICS[analysis.metric]
+    return [
+        Finding(
+            FindingKind.VERDICT,
+            "measured",
+            f"{arm.label}: {quantity(arm.means[metric.name], metric)} over {arm.trials} trials.",
+        )
+        for arm in analysis.arms
+        if metric.name in arm.means
+    ]

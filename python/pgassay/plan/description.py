@@ -1,0 +1,117 @@
+"""Describe a design: its arms, the aliases of a fraction, the order of blocks.
+
+Enters: a Plan. Leaves: short lines, for `pgassay plan` and the report.
+Never: decides anything.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pgassay.plan.factorial.aliases import alias_lines
+from pgassay.plan.factorial.combinations import ROMAN
+from pgassay.plan.model import Plan
+from pgassay.plan.plots import whole_plots
+from pgassay.plan.switchback import rounds_of
+
+
+def combinations_line(plan: Plan) -> str:
+    """Which combinations of levels are arms."""
+    arms, every = len(plan.arms), math.prod(len(factor.levels) for factor in plan.factors)
+    match plan.combinations:
+        case "fraction":
+            return (
+                f"a fraction of resolution {ROMAN[plan.resolution or 3]}, {arms} of {every}"
+                f" combinations; {_MEANING[plan.resolution or 3]}"
+            )
+        case "one-at-a-time":
+            return (
+                f"one factor at a time, {arms} of {every} combinations: each effect holds at the"
+                " baseline of the others, and interactions are not measured"
+            )
+        case _:
+            return f"all {every} combinations"
+
+
+_MAIN_AND_PAIRS = "main effects and interactions of two factors have no aliases among each other"
+_MEANING = {
+    3: "main effects have aliases among interactions of two factors",
+    4: "main effects have no aliases among interactions of two; some of these alias each other",
+    **dict.fromkeys(range(5, 10), _MAIN_AND_PAIRS),
+}
+"""Resolution → what it means if interactions of three and more factors are zero."""
+
+
+def aliases(plan: Plan) -> tuple[str, ...]:
+    """The aliased effects of a fraction; none for other designs."""
+    return alias_lines(plan.factors, plan.arms) if plan.combinations == "fraction" else ()
+
+
+def plots_line(plan: Plan) -> str:
+    """How a block is randomised, and why."""
+    if plan.plots == "split":
+        many = len(plan.whole_plots(1))
+        size = len(plan.arms) / many
+        stuck = ", ".join(_constant_inside(plan))
+        note = f"; {stuck} never changes within a whole plot of this fraction" if stuck else ""
+        return (
+            f"split: {many} whole plots of {size:g} arms in every block, by"
+            f" {', '.join(plan.hard)}, in random order, with their arms in random order;"
+            f" {plan.plots_reason}{note}"
+        )
+    return f"complete: all arms of a block in one random order; {plan.plots_reason}"
+
+
+def _constant_inside(plan: Plan) -> list[str]:
+    """Factors that are easy to change but constant in every whole plot."""
+    plots = whole_plots(plan.arms, plan.hard)
+    return [
+        factor.name
+        for factor in plan.factors
+        if factor.name not in plan.hard
+        and all(len({arm.levels[factor.name] for arm in plot}) == 1 for plot in plots)
+    ]
+
+
+def mode_lines(plan: Plan) -> tuple[str, ...]:
+    """The mode, why it was chosen, and why others are not valid."""
+    if not plan.factors:
+        return ()
+    lines = [f"{plan.mode}: {plan.mode_reason}"]
+    if plan.alternates:
+        lengths = dict.fromkeys(t.slice_s for t in plan.trials if t.slice_s)
+        slices = " and ".join(f"{length:g} s" for length in lengths)
+        where = ", each on its own server" if plan.side_by_side else ""
+        lines.append(
+            f"all {len(plan.arms)} arms alternate in every trial{where}, in slices of {slices}"
+        )
+    others = plan.modes_refused.items()
+    lines += [f"not {name}: {why}" for name, why in others if why not in plan.mode_reason]
+    return tuple(lines)
+
+
+def restarts_line(plan: Plan, *, every_trial: bool) -> str:
+    """How often a run restarts the server."""
+    if plan.side_by_side:
+        return f"{len(plan.arms)} a block: every trial starts all servers"
+    if every_trial:
+        return f"{len(plan.block(1))} a block: every reset restarts the server"
+    if plan.plots == "split":
+        return f"{len(plan.whole_plots(1))} a block at most, one per whole plot"
+    if plan.hard:
+        return f"up to {len(plan.arms)} a block"
+    return "none"
+
+
+def order_of(plan: Plan, block: int) -> str:
+    """The arms of a block in order, whole plots in brackets."""
+    if plan.alternates:
+        (trial,) = plan.block(block)
+        rounds = rounds_of(plan, trial)
+        first = " | ".join(" ".join(arms) for arms in rounds[:3])
+        return f"{first} | … ({len(rounds)} rounds of {trial.slice_s:g} s slices)"
+    if plan.plots != "split":
+        return " ".join(trial.arm for trial in plan.block(block))
+    return " ".join(
+        f"[{' '.join(trial.arm for trial in plot)}]" for plot in plan.whole_plots(block)
+    )

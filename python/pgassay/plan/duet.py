@@ -1,0 +1,81 @@
+"""Whether arms can be compared as a duet: one running server for each arm.
+
+Enters: tables of the experiment file, its factors. Leaves: why a duet is not valid, if it is not;
+whether it saves restarts. Never: chooses the mode; `modes.py` does.
+
+Servers side by side may differ in everything that a start of the server can change. But a server
+does its background work in the slices of the other servers too; `background.toml` lists the
+settings of such work.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+
+from pgassay.plan.model import Factor
+from pgassay.plan.plots import is_hard_to_change
+from pgassay.plan.switchback import (
+    why_load_cannot_alternate,
+    why_scripts_cannot_alternate,
+    why_slices_do_not_fit,
+)
+from pgassay.spec.factors.kinds import KINDS, Alternates, Applied
+from pgassay.spec.load.table import LoadTable
+from pgassay.spec.model import ExperimentFile
+from pgassay.spec.settings.catalogue import is_known
+
+MOST_SERVERS = 4
+
+
+def is_worth_while(factors: Sequence[Factor]) -> bool:
+    """Whether a duet saves restarts. Not with shared_buffers: servers would share the memory."""
+    if any(factor.name == "shared_buffers" for factor in factors):
+        return False
+    return any(_saves_restarts(factor) for factor in factors)
+
+
+def _saves_restarts(factor: Factor) -> bool:
+    kind = KINDS[factor.kind]
+    # A setting that no catalogue has counts as hard to change, but it may not take a restart.
+    may_be_easy = kind.applied is Applied.SETTING and not is_known(factor.name, None)
+    return kind.duet_saves_restarts and is_hard_to_change(factor) and not may_be_easy
+
+
+def why_no_duet(file: ExperimentFile, factors: Sequence[Factor]) -> str | None:
+    """Why a duet is not valid, if it is not."""
+    if file.loads_existing:
+        return 'each arm needs its own server; reset.level = "snapshot" makes copies of this one'
+    for factor in factors:
+        problem = _why_not(factor, file.load)
+        if problem is not None:
+            return f"{factor.name}: {problem}"
+    problem = why_load_cannot_alternate(file.load)
+    if problem is not None:
+        return problem
+    if file.load.rate is not None:
+        return "a rate belongs to no single server"
+    arms = math.prod(len(factor.levels) for factor in factors)
+    return why_slices_do_not_fit(file.load, file.design.slice, arms, MOST_SERVERS)
+
+
+def _why_not(factor: Factor, load: LoadTable) -> str | None:
+    kind = KINDS[factor.kind]
+    if kind.alternates is Alternates.SCRIPT:
+        return why_scripts_cannot_alternate(load)
+    if kind.no_duet:
+        return kind.no_duet
+    for pattern, reason in background().items():
+        if kind.applied is Applied.SETTING and fnmatchcase(factor.name, pattern):
+            return f"it changes work that goes on in the slices of the other servers: {reason}"
+    return None
+
+
+@cache
+def background() -> Mapping[str, str]:
+    """Name or pattern of a setting → the background work that it changes."""
+    return tomllib.loads((files("pgassay.plan") / "background.toml").read_text("utf-8"))

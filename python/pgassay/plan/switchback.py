@@ -1,0 +1,93 @@
+"""Trials in which all arms alternate (switchback and duet), and the order of their slices.
+
+Enters: the load, the length of slices; a Plan and its trials. Leaves: planned trials; the order of
+arms, round by round. Never: uses the engine; the same seed gives the same order everywhere.
+
+Every round has each arm once, in a random order: without an effect, the sign of each round's
+difference is a fair coin, whatever the host does meanwhile. Every second trial has slices of
+another length, because an effect that outlasts its slice is smaller in shorter slices.
+
+Source: Bojinov, Simchi-Levi & Zhao, "Design and Analysis of Switchback Experiments", Management
+Science 69 (2023).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from pgassay.plan.model import ALL_ARMS, Plan, PlannedTrial
+from pgassay.plan.steps import steps_of
+from pgassay.spec.load.slices import SHORTEST_S
+from pgassay.spec.load.table import LoadTable
+
+FEWEST_ROUNDS = 8
+"""A trial with fewer rounds hardly shows its own spread."""
+LONG_S = 2.0
+"""Longer slices let more drift into their differences; a risk of the plan."""
+
+
+def slice_lengths(asked: float) -> tuple[float, float]:
+    """The slice as asked for, and half of it, or twice if half is too short."""
+    return asked, asked / 2 if asked / 2 >= SHORTEST_S else asked * 2
+
+
+def why_load_cannot_alternate(load: LoadTable) -> str | None:
+    """Why the load cannot change from arm to arm within a trial, if it cannot."""
+    if load.command is not None:
+        return "load.command does not know slices"
+    if load.slices is not None:
+        return "[load.slices] already alternates variants"
+    return None
+
+
+def why_scripts_cannot_alternate(load: LoadTable) -> str | None:
+    """Why scripts and weights cannot change from slice to slice, if they cannot."""
+    if load.pools == "per_scenario":
+        return 'with pools = "per_scenario" each scenario keeps its connections'
+    return None
+
+
+def why_slices_do_not_fit(load: LoadTable, slice_s: float, arms: int, most_arms: int) -> str | None:
+    """Why a trial cannot hold enough slices of so many arms, if it cannot."""
+    measured = [step for step in steps_of(load) if step.measured]
+    if len(measured) > 1:
+        return "a trial has several steps, and slices need a constant load"
+    if arms > most_arms:
+        return f"{arms} arms make rounds too long; {most_arms} at most can alternate"
+    longest = max(slice_lengths(slice_s))
+    needed_s = FEWEST_ROUNDS * arms * longest
+    if measured[0].duration_s < needed_s:
+        return (
+            f"a step of {measured[0].duration_s:g} s holds fewer than {FEWEST_ROUNDS} rounds of"
+            f" {arms} slices of {longest:g} s; make load.step {needed_s:g}s or more"
+        )
+    return None
+
+
+def alternating_trials(least: int, most: int, lengths: Sequence[float]) -> tuple[PlannedTrial, ...]:
+    """One trial per block, with each length of slices in turn; a single trial has the first."""
+    used = lengths if least > 1 or most > 1 else lengths[:1]
+    return tuple(
+        PlannedTrial(block, block, 1, ALL_ARMS, slice_s=used[(block - 1) % len(used)])
+        for block in range(1, most + 1)
+    )
+
+
+def round_count(plan: Plan, trial: PlannedTrial) -> int:
+    """How many rounds of slices a trial holds; 0 if arms do not alternate in it."""
+    if trial.slice_s is None:
+        return 0
+    return int(plan.measured_s / (trial.slice_s * len(plan.arms)) + 1e-9)
+
+
+def rounds_of(plan: Plan, trial: PlannedTrial) -> tuple[tuple[str, ...], ...]:
+    """The arms of a trial in the order of their slices, round by round."""
+    count = round_count(plan, trial)
+    # A text seeds other draws than the number that orders arms in blocks.
+    source = random.Random(f"{plan.seed}/{trial.block}/{trial.repeats or 0}")
+    rounds = []
+    for _ in range(count):
+        drawn = sorted((source.random(), arm.id) for arm in plan.arms)
+        rounds.append(tuple(arm for _, arm in drawn))
+    return tuple(rounds)

@@ -1,0 +1,61 @@
+"""analysis.json: the `pgassay.analysis/1` object.
+
+Enters: the context. Leaves: JSON text with everything estimated and found.
+Never: writes NaN or an infinity; such a value is null.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from pgassay.analysis.model import SCHEMA
+from pgassay.findings.model import Finding
+from pgassay.report.context import ReportContext
+
+
+def render_json(context: ReportContext) -> str:
+    """The whole analysis, its findings, the environment and the command that repeats the run."""
+    value = {
+        "schema": SCHEMA,
+        "pgassay": context.version,
+        "run": context.run_name,
+        **asdict(context.analysis),
+        "findings": [_finding(finding) for finding in context.findings],
+        "environment": dict(context.environment),
+        "command": context.command,
+    }
+    return json.dumps(finite(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    """A finding; its evidence names one of the `comparisons`."""
+    evidence = finding.evidence
+    return {
+        "kind": finding.kind.value,
+        "title": finding.title,
+        "text": finding.text,
+        "evidence": None
+        if evidence is None
+        else {
+            "metric": evidence.metric,
+            "factor": evidence.factor,
+            "baseline": evidence.baseline,
+            "level": evidence.level,
+            "step": evidence.step,
+        },
+    }
+
+
+def finite(value: Any) -> Any:
+    """The same value with null for NaN and infinities, which JSON does not allow."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(inner) for inner in value]
+    return value

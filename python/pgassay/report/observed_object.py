@@ -1,0 +1,63 @@
+"""An observation as JSON objects: everything (analysis.json), or a summary (`observe --json`).
+
+Enters: what was observed. Leaves: `pgassay.observed/1` objects.
+Never: computes; values are those of the analysis.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from pgassay.report.analysis_object import finite
+from pgassay.report.context import ObservationContext
+from pgassay.report.observation_summary import caveats
+
+SCHEMA = "pgassay.observed/1"
+
+
+def render_object(context: ObservationContext) -> str:
+    """JSON with everything, courses among it."""
+    described = {name: value for name, value in context.described.items() if name != "schema"}
+    value = {
+        "schema": SCHEMA,
+        "run": context.run_name,
+        **described,
+        "pgassay": context.version,
+        **asdict(context.observed),
+        "environment": dict(context.environment),
+    }
+    return json.dumps(finite(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def summary_object(run: str, context: ObservationContext) -> dict[str, Any]:
+    """The object of `pgassay observe --json`: no courses."""
+    observed, described = context.observed, context.described
+    found: dict[str, Any] = finite(
+        {
+            "schema": SCHEMA,
+            "run": run,
+            "server": described.get("server"),
+            "seconds": observed.seconds,
+            "ended_by": described.get("ended_by"),
+            "commits": observed.commits,
+            "averages": observed.averages,
+            "largest": observed.largest,
+            "unknown": {name: asdict(one) for name, one in observed.unknown.items()},
+            "active_sessions": observed.active_sessions,
+            "classes": observed.classes,
+            "events": observed.events,
+            "sampled_waits": observed.sampled_waits,
+            "checkpoints": len(observed.checkpoints),
+            "logged": observed.logged,
+            "host": None if observed.host is None else asdict(observed.host),
+            "gaps_s": [(end - start) / 1e9 for start, end in observed.gaps_ns],
+            "dropped_segments": described.get("dropped_segments", 0),
+            "sampler_cost": observed.cost,
+            "clock": observed.clock,
+            "warnings": caveats(context),
+            "not_seen": list(context.environment.get("not_seen") or []),
+        }
+    )
+    return found

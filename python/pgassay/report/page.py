@@ -1,0 +1,85 @@
+"""A report before it is rendered: its top, and the sections that apply.
+
+Enters: the context of a run or of an observation. Leaves: a `Page`. Never: renders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pgassay.report import headline, observation_summary
+from pgassay.report.charts.style import arm_styles
+from pgassay.report.context import ObservationContext, ReportContext
+from pgassay.report.environment import created_at, server_version
+from pgassay.report.headline import Headline
+from pgassay.report.section import Content, Section
+from pgassay.report.sections import RUN_SECTIONS
+from pgassay.report.sections.observation import OBSERVATION_SECTIONS
+from pgassay.report.sections.record.method import caveats_of
+
+Form = Literal["html", "md"]
+
+
+@dataclass(frozen=True)
+class Page:
+    """What HTML and Markdown render."""
+
+    title: str
+    run_name: str
+    version: str
+    notes: tuple[str, ...]
+    """Beside the run's name: the server's version, when it ran."""
+    headlines: tuple[Headline, ...]
+    facts: tuple[tuple[str, str], ...]
+    caveats: int
+    shared: Mapping[str, Any]
+    """What the templates of all sections know."""
+    sections: tuple[tuple[Section, Content], ...]
+
+
+def page_of(context: ReportContext | ObservationContext, form: Form) -> Page:
+    """The page of a run or of an observation, with the sections that this format has."""
+    if isinstance(context, ObservationContext):
+        return _page_of_observation(context, form)
+    plan, analysis = context.plan, context.analysis
+    return Page(
+        title=context.title,
+        run_name=context.run_name,
+        version=context.version,
+        notes=(server_version(context.environment), created_at(context.environment)),
+        headlines=headline.headlines(context),
+        facts=headline.facts(context),
+        caveats=sum(map(len, caveats_of(context).values())),
+        shared={
+            "context": context,
+            "plan": plan,
+            "analysis": analysis,
+            "arms": tuple(arm_styles(plan.arms).values()),
+            "margin": f"{100 * analysis.smallest_effect:g}",
+        },
+        sections=tuple(_applying(RUN_SECTIONS, context, form)),
+    )
+
+
+def _page_of_observation(context: ObservationContext, form: Form) -> Page:
+    return Page(
+        title=context.title,
+        run_name=context.run_name,
+        version=context.version,
+        notes=(server_version(context.environment), "observation, no verdict"),
+        headlines=(),
+        facts=observation_summary.facts(context),
+        caveats=len(observation_summary.caveats(context)),
+        shared={"context": context},
+        sections=tuple(_applying(OBSERVATION_SECTIONS, context, form)),
+    )
+
+
+def _applying(
+    sections: Sequence[Section], context: Any, form: Form
+) -> Iterator[tuple[Section, Content]]:
+    for section in sections:
+        if section.is_in(form) and (content := section.content(context)) is not None:
+            yield section, content

@@ -1,0 +1,33 @@
+"""The command that repeats a run.
+
+Enters: the run's folder, plan and experiment file. Leaves: one line for a shell.
+Never: reads a file, or runs anything.
+"""
+
+from __future__ import annotations
+
+import shlex
+import tomllib
+from pathlib import Path
+
+from pgassay.plan.model import Plan
+from pgassay.spec.model import DesignTable
+
+
+def repeat_command(folder: Path, plan: Plan, spec_text: str) -> str:
+    """With the seed that was used, and the mode if it is not the one in the file."""
+    words = ["pgassay", "run", str(folder / "spec.toml"), "--seed", str(plan.seed)]
+    if plan.mode != _mode_of(spec_text):
+        words += ["--mode", plan.mode]
+    if plan.calibrates:
+        words.append("--aa")
+    return shlex.join(words)
+
+
+def _mode_of(spec_text: str) -> str | None:
+    """The mode in the experiment file; None if that is not valid TOML."""
+    try:
+        design = tomllib.loads(spec_text).get("design", {})
+        return str(design.get("mode", DesignTable.model_fields["mode"].default))
+    except (tomllib.TOMLDecodeError, AttributeError):
+        return None

@@ -1,0 +1,37 @@
+"""The sections of a run's report, in their order, for HTML and Markdown alike.
+
+Enters: nothing. Leaves: `RUN_SECTIONS`. Never: renders.
+
+A section is a function marked with `section`, one template for HTML in the folder of its module,
+one for Markdown where Markdown has the section, and a line here.
+"""
+
+from __future__ import annotations
+
+from pgassay.report.section import Section
+from pgassay.report.sections.answer import effect, factors, why
+from pgassay.report.sections.behaviour import checkpoints, curves, over_time, waits
+from pgassay.report.sections.record import measured, method, servers, slices, trials
+
+RUN_SECTIONS: tuple[Section, ...] = (
+    effect.calibration,
+    effect.effect,
+    factors.interactions,
+    factors.trends,
+    why.why,
+    over_time.throughput,
+    curves.by_load,
+    curves.quantiles,
+    checkpoints.checkpoints,
+    over_time.associations,
+    waits.waits,
+    trials.trials,
+    trials.steadiness,
+    slices.carry_over,
+    slices.variants,
+    measured.everything,
+    method.caveats,
+    servers.servers,
+    method.environment,
+    method.method,
+)

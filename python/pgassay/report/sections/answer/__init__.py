@@ -1,0 +1,1 @@
+"""The sections that answer the question: verdicts, what they depend on, and why."""

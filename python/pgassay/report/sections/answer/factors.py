@@ -1,0 +1,118 @@
+"""How one factor's effect depends on another, and trends along the levels of a factor.
+
+Enters: the context. Leaves: a chart, sentences, tables, and what a fraction cannot separate.
+Never: computes an estimate.
+"""
+
+from __future__ import annotations
+
+from pgassay.analysis.compare.model import Dependence
+from pgassay.findings.factors import simple_effects_of
+from pgassay.findings.model import FindingKind
+from pgassay.findings.wording import signed_percent
+from pgassay.plan.description import aliases
+from pgassay.report.charts.interactions import interaction_chart, pairs_left_out
+from pgassay.report.charts.style import TONES
+from pgassay.report.context import ReportContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import (
+    ABSENT,
+    ESTIMATE_COLUMNS,
+    INTERVAL,
+    MAX_T,
+    SIGN_FLIP,
+    estimate_cells,
+    tone_cell,
+)
+from pgassay.report.tables.table import Cell, Column, Table, table
+
+_TONES = {
+    Dependence.DEPENDS: "undecided",
+    Dependence.NEGLIGIBLE: "same",
+    Dependence.INDEPENDENT: "same",
+    Dependence.UNDECIDED: "undecided",
+}
+_INTERACTIONS = (
+    Column("Effect of", "heading"),
+    Column("Other factor", "group"),
+    *map(Column, ("At its baseline", "At another level", "Difference")),
+    *map(Column, (INTERVAL, SIGN_FLIP, MAX_T, "e-value")),
+    Column("Verdict", "text"),
+)
+_SIMPLE = (Column("Effect of", "heading", merges=True), Column("At", "text"), *ESTIMATE_COLUMNS)
+_TRENDS = (
+    Column("Factor", "heading"),
+    Column("From, to", "text"),
+    *map(Column, ("Change along the line", "Per doubling", INTERVAL, SIGN_FLIP, "e-value")),
+    Column("Verdict", "text"),
+)
+
+
+@section("answer/interactions", "How the factors work together")
+def interactions(context: ReportContext) -> Content | None:
+    """Interactions, and what a fraction of the combinations cannot separate."""
+    inseparable = aliases(context.plan)
+    found = _interaction_table(context)
+    if not found and not inseparable:
+        return None
+    return {
+        "chart": interaction_chart(context.analysis),
+        "sentences": [finding.text for finding in context.of_kind(FindingKind.INTERACTION)],
+        "pairs_left_out": pairs_left_out(context.analysis),
+        "interactions": found,
+        "simple_effects": _simple_effect_table(context),
+        "aliases": inseparable,
+    }
+
+
+def _interaction_table(context: ReportContext) -> Table:
+    """All interactions, each with the two effects that it is the difference of."""
+    rows: list[tuple[str | Cell, ...]] = []
+    for one in context.analysis.interactions:
+        low, high = simple_effects_of(one, context.analysis)
+        rows.append(
+            (
+                f"{one.factor} = {one.level}",
+                f"with {one.other}",
+                f"{low.at}: {signed_percent(low.estimate.effect_pct)}",
+                f"{high.at}: {signed_percent(high.estimate.effect_pct)}",
+                *estimate_cells(one.estimate),
+                tone_cell(one.verdict.value, _TONES[one.verdict]),
+            )
+        )
+    return table(_INTERACTIONS, rows)
+
+
+def _simple_effect_table(context: ReportContext) -> Table:
+    return table(
+        _SIMPLE,
+        [
+            (
+                f"{effect.factor} = {effect.level}",
+                f"{effect.other} = {effect.at}",
+                *estimate_cells(effect.estimate),
+            )
+            for effect in context.analysis.simple_effects
+        ],
+    )
+
+
+@section("answer/trends", "Along the levels")
+def trends(context: ReportContext) -> Content | None:
+    """Every factor with ordered levels."""
+    found = context.analysis.trends
+    if not found:
+        return None
+    texts = [finding.text for finding in context.of_kind(FindingKind.TREND)]
+    verdicts = [tone_cell(trend.verdict.value, TONES[trend.verdict]) for trend in found]
+    rows = []
+    for trend, verdict in zip(found, verdicts, strict=True):
+        change, interval, p, _, e = estimate_cells(trend.estimate)
+        doubling = trend.per_doubling_pct
+        per_doubling = ABSENT if doubling is None else signed_percent(doubling)
+        levels = f"{trend.lowest} to {trend.highest}"
+        rows.append((trend.factor, levels, change, per_doubling, interval, p, e, verdict))
+    return {
+        "sentences": list(zip(verdicts, texts, strict=True)),
+        "trends": table(_TRENDS, rows),
+    }

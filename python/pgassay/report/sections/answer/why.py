@@ -1,0 +1,49 @@
+"""What else differs between the arms, and what that explains.
+
+Enters: the context. Leaves: sentences and a table of costs and waits. Never: says "because".
+"""
+
+from __future__ import annotations
+
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.model import FindingKind
+from pgassay.report.context import ReportContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import INTERVAL, change, interval_of, means, result, subject
+from pgassay.report.tables.table import Column, Table, table
+
+_COLUMNS = (
+    Column("Measured", "heading"),
+    Column("Level compared", "group"),
+    *map(Column, ("Baseline", "Level", "Change", INTERVAL)),
+    Column("Result", "text"),
+)
+
+
+@section("answer/why", "Why")
+def why(context: ReportContext) -> Content | None:
+    """Explanations of a verdict; an A/A run and a single arm have none."""
+    if not context.analysis.verdicts() or context.of_kind(FindingKind.CALIBRATION):
+        return None
+    found = context.of_kind(FindingKind.EXPLANATION)
+    patterns = dict.fromkeys((one.title, one.text) for one in found if one.evidence is None)
+    return {"patterns": tuple(patterns), "differences": difference_table(context)}
+
+
+def difference_table(context: ReportContext) -> Table:
+    """Costs and wait classes, as the findings rank them."""
+    found = context.of_kind(FindingKind.EXPLANATION)
+    rows = [
+        (
+            METRICS[one.metric].title,
+            subject(one),
+            *means(one),
+            change(one),
+            interval_of(one),
+            result(one),
+        )
+        for one in (finding.evidence for finding in found)
+        if one is not None
+    ]
+    made = table(_COLUMNS, rows)
+    return made if context.has_several_levels else made.without("Level compared")

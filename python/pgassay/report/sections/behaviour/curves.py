@@ -1,0 +1,104 @@
+"""The difference at each load and at each quantile of latency; throughput by number of clients.
+
+Enters: the context. Leaves: sentences, charts, tables. Never: fits a curve or computes a band.
+"""
+
+from __future__ import annotations
+
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.statistics.values import Estimate
+from pgassay.findings.wording import plain_number, signed_percent
+from pgassay.report.charts.load_curve import by_load_chart, load_curve_chart
+from pgassay.report.charts.quantiles import quantiles_chart
+from pgassay.report.charts.style import arm_styles
+from pgassay.report.context import ReportContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import ABSENT, between, interval
+from pgassay.report.tables.table import Column, Table, table
+
+_LOADS = (
+    Column("Measured", "text"),
+    Column("Level compared", "text"),
+    Column("Load", "line"),
+    *map(Column, ("Change", "95\u00a0% band")),
+)
+_KNEES = (
+    Column("Arm", "heading"),
+    Column("Knee (95\u00a0% interval)", "text"),
+    *map(Column, ("Contention σ", "Coherence κ", "Misfit")),
+)
+
+
+@section("behaviour/by_load", "From load to load")
+def by_load(context: ReportContext) -> Content | None:
+    """A run whose trials have several loads."""
+    analysis = context.analysis
+    differences = by_load_chart(analysis)
+    curve = load_curve_chart(analysis, arm_styles(context.plan.arms))
+    if differences is None and curve is None:
+        return None
+    return {
+        "sentences": context.sentences("by_load", "load_curve"),
+        "by_load": differences,
+        "load_curve": curve,
+        "without_band": tuple(dict.fromkeys(e.refused for e in analysis.by_load if e.refused)),
+        "knees": knee_table(context),
+        "loads": _load_table(context),
+    }
+
+
+def _load_table(context: ReportContext) -> Table:
+    return table(
+        _LOADS,
+        [
+            (
+                METRICS[effect.metric].title,
+                f"{effect.factor} = {effect.level}",
+                f"{load:g} {effect.step_unit}",
+                signed_percent(value),
+                interval(band),
+            )
+            for effect in context.analysis.by_load
+            for load, value, band in zip(
+                effect.loads, effect.effect_pct, effect.band95_pct, strict=True
+            )
+        ],
+    )
+
+
+def knee_table(context: ReportContext) -> Table:
+    """Each arm's fit of the scaling law, or why there is none."""
+    names = context.labels
+    rows = []
+    for curve in context.analysis.load_curves:
+        fit = curve.fit
+        if fit is None:
+            rows.append((names[curve.arm], curve.refused or "", ABSENT, ABSENT, ABSENT))
+            continue
+        at = fit.knee_clients
+        knee = f"{plain_number(at.value)} clients{between(at)}" if at else fit.knee_refused or ""
+        parameters = _parameter(fit.contention), _parameter(fit.coherence)
+        rows.append((names[curve.arm], knee, *parameters, f"{fit.misfit_pct:.1f} %"))
+    return table(_KNEES, rows)
+
+
+def _parameter(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        # No parameter is negative: one that would be is 0, whichever block is left out.
+        why = "at its bound, no interval" if estimate.value == 0.0 else "no interval"
+        return f"{estimate.value:.2g} ({why})"
+    return f"{estimate.value:.2g} ({estimate.low:.2g} to {estimate.high:.2g})"
+
+
+@section("behaviour/quantiles", "Latency, quantile by quantile")
+def quantiles(context: ReportContext) -> Content | None:
+    """Whole trials whose latency was compared."""
+    chart = quantiles_chart(context.analysis)
+    if chart is None:
+        return None
+    whole = (shift for shift in context.analysis.quantile_shifts if shift.step is None)
+    return {
+        "sentences": context.sentences("quantiles"),
+        "chart": chart,
+        "without_band": tuple(dict.fromkeys(one.refused for one in whole if one.refused)),
+    }

@@ -1,0 +1,53 @@
+"""The course of trials: throughput second by second, and which series change together with it.
+
+Enters: the context. Leaves: a chart, sentences, a table.
+Never: smooths, or calls an association a cause.
+"""
+
+from __future__ import annotations
+
+from pgassay.findings.wording import correlation
+from pgassay.report.charts.style import arm_styles
+from pgassay.report.charts.throughput import thinning, throughput_chart
+from pgassay.report.context import ReportContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import probability
+from pgassay.report.tables.table import Column, table
+
+_ASSOCIATIONS = (
+    Column("Series", "text"),
+    *map(Column, ("It changes earlier by", "Correlation", "95\u00a0% interval", "Adjusted p")),
+)
+
+
+@section("behaviour/throughput", "Throughput, second by second")
+def throughput(context: ReportContext) -> Content | None:
+    """Trials that have at least one second."""
+    plan = context.plan
+    chart = throughput_chart(context.series, plan, arm_styles(plan.arms))
+    return None if chart is None else {"chart": chart, "thinning": thinning(context.series)}
+
+
+@section("behaviour/associations", "What changes together inside trials")
+def associations(context: ReportContext) -> Content | None:
+    """The associations that remain after correction."""
+    looked = context.analysis.associations
+    if looked is None or not looked.found:
+        return None
+    rows = [
+        (
+            one.series,
+            f"{one.lag_s:+.0f} s" if one.lag_s else "0 s",
+            correlation(one.correlation),
+            f"{correlation(one.ci95[0])} to {correlation(one.ci95[1])}",
+            probability(one.p_adjusted),
+        )
+        for one in looked.found
+    ]
+    of = "latency" if looked.found[0].with_ == "latency_mean" else "throughput"
+    return {
+        "sentences": context.sentences("associations"),
+        "associations": table(_ASSOCIATIONS, rows),
+        "of": of,
+        "looked": looked,
+    }

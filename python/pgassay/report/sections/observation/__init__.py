@@ -1,0 +1,24 @@
+"""The sections of an observation's report, in their order.
+
+Enters: nothing. Leaves: `OBSERVATION_SECTIONS`. Never: renders.
+"""
+
+from __future__ import annotations
+
+from pgassay.report.section import Section
+from pgassay.report.sections.observation import lists, method, over_time, waits
+from pgassay.report.sections.record.method import environment
+
+OBSERVATION_SECTIONS: tuple[Section, ...] = (
+    over_time.throughput,
+    waits.waits,
+    over_time.standby,
+    over_time.host,
+    lists.checkpoints,
+    lists.statements,
+    lists.log,
+    lists.gaps,
+    method.caveats,
+    environment,
+    method.method,
+)

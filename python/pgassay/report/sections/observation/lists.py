@@ -1,0 +1,92 @@
+"""What happened while a server was observed, in tables: checkpoints, statements, log events, gaps.
+
+Enters: the context. Leaves: a table for each section.
+Never: estimates what a checkpoint costs, or shows the text of a statement.
+"""
+
+from __future__ import annotations
+
+from pgassay.findings.wording import size
+from pgassay.report.charts.observed import moment
+from pgassay.report.context import ObservationContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.by_arm import event_words
+from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.table import Column, table
+
+_MOST_CHECKPOINTS = 200
+_MOST_STATEMENTS = 20
+_CHECKPOINTS = (
+    Column("Started (UTC)", "text"),
+    Column("Cause", "text"),
+    *map(Column, ("Total", "Write", "Sync", "Buffers", "WAL distance")),
+)
+_STATEMENTS = (
+    Column("Query id", "text"),
+    *map(Column, ("Share", "Time", "Calls", "Mean", "Rows per call", "Blocks read", "WAL")),
+)
+
+
+@section("observation/checkpoints", "Checkpoints")
+def checkpoints(context: ObservationContext) -> Content | None:
+    """An observation with a checkpoint."""
+    found = context.observed.checkpoints
+    if not found:
+        return None
+    rows = [
+        (
+            moment(row["started_ns"])[:19],
+            ("restartpoint, " if row["restartpoint"] else "") + row["cause"],
+            *(_number(row[name], "{:,.1f} s") for name in ("total_s", "write_s", "sync_s")),
+            _number(row["buffers"], "{:,.0f}"),
+            ABSENT if row["distance_kb"] is None else size(row["distance_kb"] * 1024.0),
+        )
+        for row in found[:_MOST_CHECKPOINTS]
+    ]
+    return {"checkpoints": table(_CHECKPOINTS, rows), "more": len(found) - len(rows)}
+
+
+def _number(value: float | None, form: str) -> str:
+    return ABSENT if value is None else form.format(value)
+
+
+@section("observation/statements", "Statements that took most time")
+def statements(context: ObservationContext) -> Content | None:
+    """An observation of a server with pg_stat_statements."""
+    found = context.observed.statements
+    if not found:
+        return None
+    every = sum(one.exec_time_ms for one in found) or 1.0
+    rows = [
+        (
+            one.queryid,
+            f"{100 * one.exec_time_ms / every:.1f} %",
+            f"{one.exec_time_ms / 1e3:,.1f} s",
+            f"{one.calls:,.0f}",
+            f"{one.mean_ms:,.3f} ms",
+            f"{one.rows / max(one.calls, 1):,.1f}",
+            f"{one.blocks_read:,.0f}",
+            size(one.wal_bytes),
+        )
+        for one in found[:_MOST_STATEMENTS]
+    ]
+    return {"statements": table(_STATEMENTS, rows)}
+
+
+@section("observation/log", "Events in the server’s log")
+def log(context: ObservationContext) -> Content | None:
+    """An observation with any listed event."""
+    logged = context.observed.logged
+    rows = [(words, f"{logged[kind]:,}") for kind, words in event_words(logged)]
+    return {"events": table((Column("Event", "text"), Column("Times")), rows)} if rows else None
+
+
+@section("observation/gaps", "Times without samples")
+def gaps(context: ObservationContext) -> Content | None:
+    """An observation with a gap."""
+    rows = [
+        (moment(start)[:19], f"{(end - start) / 1e9:,.1f} s")
+        for start, end in context.observed.gaps_ns
+    ]
+    columns = (Column("From (UTC)", "text"), Column("Duration"))
+    return {"gaps": table(columns, rows)} if rows else None

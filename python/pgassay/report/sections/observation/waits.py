@@ -1,0 +1,104 @@
+"""What sessions were busy with: wait classes and wait events.
+
+Enters: the context. Leaves: a chart and two tables. Never: classifies a wait itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pgassay.analysis.observation.summary import ObservationSummary
+from pgassay.analysis.reading.metrics import WAIT_CLASSES, class_of
+from pgassay.analysis.waits.sampled_waits import UNKNOWN
+from pgassay.report.charts.observed import sessions_chart
+from pgassay.report.charts.style import CLASS_COLOURS, GREY
+from pgassay.report.context import ObservationContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.table import Cell, Column, Table, table
+
+_MOST_EVENTS = 15
+_BY_EXTENSION = "Waiting sessions by pg_wait_sampling"
+_COLUMNS = (*map(Column, ("Average active sessions", "Per transaction", "Share", _BY_EXTENSION)),)
+
+
+@section("observation/waits", "What sessions were busy with")
+def waits(context: ObservationContext) -> Content:
+    """All observations have the section; it says so where no busy session was sampled."""
+    observed = context.observed
+    return {
+        "chart": sessions_chart(observed),
+        "classes": class_table(observed),
+        "events": event_table(observed),
+        "has_extension": bool(observed.sampled_waits),
+    }
+
+
+def class_table(observed: ObservationSummary) -> Table:
+    """Wait classes with anything in them, the largest first."""
+    titles = {wait_class.name: wait_class.title for wait_class in WAIT_CLASSES}
+    ours, theirs = observed.classes, _by_class(observed.sampled_waits)
+    rows = [
+        _row(
+            Cell(titles[name], swatch=_colour(name)),
+            ours.get(name, 0.0),
+            theirs.get(name),
+            observed,
+        )
+        for name in sorted(titles, key=lambda name: -ours.get(name, 0.0))
+        if ours.get(name, 0.0) > 0 or theirs.get(name, 0.0) > 0
+    ]
+    return _table("Wait class", rows, observed)
+
+
+def event_table(observed: ObservationSummary) -> Table:
+    """The largest single events, in our samples or in those of pg_wait_sampling."""
+    ours, theirs = observed.events, observed.sampled_waits
+    ranked = sorted(
+        {**theirs, **ours}, key=lambda event: -max(ours.get(event, 0.0), theirs.get(event, 0.0))
+    )
+    rows = [
+        _row(
+            Cell(event, "code", _colour(_class_of(event))),
+            ours.get(event, 0.0),
+            None if event in UNKNOWN else theirs.get(event, 0.0),
+            observed,
+        )
+        for event in ranked[:_MOST_EVENTS]
+    ]
+    return _table("Wait event", rows, observed)
+
+
+def _table(title: str, rows: list[tuple[str | Cell, ...]], observed: ObservationSummary) -> Table:
+    found = table((Column(title, "heading"), *_COLUMNS), rows)
+    return found if observed.sampled_waits else found.without(_BY_EXTENSION)
+
+
+def _row(
+    name: Cell, busy: float, by_extension: float | None, observed: ObservationSummary
+) -> tuple[str | Cell, ...]:
+    each = observed.ms_per_transaction(busy)
+    return (
+        name,
+        f"{busy:.3f}",
+        ABSENT if each is None else f"{each:,.3f} ms",
+        f"{100 * busy / max(observed.active_sessions, 1e-9):.1f} %",
+        ABSENT if by_extension is None else f"{by_extension:.3f}",
+    )
+
+
+def _by_class(events: Mapping[str, float]) -> Mapping[str, float]:
+    found: dict[str, float] = {}
+    for event, waiting in events.items():
+        of_class = _class_of(event)
+        found[of_class] = found.get(of_class, 0.0) + waiting
+    return found
+
+
+def _class_of(event: str) -> str:
+    kind, _, name = event.partition(":")
+    return "cpu" if event == "CPU" else class_of(kind, name)
+
+
+def _colour(wait_class: str) -> str:
+    return CLASS_COLOURS.get(wait_class, GREY)

@@ -1,0 +1,112 @@
+"""Every figure that was measured: means by arm, log events, the host, all comparisons.
+
+Enters: the context. Leaves: tables. Never: computes an estimate.
+"""
+
+from __future__ import annotations
+
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.report.context import ReportContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.by_arm import arm_table, log_event_table
+from pgassay.report.tables.cells import (
+    ESTIMATE_COLUMNS,
+    INTERVAL,
+    MAX_T,
+    SIGN_FLIP,
+    change,
+    estimate_cells,
+    interval_of,
+    means,
+    measured,
+    probability,
+    result,
+    subject,
+)
+from pgassay.report.tables.host import host_tables_of_run
+from pgassay.report.tables.table import Column, Table, table
+
+_COMPARISONS = (
+    Column("Measured", "heading", merges=True),
+    Column("Level compared", "line"),
+    Column("Load", "line"),
+    *map(Column, ("Baseline", "Level", "Change", INTERVAL, "Blocks", SIGN_FLIP, "BY\u00a0p")),
+    Column("Result", "text"),
+)
+_MAX_T = (
+    Column("Level compared", "heading"),
+    Column("Load", "line"),
+    Column(f"{SIGN_FLIP}, alone"),
+    Column(f"{MAX_T}, together"),
+)
+
+
+@section("record/measured", "Everything measured")
+def everything(context: ReportContext) -> Content | None:
+    """A run in which any metric was measured."""
+    arms = [arm for arm in context.analysis.arms if arm.means]
+    if not arms:
+        return None
+    return {
+        "means": _mean_table(context),
+        "log_events": log_event_table(context),
+        "hosts": host_tables_of_run(context),
+        "comparisons": comparison_table(context),
+        "arm_effects": _arm_effect_table(context),
+        "max_t": _max_t_table(context),
+    }
+
+
+def _mean_table(context: ReportContext) -> Table:
+    arms = context.analysis.arms
+    rows = [
+        (metric.title, [measured(arm.means.get(metric.name), metric) for arm in arms])
+        for metric in METRICS.values()
+        if any(metric.name in arm.means for arm in arms)
+    ]
+    return arm_table(context, "Mean of the trials", rows)
+
+
+def comparison_table(context: ReportContext) -> Table:
+    """Every metric, level and step."""
+    rows = [
+        (
+            METRICS[one.metric].title,
+            subject(one),
+            one.load,
+            *means(one),
+            change(one),
+            interval_of(one),
+            str(one.blocks),
+            probability(one.p_sign_flip),
+            probability(one.p_by),
+            result(one),
+        )
+        for one in context.analysis.comparisons
+    ]
+    found = table(_COMPARISONS, rows)
+    if not context.has_several_levels:
+        found = found.without("Level compared")
+    return found if context.has_several_steps else found.without("Load")
+
+
+def _arm_effect_table(context: ReportContext) -> Table:
+    """Every arm against the arm that has all baselines."""
+    names = context.labels
+    return table(
+        (Column("Arm", "heading"), *ESTIMATE_COLUMNS),
+        [
+            (names[effect.arm], *estimate_cells(effect.estimate))
+            for effect in context.analysis.arm_effects
+        ],
+    )
+
+
+def _max_t_table(context: ReportContext) -> Table:
+    """The verdicts' p values alone and corrected for all of them, where there are several."""
+    verdicts = context.analysis.verdicts()
+    rows = [
+        (subject(one), one.load, probability(one.p_sign_flip), probability(one.p_max_t))
+        for one in verdicts
+    ]
+    return table(_MAX_T, rows if len(rows) > 1 else ())

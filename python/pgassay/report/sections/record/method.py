@@ -1,0 +1,52 @@
+"""Caveats about the measurement, where it ran, how it was done, and how to repeat it.
+
+Enters: the context. Leaves: titles, texts, names and values.
+Never: judges, reads a file, or relies on a key of environment.json.
+"""
+
+from __future__ import annotations
+
+from pgassay.findings.model import FindingKind
+from pgassay.plan.description import combinations_line, plots_line
+from pgassay.report.context import ObservationContext, ReportContext
+from pgassay.report.environment import environment_lists
+from pgassay.report.section import Content, section
+
+
+@section("record/caveats", "Caveats")
+def caveats(context: ReportContext) -> Content | None:
+    """A run with any caveat."""
+    groups = caveats_of(context)
+    return {"groups": groups} if groups else None
+
+
+def caveats_of(context: ReportContext) -> dict[str, tuple[str, ...]]:
+    """Title of a kind → its texts, each once."""
+    groups: dict[str, dict[str, None]] = {}
+    for warning in context.of_kind(FindingKind.WARNING):
+        title = warning.title.replace("-", " ").capitalize()
+        groups.setdefault(title, {})[warning.text] = None
+    return {title: tuple(texts) for title, texts in groups.items()}
+
+
+@section("record/environment", "Where it ran")
+def environment(context: ReportContext | ObservationContext) -> Content | None:
+    """Whatever was stored."""
+    lists = environment_lists(context.environment)
+    return {"lists": lists} if lists else None
+
+
+@section("record/method", "Method, and how to repeat the run")
+def method(context: ReportContext) -> Content:
+    """All runs have the section."""
+    plan, analysis = context.plan, context.analysis
+    lines = (
+        f"Arms: {combinations_line(plan)}.",
+        f"Randomisation: {plots_line(plan)}." if plan.plots_reason else "",
+    )
+    return {
+        "design_lines": [line for line in lines if line] if len(plan.factors) > 1 else [],
+        "interval": analysis.interval.value,
+        "p_blocks": max((c.p_blocks for c in analysis.verdicts()), default=0),
+        "unit": "round" if plan.alternates and not plan.side_by_side else "block",
+    }

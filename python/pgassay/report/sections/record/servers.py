@@ -1,0 +1,73 @@
+"""What each of several servers is, and where they differ.
+
+Enters: the context. Leaves: a table with a column for each server.
+Never: relies on a key of environment.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pgassay.report.context import ReportContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import ABSENT, whole
+from pgassay.report.tables.table import Cell, Column, Table, table
+
+_PARTS = ("servers", "settings_that_differ", "settings_of_some", "data")
+_Row = tuple[str | Cell, ...]
+
+
+@section("record/servers", "The servers")
+def servers(context: ReportContext) -> Content | None:
+    """An experiment on several servers."""
+    servers, differing, of_some, data = (_part(context.environment, name) for name in _PARTS)
+    if not servers:
+        return None
+    names = tuple(map(str, servers))
+    return {
+        "servers": _table(names, servers, differing, data),
+        "has_settings": bool(differing),
+        "only": [(name, ", ".join(of_some[name])) for name in names if of_some.get(name)],
+    }
+
+
+def _table(
+    names: tuple[str, ...],
+    servers: Mapping[str, Any],
+    differing: Mapping[str, Any],
+    data: Mapping[str, Any],
+) -> Table:
+    builds = (
+        str(_part(servers, name).get("build") or _part(servers, name).get("version") or ABSENT)
+        for name in names
+    )
+    rows: list[_Row] = [("version()", *(Cell(build, "build") for build in builds))]
+    rows += _data_rows(data, names)
+    for setting in differing:
+        values = (str(_part(differing, setting).get(n, ABSENT)) or "(empty)" for n in names)
+        rows.append((Cell(setting, "code"), *(Cell(value, "code") for value in values)))
+    return table((Column("", "heading"), *(Column(name, "text") for name in names)), rows)
+
+
+def _data_rows(data: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[_Row]:
+    for dataset in data:
+        by_server = _part(data, dataset)
+        tables = dict.fromkeys(one for name in names for one in _part(by_server, name))
+        for one in tables:
+            found = [_part(_part(by_server, name), one) for name in names]
+            alike = all(other == found[0] for other in found)
+            yield f"{dataset}: {one}", *(_rows(each, alike=alike) for each in found)
+
+
+def _rows(found: Mapping[str, Any], *, alike: bool) -> str:
+    """The number of rows; with a checksum where the servers' tables differ."""
+    if not found:
+        return ABSENT
+    rows = f"{whole(found.get('rows', 0))} rows"
+    return rows if alike else f"{rows}, checksum {found.get('checksum')}"
+
+
+def _part(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = found.get(name)
+    return part if isinstance(part, Mapping) else {}

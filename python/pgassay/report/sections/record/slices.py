@@ -1,0 +1,71 @@
+"""The slices of a load: its variants arm by arm, and whether an effect outlasts its slice.
+
+Enters: the context. Leaves: a chart of the rounds, and tables.
+Never: compares variants, or tests for carry-over itself.
+"""
+
+from __future__ import annotations
+
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.wording import signed_percent
+from pgassay.report.charts.rounds import rounds_chart
+from pgassay.report.context import ReportContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import ABSENT, interval, measured, whole
+from pgassay.report.tables.table import Column, table
+
+_CARRY_OVER = (
+    Column("Effect of", "text"),
+    Column("Carry-over test", "text"),
+    *map(Column, ("First", "Second", "Difference", "95\u00a0% interval", "p")),
+    Column("Result", "text"),
+)
+_VARIANTS = (
+    Column("Arm", "line", merges=True),
+    Column("Variant", "heading"),
+    *map(Column, ("Throughput", "Mean latency", "Transactions", "Crossing a slice edge", "Slices")),
+)
+
+
+@section("record/carry_over", "Slice by slice")
+def carry_over(context: ReportContext) -> Content | None:
+    """A switchback."""
+    rows = [
+        (
+            f"{test.factor} = {test.level}",
+            test.test.value,
+            signed_percent(test.first_pct),
+            signed_percent(test.second_pct),
+            signed_percent(test.difference_pct),
+            interval(test.ci95_pct),
+            ABSENT if test.p is None else f"{test.p:.2g}",
+            "withdraws the verdict" if test.outweighs else "found" if test.found else "none found",
+        )
+        for test in context.analysis.carry_over
+    ]
+    if not rows:
+        return None
+    return {"chart": rounds_chart(context.analysis), "tests": table(_CARRY_OVER, rows)}
+
+
+@section("record/variants", "Variants of the load’s slices")
+def variants(context: ReportContext) -> Content | None:
+    """A load with slices."""
+    names = context.labels
+    order = list(names)
+    rows = [
+        (
+            names[one.arm],
+            one.variant,
+            measured(one.tps, METRICS["tps"]),
+            measured(one.latency_mean_ms, METRICS["latency_mean"]),
+            whole(one.transactions),
+            whole(one.crossing),
+            str(one.slices),
+        )
+        for one in sorted(context.analysis.variants, key=lambda one: order.index(one.arm))
+    ]
+    if not rows:
+        return None
+    found = table(_VARIANTS, rows)
+    return {"variants": found if len(context.analysis.arms) > 1 else found.without("Arm")}

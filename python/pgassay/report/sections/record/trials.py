@@ -1,0 +1,89 @@
+"""Every trial in the order it ran, and those whose throughput was not steady.
+
+Enters: the context. Leaves: a chart and tables, with the trials that do not count.
+Never: fits a trend, or tests for a change.
+"""
+
+from __future__ import annotations
+
+from pgassay.analysis.curves.model import Steadiness
+from pgassay.analysis.model import TrialMeasures
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.report.charts.style import arm_styles
+from pgassay.report.charts.trial_order import trial_order_chart
+from pgassay.report.context import ReportContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import ABSENT, measured
+from pgassay.report.tables.table import Cell, Column, Table, row_of, table
+
+_STEPS = (
+    Column("Trial", "text"),
+    Column("Load", "line"),
+    Column("Course", "text"),
+    Column("Reason", "text"),
+)
+_WORDS = {Steadiness.WARMING: "warming up", Steadiness.UNSTEADY: Steadiness.UNSTEADY.value}
+
+
+@section("record/trials", "Trials in the order they ran")
+def trials(context: ReportContext) -> Content:
+    """All runs have the section; it says so where no trial has finished."""
+    return {
+        "chart": trial_order_chart(context.analysis, arm_styles(context.plan.arms)),
+        "trials": trial_table(context),
+    }
+
+
+def trial_table(context: ReportContext) -> Table:
+    """The primary metric, throughput and the slowest 1 % of each trial, and its caveats."""
+    analysis = context.analysis
+    names, styles = context.labels, arm_styles(context.plan.arms)
+    metrics = [METRICS[name] for name in dict.fromkeys((analysis.metric, "tps", "latency_p99"))]
+    every = (*analysis.trials, *analysis.invalid_trials)
+    rows = []
+    for trial in sorted(every, key=lambda t: (t.block, t.position)):
+        colour = styles[trial.arm].colour if trial.arm in styles else "transparent"
+        arm = Cell(names.get(trial.arm, trial.arm), "arm", colour)
+        cells: tuple[str | Cell, ...] = (
+            *map(str, (trial.number, trial.block, trial.position)),
+            arm,
+            *(measured(trial.whole.values.get(one.name), one) for one in metrics),
+            _checkpoints(trial),
+            "; ".join(_caveats(trial)),
+        )
+        rows.append(row_of(cells, "odd" if trial.block % 2 else ""))
+    columns = (
+        *map(Column, ("Trial", "Block", "Position")),
+        Column("Arm", "text"),
+        *(Column(one.title) for one in metrics),
+        Column("Checkpoints"),
+        Column("Caveats", "text"),
+    )
+    found = Table(columns, tuple(rows))
+    return found if any(found.column("Caveats")) else found.without("Caveats")
+
+
+def _caveats(trial: TrialMeasures) -> tuple[str, ...]:
+    return (
+        *(f"does not count: {reason}" for reason in trial.invalid),
+        *(warning.text for warning in trial.warnings),
+    )
+
+
+def _checkpoints(trial: TrialMeasures) -> str:
+    rate = trial.whole.values.get("checkpoints_per_min")
+    if rate is None:
+        return ABSENT
+    return str(round(rate * (trial.whole.end_ns - trial.whole.start_ns) / 60e9))
+
+
+@section("record/steadiness", "Trials that were not steady")
+def steadiness(context: ReportContext) -> Content | None:
+    """Steps that still warmed up or changed."""
+    unit = context.plan.step_unit
+    rows = [
+        (str(step.trial), f"{step.step:g} {unit}", _WORDS[step.course], step.why)
+        for step in context.analysis.courses
+        if step.course in _WORDS
+    ]
+    return {"steps": table(_STEPS, rows)} if rows else None

@@ -1,0 +1,1 @@
+"""Tables as values, and the cells that several sections share."""

@@ -1,0 +1,69 @@
+"""A server's host in the columns of vmstat and iostat, one row for each arm or period.
+
+Enters: windows of time with their names. Leaves: one table for each program.
+Never: shows a figure that was not read as zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgassay.analysis.host.columns import COLUMNS
+from pgassay.analysis.host.windows import by_arm
+from pgassay.analysis.model import Figures, HostWindow
+from pgassay.report.charts.observed import moment
+from pgassay.report.context import ReportContext
+from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.table import Column, Row, Table, row_of
+
+
+def host_tables_of_run(context: ReportContext) -> tuple[Table, ...]:
+    """The mean of each arm's trials over their measured time."""
+    found = by_arm([(trial.arm, trial.host) for trial in context.analysis.trials])
+    rows = [(arm.label, found[arm.id]) for arm in context.analysis.arms if arm.id in found]
+    return _tables("Arm", rows)
+
+
+def host_tables_over_time(
+    windows: Sequence[HostWindow], whole: HostWindow | None
+) -> tuple[Table, ...]:
+    """Each period, and all of them; nothing where the host was not read."""
+    rows = [(moment(window.start_ns)[:19], window) for window in windows]
+    return _tables("From (UTC)", rows, whole)
+
+
+def _tables(
+    title: str, windows: Sequence[tuple[str, HostWindow]], whole: HostWindow | None = None
+) -> tuple[Table, ...]:
+    every = [(name, window, "") for name, window in windows]
+    if whole is not None and len(windows) > 1:
+        every.append(("all", whole, "whole"))
+    first = Column(title, "heading", merges=True)
+    vmstat = [
+        row_of((name, *_figures(window.vmstat, "vmstat")), style) for name, window, style in every
+    ]
+    iostat = [
+        row_of((name, device, *_figures(figures, "iostat")), style)
+        for name, window, style in every
+        for device, figures in window.iostat.items()
+    ]
+    return (
+        *_table("vmstat", (first,), vmstat),
+        *_table("iostat", (first, Column("Device", "text")), iostat),
+    )
+
+
+def _table(program: str, names: tuple[Column, ...], rows: Sequence[Row]) -> tuple[Table, ...]:
+    """One table; none where no figure was read."""
+    if all(text == ABSENT for row in rows for text in (c.text for c in row.cells[len(names) :])):
+        return ()
+    columns = (
+        Column(c.column, full_title=f"{c.title}, {c.unit}" if c.unit else c.title)
+        for c in COLUMNS[program]
+    )
+    return (Table((*names, *columns), tuple(rows), "host", program),)
+
+
+def _figures(figures: Figures, program: str) -> tuple[str, ...]:
+    values = ((figures[c.column], c.digits) for c in COLUMNS[program])
+    return tuple(ABSENT if value is None else f"{value:,.{digits}f}" for value, digits in values)

@@ -1,0 +1,111 @@
+"""A table of a report as a value, drawn the same way in HTML and in Markdown.
+
+Enters: columns and cells of text. Leaves: frozen tables. Never: holds markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell that needs more than its text."""
+
+    text: str
+    style: str = ""
+    """Class names of style.css: a verdict's tone, a face."""
+    swatch: str = ""
+    """A colour that a chart uses for the same thing."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column; its form says how HTML sets it."""
+
+    title: str
+    form: Literal["heading", "text", "line", "number", "group"] = "number"
+    """`heading` names the row; a `line` is text that does not wrap; a `group` names several rows
+    and stands above them in HTML."""
+    merges: bool = False
+    """A value that repeats the one above it is left out in HTML."""
+    full_title: str = ""
+    """Shown by Markdown in place of the title, and by HTML where the pointer rests."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The cells of one row, one for each column."""
+
+    cells: tuple[Cell, ...]
+    style: str = ""
+
+    def __getitem__(self, at: int) -> str:
+        return self.cells[at].text
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns and rows."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    style: str = ""
+    label: str = ""
+    """Read out by screen readers for a table that scrolls."""
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, title: str) -> tuple[str, ...]:
+        """The texts of one column."""
+        at = [column.title for column in self.columns].index(title)
+        return tuple(row[at] for row in self.rows)
+
+    def without(self, *titles: str) -> Table:
+        """The same without these columns."""
+        kept = [at for at, column in enumerate(self.columns) if column.title not in titles]
+        return replace(
+            self,
+            columns=tuple(self.columns[at] for at in kept),
+            rows=tuple(replace(r, cells=tuple(r.cells[at] for at in kept)) for r in self.rows),
+        )
+
+    def ungrouped(self) -> Table:
+        """What HTML shows beneath the names of groups."""
+        return self.without(*(c.title for c in self.columns if c.form == "group"))
+
+    def grouped(self) -> Iterator[tuple[str, Row]]:
+        """(the name of a group that begins here, or nothing; a row of `ungrouped`)."""
+        at = next((at for at, c in enumerate(self.columns) if c.form == "group"), None)
+        own = self.ungrouped()
+        names = ["" if at is None else row[at] for row in self.rows]
+        for number, row in enumerate(own.rows):
+            above = own.rows[number - 1] if number and names[number] == names[number - 1] else None
+            begins = not number or names[number] != names[number - 1]
+            yield names[number] if begins else "", own._merged(row, above)
+
+    def _merged(self, row: Row, above: Row | None) -> Row:
+        if above is None:
+            return row
+        cells = (
+            replace(cell, text="") if column.merges and cell.text == other.text else cell
+            for column, cell, other in zip(self.columns, row.cells, above.cells, strict=True)
+        )
+        return replace(row, cells=tuple(cells))
+
+
+def table(columns: Sequence[Column], rows: Sequence[Sequence[str | Cell]]) -> Table:
+    """A table of rows without a style."""
+    return Table(tuple(columns), tuple(row_of(cells) for cells in rows))
+
+
+def row_of(cells: Sequence[str | Cell], style: str = "") -> Row:
+    """A row of texts, some of them with a style."""
+    made = (cell if isinstance(cell, Cell) else Cell(cell) for cell in cells)
+    return Row(tuple(made), style)

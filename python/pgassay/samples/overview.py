@@ -1,0 +1,136 @@
+"""What a folder of runs holds, from their JSON files alone.
+
+Enters: a folder. Leaves: one `RunOverview` for each run or observation in it, oldest first.
+Never: reads samples or analyses anything; imports what reading Parquet needs.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from pgassay.samples.journal_entries import JOURNAL, has_open_changes
+
+PLAN = "plan.json"
+OBSERVATION = "observation.json"
+ANALYSIS = "analysis.json"
+ENVIRONMENT = "environment.json"
+_SAME = ("metric", "factor", "baseline", "level", "step")
+"""The keys that a verdict's evidence and its comparison share."""
+
+
+class State(StrEnum):
+    """How far a run has come."""
+
+    FINISHED = "finished"
+    RUNNING = "running"
+    UNFINISHED = "unfinished"
+    CHANGES_LEFT = "changes left"
+    """It was killed, and what it changed on its server is not put back yet."""
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True)
+class RunOverview:
+    """One run or observation in a few words."""
+
+    path: Path
+    state: State
+    started: datetime | None = None
+    question: str = ""
+    trials: int = 0
+    verdict: str | None = None
+    """The first verdict; None where there is none yet. For an observation, `observation`."""
+    effect_pct: float | None = None
+    """The effect that the first verdict is about."""
+    more_verdicts: int = 0
+
+
+def runs_in(folder: Path) -> list[RunOverview]:
+    """The runs and observations directly in a folder, oldest first."""
+    paths = {found.parent for name in (PLAN, OBSERVATION) for found in folder.glob(f"*/{name}")}
+    runs = [overview_of(path) for path in paths]
+    never = datetime.min.replace(tzinfo=UTC)
+    return sorted(runs, key=lambda run: (run.started or never, run.path))
+
+
+def overview_of(path: Path) -> RunOverview:
+    """One of them; a damaged run must not hide the others, so nothing is raised."""
+    try:
+        if (path / OBSERVATION).is_file():
+            server = _object(path / OBSERVATION).get("server", "")
+            return RunOverview(
+                path, _state(path), _started(path), f"observed {server}", 0, "observation"
+            )
+        question = str(_object(path / PLAN).get("question", ""))
+        trials = sum(1 for one in (path / "trials").glob("[0-9]*") if one.name.isdigit())
+        verdict, effect, more = None, None, 0
+        if (path / ANALYSIS).is_file():
+            verdict, effect, more = _verdict(_object(path / ANALYSIS))
+        return RunOverview(
+            path, _state(path), _started(path), question, trials, verdict, effect, more
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return RunOverview(path, State.UNREADABLE)
+
+
+def _state(path: Path) -> State:
+    if _is_running(path):
+        return State.RUNNING
+    if has_open_changes(path / JOURNAL):
+        return State.CHANGES_LEFT
+    return State.FINISHED if (path / ANALYSIS).is_file() else State.UNFINISHED
+
+
+def _is_running(path: Path) -> bool:
+    """Whether a process holds the directory's lock."""
+    try:
+        directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(directory, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
+    finally:
+        os.close(directory)
+    return False
+
+
+def _started(path: Path) -> datetime | None:
+    """When the server was first described; for want of that, when the plan was written."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return datetime.fromisoformat(_object(path / ENVIRONMENT)["created_at"])
+    for name in (PLAN, OBSERVATION):
+        with suppress(OSError):
+            return datetime.fromtimestamp((path / name).stat().st_mtime, UTC)
+    return None
+
+
+def _verdict(analysis: Mapping[str, Any]) -> tuple[str, float | None, int]:
+    """The first verdict, the effect it is about, and how many more there are."""
+    verdicts = [one for one in analysis["findings"] if one["kind"] == "verdict"]
+    if not verdicts:
+        raise ValueError("an analysis without a verdict")
+    about = verdicts[0].get("evidence") or {}
+    effects = [
+        one["effect_pct"]
+        for one in analysis.get("comparisons", ())
+        if about and all(one.get(key) == about.get(key) for key in _SAME)
+    ]
+    return str(verdicts[0]["title"]), effects[0] if effects else None, len(verdicts) - 1
+
+
+def _object(path: Path) -> dict[str, Any]:
+    found = json.loads(path.read_text("utf-8"))
+    if not isinstance(found, dict):
+        raise ValueError(f"{path}: not a JSON object")
+    return found

@@ -1,0 +1,29 @@
+"""What a run was asked to do, in its directory: spec.toml, workload.json, plan.json.
+
+Enters: a spec and its plan. Leaves: files, and the plan read back. Never: draws a plan anew.
+"""
+
+from __future__ import annotations
+
+from pgassay.errors import RunDirectoryError
+from pgassay.plan.model import Plan
+from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.samples.run_directory import RunDirectory
+from pgassay.spec.experiment import Spec
+from pgassay.spec.stored import WORKLOAD_COPY, materials_to_json
+
+
+def store_design(run: RunDirectory, spec: Spec, plan: Plan) -> None:
+    """Write everything that it takes to repeat or resume the run."""
+    run.write_text("spec.toml", spec.text)
+    materials = materials_to_json(spec.workload, spec.variants, spec.folder)
+    run.write_json(WORKLOAD_COPY, materials, verbatim=True)
+    run.write_json("plan.json", plan_to_json(plan))
+
+
+def stored_plan(run: RunDirectory) -> Plan:
+    """The plan a run was made with."""
+    try:
+        return plan_from_json(run.read_json("plan.json"))
+    except ValueError as error:
+        raise RunDirectoryError(f"{run.path / 'plan.json'}: cannot be used: {error}") from None

@@ -1,0 +1,60 @@
+"""Run directories of unfinished runs: one process at a time, and no pieces of unfinished trials.
+
+Enters: a run directory. Leaves: a lock that ends with its process, a directory without unfinished
+trials, a line about changes that are still to be undone. Never: removes a finished trial.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shlex import quote
+
+from pgassay.errors import RunDirectoryError
+from pgassay.samples.files import clear_errors
+from pgassay.samples.journal import JOURNAL, open_changes
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Lock a run directory against a second process; the lock of a killed one is gone."""
+    with clear_errors(path):
+        # The directory itself: nothing is written, so a full or read-only disk will do.
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunDirectoryError(
+                f"{path}: its run is alive; wait for it to end, or stop it"
+            ) from None
+        except OSError:
+            pass  # a file system without locks; the target is locked too
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def clear_unfinished(path: Path) -> None:
+    """Remove the pieces of unfinished trials and files."""
+    trials = path / "trials"
+    with clear_errors(path):
+        trials.mkdir(mode=0o700, exist_ok=True)
+        for left in (*path.glob(".*.part"), *trials.glob(".*.part"), *trials.glob("output-*")):
+            if left.is_dir() and not left.is_symlink():
+                shutil.rmtree(left)
+            else:
+                left.unlink(missing_ok=True)
+
+
+def pending_undo(path: Path) -> str:
+    """The changes of a run that are still to be undone, and the command for it, in one line."""
+    changes = open_changes(path / JOURNAL)
+    if not changes:
+        return "nothing is left to undo"
+    left = "; ".join(dict.fromkeys(change.what for change in reversed(changes)))
+    return f"left to undo: {left}; pgassay recover {quote(str(path))} does it"

@@ -1,0 +1,69 @@
+"""Whether a server is up, down, or on its way; and whether it lets us in.
+
+Enters: where libpq goes. Leaves: what its postmaster says, in whatever language it speaks.
+Never: takes a refusal for good (a password, a full server) for one that passes.
+"""
+
+from __future__ import annotations
+
+import time
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from pgassay.errors import ConnectionRefused
+from pgassay.server.connection.session import connect, resolve
+from pgassay.server.protocol import ConnectionParameters
+
+POLL_S = 0.1
+REFUSED_LIMIT_S = 5.0
+"""How long one that is up may refuse us: after a start, sessions of others may fill it at once."""
+# libpq knows a refusal's SQLSTATE and psycopg does not hand it on; a ping tells 57P03 (it starts,
+# stops, recovers) from the rest.
+_UP, _ON_ITS_WAY = psycopg.pq.Ping.OK, psycopg.pq.Ping.REJECT
+
+
+class Door:
+    """One wait for a server, which is asked again and again until it lets us in."""
+
+    def __init__(self, server: str | ConnectionParameters) -> None:
+        self._server = server
+        self._refused_since: float | None = None
+
+    def opens(self) -> bool:
+        """Whether it lets us in by now; ConnectionRefused where it is up and refuses us for good:
+        a password, a rule of pg_hba.conf, a database that is gone."""
+        try:
+            if isinstance(self._server, str):
+                resolve(self._server)
+            else:
+                connect(self._server).close()
+        except ConnectionRefused:
+            now = time.monotonic()
+            if not is_up(self._server):
+                self._refused_since = None
+            elif self._refused_since is None:
+                # It may have come up between the two.
+                self._refused_since = now
+            elif now - self._refused_since > REFUSED_LIMIT_S:
+                raise
+            return False
+        return True
+
+
+def is_up(server: str | ConnectionParameters) -> bool:
+    """Whether it takes connections, though perhaps not ours."""
+    return _ping(server) == _UP
+
+
+def wait_while_on_its_way(server: str | ConnectionParameters, limit_s: float) -> None:
+    """Until a server that starts, stops or recovers from a crash is up or down; at most so long."""
+    began = time.monotonic()
+    while _ping(server) == _ON_ITS_WAY and time.monotonic() - began < limit_s:
+        time.sleep(POLL_S)
+
+
+def _ping(server: str | ConnectionParameters) -> int:
+    if not isinstance(server, str):
+        server = make_conninfo(**{**server.for_psycopg(), "password": None})
+    return psycopg.pq.PGconn.ping(server.encode())

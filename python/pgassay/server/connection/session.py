@@ -1,0 +1,295 @@
+"""Control sessions, and what to tell a user who gets none.
+
+Enters: connection parameters or a libpq connection string. Leaves: an autocommit connection that
+the experiment's own time limits cannot end. Never: shows a password, or libpq's many lines.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import Any, LiteralString, NoReturn
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.server.connection import libpq
+from pgassay.server.connection.bounded_session import BoundedSession
+from pgassay.server.protocol import Connection, ConnectionParameters
+from pgassay.server.statements import statement
+
+APPLICATION_NAME = "pgassay control"
+CONNECT_LIMIT_S = 10
+STATEMENT_LIMIT_S = 60.0
+LIFT_ATTEMPTS = 20
+
+# What the refusal's text says, what to do about it. The first that fits is shown.
+HINTS = (
+    (
+        r"password authentication failed",
+        "check the user and the password (dsn, PGPASSWORD or ~/.pgpass)",
+    ),
+    (r"no password supplied", "give one in PGPASSWORD, ~/.pgpass or a service file"),
+    (r"database .* does not exist", "create it, or name another with dbname="),
+    (r"role .* does not exist", "create it, or name another with user="),
+    (r"pg_hba\.conf", "let this host, user and database in through pg_hba.conf"),
+    (r"too many clients|connection slots", "close sessions or raise max_connections"),
+    (
+        r"Connection refused|No such file",
+        "this server is not running; start it, or correct host and port",
+    ),
+    (r"local user with ID .* does not exist", "name a user with user= or PGUSER"),
+    (r"could not translate|Name or service not known|resolve", "check the host name"),
+    (r"timeout|timed out|No route|unreachable", "check the host, the port and any firewall"),
+    (r"starting up|shutting down|recovery", "try again in a moment"),
+    (r"definition of service", "check the service name and pg_service.conf"),
+    (r"SSL was required", "turn on ssl there, or use sslmode=prefer or disable"),
+    (r"certificate verify failed", "name the root certificate that signed it with sslrootcert"),
+    (r"root certificate file", "give sslrootcert, or another sslmode"),
+    (r"server certificate for", "connect by a name the certificate has, or sslmode=verify-ca"),
+    (r"group or world access", "chmod 600 it"),
+    (r"permission denied", "this user may not; name another or grant it"),
+)
+
+
+def connect(
+    parameters: ConnectionParameters,
+    *,
+    statement_limit_s: float = STATEMENT_LIMIT_S,
+    through_pooler: bool = False,
+    lasts_s: float | None = None,
+) -> Connection:
+    """A control session; `statement_limit_s` 0 is none. One through a pooler is refused, or where
+    that may be, left with the limits it has: what it sets would be left to others. It is cut after
+    `lasts_s`, where that is given, also from a server that does not answer any more."""
+    arguments = {
+        "application_name": APPLICATION_NAME,
+        **parameters.for_psycopg(),
+        # Some databases have no encoding (SQL_ASCII); without this their text arrives as bytes.
+        "client_encoding": "UTF8",
+    }
+    session = _connected(parameters.password, **arguments)
+    try:
+        if lasts_s is not None:
+            session.bound(lasts_s)
+        if _is_pooled(session):
+            if not through_pooler:
+                raise TargetError(
+                    f"{parameters.label} is a connection pooler: locks and settings of a session"
+                    " would be left to others; give the server's own address"
+                )
+            return session
+        _tried_often(session, "SET statement_timeout = 0")
+        session.execute(
+            statement("connection/control_session"),
+            (f"{round(statement_limit_s * 1000)}ms",),
+            prepare=False,
+        )
+    except BaseException:
+        session.close()
+        raise
+    return session
+
+
+def _is_pooled(session: Connection) -> bool:
+    """Whether what answers is another backend than the one whose key we were given to cancel."""
+    answer = _tried_often(session, "SELECT pg_catalog.pg_backend_pid()").fetchone()
+    return answer != (session.info.backend_pid,)
+
+
+def _tried_often(session: Connection, query: LiteralString) -> psycopg.Cursor[tuple[Any, ...]]:
+    """So short a statement fits into any limit, unless the host is held up just then.
+
+    The limit is not lifted by a start-up option: pg_settings would then show that as the value to
+    go back to.
+    """
+    for _ in range(LIFT_ATTEMPTS - 1):
+        with suppress(psycopg.errors.QueryCanceled):
+            return session.execute(query, prepare=False)
+    return session.execute(query, prepare=False)
+
+
+def resolve(dsn: str) -> ConnectionParameters:
+    """Where libpq really goes: its defaults, environment, service and password files applied."""
+    try:
+        given = conninfo_to_dict(dsn)
+    except psycopg.Error:
+        # libpq quotes what it could not read, and that may be a piece of the password.
+        raise ConnectionRefused(
+            "target.dsn is not a connection string libpq reads; write key=value pairs such as "
+            '"service=lab" or "host=db1 dbname=bench", or postgresql://user@host/dbname'
+        ) from None
+    arguments: dict[str, Any] = {
+        "conninfo": dsn,
+        "application_name": APPLICATION_NAME,
+        **_host_of(given),
+    }
+    if (given.get("gssencmode") or os.environ.get("PGGSSENCMODE")) != "require":
+        # The load has no GSSAPI, so what is proved here must do without.
+        arguments["gssencmode"] = "disable"
+    chose_timeout = "connect_timeout" in given or "PGCONNECT_TIMEOUT" in os.environ
+    # What is given here would win over a service, which may say it too.
+    of_service = "service" in given or "PGSERVICE" in os.environ
+    if not chose_timeout and not of_service:
+        arguments["connect_timeout"] = CONNECT_LIMIT_S
+    password = given.get("password")
+    with _connected(str(password) if password else None, **arguments) as session:
+        said = of_service and any(
+            option.keyword == b"connect_timeout" and option.val for option in session.pgconn.info
+        )
+        return replace(_as_connected(session), chose_timeout=chose_timeout or said)
+
+
+def first_address(dsn: str) -> str:
+    """Where libpq would look for the server, without asking it; empty where that is several places
+    or none."""
+    attempt = psycopg.pq.PGconn.connect_start(dsn.encode())
+    try:
+        given = {option.keyword: option.val or b"" for option in attempt.info}
+        if b"," in given.get(b"host", b"") + given.get(b"hostaddr", b"") or not attempt.host:
+            return ""
+        return f"{attempt.host.decode()}:{attempt.port.decode()}"
+    finally:
+        attempt.finish()
+
+
+def parameters_of(options: Mapping[str, str]) -> ConnectionParameters:
+    """The same session for others, from libpq's parameters of one single host."""
+    extra = libpq.settings_options()
+    return ConnectionParameters(
+        host=options.get("host", ""),
+        hostaddr=options.get("hostaddr", ""),
+        port=int(options.get("port", "5432")),
+        user=options["user"],
+        dbname=options.get("dbname") or options["user"],
+        password=options.get("password") or None,
+        options=" ".join(part for part in (extra, options.get("options", "")) if part),
+        sslmode=options.get("sslmode") or "prefer",
+        connect_timeout_s=libpq.connect_timeout_s(options, CONNECT_LIMIT_S),
+        libpq=libpq.kept(options),
+    )
+
+
+def _host_of(given: Mapping[str, Any]) -> dict[str, str]:
+    """An abstract socket, named so that `_connected` sees it."""
+    host = str(given.get("host") or ("" if "service" in given else os.environ.get("PGHOST", "")))
+    return {"host": host} if host.startswith("@") and "hostaddr" not in given else {}
+
+
+def _as_connected(session: Connection) -> ConnectionParameters:
+    options = {
+        option.keyword.decode(): option.val.decode() for option in session.pgconn.info if option.val
+    }
+    reached = session.info
+    # One value each, as connected, even where the string names several hosts.
+    local = reached.host.startswith(("/", "@")) and not options.get("hostaddr")
+    return parameters_of(
+        {
+            **options,
+            "host": reached.host,
+            "hostaddr": "" if local else reached.hostaddr,
+            "port": str(reached.port),
+            "user": reached.user,
+            "dbname": reached.dbname,
+            "password": reached.password,
+            "options": reached.options,
+        }
+    )
+
+
+def identity(session: Connection, *, with_database: bool = False) -> str:
+    """Which cluster this is, whatever name led here; empty where this user may not know."""
+    try:
+        row = session.execute(statement("connection/identity")).fetchone()
+    except psycopg.errors.InsufficientPrivilege:
+        return ""
+    if row is None:
+        return ""
+    return f"{row[0]}/{row[1]}" if with_database else str(row[0])
+
+
+def version_text(session: Connection) -> str:
+    """`SELECT version()`: the server with its compiler and platform."""
+    row = session.execute("SELECT pg_catalog.version()").fetchone()
+    return "" if row is None else str(row[0])
+
+
+def one_line(error: BaseException) -> str:
+    """The line of an error that says what is wrong."""
+    if isinstance(error, psycopg.Error) and error.diag.message_primary:
+        return error.diag.message_primary.replace("\n", " ")
+    lines = [line.strip(" -\t") for line in _whole_lines(str(error)) if line.strip()]
+    telling = [line for line in lines if re.search(r"FATAL: |failed: |ERROR: ", line)]
+    line = (telling or lines or [type(error).__name__])[-1 if telling else 0]
+    line = re.sub(r"^(?:.*?, hostaddr: '[^']*': |.*?, hostaddr '[^']*': )", "", line)
+    line = re.sub(r"^connection failed: ", "", line)
+    return re.sub(r"failed: (?:FATAL|ERROR):\s+", "failed: ", line)
+
+
+def _whole_lines(text: str) -> list[str]:
+    """Lines, put together where one ends inside quotes: a name may hold a newline."""
+    found: list[str] = []
+    for line in text.splitlines():
+        if found and found[-1].count('"') % 2:
+            found[-1] += f" {line}"
+        else:
+            found.append(line)
+    return found
+
+
+def refused(error: psycopg.Error, password: str | None = None) -> ConnectionRefused:
+    """A failure to connect, as one line with its fix and without the password."""
+    line = one_line(error)
+    if "invalid integer value" in line:
+        # A password with an unescaped @ or : in a URI ends up here as the "port".
+        line = "the port of target.dsn is not a number (in a URI write @ : / of a password as %40)"
+        return ConnectionRefused(line, sqlstate=error.sqlstate)
+    if password:
+        line = line.replace(password, "***")
+    hint = next((hint for pattern, hint in HINTS if re.search(pattern, line)), None)
+    return ConnectionRefused(f"{line}; {hint}" if hint else line, sqlstate=error.sqlstate)
+
+
+def target_failure(error: psycopg.Error, doing: str) -> TargetError:
+    """A statement that failed, with what it was for."""
+    return TargetError(f"{doing}: {one_line(error)}", sqlstate=error.sqlstate)
+
+
+@contextmanager
+def as_target_error(doing: str) -> Iterator[None]:
+    """A statement of ours that fails is the target's failure, never psycopg's."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise target_failure(error, doing) from error
+
+
+def _connected(secret: str | None, /, **arguments: Any) -> BoundedSession:
+    open_session: Callable[..., BoundedSession] = BoundedSession.connect
+    if str(arguments.get("host", "")).startswith("@"):
+        open_session = _connect_abstract
+    try:
+        return open_session(autocommit=True, **arguments)
+    except psycopg.Error as error:
+        _raise(refused(error, secret))
+
+
+def _connect_abstract(conninfo: str = "", *, autocommit: bool, **arguments: Any) -> BoundedSession:
+    """psycopg would look an abstract socket's name up in the DNS; libpq itself knows better."""
+    pgconn = psycopg.pq.PGconn.connect(make_conninfo(conninfo, **arguments).encode())
+    if pgconn.status != psycopg.pq.ConnStatus.OK:
+        message = pgconn.get_error_message()
+        pgconn.finish()
+        raise psycopg.OperationalError(message)
+    session = BoundedSession(pgconn)
+    session.autocommit = autocommit
+    return session
+
+
+def _raise(error: TargetError) -> NoReturn:
+    # Without its cause: libpq's text may quote the connection string.
+    raise error from None

@@ -1,0 +1,95 @@
+"""Takes a base backup and puts it where an owned server's data belong.
+
+Enters: programs, how the source is reached, a workspace. Leaves: the workspace's data directory,
+without what would make a standby of it.
+Never: writes a password to a file or a command line; writes, as root, where the server's account
+can.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from pgassay.errors import TargetError
+from pgassay.server.copied.connection_words import connection_words
+from pgassay.server.hosts.account import Account, clean_environment, last_line
+from pgassay.server.owned.cluster import COPY_LIMIT_S
+from pgassay.server.owned.installation import Installation
+from pgassay.server.owned.workspace import Workspace, free_bytes
+from pgassay.server.protocol import ConnectionParameters
+
+OURSELVES = Account("", -1, -1, switches=False)
+DROPPED = (
+    "standby.signal",
+    "recovery.signal",
+    "postgresql.auto.conf",
+    "postgresql.conf",
+    "pg_hba.conf",
+    "pg_ident.conf",
+)
+"""Files of the source that the copy must not have, or has its own of."""
+
+
+class BaseBackup:
+    """One server's base backup, for one owned server or for several with the same data."""
+
+    def __init__(self, *, shared: bool) -> None:
+        self._shared = shared
+        self._kept: Path | None = None
+        """The backup that later servers are copied from."""
+
+    def place(
+        self, installation: Installation, parameters: ConnectionParameters, workspace: Workspace
+    ) -> None:
+        """Make the data directory of a workspace; there must be none."""
+        # Closed to the server's account until complete, so that no link of it is followed as root.
+        workspace.aside.mkdir(mode=0o700, exist_ok=True)
+        data = workspace.aside / "data"
+        if self._kept is None or not self._kept.exists():
+            _take(installation, parameters, data)
+            for name in DROPPED:
+                (data / name).unlink(missing_ok=True)
+            if self._shared:
+                self._kept = workspace.aside / "backup"
+                data.rename(self._kept)
+        if self._kept is not None:
+            _run(["cp", "-a", "--reflink=auto", self._kept, data], data)
+        account = workspace.account
+        if account.switches:
+            _run(["chown", "-R", "-h", f"{account.uid}:{account.gid}", data], data)
+        data.rename(workspace.data)
+        if not self._shared:
+            shutil.rmtree(workspace.aside)
+
+
+def _take(installation: Installation, parameters: ConnectionParameters, data: Path) -> None:
+    if parameters.libpq.get("sslpassword"):
+        raise TargetError(
+            "the password of the TLS key cannot be handed to pg_basebackup without a file; use a"
+            ' key without one, or take reset.level = "template"'
+        )
+    shutil.rmtree(data, ignore_errors=True)
+    program = installation.program("pg_basebackup")
+    command: list[str | Path] = [program, "-D", data, "-d", connection_words(parameters)]
+    # No slot: a source that is written to should keep no WAL for us. No sync: `freeze` sees to it.
+    command += ["--wal-method=stream", "--no-slot", "--checkpoint=fast"]
+    command += ["--no-sync", "--no-manifest", "--no-password"]
+    environment = clean_environment(os.environ, installation.libraries)
+    if parameters.password is not None:
+        environment["PGPASSWORD"] = parameters.password
+    try:
+        _run(command, data, environment)
+    except TargetError as error:
+        raise TargetError(f"a base backup of {parameters.label}: {error}") from None
+
+
+def _run(command: list[str | Path], data: Path, environment: dict[str, str] | None = None) -> None:
+    result = OURSELVES.run(command, limit_s=COPY_LIMIT_S, environment=environment)
+    if result.returncode != 0:
+        free = free_bytes(data.parent) / 2**30
+        raise TargetError(
+            f"{last_line(result)} ({free:.1f} GB free in {data.parent}; PGASSAY_DATA names another"
+            " disk)"
+        )

@@ -1,0 +1,86 @@
+"""The settings that a copy takes over from the server it was copied from.
+
+Enters: the settings of that server, what the copy's programs have. Leaves: names with values as a
+configuration file takes them, and a caveat for each library that is left out.
+Never: carries a setting that names a place or another system: left_out.toml lists these, with
+reasons.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+
+from pgassay.server.protocol import Context, Setting
+
+OF_THE_SERVER = frozenset({"configuration file", "command line", "environment variable"})
+"""Values of pg_settings.source that hold for every session."""
+LIBRARIES = (
+    "shared_preload_libraries",
+    "session_preload_libraries",
+    "local_preload_libraries",
+)
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What one copy takes over."""
+
+    settings: Mapping[str, str]
+    left_out: tuple[str, ...] = ()
+    """Names of settings that were set and are not taken over."""
+    caveats: tuple[str, ...] = ()
+
+
+def carry(known: Mapping[str, Setting], has_library: Callable[[str], bool]) -> Carried:
+    """Choose among all settings of a server; `has_library` asks the programs of the copy."""
+    chosen: dict[str, str] = {}
+    left_out: list[str] = []
+    caveats: list[str] = []
+    for name, setting in known.items():
+        if setting.context is Context.INTERNAL or not _is_set(setting):
+            continue
+        if any(fnmatchcase(name, pattern) for pattern in _left_out()["settings"]):
+            left_out.append(name)
+            continue
+        chosen[name] = setting.value
+        if name in LIBRARIES:
+            kept = []
+            for library in _names(setting.value):
+                reason = _why_not(library, has_library)
+                if reason:
+                    caveats.append(f"{name}: {library} is left out of the copy; {reason}")
+                else:
+                    kept.append(library)
+            chosen[name] = ", ".join(f'"{library}"' for library in kept)
+    return Carried(chosen, tuple(left_out), tuple(caveats))
+
+
+def _is_set(setting: Setting) -> bool:
+    # A control session sets a few for itself; their value is still that of the server.
+    own = setting.source == "session" and setting.value != (setting.boot_val or "")
+    return own or setting.source in OF_THE_SERVER
+
+
+def _why_not(library: str, has_library: Callable[[str], bool]) -> str:
+    short = library.rpartition("/")[2].removesuffix(".so")
+    reason = _left_out()["libraries"].get(short)
+    if reason is not None:
+        return reason
+    return "" if has_library(library) else "the copy's programs do not have it"
+
+
+def _names(value: str) -> Iterator[str]:
+    for part in value.split(","):
+        name = part.strip().strip('"')
+        if name:
+            yield name
+
+
+@cache
+def _left_out() -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads((files(__package__) / "left_out.toml").read_text("utf-8"))

@@ -1,0 +1,106 @@
+"""The data of an owned server, from a base backup of an existing one.
+
+Enters: the existing server's connection string, accepted signs of production, `target.bin`.
+Leaves: a data directory with that server's data and settings, and sessions of the same user in the
+same database.
+Never: changes the existing server, or lets the copy reach its neighbours (left_out.toml).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from psycopg import sql
+
+from pgassay.errors import TargetError
+from pgassay.server.connection.session import as_target_error, connect
+from pgassay.server.copied.base_backup import BaseBackup
+from pgassay.server.copied.source import Source, find_source
+from pgassay.server.data.schema import DROP, SCHEMA, SEARCH_PATH, vacuum_schema
+from pgassay.server.owned.cluster import Cluster
+from pgassay.server.owned.installation import Installation
+from pgassay.server.protocol import Connection, ConnectionParameters
+
+COPIES = 2
+"""The data directory and the frozen copy that it is put back from."""
+
+
+def copies_of(servers: int, schema_variants: int) -> int:
+    """How many copies of the data the disk must hold; several servers share a backup as well."""
+    return COPIES * servers + schema_variants + (servers > 1)
+
+
+class ServerCopy:
+    """A copy of one existing server; `shared` by several owned servers, all have the same data."""
+
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        accept: Collection[str] = (),
+        bin_directory: Path | None = None,
+        copies: int = COPIES,
+        shared: bool = False,
+        overrides: Mapping[str, str] | None = None,
+    ) -> None:
+        """`copies` of the data must fit on the disk. `overrides` replace settings of the original
+        from the first start on: this host may have less memory than the original's."""
+        self._overrides = dict(overrides or {})
+        self._dsn = dsn
+        self._accept = frozenset(accept)
+        self._bin = bin_directory
+        self._copies = copies
+        self._backup = BaseBackup(shared=shared)
+        self._found: Source | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._source.caveats
+
+    def installation(self) -> Installation:
+        if self._found is None:
+            self._found = find_source(
+                self._dsn, accept=self._accept, bin_directory=self._bin, copies=self._copies
+            )
+        return self._found.installation
+
+    def make(self, cluster: Cluster) -> None:
+        cluster.discard()
+        self._backup.place(cluster.installation, self._source.parameters, cluster.workspace)
+        cluster.take_over({**self._source.carried.settings, **self._overrides})
+
+    def complete(self, cluster: Cluster) -> None:
+        """The workload's schema, and leave for the user to see what samplers look at."""
+        user = sql.Identifier(self._source.parameters.user)
+        schema = sql.Identifier(SCHEMA)
+        with (
+            as_target_error(f"making the schema {SCHEMA} in the copy"),
+            connect(self.for_control(cluster), statement_limit_s=0) as session,
+        ):
+            session.execute(DROP)
+            create = "CREATE SCHEMA {} AUTHORIZATION {}"
+            session.execute(sql.SQL(create).format(schema, user))
+            if self._source.parameters.user != self._source.superuser:
+                session.execute(sql.SQL("GRANT pg_monitor TO {}").format(user))
+
+    def for_load(self, cluster: Cluster) -> ConnectionParameters:
+        source = self._source.parameters
+        options = f"{source.options} {SEARCH_PATH}".strip()
+        here = cluster.parameters(source.dbname)
+        return replace(here, user=source.user, options=options)
+
+    def for_control(self, cluster: Cluster) -> ConnectionParameters:
+        here = cluster.parameters(self._source.parameters.dbname)
+        return replace(here, user=self._source.superuser, options=SEARCH_PATH)
+
+    def vacuum(self, session: Connection) -> None:
+        """The workload's tables alone: the others stay as they are on the source."""
+        vacuum_schema(session)
+
+    @property
+    def _source(self) -> Source:
+        if self._found is None:
+            raise TargetError("the target is not open; call open first")
+        return self._found

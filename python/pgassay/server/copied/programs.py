@@ -1,0 +1,80 @@
+"""The programs that run a copy of a server: the same major version, on this machine.
+
+Enters: a session of the server, `target.bin` where it is given. Leaves: an `Installation` that has
+pg_basebackup too, or a TargetError that names `target.bin`.
+Never: starts a server.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+
+from pgassay.errors import SetupError, TargetError
+from pgassay.server.existing.requirements import is_local
+from pgassay.server.hosts.account import Account
+from pgassay.server.owned.installation import VERSION_LIMIT_S, Installation, installation_at
+from pgassay.server.protocol import Connection
+
+BASE_BACKUP = "pg_basebackup"
+
+
+def programs_for(session: Connection, bin_directory: Path | None) -> Installation:
+    """Those of `bin_directory`, else those that the server itself runs."""
+    major = session.info.server_version // 10000
+    directory = bin_directory or _directory_of(session)
+    if directory is None:
+        raise TargetError(
+            "the directory of this server's programs cannot be found from here; name in target.bin"
+            f" the bin directory of PostgreSQL {major} on this machine"
+        )
+    try:
+        installation = installation_at(directory)
+    except SetupError as error:
+        raise TargetError(str(error)) from None
+    if installation.major != major:
+        raise TargetError(
+            f"target.bin: {directory} is PostgreSQL {installation.version}, and a base backup of"
+            f" version {major} starts only with programs of {major}; name their bin directory"
+        )
+    if not installation.program(BASE_BACKUP).is_file():
+        raise TargetError(
+            f"target.bin: {directory} holds no `{BASE_BACKUP}`; install the client programs of"
+            f" PostgreSQL {major} there, or name a directory that has them"
+        )
+    return installation
+
+
+def has_library(installation: Installation, library: str) -> bool:
+    """Whether a preloaded library is among the files of an installation."""
+    if library.startswith("/"):
+        return any(Path(f"{library}{ending}").is_file() for ending in ("", ".so"))
+    name = library.removeprefix("$libdir/").removesuffix(".so")
+    beside = installation.bin_directory.parent / "lib"
+    folders = [beside, beside / "postgresql", *_library_directory(installation)]
+    return any((folder / f"{name}.so").is_file() for folder in folders)
+
+
+def _library_directory(installation: Installation) -> list[Path]:
+    result = Account("", -1, -1, switches=False).run(
+        [installation.program("pg_config"), "--pkglibdir"], limit_s=VERSION_LIMIT_S
+    )
+    return [Path(result.stdout.strip())] if result.returncode == 0 else []
+
+
+def _directory_of(session: Connection) -> Path | None:
+    """Where the program of this session's own backend lies, if that runs here."""
+    where, pid = session.info.hostaddr or session.info.host, session.info.backend_pid
+    if not is_local(where, pid):
+        return None
+    try:
+        return Path(f"/proc/{pid}/exe").readlink().parent
+    except OSError:
+        # Another account's process; the server itself says it to those with pg_read_all_settings.
+        query = "SELECT setting FROM pg_catalog.pg_config WHERE name = 'BINDIR'"
+        try:
+            row = session.execute(query, prepare=False).fetchone()
+        except psycopg.errors.InsufficientPrivilege:
+            return None
+        return None if row is None else Path(row[0])

@@ -1,0 +1,66 @@
+"""Room on disk for a base backup and its frozen copies.
+
+Enters: the size of the server's databases, how many copies there will be. Leaves: words for a plan,
+or a TargetError where they do not fit.
+Never: writes anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgassay.errors import TargetError
+from pgassay.server.hosts.account import Account, server_account
+from pgassay.server.owned.workspace import DATA_VARIABLE, disk_of_workspaces, free_bytes
+
+SPARE = 1.05
+SHARES_BLOCKS = frozenset({"xfs", "btrfs", "bcachefs"})
+"""File systems, as `stat -f` names them, on which copies may take next to no room."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """What the copies take, and what there is; bytes."""
+
+    folder: Path
+    size: int
+    copies: int
+    free: int
+    shares: bool
+    """Whether copies on this file system may share blocks."""
+
+    @property
+    def needed(self) -> int:
+        """For all copies, or for the first alone where the others share its blocks."""
+        return int(SPARE * self.size * (1 if self.shares else self.copies))
+
+    def described(self) -> str:
+        """For a plan."""
+        sharing = ", less where the file system shares blocks" if self.shares else ""
+        return (
+            f"{self.copies} copies of {sized(self.size)}{sharing}, and as many of the workload's"
+            f" data, in {self.folder}, where {sized(self.free)} are free"
+        )
+
+
+def room_for(size: int, copies: int) -> Room:
+    """Look at the disk that owned servers are on."""
+    folder = disk_of_workspaces(server_account())
+    kind = Account("", -1, -1, switches=False).run(["stat", "-f", "-c", "%T", folder], limit_s=20)
+    return Room(folder, size, copies, free_bytes(folder), kind.stdout.strip() in SHARES_BLOCKS)
+
+
+def refuse_without_room(size: int, copies: int) -> None:
+    """TargetError where a base backup and its copies do not fit."""
+    room = room_for(size, copies)
+    if room.needed > room.free:
+        raise TargetError(
+            f"{room.folder}: {sized(room.free)} are free, and the base backup with its frozen"
+            f" copies needs {sized(room.needed)}; {DATA_VARIABLE} names another disk"
+        )
+
+
+def sized(count: float) -> str:
+    """Bytes for people."""
+    return f"{count / 2**30:.1f} GB" if count >= 2**30 else f"{count / 2**20:.0f} MB"

@@ -1,0 +1,214 @@
+"""The existing server that is copied, looked at before a base backup is taken.
+
+Enters: its connection string, the signs of production that are accepted, `target.bin`, how many
+copies are to fit. Leaves: a `Source`, or what keeps it from being copied, one line each with its
+fix.
+Never: changes anything there; its session is read-only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.server.connection.session import (
+    as_target_error,
+    connect,
+    identity,
+    refused,
+    resolve,
+)
+from pgassay.server.copied.carried_settings import Carried, carry
+from pgassay.server.copied.connection_words import replication_words
+from pgassay.server.copied.programs import has_library, programs_for
+from pgassay.server.copied.room import refuse_without_room
+from pgassay.server.data.schema import refuse_foreign
+from pgassay.server.existing.requirements import data_directory, is_local
+from pgassay.server.existing.signs import Sign, look_for_signs, refuse_signs
+from pgassay.server.owned.installation import OLDEST_MAJOR, Installation
+from pgassay.server.protocol import Connection, ConnectionParameters
+from pgassay.server.settings.values import read_settings
+from pgassay.server.statements import statement
+from pgassay.server.undo.killed_run import explained, refuse_killed_run
+from pgassay.server.undo.run_lock import refuse_other_runs
+from pgassay.spec.server.signs import SIGNS
+
+INSTEAD = ', or take reset.level = "template"'
+LEAST_SENDERS = 2
+"""pg_basebackup has one session for the files and one for the WAL written meanwhile."""
+
+
+USED = ("commits", "sessions")
+"""Names of the signs that a server has users."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One server that can be copied."""
+
+    parameters: ConnectionParameters
+    superuser: str
+    size: int
+    """Bytes of the databases that the user may measure."""
+    installation: Installation
+    carried: Carried
+    unlogged: int
+    """Unlogged tables of the database; a base backup has them empty."""
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What the copy does not have."""
+        if not self.unlogged:
+            return self.carried.caveats
+        tables = "1 unlogged table" if self.unlogged == 1 else f"{self.unlogged} unlogged tables"
+        return (
+            *self.carried.caveats,
+            f"{tables} of {self.parameters.dbname} are empty in the copy: a base backup leaves"
+            " their rows out",
+        )
+
+
+def find_source(
+    dsn: str, *, accept: Collection[str], bin_directory: Path | None, copies: int
+) -> Source:
+    """Look at the server; TargetError with the first thing that keeps it from being copied."""
+    with look(dsn) as (session, parameters):
+        refuse_signs(signs_of_users(session, accept), parameters.label)
+        for problem in problems(session, parameters, bin_directory=bin_directory, copies=copies):
+            raise TargetError(problem)
+        return source_of(session, parameters, bin_directory)
+
+
+def source_of(
+    session: Connection, parameters: ConnectionParameters, bin_directory: Path | None
+) -> Source:
+    """Read everything a copy needs to know."""
+    facts, installation = _facts(session), programs_for(session, bin_directory)
+    carried = carry(read_settings(session), lambda name: has_library(installation, name))
+    return Source(
+        parameters, facts["superuser"], facts["size"], installation, carried, facts["unlogged"]
+    )
+
+
+@contextmanager
+def look(dsn: str) -> Iterator[tuple[Connection, ConnectionParameters]]:
+    """A read-only session of the server, and where it went."""
+    try:
+        parameters = resolve(dsn)
+    except ConnectionRefused as refusal:
+        raise explained(refusal, dsn) from None
+    with as_target_error("looking at the server"), connect(parameters) as session:
+        session.execute("SET default_transaction_read_only = on")
+        yield session, parameters
+
+
+def signs_of_users(session: Connection, without: Collection[str] = ()) -> list[Sign]:
+    """Signs that somebody uses a server on this host, where the load of a copy would slow it.
+
+    Its archive, standbys and slots are no signs here: a base backup does nothing to them.
+    """
+    where = session.info.hostaddr or session.info.host
+    if not is_local(where, session.info.backend_pid):
+        return []
+    return look_for_signs(session, {*without, *(name for name in SIGNS if name not in USED)})
+
+
+def problems(
+    session: Connection,
+    parameters: ConnectionParameters,
+    *,
+    bin_directory: Path | None,
+    copies: int,
+) -> Iterator[str]:
+    """All that keeps the server from being copied."""
+    version = session.info.server_version
+    if version < OLDEST_MAJOR * 10000:
+        yield f"PostgreSQL {version // 10000}: pgassay works with {OLDEST_MAJOR} and later"
+        return
+    facts = _facts(session)
+    checks: list[Callable[[], object]] = [
+        lambda: refuse_other_runs(session),
+        # Its settings would be carried over as the server's own.
+        lambda: refuse_killed_run(
+            identity(session) or parameters.label, data_directory(session), parameters.address
+        ),
+        lambda: refuse_foreign(session),
+        lambda: _refuse_uncopied(facts),
+        lambda: _refuse_without_replication(session, parameters, facts),
+        lambda: programs_for(session, bin_directory),
+        lambda: refuse_without_room(facts["size"], copies),
+    ]
+    for check in checks:
+        try:
+            check()
+        except TargetError as error:
+            yield str(error)
+
+
+def _facts(session: Connection) -> dict[str, Any]:
+    with session.cursor(row_factory=psycopg.rows.dict_row) as cursor:
+        row = cursor.execute(statement("existing/base_backup_source"), prepare=False).fetchone()
+    if row is None:
+        raise TargetError("the server says nothing of itself")
+    return row
+
+
+def _refuse_uncopied(facts: dict[str, Any]) -> None:
+    if facts["tablespaces"]:
+        raise TargetError(
+            f"tablespaces outside the data directory ({facts['tablespaces']}) are not copied;"
+            ' take reset.level = "template"'
+        )
+    if not facts["reads_settings"]:
+        raise TargetError(
+            "the copy takes over the server's settings, and this user may not read all of them;"
+            f" as a superuser there: GRANT pg_read_all_settings TO {facts['role']}{INSTEAD}"
+        )
+    if facts["superuser"] is None:
+        raise TargetError(
+            "no superuser of this server may log in, and the copy needs one; as a superuser there:"
+            f" ALTER ROLE postgres LOGIN{INSTEAD}"
+        )
+
+
+def _refuse_without_replication(
+    session: Connection, parameters: ConnectionParameters, facts: dict[str, Any]
+) -> None:
+    """Open the kind of session that pg_basebackup takes, and close it again."""
+    row = session.execute("SELECT current_setting('max_wal_senders')::int").fetchone()
+    if row is None or row[0] < LEAST_SENDERS:
+        raise TargetError(
+            f"a base backup needs max_wal_senders = {LEAST_SENDERS} or more and wal_level ="
+            f" replica; set them there, which takes a restart{INSTEAD}"
+        )
+    attempt = psycopg.pq.PGconn.connect(replication_words(parameters).encode())
+    try:
+        if attempt.status == psycopg.pq.ConnStatus.OK:
+            return
+        error = psycopg.OperationalError(attempt.get_error_message())
+    finally:
+        attempt.finish()
+    text = str(error)
+    if "pg_hba.conf" in text:
+        where = f"host replication {facts['role']} {facts['client']}/{_bits(facts['client'])}"
+        line = where if facts["client"] else f"local replication {facts['role']}"
+        raise TargetError(
+            "pg_hba.conf of the server lets this user take no base backup; add there the line"
+            f" `{line} METHOD`, with the method of the user's other lines, and reload{INSTEAD}"
+        ) from None
+    if "walsender" in text or "WAL sender" in text:
+        raise TargetError(
+            "this user may not take a base backup; as a superuser there: ALTER ROLE"
+            f" {facts['role']} REPLICATION{INSTEAD}"
+        ) from None
+    raise TargetError(f"a base backup: {refused(error, parameters.password)}{INSTEAD}") from None
+
+
+def _bits(address: str | None) -> int:
+    return 128 if ":" in (address or "") else 32

@@ -1,0 +1,162 @@
+"""The schema that holds a workload's data on an existing server.
+
+Enters: a session, a journal. Leaves: an empty schema with pgassay's mark, its tables vacuumed;
+nothing after `drop`. Never: touches a schema of the same name without that mark.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+import psycopg
+from psycopg import sql
+
+from pgassay.errors import TargetError
+from pgassay.server.connection.session import identity, target_failure
+from pgassay.server.protocol import Change, Connection, Journal
+from pgassay.server.statements import statement
+from pgassay.server.undo.change_record import this_machine
+
+SCHEMA = "pgassay"
+SEARCH_PATH = f"-c search_path={SCHEMA},public"
+"""The options of a session that works in it."""
+MARK = "made by pgassay"
+DROP = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(SCHEMA))
+CREATE = sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(SCHEMA))
+_MADE_ON = f"{MARK} on "
+
+
+def mark_here() -> str:
+    """The mark on objects made from here: user and machine, which `refuse_elsewhere` reads."""
+    return f"{_MADE_ON}{this_machine()}"
+
+
+def refuse_foreign(session: Connection) -> bool:
+    """Whether the schema is there; one without pgassay's mark is refused."""
+    row = session.execute(statement("data/schema_comment"), (SCHEMA,)).fetchone()
+    if row is None:
+        return False
+    if row[0] != MARK and not (row[0] or "").startswith(_MADE_ON):
+        raise TargetError(
+            f"database {session.info.dbname} has a schema {SCHEMA} that pgassay did not make; "
+            "rename it, or name another database with dbname="
+        )
+    return True
+
+
+def refuse_elsewhere(session: Connection) -> None:
+    """Stop where a run of another machine has died here: what it found is known there alone.
+
+    Its settings would pass for the server's own, and be what we put back.
+    """
+    for name, comment in session.execute(statement("data/our_databases")).fetchall():
+        made_on = comment.removeprefix(_MADE_ON)
+        if made_on not in (comment, this_machine()):
+            raise TargetError(
+                f"a run from {made_on} that died has left database {name} here, and perhaps"
+                f" settings; on {made_on}: pgassay recover RUN; where that machine is gone, look"
+                f" at postgresql.auto.conf, then DROP DATABASE {name} WITH (FORCE)"
+            )
+    row = session.execute(statement("data/schema_comment"), (SCHEMA,)).fetchone()
+    comment = (row[0] or "") if row else ""
+    made_on = comment.removeprefix(_MADE_ON)
+    if made_on in (comment, this_machine()):
+        return
+    raise TargetError(
+        f"a run from {made_on} that died has left its schema here, and perhaps settings; on"
+        f" {made_on}: pgassay recover RUN; where that machine is gone, look at"
+        f" postgresql.auto.conf, then DROP SCHEMA {SCHEMA} CASCADE in {session.info.dbname}"
+    )
+
+
+def make_schema(session: Connection) -> None:
+    """Make an empty schema with the mark, in place of one that has it already."""
+    try:
+        with session.transaction():
+            session.execute(DROP)
+            session.execute(CREATE)
+            session.execute(
+                sql.SQL("COMMENT ON SCHEMA {} IS {}").format(
+                    sql.Identifier(SCHEMA), sql.Literal(mark_here())
+                )
+            )
+    except psycopg.Error as error:
+        raise target_failure(error, f"making the schema {SCHEMA}") from error
+
+
+class WorkloadSchema:
+    """The schema of one run: made, journaled, dropped."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._change: Change | None = None
+
+    @property
+    def left(self) -> list[str]:
+        """The SQL that would restore the server now."""
+        return [] if self._change is None else [self._change.undo]
+
+    def create(self, session: Connection) -> None:
+        """An empty schema; what a killed run left under our mark is dropped."""
+        refuse_foreign(session)
+        if self._change is None:
+            change = Change(
+                id=uuid.uuid4().hex,
+                what=f"schema {SCHEMA} of database {session.info.dbname}",
+                do=CREATE.as_string(session),
+                undo=DROP.as_string(session),
+                server=identity(session, with_database=True),
+            )
+            self._change = change
+            self._journal.record(change)
+        make_schema(session)
+
+    def drop(self, session: Connection) -> None:
+        """Drop it, if this run made it."""
+        if self._change is None:
+            return
+        if refuse_foreign(session):
+            session.execute(DROP)
+        self._journal.undone(self._change.id)
+        self._change = None
+
+
+def settle(session: Connection) -> list[str]:
+    """VACUUM (FREEZE, ANALYZE) and CHECKPOINT, as far as this user may; what was left out."""
+    return vacuum_schema(session) + checkpoint(session)
+
+
+def checkpoint(session: Connection) -> list[str]:
+    """CHECKPOINT, if this user may; else a sentence about that."""
+    try:
+        session.execute("CHECKPOINT")
+    except psycopg.errors.InsufficientPrivilege:
+        user = session.info.user
+        return [f"no CHECKPOINT: {user} is neither superuser nor in pg_checkpoint (15+)"]
+    except psycopg.Error as error:
+        raise target_failure(error, "CHECKPOINT before a trial") from error
+    return []
+
+
+def vacuum_schema(session: Connection) -> list[str]:
+    """VACUUM (FREEZE, ANALYZE) of the workload's tables; what the server warned of."""
+    notes: list[str] = []
+
+    def note(diagnostic: psycopg.errors.Diagnostic) -> None:
+        if diagnostic.severity_nonlocalized == "WARNING" and diagnostic.message_primary:
+            notes.append(diagnostic.message_primary)
+
+    session.add_notice_handler(note)
+    try:
+        rows = session.execute(statement("data/schema_tables"), (SCHEMA,)).fetchall()
+        for command, partitioned in (("VACUUM (FREEZE, ANALYZE) {}", False), ("ANALYZE {}", True)):
+            names = [
+                sql.Identifier(SCHEMA, name) for name, is_parent in rows if is_parent == partitioned
+            ]
+            if names:
+                session.execute(sql.SQL(command).format(sql.SQL(", ").join(names)))
+    except psycopg.Error as error:
+        raise target_failure(error, "settling the server between trials") from error
+    finally:
+        session.remove_notice_handler(note)
+    return notes

@@ -1,0 +1,133 @@
+"""Variants of the schema on an existing server: SQL, and the SQL that undoes it.
+
+Enters: a session in the workload's search path, a journal, variants. Leaves: the variant asked
+for in force, and none after `undo`. Never: runs SQL before its undo is on disk.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+
+import psycopg
+from psycopg import sql
+
+from pgassay.errors import TargetError
+from pgassay.server.connection.session import as_target_error, identity, target_failure
+from pgassay.server.data.schema import SCHEMA
+from pgassay.server.protocol import Change, Connection, Journal, SchemaVariant
+
+PATH = sql.SQL("SET LOCAL search_path = {}, public; ").format(sql.Identifier(SCHEMA))
+"""How the undo of every variant begins: its names are looked up where the SQL made them."""
+NOT_THERE = (
+    psycopg.errors.UndefinedObject,
+    psycopg.errors.UndefinedTable,
+    psycopg.errors.UndefinedFunction,
+    psycopg.errors.UndefinedColumn,
+    psycopg.errors.InvalidSchemaName,
+)
+"""Errors of an undo whose SQL was journaled and never run; a part runs whole or not at all."""
+
+
+class SchemaVariants:
+    """The variants of one run, of which one at most is in force."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._known: dict[str, SchemaVariant] = {}
+        self._applied: SchemaVariant | None = None
+        self._changes: list[Change] = []
+        """One for each part of the variant in force, in order."""
+
+    @property
+    def left(self) -> list[str]:
+        """The SQL that is still to run before the schema is as it was built."""
+        return [as_psql(change.undo) for change in reversed(self._changes)]
+
+    def add(self, session: Connection, variant: SchemaVariant) -> None:
+        """Try a variant and its undo, leaving nothing of either."""
+        if len(variant.undo) != len(variant.parts):
+            raise TargetError(f"{variant.name}: an existing server needs undo beside sql")
+        with session.transaction(force_rollback=True):
+            _run(session, variant.parts)
+            _run(session, _backwards(variant))
+        self._known[variant.name] = variant
+
+    def bring(self, session: Connection, name: str) -> None:
+        """Take back the variant in force, where it is another, and make this one; "" is none."""
+        if name and name not in self._known:
+            raise TargetError(f"{name}: this variant of the data was not made")
+        if name == (self._applied.name if self._applied else ""):
+            return
+        self.undo(session)
+        if name:
+            self._apply(session, self._known[name])
+
+    def undo(self, session: Connection) -> None:
+        """Undo the variant in force, the last part first; an error keeps what is undone already."""
+        self._applied = None
+        while self._changes:
+            change = self._changes[-1]
+            with as_target_error(change.what):
+                take_back(session, change.undo)
+            self._journal.undone(change.id)
+            self._changes.pop()
+
+    def _apply(self, session: Connection, variant: SchemaVariant) -> None:
+        server = identity(session, with_database=True)
+        undone_by = zip(variant.parts.values(), variant.undo.values(), strict=True)
+        for number, (statements, undo) in enumerate(undone_by, start=1):
+            which = f" ({number} of {len(variant.parts)})" if len(variant.parts) > 1 else ""
+            change = Change(
+                id=uuid.uuid4().hex,
+                what=f"schema, {variant.name}{which}",
+                do=statements,
+                undo=PATH.as_string(session) + _ended(undo),
+                server=server,
+            )
+            self._changes.append(change)
+            self._journal.record(change)
+        with session.transaction():
+            _run(session, variant.parts)
+        self._applied = variant
+
+
+def is_undo_of_a_variant(session: Connection, undo: str) -> bool:
+    """Whether a journal's entry is one of these."""
+    return undo.startswith(PATH.as_string(session))
+
+
+def as_psql(undo: str) -> str:
+    """An undo of any kind as psql takes it: SET LOCAL has an effect only in a transaction."""
+    return f"BEGIN; {undo}; COMMIT" if undo.startswith(PATH.as_string(None)) else undo
+
+
+def take_back(session: Connection, undo: str) -> None:
+    """Run the undo of one part in one transaction.
+
+    A part that is gone is no error: its SQL was never run, or somebody else has undone it.
+    """
+    try:
+        with session.transaction():
+            session.execute(undo.encode(), prepare=False)
+    except NOT_THERE:
+        return
+
+
+def _ended(statements: str) -> str:
+    """Without a last semicolon, and with a newline if it may end in a comment: an error lists
+    several of these in a row."""
+    text = statements.strip().rstrip(";")
+    return f"{text}\n" if "--" in text else text
+
+
+def _backwards(variant: SchemaVariant) -> dict[str, str]:
+    return dict(list(variant.undo.items())[::-1])
+
+
+def _run(session: Connection, parts: Mapping[str, str]) -> None:
+    for what, statements in parts.items():
+        try:
+            session.execute(statements.encode(), prepare=False)
+        except psycopg.Error as error:
+            raise target_failure(error, what) from error

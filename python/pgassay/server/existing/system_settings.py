@@ -1,0 +1,342 @@
+"""Settings of an existing server, changed through ALTER … SET and put back.
+
+Enters: connection parameters, a journal, wanted values, the scope they are written to, the service
+if it may be restarted. Leaves: the values in force, read back on a fresh session; after `restore`,
+the file, the database or the role as it was before. Never: changes a setting
+before its undo is on disk, or restarts for what a reload brings.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Mapping, Sequence
+
+import psycopg
+from psycopg import sql
+
+from pgassay.errors import ConnectionRefused, SettingRejected, TargetError
+from pgassay.server.connection.answering import is_up, wait_while_on_its_way
+from pgassay.server.connection.session import as_target_error, connect, identity
+from pgassay.server.owned.postmaster import StartError, blamed
+from pgassay.server.protocol import (
+    Change,
+    Connection,
+    ConnectionParameters,
+    Journal,
+    Setting,
+)
+from pgassay.server.service.service import READY_LIMIT_S, Service, put_back_stopped
+from pgassay.server.settings.auto_conf import value_in
+from pgassay.server.settings.changeable import Touched, as_found
+from pgassay.server.settings.own_lines import Author, found_before, line_now, refuse_taken_over
+from pgassay.server.settings.pending_changes import PendingChanges, refuse_restart
+from pgassay.server.settings.scope import SERVER, Scope
+from pgassay.server.settings.statements import RELOAD, assignment, execute, reload
+from pgassay.server.settings.values import confirm, find, read_settings, same_value
+from pgassay.spec.secrets.redaction import shown_of
+
+
+class SystemSettings:
+    """The settings of one server that this run has changed."""
+
+    def __init__(
+        self,
+        parameters: ConnectionParameters,
+        journal: Journal,
+        service: Service | None = None,
+        scope: Scope = SERVER,
+    ) -> None:
+        self._parameters = parameters
+        self._journal = journal
+        self._service = service
+        self._scope = scope
+        self._touched: dict[str, Touched] = {}
+        self._restart: Change | None = None
+        """In the journal where no change of a setting says where the server's data are."""
+
+    def apply(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[str]:
+        """Make exactly `wanted` differ from how the server was found; notes on odd read-backs.
+
+        With `restart` the server is restarted also where a reload would do.
+        """
+        before = {name: t.ours for name, t in self._touched.items() if t.ours is not None}
+        file = self._service.auto_conf() if self._service is not None else ""
+        touched = [one for one in self._touched.values() if one.changes]
+        if touched:
+            with connect(self._parameters) as session:
+                refuse_taken_over(session, self._scope, touched)
+        try:
+            return self._move_to(wanted, restart=restart)
+        except StartError as error:
+            raise self._rolled_back(wanted, before, file, error) from None
+        except TargetError:
+            # What cannot be put back now stays on the list of `restore`.
+            with contextlib.suppress(TargetError, psycopg.Error):
+                self._move_to(before)
+            raise
+
+    def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
+        """Journal values that switches between slices will write, so that each counts as ours."""
+        with (
+            as_target_error("journaling settings"),
+            connect(self._parameters) as session,
+        ):
+            for name, values in settings.items():
+                for value in values:
+                    self._record(session, name, value)
+
+    @property
+    def left(self) -> list[str]:
+        """The SQL that would put the settings back."""
+        undo = [t.undo_text for t in reversed(self._touched.values()) if t.changes]
+        return [*undo, RELOAD] if undo and self._scope.reloads else undo
+
+    @property
+    def commands_left(self) -> list[str]:
+        """The shell command that a person would run after that SQL."""
+        open_ = [one for one in self._touched.values() if one.changes]
+        late = any(one.in_force.context.needs_restart for one in open_)
+        if self._service is None or not (late or (self._restart is not None and not open_)):
+            return []
+        return [self._service.command]
+
+    def bring_up(self) -> None:
+        """Wait for a server that recovers from a crash; start one that is down, where that is
+        allowed, without the settings of this run."""
+        if self._service is not None:
+            self._service.wait_for_restart()
+        wait_while_on_its_way(self._parameters, READY_LIMIT_S)
+        try:
+            connect(self._parameters).close()
+        except ConnectionRefused:
+            if self._service is None:
+                raise
+            if is_up(self._parameters):
+                connect(self._parameters).close()  # it is up since, or refuses us for good
+                return
+            made = [change for one in self._touched.values() for change in one.changes]
+            self._service.start_with(found_before(made, self._service.auto_conf()))
+            for one in self._touched.values():
+                # The line is out of the file but may be in force, if somebody has started the
+                # server before us. The value found is brought into force like any other.
+                one.ours = one.line = None
+
+    def restore(self) -> list[str]:
+        """Put everything back, newest first, and verify it; one failure does not stop the others.
+
+        A sentence for each line that somebody else has changed since; it stays.
+        """
+        touched = [t for t in reversed(self._touched.values()) if t.changes]
+        if not touched and self._restart is None:
+            return []
+        problems: list[str] = []
+        theirs: list[str] = []
+        with connect(self._parameters) as session:
+            for one in list(touched):
+                try:
+                    line = line_now(session, self._scope, one)
+                    if line.author is Author.OTHERS:
+                        touched.remove(one)
+                        self._settled(one)
+                        if not one.reported and line.written != one.written:
+                            theirs.append(line.described(one.name, one.undo_text))
+                        continue
+                    one.ours = one.line = None
+                    execute(session, one.undo, one.name)
+                except TargetError as error:
+                    problems.append(str(error))
+            held_up = self._try_to_bring(session, touched) if touched else ""
+        with connect(self._parameters) as session:
+            found = read_settings(session)
+            for one in touched:
+                try:
+                    self._see_restored(session, one, found, held_up)
+                except TargetError as error:
+                    problems.append(str(error))
+        if self._restart is not None:
+            self._journal.undone(self._restart.id)
+            self._restart = None
+        if problems:
+            raise TargetError("; ".join([*problems, *theirs]))
+        return theirs
+
+    def refuse_restart(self, session: Connection) -> None:
+        """PendingChanges where a restart would bring more into force than what this run has set, or
+        has put back."""
+        if self._service is None:
+            return
+        open_ = [one for one in self._touched.values() if one.changes]
+        ours = {one.name: one.in_force if one.ours is None else None for one in open_}
+        refuse_restart(session, ours)
+        self._service.refuse_other_program(session)
+
+    def _try_to_bring(self, session: Connection, touched: Sequence[Touched]) -> str:
+        """Bring the values that were put back into force; else a sentence on when they will be."""
+        try:
+            self._bring_into_force(session, touched)
+        except StartError:
+            raise
+        except PendingChanges as error:
+            # What takes no restart.
+            with contextlib.suppress(TargetError):
+                reload(session)
+            return f"with the next restart, which is not made here: {error}"
+        except TargetError as error:
+            return f"with the next reload: {error}"
+        return ""
+
+    def _settled(self, touched: Touched) -> None:
+        while touched.changes:
+            self._journal.undone(touched.changes[-1].id)
+            touched.changes.pop()
+
+    def _move_to(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[str]:
+        with connect(self._parameters) as session:
+            given_back = [
+                touched
+                for touched in reversed(self._touched.values())
+                if touched.changes and touched.name not in wanted
+            ]
+            for touched in given_back:
+                touched.ours = touched.line = None
+                execute(session, touched.undo, touched.name)
+            set_now = [name for name, value in wanted.items() if self._set(session, name, value)]
+            moved = [*given_back, *(self._touched[name] for name in set_now)]
+            if moved or restart:
+                self._bring_into_force(session, moved, restart=restart)
+        with connect(self._parameters) as session:
+            found = read_settings(session)
+            for touched in given_back:
+                self._see_restored(session, touched, found)
+            for name in wanted:
+                self._touched[name].line = self._scope.written(session, name)
+        notes = [
+            confirm(value, find(found, name), name, self._scope) for name, value in wanted.items()
+        ]
+        return [note for note in notes if note is not None]
+
+    def _set(self, session: Connection, name: str, value: str) -> bool:
+        touched = self._touched.get(name)
+        if touched is not None and touched.ours == value:
+            return False
+        touched, command = self._record(session, name, value)
+        execute(session, command, name)
+        touched.ours = value
+        return True
+
+    def _record(self, session: Connection, name: str, value: str) -> tuple[Touched, sql.Composed]:
+        """Journal a change of a setting; the setting, and the statement that makes the change."""
+        touched = self._touched.get(name)
+        if touched is None or not touched.changes:
+            # As found just now: between two of our changes somebody may have made one of theirs.
+            touched = as_found(session, name, find(read_settings(session), name), self._scope)
+            self._touched.pop(name, None)
+            self._touched[name] = touched
+        command = assignment(name, value, self._scope)
+        change = Change(
+            id=uuid.uuid4().hex,
+            what=f"setting {name} of {self._parameters.label}",
+            do=command.as_string(session),
+            undo=touched.undo.as_string(session),
+            server=identity(session),
+            setting=name,
+            value=value,
+            found=touched.written,
+            scope=self._scope.key,
+            **self._for_journal(),
+        )
+        # Known to us before it is in the journal, in the journal before it is made: whatever
+        # interrupts, `restore` has it on its list.
+        touched.ours = touched.line = None
+        touched.changes.append(change)
+        self._journal.record(change)
+        return touched, command
+
+    def _bring_into_force(
+        self, session: Connection, moved: Sequence[Touched], *, restart: bool = False
+    ) -> None:
+        """Reload, or restart if one of the settings takes a restart."""
+        if not self._scope.reloads:
+            return  # new sessions have it
+        if self._service is None or not (restart or self._wants_restart(session, moved)):
+            reload(session)
+            return
+        self.refuse_restart(session)
+        self._journal_restart(session, self._service)
+        # Ours is the first of the sessions that a restart would end.
+        session.close()
+        self._service.restart()
+
+    def _journal_restart(self, session: Connection, service: Service) -> None:
+        """Journal where the server's data are, for a recovery after a kill in the restart."""
+        if self._restart is not None or any(one.changes for one in self._touched.values()):
+            return
+        self._restart = Change(
+            id=uuid.uuid4().hex,
+            what=f"restart of {self._parameters.label}",
+            do=service.command,
+            undo=service.command,
+            server=identity(session),
+            **self._for_journal(),
+        )
+        self._journal.record(self._restart)
+
+    def _wants_restart(self, session: Connection, moved: Sequence[Touched]) -> bool:
+        found: Mapping[str, Setting] | None = None
+        for touched in moved:
+            if not touched.in_force.context.needs_restart:
+                continue
+            found = read_settings(session) if found is None else found
+            now, was = find(found, touched.name), touched.in_force
+            # Put back before any restart used it, the value in force has not changed.
+            if (
+                touched.ours is not None
+                or not now
+                or (now.value, now.source)
+                != (
+                    was.value,
+                    was.source,
+                )
+            ):
+                return True
+        return False
+
+    def _rolled_back(
+        self, wanted: Mapping[str, str], before: Mapping[str, str], file: str, error: StartError
+    ) -> SettingRejected:
+        """Start the server again without the settings that kept it down; the error to raise."""
+        assert self._service is not None  # noqa: S101 (nothing else raises StartError)
+        touched = [one for one in self._touched.values() if one.changes]
+        put_back_stopped(self._service, {one.name: value_in(file, one.name) for one in touched})
+        for one in touched:
+            one.ours, one.line = before.get(one.name), None
+        moved = {name: value for name, value in wanted.items() if before.get(name) != value}
+        culprits = blamed(error.words, moved)
+        values = ", ".join(f"{name} = {wanted[name]}" for name in culprits)
+        return SettingRejected(
+            ", ".join(culprits), f"{values}: {error}; it has been started again without"
+        )
+
+    def _for_journal(self) -> Mapping[str, str]:
+        """Fields for the journal with which recovery can start a server that is down."""
+        return {} if self._service is None else self._service.for_journal()
+
+    def _see_restored(
+        self,
+        session: Connection,
+        touched: Touched,
+        found: Mapping[str, Setting],
+        held_up: str = "",
+    ) -> None:
+        now = find(found, touched.name)
+        value_is_back = now is not None and same_value(touched.in_force.value, now)
+        if held_up and not value_is_back:
+            raise TargetError(f"{touched.name} is back in the file and comes into force {held_up}")
+        # Somebody may have edited postgresql.conf; then it is enough that our line is gone.
+        line_is_back = self._scope.written(session, touched.name) == (True, touched.written)
+        if not value_is_back and not line_is_back:
+            was = shown_of(touched.name, touched.in_force.value)
+            shown = shown_of(touched.name, now.value) if now else "nothing"
+            raise TargetError(f"{touched.name} was {was} and is {shown} after {touched.undo_text}")
+        self._settled(touched)

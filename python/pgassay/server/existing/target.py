@@ -1,0 +1,343 @@
+"""An existing server, reached through libpq.
+
+Enters: a connection string, what may change, signs of production that are accepted, the way to its
+host and service where there is one. Leaves: the workload's data in a schema `pgassay`, settings
+changed with a journalled undo; after `close`, the server as found. Never: restarts it unasked,
+touches another schema or database, or runs beside another pgassay run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import LiteralString
+
+import psycopg
+
+from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
+from pgassay.server.connection.session import (
+    as_target_error,
+    connect,
+    identity,
+    one_line,
+    resolve,
+)
+from pgassay.server.data.reset import Phases, refuse_unreadable, settle_existing
+from pgassay.server.data.schema import SEARCH_PATH, refuse_elsewhere, refuse_foreign
+from pgassay.server.existing.access import SQL_ONLY, Access, refuse_late_knobs
+from pgassay.server.existing.data import ExistingData
+from pgassay.server.existing.requirements import (
+    data_directory,
+    facts_of,
+    not_restored,
+    refuse_unfit,
+)
+from pgassay.server.existing.signs import look_for_signs, refuse_signs
+from pgassay.server.existing.system_settings import SystemSettings
+from pgassay.server.hosts.host import Host
+from pgassay.server.hosts.knobs import HostKnobs, sweep_host
+from pgassay.server.hosts.server_process import ServerProcess, find_server_process
+from pgassay.server.protocol import (
+    NOTHING,
+    Connection,
+    ConnectionParameters,
+    Journal,
+    ResetReport,
+    SchemaVariant,
+    ServerFacts,
+    Testbed,
+)
+from pgassay.server.service.service import Service
+from pgassay.server.settings.changeable import needs_restart
+from pgassay.server.settings.pending_changes import refuse_reload
+from pgassay.server.settings.values import show
+from pgassay.server.undo import run_lock
+from pgassay.server.undo.change_record import RecordedJournal
+from pgassay.server.undo.killed_run import explained, refuse_killed_run
+from pgassay.server.undo.undoing import undo_each
+from pgassay.spec.server.reset import EXISTING_RULE, Caches, ResetRule
+
+
+class ExistingTarget:
+    """A server that pgassay did not start."""
+
+    kind: LiteralString
+
+    def __init__(
+        self,
+        dsn: str,
+        journal: Journal,
+        *,
+        allow_changes: bool = False,
+        accept: Collection[str] = (),
+        access: Access = SQL_ONLY,
+        rule: ResetRule = EXISTING_RULE,
+    ) -> None:
+        self.kind = access.kind
+        self._rule = rule
+        self._dsn = dsn
+        self._journal = RecordedJournal(journal)
+        self._allow_changes = allow_changes
+        self._accept = frozenset(accept)
+        self._access = access
+        self._machine = access.host()
+        self._process: ServerProcess | None = None
+        self._needing_restart: set[str] = set()
+        self._parameters: ConnectionParameters | None = None
+        self._control: Connection | None = None
+        self._settings: SystemSettings | None = None
+        self._data = ExistingData(self._journal, rule)
+        self._host = HostKnobs(journal, self._machine)
+        self._seen: ServerFacts | None = None
+        self._held: dict[str, str] = {}
+        self._held_host: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        # The connection string may hold a password.
+        where = self._parameters.label if self._parameters else "not open"
+        return f"ExistingTarget({where})"
+
+    def open(self) -> ServerFacts:
+        try:
+            self._parameters = resolve(self._dsn)
+        except ConnectionRefused as refused:
+            raise explained(refused, self._dsn) from None
+        self._control = connect(self._parameters)
+        with as_target_error("looking at the server"):
+            refuse_unfit(self._control, self._parameters.label)
+            system = identity(self._control)
+            data = data_directory(self._control)
+        service = self._find_service(self._control, system)
+        self._settings = SystemSettings(
+            self._parameters, self._journal, service, self._access.scope(self._control)
+        )
+        run_lock.take(self._control)
+        server = system or self._parameters.label
+        refuse_killed_run(server, data, self._parameters.address)
+        self._journal.begin(server, self._parameters.address)
+        # A server that is started later finds its host as it was before a killed run.
+        sweep_host(self._machine)
+        if self._allow_changes:
+            refuse_elsewhere(self._control)
+        refuse_foreign(self._control)
+        with as_target_error("looking for signs of production"):
+            refuse_signs(look_for_signs(self._control, self._accept), self._parameters.label)
+        self._seen = self.facts()
+        return self._seen
+
+    def prepare(
+        self,
+        build: Callable[[Connection], None],
+        held: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+    ) -> None:
+        self._control_session()
+        self.check_settings(held)
+        self._data.is_built = False
+        self._held, self._held_host = dict(held), dict(host)
+        self.check_host(host)
+        if self._rule.caches is Caches.COLD:
+            refuse_unreadable(self._control_session(), self._data_here)
+        self._host.apply(host, self._data_directory)
+        # The mark that other machines read is there before the first setting is changed.
+        self._data.make(self._control_session, self._unlimited)
+        self._apply(held)
+        self._data.build(self._control_session, self._unlimited, build)
+
+    def choose(self, testbed: Testbed) -> ServerFacts:
+        self._data.variant = testbed.schema
+        if self._seen is None:
+            self._seen = self.facts()
+        return self._seen
+
+    def vary(self, variant: SchemaVariant) -> None:
+        if not self._allow_changes:
+            raise TargetError(f"{variant.name}: the schema varies only with allow_changes = true")
+        with self._unlimited() as session:
+            self._data.add(session, variant)
+
+    def check_settings(self, settings: Mapping[str, str]) -> None:
+        if not settings:
+            return
+        if not self._allow_changes:
+            asked = f"(asked for: {', '.join(settings)})"
+            raise TargetError(f"settings change only with target.allow_changes = true {asked}")
+        with as_target_error("checking settings"), self.connect() as session:
+            self._access.refuse_unchangeable(session, settings)
+            if self._access.scope(session).reloads and not self._opened()[1].left:
+                refuse_reload(session)
+            wanting = {name for name in settings if needs_restart(session, name)}
+            if wanting - self._needing_restart:
+                self._opened()[1].refuse_restart(session)
+            self._needing_restart |= wanting
+
+    def check_host(self, knobs: Mapping[str, str]) -> None:
+        if not knobs:
+            return
+        self._opened()
+        if self.host() is None:
+            raise TargetError(
+                f"{next(iter(knobs))}: the server is not on this host; name its host in "
+                "target.ssh, or leave out [factors.host] and [settings.host]"
+            )
+        refuse_late_knobs(knobs, self._access)
+        self._host.check(knobs, self._data_directory)
+
+    def reset(
+        self,
+        settings: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+        *,
+        restart: bool | None = None,
+    ) -> ResetReport:
+        if not self._data.is_built:
+            raise TargetError("reset before prepare: there is no data to settle")
+        self._control_session()
+        phases = Phases()
+        wanted = {**self._held, **settings}
+        if wanted and not self._allow_changes:
+            self.check_settings(wanted)
+        knobs = self._host.apply({**self._held_host, **host}, self._data_directory)
+        # A restart for one arm is one for every arm: all of them start with the same cold caches.
+        differ = bool(self._needing_restart - self._held.keys())
+        restarts = differ if restart is None else restart and not self._access.why_no_restart
+        with phases("settings"):
+            notes = self._apply(wanted, restart=restarts)
+            self._control_session()
+        copied = self._data.put_back(self._control_session, phases)
+        with (
+            as_target_error("settling the server before a trial"),
+            self._unlimited() as session,
+        ):
+            self._data.bring_variant(session)
+            said, caches = settle_existing(session, self._rule, self._data_here, phases)
+            shown = show(session, wanted)
+        return ResetReport(
+            level=self._rule.level,
+            duration_s=phases.total_s,
+            restarted=restarts,
+            settings=shown,
+            notes=(*notes, *said, *self._host.notes),
+            host=knobs,
+            phases=phases.seconds,
+            caches=caches,
+            copied=copied,
+        )
+
+    def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
+        self._opened()[1].announce(settings)
+
+    def host(self) -> Host | None:
+        local = self._seen is not None and self._seen.is_local
+        return self._machine if self._process is not None or local else None
+
+    def host_as_found(self) -> Mapping[str, str]:
+        return self._host.found
+
+    def parameters(self) -> ConnectionParameters:
+        parameters, _ = self._opened()
+        options = f"{parameters.options} {SEARCH_PATH}".strip()
+        return replace(parameters, options=options, dbname=self._data.at or parameters.dbname)
+
+    def connect(self) -> Connection:
+        return connect(self.parameters())
+
+    def _unlimited(self) -> Connection:
+        return connect(self.parameters(), statement_limit_s=0)
+
+    def facts(self) -> ServerFacts:
+        parameters = self.parameters()
+        with as_target_error("looking at the server"), connect(parameters) as session:
+            found = facts_of(session, parameters)
+        if self._process is None:
+            return found
+        here = not self._machine.name
+        return replace(found, data_directory=str(self._process.data), is_local=here)
+
+    def close(self) -> None:
+        undo_each(self._host.restore, self._restore_server, self._machine.close)
+
+    def _restore_server(self) -> None:
+        problems: list[str] = []
+        theirs: list[str] = []
+        settings = self._settings
+        if settings is not None and (self._left or settings.commands_left):
+            try:
+                settings.bring_up()
+                theirs += settings.restore()
+            except (TargetError, psycopg.Error) as error:
+                problems.append(one_line(error))
+        problems += self._data.remove(self._parameters)
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        commands = settings.commands_left if settings else []
+        if self._left or commands:
+            # Everything needed for another attempt is kept.
+            problems += theirs
+            raise RestoreFailed(not_restored(self._parameters, problems, self._left, commands))
+        self._settings = None
+        self._parameters = None
+        if theirs:
+            raise RestoreFailed("; ".join(theirs))
+
+    @property
+    def _left(self) -> list[str]:
+        """The SQL that would undo all changes of this run."""
+        settings = self._settings.left if self._settings else []
+        return [*settings, *self._data.left]
+
+    def _opened(self) -> tuple[ConnectionParameters, SystemSettings]:
+        if self._settings is None:
+            raise TargetError("the target is not open; call open first")
+        return self._opened_at(), self._settings
+
+    def _find_service(self, session: Connection, system: str) -> Service | None:
+        """Where the spec names a host or a service, check that it is this server's."""
+        if not self._access.reaches_host:
+            return None
+        with as_target_error("looking for the server on its host"):
+            self._process = find_server_process(session, self._machine)
+        control = self._access.control
+        if control is None:
+            return None
+        control.refuse_other(self._machine, self._process)
+        if not self._access.allow_restart:
+            return None
+        return Service(self._opened_at(), self._machine, control, self._process, system=system)
+
+    def _opened_at(self) -> ConnectionParameters:
+        if self._parameters is None:
+            raise TargetError("the target is not open; call open first")
+        return self._parameters
+
+    def _apply(self, wanted: Mapping[str, str], *, restart: bool = False) -> list[str]:
+        with as_target_error("changing settings"):
+            return self._opened()[1].apply(wanted, restart=restart)
+
+    @property
+    def _data_directory(self) -> Path | None:
+        if self._seen is None:
+            self._seen = self.facts()
+        where = self._seen.data_directory
+        return Path(where) if where else None
+
+    @property
+    def _data_here(self) -> Path | None:
+        """The data directory, if its files are on this machine."""
+        where = self._data_directory
+        return where if self._seen is not None and self._seen.is_local else None
+
+    def _control_session(self) -> Connection:
+        """The control session, which holds the run lock; opened and locked again if it broke."""
+        parameters, _ = self._opened()
+        if self._control is not None:
+            with contextlib.suppress(psycopg.Error):
+                self._control.execute("SELECT")
+                return self._control
+            self._control.close()
+        self._control = connect(parameters)
+        run_lock.take(self._control)
+        return self._control

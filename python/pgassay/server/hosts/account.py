@@ -1,0 +1,188 @@
+"""The operating-system account that the server under test runs as.
+
+Enters: who we are, and PGASSAY_SERVER_USER. Leaves: an `Account` that runs commands in a clean
+environment. Never: runs Python as that account (our virtual environment may be closed to it), and
+never lets a terminal's Ctrl-C reach a server before we have restored it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pgassay.errors import SetupError, TargetError
+
+USER_VARIABLE = "PGASSAY_SERVER_USER"
+# What a server may legitimately take from its surroundings: an experiment with another memory
+# allocator or a private libc is chosen through these. Everything else is left behind.
+# Debian's pg_ctlcluster looks for its clusters where the last one says.
+KEPT_VARIABLES = ("PATH", "TZ", "LD_LIBRARY_PATH", "LD_PRELOAD", "PG_CLUSTER_CONF_ROOT")
+
+
+@dataclass(frozen=True)
+class Account:
+    """A user of this machine; `switches` is false for the user that runs pgassay."""
+
+    name: str
+    uid: int
+    gid: int
+    switches: bool
+    groups: tuple[int, ...] = ()
+    """Its further groups, where what it runs needs them; a server of our own needs none."""
+
+    def run(
+        self,
+        command: Sequence[str | Path],
+        *,
+        limit_s: float,
+        text: str | None = None,
+        libraries: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end; `text` is its standard input, its exit status is not judged.
+
+        With an `environment` it has that instead of a clean one.
+        """
+        if environment is None:
+            environment = clean_environment(os.environ, libraries)
+        identity: dict[str, Any] = {}
+        if self.switches:
+            identity = {"user": self.uid, "group": self.gid, "extra_groups": self.groups}
+        words = [str(word) for word in command]
+        try:
+            process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL if text is None else subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                cwd="/",
+                env=environment,
+                start_new_session=True,
+                **identity,
+            )
+        except PermissionError as error:
+            # Either the program is closed to the account or we may not become that account.
+            return subprocess.CompletedProcess(words, 126, "", f"{words[0]}: {error.strerror}")
+        except OSError as error:
+            return subprocess.CompletedProcess(words, 127, "", f"{words[0]}: {error.strerror}")
+        with closing_pipes(process):
+            try:
+                output, errors = process.communicate(text, timeout=limit_s)
+            except subprocess.TimeoutExpired:
+                end_group(process)
+                program = Path(words[0]).name
+                raise TargetError(f"`{program}` did not end within {limit_s:g} s") from None
+            except BaseException:
+                end_group(process)
+                raise
+        return subprocess.CompletedProcess(words, process.returncode, output, errors)
+
+    def require(
+        self,
+        command: Sequence[str | Path],
+        *,
+        limit_s: float,
+        text: str | None = None,
+        libraries: Path | None = None,
+    ) -> str:
+        """Run a command that must succeed; its standard output."""
+        result = self.run(command, limit_s=limit_s, text=text, libraries=libraries)
+        if result.returncode != 0:
+            raise TargetError(f"`{Path(str(command[0])).name}` failed: {last_line(result)}")
+        return result.stdout
+
+
+def server_account(environment: Mapping[str, str] = os.environ) -> Account:
+    """The user that runs pgassay or, for root, an unprivileged one: PostgreSQL refuses root."""
+    uid = os.geteuid()
+    if uid != 0:
+        return Account(name_of(uid), uid, os.getegid(), switches=False)
+    asked = environment.get(USER_VARIABLE)
+    for name in [asked] if asked else ["postgres", "nobody"]:
+        with contextlib.suppress(KeyError):
+            entry = pwd.getpwnam(name)
+            if entry.pw_uid == 0:
+                break
+            return Account(entry.pw_name, entry.pw_uid, entry.pw_gid, switches=True)
+    if asked:
+        raise SetupError(
+            f"{USER_VARIABLE}={asked} is not an unprivileged user of this machine; "
+            "name one that exists and is not root"
+        )
+    raise SetupError(
+        f"root cannot run PostgreSQL and this machine has neither postgres nor nobody; "
+        f"name an unprivileged user in {USER_VARIABLE}"
+    )
+
+
+def account_named(name: str) -> Account | None:
+    """The account that a run recorded; None where it is gone or may not be used."""
+    try:
+        entry = pwd.getpwnam(name)
+    except KeyError:
+        return None
+    own = os.geteuid()
+    if entry.pw_uid == own:
+        return Account(name, own, entry.pw_gid, switches=False)
+    if own == 0 and entry.pw_uid != 0:
+        return Account(name, entry.pw_uid, entry.pw_gid, switches=True)
+    return None
+
+
+def clean_environment(
+    environment: Mapping[str, str], libraries: Path | None = None
+) -> dict[str, str]:
+    """The environment of a server's programs: no PG* variable, messages in English."""
+    kept = {name: environment[name] for name in KEPT_VARIABLES if name in environment}
+    kept.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
+    if libraries is not None:
+        rest = kept.get("LD_LIBRARY_PATH")
+        kept["LD_LIBRARY_PATH"] = f"{libraries}:{rest}" if rest else str(libraries)
+    return kept | {"LC_ALL": "C", "LC_MESSAGES": "C", "LANGUAGE": "C"}
+
+
+@contextlib.contextmanager
+def closing_pipes(process: subprocess.Popen[str]) -> Iterator[None]:
+    """Close our ends of the pipes, also if a grandchild keeps the other ends open."""
+    try:
+        yield
+    finally:
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+
+def end_group(process: subprocess.Popen[str]) -> None:
+    """Kill a command with its children; a postmaster has left the group by then."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
+
+
+def last_line(result: subprocess.CompletedProcess[str]) -> str:
+    """The one line of a failed command worth showing."""
+    for text in (result.stderr, result.stdout):
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if lines:
+            return lines[-1]
+    return f"exit status {result.returncode}, without a word"
+
+
+def name_of(uid: int) -> str:
+    """The name of an account, or its number where it has none."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        # A container may run under a number that no file names.
+        return str(uid)

@@ -1,0 +1,165 @@
+"""The files behind a host's knobs: where they are, what they say, writing them.
+
+Enters: a host, a knob's name, the data directory whose disk is meant. Leaves: a `Knob`, its value,
+or a SettingRejected that names the knob and its allowed values. Never: remembers what was found.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgassay.errors import SettingRejected, TargetError
+from pgassay.server.hosts.block_devices import read_mounts
+from pgassay.server.hosts.host import Host, is_there
+from pgassay.server.hosts.local import HERE
+from pgassay.spec.reading.suggest import did_you_mean
+from pgassay.spec.server.host_knobs import BLOCK, HUGE, normal
+
+SYSCTL = Path("/proc/sys")
+HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage")
+BLOCK_DEVICES = Path("/sys/dev/block")
+_CHOSEN = re.compile(r"\[([^\]]+)\]")
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One knob of a host; `name` as users write it."""
+
+    name: str
+    path: Path
+    host: Host = HERE
+
+    def read(self) -> str:
+        """Its value as the kernel has it; of a list of words, the one in brackets."""
+        text = self._text()
+        chosen = _CHOSEN.search(text)
+        return chosen[1] if chosen else normal(text)
+
+    def words(self) -> tuple[str, ...]:
+        """The words it knows, where it lists them."""
+        text = self._text()
+        return tuple(text.replace("[", " ").replace("]", " ").split()) if "[" in text else ()
+
+    def check(self, value: str) -> None:
+        """Refuse what could not be written or read back. Changes nothing."""
+        words = self.words()
+        self.read()
+        if words and value not in words:
+            raise SettingRejected(
+                self.name,
+                f"{self.name} = {value}: {self.host.label} knows {', '.join(words)}",
+            )
+        try:
+            # Opened without a byte written, the kernel changes nothing.
+            self.host.check_writable(self.path)
+        except OSError as error:
+            raise SettingRejected(
+                self.name,
+                f"{self.name}: {self.path} may not be written ({error.strerror}); "
+                f"{_as_root(self.host)}, or leave the knob out",
+            ) from None
+
+    def write(self, value: str) -> None:
+        """Write the value with one call, as the kernel requires."""
+        try:
+            self.host.write(self.path, value)
+        except OSError as error:
+            words = self.words()
+            allowed = f"; it knows {', '.join(words)}" if words else ""
+            raise SettingRejected(
+                self.name,
+                f"{self.name} = {value}: the kernel refuses it: {error.strerror}{allowed} "
+                f"({self.path})",
+            ) from None
+
+    def _text(self) -> str:
+        try:
+            return self.host.read(self.path).decode("ascii", errors="replace")
+        except OSError as error:
+            raise SettingRejected(
+                self.name, f"{self.name}: {self.path} cannot be read ({error.strerror})"
+            ) from None
+
+
+def find_knob(name: str, data_directory: Path | None, host: Host = HERE) -> Knob:
+    """The knob of that name on a host."""
+    if name.startswith(BLOCK):
+        return _queue_knob(name, data_directory, host)
+    if name.startswith(HUGE):
+        knob = Knob(name, HUGE_PAGES / name.removeprefix(HUGE), host)
+        beside = HUGE
+    else:
+        knob = Knob(name, SYSCTL / name.replace(".", "/"), host)
+        beside = name.rpartition(".")[0] + "."
+    if not is_there(host, knob.path):
+        near = _near(name, knob.path.parent, beside, host)
+        raise SettingRejected(name, f"{name}: {host.label} has no {knob.path}{near}")
+    return knob
+
+
+def knob_at(path: str, name: str, host: Host = HERE) -> Knob:
+    """A knob named in a journal; only paths that can be knobs are accepted."""
+    allowed = (SYSCTL, HUGE_PAGES, Path("/sys/devices"), Path("/sys/block"))
+    if not any(Path(os.path.normpath(path)).is_relative_to(root) for root in allowed):
+        raise TargetError(f"{path} is not a knob of the host; the journal was edited")
+    return Knob(name, Path(path), host)
+
+
+def device_of(directory: Path, host: Host = HERE) -> Path:
+    """The disk that holds a directory, as its folder in /sys."""
+    number = host.facts(directory).device
+    major, minor = os.major(number), os.minor(number)
+    entry = BLOCK_DEVICES / f"{major}:{minor}"
+    if not is_there(host, entry):
+        # btrfs and the like have a number of their own; the mount table knows the device.
+        mounts = read_mounts(host)
+        source = next((one.source for one in mounts if one.number == f"{major}:{minor}"), "")
+        try:
+            number = host.facts(Path(source)).special if source.startswith("/dev/") else 0
+        except OSError:
+            number = 0
+        entry = BLOCK_DEVICES / f"{os.major(number)}:{os.minor(number)}"
+        if number == 0 or not is_there(host, entry):
+            raise TargetError(
+                f"{directory} lies on {source or 'a file system'} without a block device of its "
+                "own; put the data on a disk (PGASSAY_DATA), or leave out the knobs of block."
+            )
+    device = host.resolve(entry)
+    return device.parent if is_there(host, device / "partition") else device
+
+
+def _queue_knob(name: str, data_directory: Path | None, host: Host) -> Knob:
+    if data_directory is None:
+        raise SettingRejected(
+            name,
+            f"{name}: this user may not see where the server's data directory is; "
+            "GRANT pg_read_all_settings to it",
+        )
+    try:
+        queue = device_of(data_directory, host) / "queue"
+    except TargetError as error:
+        raise SettingRejected(name, f"{name}: {error}") from None
+    except OSError as error:
+        raise SettingRejected(name, f"{name}: {data_directory}: {error.strerror}") from None
+    knob = Knob(name, queue / name.removeprefix(BLOCK), host)
+    if not is_there(host, knob.path):
+        raise SettingRejected(
+            name, f"{name}: {queue.parent.name}, the disk of the data, has no {knob.path}"
+        )
+    return knob
+
+
+def _near(name: str, folder: Path, prefix: str, host: Host) -> str:
+    try:
+        return did_you_mean(name, (prefix + one for one in host.names(folder)), list_up_to=0)
+    except OSError:
+        return ""
+
+
+def _as_root(host: Host) -> str:
+    if host.name:
+        return "log in there as root, or give target.sudo = true"
+    return "run pgassay as root on the host itself"

@@ -1,0 +1,214 @@
+"""CPUs and niceness for threads and processes, given by inheritance and read back.
+
+Enters: the `[placement]` table, work that starts something. Leaves: what was started, placed from
+its first instruction on. Never: moves pgassay's own main thread.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pgassay.errors import SpecError, TargetError
+from pgassay.server.hosts.knob_files import SYSCTL
+from pgassay.server.protocol import NOTHING
+from pgassay.spec.server.placement import PlacementTable, as_list, cpus_in, node_in
+
+ONLINE = Path("/sys/devices/system/cpu/online")
+NODES = Path("/sys/devices/system/node")
+AUTOGROUP = "kernel.sched_autogroup_enabled"
+PARTS = ("server", "client", "sampler")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something runs; what is None is left to the kernel."""
+
+    cpus: frozenset[int] | None = None
+    nice: int | None = None
+
+    @property
+    def label(self) -> str:
+        cpus = [] if self.cpus is None else [f"CPUs {as_list(self.cpus)}"]
+        return ", ".join(cpus + ([] if self.nice is None else [f"nice {self.nice}"]))
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The places of one experiment, with warnings about them."""
+
+    server: Place | None = None
+    client: Place | None = None
+    sampler: Place | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def keeps_client_alone(self) -> bool:
+        """Whether the load has CPUs that the server has not."""
+        server, client = self.server, self.client
+        if not (server and client and server.cpus and client.cpus):
+            return False
+        return not server.cpus & client.cpus
+
+    def described(self) -> dict[str, str]:
+        """Part → its place, of those that have one."""
+        places = {part: getattr(self, part) for part in PARTS}
+        return {part: place.label for part, place in places.items() if place is not None}
+
+
+NOWHERE = Placement()
+
+
+def resolve_placement(table: PlacementTable, held: Mapping[str, str] = NOTHING) -> Placement:
+    """The table on this host; SpecError where it has no such CPU or may not place there.
+
+    `held` are knobs of the host that the experiment sets.
+    """
+    server, client, sampler = (_place(table, part) for part in PARTS)
+    warnings = []
+    if server and client and server.cpus and client.cpus and server.cpus & client.cpus:
+        warnings.append(
+            f"server and client share CPU {as_list(server.cpus & client.cpus)}: each slows the "
+            "other, which the result will show; give them CPUs of their own"
+        )
+    nice = any(place is not None and place.nice is not None for place in (server, client, sampler))
+    if nice and held.get(AUTOGROUP, _text(SYSCTL / AUTOGROUP.replace(".", "/"))) == "1":
+        warnings.append(
+            "niceness counts only among processes of one session while the host groups sessions; "
+            f'hold "{AUTOGROUP}" = 0 in [settings.host]'
+        )
+    return Placement(server, client, sampler, tuple(warnings))
+
+
+def run_in(place: Place | None, work: Callable[[], Result]) -> Result:
+    """Do work whose threads and processes are to live in `place`.
+
+    They inherit it from a thread that ends with the work, so nothing of theirs ever runs
+    elsewhere, and a niceness that could not be lowered again stays with them.
+    """
+    if place is None:
+        return work()
+    results: list[Result] = []
+    problems: list[BaseException] = []
+
+    def placed() -> None:
+        try:
+            _enter(place)
+            results.append(work())
+        except BaseException as error:
+            problems.append(error)  # raised again where the work was asked for
+
+    thread = threading.Thread(target=placed, name="pgassay-place", daemon=True)
+    thread.start()
+    interrupted: BaseException | None = None
+    while thread.is_alive():
+        try:
+            thread.join()
+        except BaseException as error:
+            interrupted = error  # half-started work must not be left
+    if interrupted is not None:
+        raise interrupted
+    if problems:
+        raise problems[0]
+    return results[0]
+
+
+def threads() -> set[int]:
+    """The threads of this process that are not Python's: those of the native module.
+
+    The name would not do: a thread sets it only once it runs.
+    """
+    ours = {thread.native_id for thread in threading.enumerate()}
+    return {int(path.name) for path in Path("/proc/self/task").iterdir()} - ours
+
+
+def confirm_place(what: str, place: Place | None, tasks: Collection[int]) -> dict[str, str]:
+    """Where tasks run, as /proc says; TargetError where that is not the place asked for."""
+    if place is None:
+        return {}
+    seen = [found for task in tasks if (found := _of_task(task)) is not None]
+    wanted_cpus = None if place.cpus is None else as_list(place.cpus)
+    for cpus, nice in seen:
+        if wanted_cpus not in (None, cpus) or place.nice not in (None, nice):
+            raise TargetError(
+                f"placement.{what}: asked for {place.label}, but it runs on CPUs {cpus}, "
+                f"nice {nice}; do cgroups of this host limit it?"
+            )
+    if not seen:
+        raise TargetError(f"placement.{what}: nothing of it is running, so it cannot be verified")
+    cpus, nice = seen[0]
+    return {"cpus": cpus, "nice": str(nice), "tasks": str(len(seen))}
+
+
+def _place(table: PlacementTable, part: str) -> Place | None:
+    listed: str | None = getattr(table, part)
+    nice: int | None = getattr(table, f"{part}_nice")
+    if listed is None and nice is None:
+        return None
+    cpus = None if listed is None else _cpus(listed, f"placement.{part}")
+    place = Place(cpus, nice)
+    try:
+        allowed = run_in(place, lambda: os.sched_getaffinity(0))
+    except OSError as error:
+        key = f"placement.{part}" if nice is None else f"placement.{part}_nice"
+        raise SpecError(
+            f"{place.label} is not allowed here ({error.strerror}); a negative niceness takes "
+            "root, and a cgroup may hold CPUs back",
+            key=key,
+        ) from None
+    if cpus is not None and allowed != cpus:
+        raise SpecError(
+            f"only CPUs {as_list(allowed)} of {listed} may be used here (cgroup); name others",
+            key=f"placement.{part}",
+        )
+    return place
+
+
+def _cpus(listed: str, key: str) -> frozenset[int]:
+    online = cpus_in(_text(ONLINE))
+    node = node_in(listed)
+    if node is None:
+        asked = cpus_in(listed)
+    else:
+        asked = cpus_in(_text(NODES / f"node{node}" / "cpulist"))
+        if not asked:
+            names = sorted(path.name[4:] for path in NODES.glob("node[0-9]*")) or ["none"]
+            raise SpecError(f"no CPUs in node {node}; this host has {', '.join(names)}", key=key)
+    missing = asked - online
+    if missing:
+        raise SpecError(
+            f"CPU {as_list(missing)} is not there; this host has {as_list(online)}", key=key
+        )
+    return asked
+
+
+def _enter(place: Place) -> None:
+    """Place the calling thread: Linux keeps CPUs and niceness per thread."""
+    own = threading.get_native_id()
+    if place.cpus is not None:
+        os.sched_setaffinity(own, place.cpus)
+    if place.nice is not None:
+        os.setpriority(os.PRIO_PROCESS, own, place.nice)
+
+
+def _of_task(task: int) -> tuple[str, int] | None:
+    """CPUs and niceness of a thread or process; None where it has ended."""
+    try:
+        status = Path(f"/proc/{task}/status").read_text()
+        nice = os.getpriority(os.PRIO_PROCESS, task)
+    except OSError:
+        return None
+    cpus = next(line for line in status.splitlines() if line.startswith("Cpus_allowed_list:"))
+    return cpus.partition(":")[2].strip(), nice
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""

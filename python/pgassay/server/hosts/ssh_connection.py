@@ -1,0 +1,274 @@
+"""One ssh connection to a host, shared by everything that is asked of it.
+
+Enters: a host as ssh knows it. Leaves: programs started over there, one connection for all, gone
+when it is closed and also when we are killed. Never: asks for a password or accepts a host key:
+both are the user's own configuration's affair.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pgassay.errors import SetupError
+from pgassay.server.hosts.host import HostUnreachable
+
+CONFIG_VARIABLE = "PGASSAY_SSH_CONFIG"
+PREFIX = "pgassay-ssh-"
+CONNECT_LIMIT_S = 15
+ANSWER_LIMIT_S = 60.0
+"""For a word that comes at once where a login works: a shell may hang on a file system over there,
+and the connection stays alive all the same."""
+END_LIMIT_S = 3.0
+LOST = 255
+"""ssh's own exit status where the connection is at fault."""
+LONGEST_DIRECTORY = 60
+"""A socket's path has 104 bytes or so, and ssh puts 19 behind the name it is given."""
+
+# What must not be taken from the user's configuration: it would add to the connection's purpose.
+_ALWAYS = {
+    "BatchMode": "yes",
+    "ClearAllForwardings": "yes",
+    "ConnectTimeout": str(CONNECT_LIMIT_S),
+    "ControlPersist": "no",
+    "ForkAfterAuthentication": "no",
+    "ForwardAgent": "no",
+    "ForwardX11": "no",
+    "LogLevel": "ERROR",
+    "PermitLocalCommand": "no",
+    "RemoteCommand": "none",
+    "RequestTTY": "no",
+    "ServerAliveCountMax": "3",
+    "ServerAliveInterval": "5",
+    "StdinNull": "no",
+}
+_CONNECTED = "pgassay-connected"
+# Its session ends when our end of its input does, and with it the connection.
+_GREETING = f"echo {_CONNECTED} $(id -u); exec cat >/dev/null"
+_HINTS = (
+    (
+        r"Host key verification failed|REMOTE HOST IDENTIFICATION",
+        "run `ssh {name}` once yourself and accept its key",
+    ),
+    (
+        r"Permission denied|Too many authentication",
+        "ssh {name} must work without a password: load the key into ssh-agent, or name it in"
+        " ~/.ssh/config",
+    ),
+    (r"Could not resolve", "is {name} spelled as in ~/.ssh/config?"),
+    (r"Connection refused|timed out|No route|unreachable", "does `ssh {name}` work in a shell?"),
+    (r"Bad owner or permissions|configuration option", "mend ~/.ssh/config"),
+)
+
+
+class SshConnection:
+    """The connection to one host; made again if it was lost between two commands."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.uid = -1
+        """Who we are over there; known once connected."""
+        self._directory: Path | None = None
+        self._held = -1
+        self._master: subprocess.Popen[str] | None = None
+        self._connecting = threading.Lock()
+
+    def start(self, command: str) -> subprocess.Popen[bytes]:
+        """Start a shell command over there, with pipes; HostUnreachable where nobody answers."""
+        return _spawn(self.command(command), stderr=subprocess.PIPE)
+
+    def command(self, command: str) -> list[str]:
+        """The words of a program here that runs a shell command over there.
+
+        They stay good when the connection is made anew.
+        """
+        with self._connecting:
+            self._connect()
+        # If the shared connection has just been lost, this client must not open another.
+        words = self._words({"ControlMaster": "no", "ProxyCommand": "false"})
+        return [*words, "--", self.name, command]
+
+    def lost(self, status: int) -> bool:
+        """Whether a client's exit status means that the connection is gone."""
+        master = self._master
+        if status != LOST or master is None:
+            return status == LOST
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            master.wait(timeout=2.0)
+        return master.poll() is not None
+
+    @contextlib.contextmanager
+    def answering(self, process: subprocess.Popen[Any]) -> Iterator[None]:
+        """Around the reading of a first word; HostUnreachable, with the program ended, where none
+        came in time."""
+        over = threading.Event()
+
+        def end() -> None:
+            over.set()
+            process.kill()
+
+        limit_s = ANSWER_LIMIT_S
+        timer = threading.Timer(limit_s, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+        if over.is_set():
+            raise HostUnreachable(
+                f"ssh {self.name}: no shell there has answered within {limit_s:g} s; does"
+                f" `ssh {self.name} true` end in a shell? A login hangs where its home is on a file"
+                " system that is gone"
+            )
+
+    def unreachable(self, words: str) -> HostUnreachable:
+        """The error for a failed ssh, one line with its fix."""
+        lines = [line.strip() for line in words.splitlines() if line.strip(" @\r")]
+        telling = [line for line in lines if any(re.search(p, line) for p, _ in _HINTS)]
+        reason = (telling or lines or ["the connection was lost"])[-1]
+        hints = (hint for pattern, hint in _HINTS if re.search(pattern, words))
+        hint = next(hints, "does `ssh {name}` work in a shell?").format(name=self.name)
+        return HostUnreachable(f"ssh {self.name}: {reason}; {hint}")
+
+    def close(self) -> None:
+        """End the connection and remove its directory; may be called twice."""
+        with self._connecting:
+            master, self._master = self._master, None
+            if master is not None:
+                _end(master)
+            if self._directory is not None:
+                shutil.rmtree(self._directory, ignore_errors=True)
+                os.close(self._held)
+                self._directory = None
+
+    def _connect(self) -> None:
+        if self._master is not None and self._master.poll() is None:
+            return
+        if self._directory is None:
+            self._directory, self._held = _private_directory()
+        if self._master is not None:
+            _end(self._master)
+        self._master = None
+        (self._directory / "c").unlink(missing_ok=True)
+        errors = self._directory / "errors"
+        with errors.open("w") as file:
+            words = self._words({"ControlMaster": "yes"})
+            master = _spawn_text([*words, "--", self.name, _GREETING], file.fileno())
+        try:
+            self.uid = self._greeted(master, errors)
+        except BaseException:
+            _end(master)
+            raise
+        self._master = master
+
+    def _greeted(self, master: subprocess.Popen[str], errors: Path) -> int:
+        """Wait for the first line; a login script may say something before it."""
+        assert master.stdout is not None  # noqa: S101 (a pipe was asked for)
+        with self.answering(master):
+            for line in master.stdout:
+                if line.startswith(_CONNECTED):
+                    return int(line.split()[1])
+        raise self.unreachable(errors.read_text("utf-8", errors="replace"))
+
+    def _words(self, options: dict[str, str]) -> list[str]:
+        program = shutil.which("ssh")
+        if program is None:
+            raise SetupError("a host over ssh needs the program ssh; install openssh-client")
+        config = os.environ.get(CONFIG_VARIABLE)
+        chosen = _ALWAYS | options | {"ControlPath": str(self._directory_now() / "c")}
+        return [
+            program,
+            *(["-F", config] if config else []),
+            *(word for name, value in chosen.items() for word in ("-o", f"{name}={value}")),
+        ]
+
+    def _directory_now(self) -> Path:
+        if self._directory is None:
+            raise HostUnreachable(f"ssh {self.name}: not connected")
+        return self._directory
+
+
+def quoted(words: Sequence[str | Path]) -> str:
+    """Words as one line for a POSIX shell, each word one word."""
+    return shlex.join(str(word) for word in words)
+
+
+def _spawn(words: list[str], stderr: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        words,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        start_new_session=True,  # a terminal's Ctrl-C must not end it before we have restored
+    )
+
+
+def _spawn_text(words: list[str], stderr: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        words,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Wait briefly for ssh to end, then kill it."""
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+    try:
+        process.wait(timeout=END_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def _private_directory() -> tuple[Path, int]:
+    """A directory for the connection's socket, locked while this process lives; unlocked ones of
+    earlier processes are removed."""
+    own = os.environ.get("XDG_RUNTIME_DIR", "")
+    places = [Path(own)] if own else []
+    places += [Path(tempfile.gettempdir()), Path("/tmp")]  # noqa: S108 (mkdtemp makes the name)
+    base = next(
+        place
+        for place in places
+        if len(os.fsencode(place)) <= LONGEST_DIRECTORY and os.access(place, os.W_OK | os.X_OK)
+    )
+    for left in base.glob(f"{PREFIX}*"):
+        _remove_if_dead(left)
+    directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
+    held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    return directory, held
+
+
+def _remove_if_dead(directory: Path) -> None:
+    try:
+        held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        if os.fstat(held).st_uid == os.geteuid():
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(directory, ignore_errors=True)
+    except OSError:
+        pass  # its run is alive
+    finally:
+        os.close(held)

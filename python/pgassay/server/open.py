@@ -1,0 +1,128 @@
+"""Makes the target that a spec's `[target]` table describes.
+
+Enters: the table's values, and those of a factor of servers. Leaves: a `Target`, not yet open.
+Never: starts or reaches a server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from pathlib import Path
+from typing import LiteralString
+
+from pgassay.errors import SetupError
+from pgassay.server.copied.origin import ServerCopy, copies_of
+from pgassay.server.existing.access import SQL_ONLY, Access
+from pgassay.server.existing.target import ExistingTarget
+from pgassay.server.hosts.knobs import HostKnobs
+from pgassay.server.hosts.placement import Place
+from pgassay.server.owned.installation import embedded_installation, installation_at
+from pgassay.server.owned.origin import DataOrigin, NewCluster
+from pgassay.server.owned.several_targets import SeveralTargets
+from pgassay.server.owned.target import OwnedTarget
+from pgassay.server.protocol import NOTHING, Journal, Target, Testbed
+from pgassay.spec.server.reset import EXISTING_RULE, OWNED_RULE, ResetRule
+
+COPIED: LiteralString = "copied"
+
+
+def make_target(
+    *,
+    version: int | None,
+    bin: Path | None,  # noqa: A002 (the key users write)
+    dsn: str | None,
+    allow_changes: bool,
+    accept: Collection[str] = (),
+    journal: Journal,
+    place: Place | None = None,
+    access: Access = SQL_ONLY,
+    rule: ResetRule | None = None,
+    copy: ServerCopy | None = None,
+) -> Target:
+    """The embedded server, that of a bin directory, a copy of an existing one, or that itself.
+
+    `place` is for an owned server, `access` for the host of an existing one; `rule` is what every
+    reset does, the standard of the server's kind where it is None.
+    """
+    if copy is not None:
+        return OwnedTarget(copy, journal, kind=COPIED, place=place, rule=rule or OWNED_RULE)
+    if dsn is not None:
+        if (bin is not None and access.control is None) or version is not None:
+            raise SetupError("target: dsn names an existing server; leave out bin and version")
+        return ExistingTarget(
+            dsn,
+            journal,
+            allow_changes=allow_changes,
+            accept=accept,
+            access=access,
+            rule=rule or EXISTING_RULE,
+        )
+    origin, kind = _origin(bin if bin is not None else version, version)
+    return OwnedTarget(origin, journal, kind=kind, place=place, rule=rule or OWNED_RULE)
+
+
+def make_copy(
+    dsn: str,
+    bin_directory: Path | None,
+    *,
+    accept: Collection[str] = (),
+    servers: int = 1,
+    schema_variants: int = 0,
+    overrides: Mapping[str, str] = NOTHING,
+) -> ServerCopy:
+    """The data of an existing server for that many owned ones.
+
+    Several have the same data: one base backup is kept, and each starts from a copy of it.
+    `overrides` are settings of the experiment, in force from the first start on.
+    """
+    return ServerCopy(
+        dsn,
+        accept=accept,
+        bin_directory=bin_directory,
+        copies=copies_of(servers, schema_variants),
+        shared=servers > 1,
+        overrides=overrides,
+    )
+
+
+def make_several(
+    servers: Mapping[str, int | Path | ServerCopy | None],
+    *,
+    journal: Journal,
+    place: Place | None = None,
+    rule: ResetRule = OWNED_RULE,
+    first: Testbed | None = None,
+    side_by_side: bool = False,
+) -> Target:
+    """One owned server for each name: an embedded version, a bin directory, or a copy.
+
+    `first` is the testbed that is opened first; `side_by_side` leaves all servers up.
+    """
+    host = HostKnobs(journal)  # of all of them: they are on one host, and one alone has its lock
+    makers: dict[str, Callable[[], OwnedTarget]] = {}
+    kinds: set[LiteralString] = set()
+    for name, server in servers.items():
+        origin, kind = _origin(server)
+        kinds.add(kind)
+        makers[name] = partial(
+            OwnedTarget, origin, journal, kind=kind, place=place, host=host, rule=rule
+        )
+    whole: LiteralString = next(iter(kinds)) if len(kinds) == 1 else "local"
+    return SeveralTargets(makers, whole, first=first, side_by_side=side_by_side)
+
+
+def _origin(
+    server: int | Path | ServerCopy | None, version: int | None = None
+) -> tuple[DataOrigin, LiteralString]:
+    if isinstance(server, ServerCopy):
+        return server, COPIED
+    if not isinstance(server, Path):
+        return NewCluster(embedded_installation(server)), "embedded"
+    installation = installation_at(server)
+    if version is not None and installation.major != version:
+        raise SetupError(
+            f"target: {installation.bin_directory} is PostgreSQL {installation.version}, not "
+            f"{version}; leave out target.version, or give the bin directory of {version}"
+        )
+    return NewCluster(installation), "local"

@@ -1,0 +1,177 @@
+"""One owned cluster: made, configured, started, frozen and thawed.
+
+Enters: an installation, an account, a workspace. Leaves: a server that listens on one socket.
+Never: listens on the network by itself, never writes a file as root, never turns fsync off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgassay.errors import TargetError
+from pgassay.server.hosts.account import last_line
+from pgassay.server.hosts.placement import Place, confirm_place, run_in
+from pgassay.server.owned.installation import Installation
+from pgassay.server.owned.postmaster import START_LIMIT_S, end_servers, failure, start, working_in
+from pgassay.server.owned.workspace import Workspace, free_bytes
+from pgassay.server.protocol import ConnectionParameters
+from pgassay.server.settings.auto_conf import quoted
+
+SUPERUSER = "postgres"
+DATABASE = "bench"
+PORT = 5432
+INITDB_LIMIT_S = 180.0
+COPY_LIMIT_S = 6 * 3600.0
+STOP_LIMIT_S = 300.0
+BASE_FILE = "pgassay.conf"
+
+
+@dataclass
+class Cluster:
+    """A data directory and the server on it."""
+
+    installation: Installation
+    workspace: Workspace
+    place: Place | None = None
+    """Processors and priority of the postmaster; its children inherit them."""
+
+    def create(self) -> None:
+        """Replace the data directory by a new one from initdb, with the settings pgassay needs."""
+        self._remove(self._data)
+        # C and not the machine's locale: the same order of text, at the same cost, everywhere
+        # and in every version.
+        command: list[str | Path] = [self.installation.program("initdb"), "-D", self._data]
+        command += ["-U", SUPERUSER, "--auth-local=trust", "--auth-host=reject"]
+        # Not synced here: the first checkpoint and `freeze` see to it.
+        command += ["--encoding=UTF8", "--locale=C", "--no-sync"]
+        result = self.workspace.account.run(
+            command, limit_s=INITDB_LIMIT_S, libraries=self.installation.libraries
+        )
+        if result.returncode != 0:
+            reason, _ = failure(result.stderr)
+            raise TargetError(f"initdb failed: {reason or last_line(result)}")
+        self._write(self._data / BASE_FILE, base_configuration(self.workspace.socket_directory))
+        self._append(self._data / "postgresql.conf", f"include = '{BASE_FILE}'\n")
+
+    def take_over(self, settings: Mapping[str, str]) -> None:
+        """Replace the configuration files in a data directory that was copied from another server.
+
+        `settings` are those of the other server; what pgassay needs overrides them. Subscriptions
+        stay idle: their publisher would take the copy for the subscriber that it knows.
+        """
+        carried = "".join(f"{name} = {quoted(value)}\n" for name, value in settings.items())
+        ours = base_configuration(self.workspace.socket_directory)
+        files = {
+            "postgresql.conf": f"{carried}include = '{BASE_FILE}'\n",
+            BASE_FILE: f"{ours}max_logical_replication_workers = 0\n",
+            "postgresql.auto.conf": "",
+            "pg_hba.conf": "local all all trust\n",
+            "pg_ident.conf": "",
+        }
+        for name, text in files.items():
+            self._write(self._data / name, text)
+
+    def configure(self, settings: Mapping[str, str]) -> None:
+        """Write settings as ALTER SYSTEM does; they take effect at the next start or reload."""
+        lines = [f"{name} = {quoted(value)}\n" for name, value in settings.items()]
+        self._write(self._data / "postgresql.auto.conf", "".join(lines))
+
+    def start(self, limit_s: int = START_LIMIT_S) -> None:
+        space = self.workspace
+        # A killed postmaster that was not reaped still counts as alive to who reads the lock file.
+        for left in space.socket_directory.glob(".s.PGSQL.*"):
+            left.unlink(missing_ok=True)
+        run_in(
+            self.place,
+            lambda: start(self.installation, space.account, self._data, space.log_file, limit_s),
+        )
+
+    def placed(self) -> dict[str, str]:
+        """Where the server's processes run, confirmed to be the place asked for."""
+        return confirm_place("server", self.place, working_in(self._data)) if self.place else {}
+
+    def stop(self, *, gently: bool) -> None:
+        """Stop with a shutdown checkpoint, or at once where the data will be replaced anyway."""
+        end_servers(self._data, gentle_s=STOP_LIMIT_S if gently else 0.0)
+
+    def freeze(self, number: int = 0) -> None:
+        """Copy the stopped server's data directory to a snapshot; number 0 is as built."""
+        self._remove(self.workspace.snapshot(number))
+        self._copy(self._data, self.workspace.snapshot(number))
+
+    def thaw(self, number: int = 0) -> None:
+        """Replace the data directory by a copy of a snapshot; the server is down."""
+        self._remove(self._data)
+        self._copy(self.workspace.snapshot(number), self._data)
+
+    def discard(self) -> None:
+        """Remove the data directory, where a snapshot will be put back; the server is down."""
+        self._remove(self._data)
+
+    def refusal(self, name: str, value: str) -> str | None:
+        """Why the server would not start with a value, as far as that is known without a start."""
+        command: list[str | Path] = [self.installation.program("postgres"), "-D", self._data]
+        command += ["-c", f"{name}={value}", "-C", name]
+        result = self.workspace.account.run(
+            command, limit_s=30, libraries=self.installation.libraries
+        )
+        if result.returncode == 0:
+            return None
+        reason, _ = failure(result.stderr)
+        return reason or last_line(result)
+
+    def parameters(self, dbname: str = DATABASE) -> ConnectionParameters:
+        host = str(self.workspace.socket_directory)
+        return ConnectionParameters(host, PORT, SUPERUSER, dbname, sslmode="disable")
+
+    @property
+    def _data(self) -> Path:
+        return self.workspace.data
+
+    def _copy(self, source: Path, destination: Path) -> None:
+        account = self.workspace.account
+        command: list[str | Path] = ["cp", "-a", "--reflink=auto", source, destination]
+        result = account.run(command, limit_s=COPY_LIMIT_S)
+        if result.returncode != 0:
+            free = free_bytes(self.workspace.directory) / 2**30
+            raise TargetError(
+                f"{source} could not be copied: {last_line(result)} ({free:.1f} GB free; "
+                "a snapshot needs as much room as the data; PGASSAY_DATA names another disk)"
+            )
+        # The copy's write-back would otherwise fall into the trial.
+        # Of the whole file system: that is one journal commit, where thousands of fsync are many.
+        account.require(["sync", "-f", destination], limit_s=COPY_LIMIT_S)
+
+    def _remove(self, directory: Path) -> None:
+        self.workspace.account.require(["rm", "-rf", directory], limit_s=COPY_LIMIT_S)
+
+    def _write(self, path: Path, text: str) -> None:
+        self.workspace.account.require(["tee", path], text=text, limit_s=60)
+
+    def _append(self, path: Path, text: str) -> None:
+        self.workspace.account.require(["tee", "-a", path], text=text, limit_s=60)
+
+
+def base_configuration(socket_directory: Path) -> str:
+    """Settings of every owned server; those of the experiment override them."""
+    listed = '"' + str(socket_directory).replace('"', '""') + '"'
+    settings = {
+        "listen_addresses": "",
+        "unix_socket_directories": listed,
+        "port": str(PORT),
+        "cluster_name": "pgassay",
+        "compute_query_id": "on",
+        "log_destination": "stderr",
+        "logging_collector": "off",
+        "log_checkpoints": "on",
+        # Epoch with milliseconds: the reader of the log needs no time zone. Errors come with their
+        # SQLSTATE; after %q comes what only lines of a session have.
+        "log_line_prefix": "%n [%p] %e %b %q%u@%d ",
+        # Rare beside the load, and what explains a trial: a line for each.
+        "log_autovacuum_min_duration": "0",
+        "log_lock_waits": "on",
+        "lc_messages": "C",
+    }
+    return "".join(f"{name} = {quoted(value)}\n" for name, value in settings.items())

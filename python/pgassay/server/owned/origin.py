@@ -1,0 +1,95 @@
+"""Where the data directory of an owned server comes from.
+
+Enters: an installation. Leaves: the `DataOrigin` protocol, and `NewCluster`: an empty cluster made
+by initdb.
+Never: starts a server; `OwnedTarget` does, between `make` and `complete`.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from psycopg import sql
+
+from pgassay.errors import TargetError
+from pgassay.server.connection.session import as_target_error, connect
+from pgassay.server.owned.cluster import DATABASE, Cluster
+from pgassay.server.owned.installation import Installation
+from pgassay.server.protocol import Connection, ConnectionParameters
+from pgassay.server.statements import statement
+
+
+class DataOrigin(Protocol):
+    """How a data directory is made, and how sessions reach the server on it."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Caveats of the data, known after `complete`."""
+        ...
+
+    def installation(self) -> Installation:
+        """The programs that run the server."""
+        ...
+
+    def make(self, cluster: Cluster) -> None:
+        """Make the data directory with its configuration; the server is down."""
+        ...
+
+    def complete(self, cluster: Cluster) -> None:
+        """Make, on the server's first start, what the workload is built in."""
+        ...
+
+    def for_load(self, cluster: Cluster) -> ConnectionParameters:
+        """How the load, the samplers and the building of the data connect."""
+        ...
+
+    def for_control(self, cluster: Cluster) -> ConnectionParameters:
+        """How a superuser connects to the same database."""
+        ...
+
+    def vacuum(self, session: Connection) -> None:
+        """VACUUM (FREEZE, ANALYZE) what the workload has built."""
+        ...
+
+
+class NewCluster:
+    """An empty cluster with one database."""
+
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, installation: Installation) -> None:
+        self._installation = installation
+
+    def installation(self) -> Installation:
+        return self._installation
+
+    def make(self, cluster: Cluster) -> None:
+        cluster.create()
+
+    def complete(self, cluster: Cluster) -> None:
+        name = sql.Identifier(DATABASE)
+        with (
+            as_target_error("making the database"),
+            connect(cluster.parameters("postgres"), statement_limit_s=0) as session,
+        ):
+            session.execute(sql.SQL("CREATE DATABASE {}").format(name))
+
+    def for_load(self, cluster: Cluster) -> ConnectionParameters:
+        return cluster.parameters()
+
+    def for_control(self, cluster: Cluster) -> ConnectionParameters:
+        return cluster.parameters()
+
+    def vacuum(self, session: Connection) -> None:
+        refuse_tablespaces(session)
+        session.execute("VACUUM (FREEZE, ANALYZE)")
+
+
+def refuse_tablespaces(session: Connection) -> None:
+    """Refuse data that a copy of the data directory would share instead of freeze."""
+    row = session.execute(statement("existing/tablespaces_outside")).fetchone()
+    if row is not None:
+        raise TargetError(
+            f"the workload made the tablespace {row[0]} outside the data directory, which a "
+            "snapshot cannot freeze; use allow_in_place_tablespaces and LOCATION ''"
+        )

@@ -1,0 +1,135 @@
+"""Several owned servers as one target: one per version or build and dataset, or one per arm.
+
+Enters: for each server's name, how to make it. Leaves: a `Target` whose calls go to the server that
+`choose` named last. Never: lets two of them run at once, unless it was made for servers that run
+side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import LiteralString
+
+from pgassay.errors import SettingRejected, TargetError
+from pgassay.server.hosts.host import Host
+from pgassay.server.hosts.local import HERE
+from pgassay.server.owned.target import OwnedTarget
+from pgassay.server.protocol import (
+    NOTHING,
+    Connection,
+    ConnectionParameters,
+    ResetReport,
+    SchemaVariant,
+    ServerFacts,
+    Testbed,
+)
+from pgassay.server.undo.undoing import undo_each
+
+
+class SeveralTargets:
+    """As many owned servers as an experiment has versions times datasets, or arms."""
+
+    def __init__(
+        self,
+        makers: Mapping[str, Callable[[], OwnedTarget]],
+        kind: LiteralString,
+        *,
+        first: Testbed | None = None,
+        side_by_side: bool = False,
+    ) -> None:
+        """`first` is opened first; `side_by_side` leaves servers up when another is chosen."""
+        self.kind = kind
+        self._makers = makers
+        self._side_by_side = side_by_side
+        self._made: dict[tuple[str, str, str], OwnedTarget] = {}
+        self._running: OwnedTarget | None = None
+        self._testbed = first or Testbed(next(iter(makers)))
+
+    def open(self) -> ServerFacts:
+        return self.choose(self._testbed)
+
+    def choose(self, testbed: Testbed) -> ServerFacts:
+        key = (testbed.server, testbed.data, testbed.arm)
+        if self._running is not None and self._running is not self._made.get(key):
+            if not self._side_by_side:
+                self._running.park()
+            self._running = None
+        self._testbed = testbed
+        if key not in self._made:
+            # Noted before it is opened: one that fails half-way is closed with the others.
+            self._made[key] = self._makers[testbed.server]()
+            self._made[key].open()
+        self._running = self._made[key]
+        return self._running.choose(testbed)
+
+    def server_of(self, testbed: Testbed) -> OwnedTarget:
+        """The target of one testbed alone; a later `choose` does not change it."""
+        self.choose(testbed)
+        return self._chosen
+
+    def vary(self, variant: SchemaVariant) -> None:
+        self._chosen.vary(variant)
+
+    def prepare(
+        self,
+        build: Callable[[Connection], None],
+        held: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+    ) -> None:
+        self._chosen.prepare(build, held, host)
+
+    def check_settings(self, settings: Mapping[str, str]) -> None:
+        try:
+            self._chosen.check_settings(settings)
+        except SettingRejected as error:
+            if len(self._makers) == 1:
+                raise
+            raise SettingRejected(
+                error.setting, f"on the server {self._testbed.server}: {error}"
+            ) from error
+
+    def check_host(self, knobs: Mapping[str, str]) -> None:
+        self._chosen.check_host(knobs)
+
+    def reset(
+        self,
+        settings: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+        *,
+        restart: bool | None = None,
+    ) -> ResetReport:
+        return self._chosen.reset(settings, host, restart=restart)
+
+    def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
+        self._chosen.announce(settings)
+
+    def host(self) -> Host:
+        return HERE
+
+    def host_as_found(self) -> Mapping[str, str]:
+        return self._chosen.host_as_found()
+
+    def parameters(self) -> ConnectionParameters:
+        return self._chosen.parameters()
+
+    def connect(self) -> Connection:
+        return self._chosen.connect()
+
+    def facts(self) -> ServerFacts:
+        return self._chosen.facts()
+
+    def close(self) -> None:
+        self._running = None
+        undo_each(*(partial(self._close_one, key) for key in [*self._made]))
+
+    def _close_one(self, key: tuple[str, str, str]) -> None:
+        self._made[key].close()
+        # One that could not be closed is kept for another attempt.
+        del self._made[key]
+
+    @property
+    def _chosen(self) -> OwnedTarget:
+        if self._running is None:
+            raise TargetError("the target is not open; call open first")
+        return self._running

@@ -1,0 +1,335 @@
+"""The target on a server of pgassay's own.
+
+Enters: where its data come from, settings, a function that builds the workload's data. Leaves: for
+every trial what the reset rule asks for; as a rule the same data directory, put back from a frozen
+copy, under a freshly started server.
+Never: touches another server; everything it makes is in one directory, gone after `close`.
+"""
+
+from __future__ import annotations
+
+import shlex
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import LiteralString
+
+from pgassay.errors import RestoreFailed, SettingRejected, TargetError
+from pgassay.server.connection.session import as_target_error, connect, version_text
+from pgassay.server.data.caches import caveat, cool, install_prewarm
+from pgassay.server.data.reset import Phases, RestartFactors, settle_owned, vacuum
+from pgassay.server.hosts.account import server_account
+from pgassay.server.hosts.host import Host
+from pgassay.server.hosts.knobs import HostKnobs, sweep_host
+from pgassay.server.hosts.local import HERE
+from pgassay.server.hosts.placement import Place
+from pgassay.server.owned.cluster import Cluster
+from pgassay.server.owned.origin import DataOrigin
+from pgassay.server.owned.postmaster import end_servers
+from pgassay.server.owned.readable_copy import runnable_by
+from pgassay.server.owned.settings_in_force import SettingsInForce
+from pgassay.server.owned.snapshots import AS_BUILT, Snapshots
+from pgassay.server.owned.workspace import (
+    aside_of,
+    base_directory,
+    make_workspace,
+    new_name,
+    sweep,
+)
+from pgassay.server.protocol import (
+    NOTHING,
+    Change,
+    Connection,
+    ConnectionParameters,
+    Journal,
+    ResetLevel,
+    ResetReport,
+    SchemaVariant,
+    ServerFacts,
+    Setting,
+    Testbed,
+)
+from pgassay.server.settings.values import check_value, read_settings, show
+from pgassay.server.undo.undoing import undo_each
+from pgassay.spec.server.reset import OWNED_RULE, STARTS, Caches, ResetRule
+from pgassay.spec.settings.catalogue import CANNOT_VARY
+
+CLOSE_GENTLE_S = 10.0
+VACUUMS = frozenset({ResetLevel.RESTART, ResetLevel.VACUUM})
+
+
+class OwnedTarget:
+    """A server that is started for one run and removed after it."""
+
+    kind: LiteralString
+
+    def __init__(
+        self,
+        origin: DataOrigin,
+        journal: Journal,
+        *,
+        kind: LiteralString = "local",
+        place: Place | None = None,
+        host: HostKnobs | None = None,
+        rule: ResetRule = OWNED_RULE,
+    ) -> None:
+        self.kind = kind
+        self._origin = origin
+        self._rule = rule
+        self._restarts = RestartFactors()
+        self._place = place
+        self._journal = journal
+        self._cluster: Cluster | None = None
+        self._in_force: SettingsInForce | None = None
+        self._made: Change | None = None
+        self._host = host or HostKnobs(journal)
+        self._held: dict[str, str] = {}
+        self._held_host: dict[str, str] = {}
+        self._built = False
+        self._ready = False
+        self._facts: ServerFacts | None = None
+        self._snapshots = Snapshots()
+        """Where there is one, the data directory may be lost at any time."""
+        self._chosen = AS_BUILT
+        self._caveats: tuple[str, ...] = ()
+        """Of the data; reported with the first reset."""
+
+    def open(self) -> ServerFacts:
+        account = server_account()
+        base = base_directory(account)
+        sweep(base)
+        sweep_host()
+        installation = runnable_by(self._origin.installation(), account)
+        name = new_name()
+        directory = base / name
+        remains = [directory, f"{directory}.owner", aside_of(directory)]
+        change = Change(
+            id=uuid.uuid4().hex,
+            what=f"directory of an owned server: {directory}",
+            do=shlex.join(["mkdir", str(directory)]),
+            undo=shlex.join(["rm", "-rf", *map(str, remains)]),
+        )
+        self._made = change
+        self._journal.record(change)
+        cluster = Cluster(installation, make_workspace(account, base, name), self._place)
+        self._cluster = cluster
+        self._in_force = SettingsInForce(
+            cluster,
+            self.connect,
+            may_lose_data=lambda: bool(self._snapshots),
+            thaw=lambda: self._snapshots.thaw(cluster, self._chosen),
+        )
+        self._make_cluster()
+        self._facts = self.facts()
+        return self._facts
+
+    def choose(self, testbed: Testbed) -> ServerFacts:
+        self._opened()
+        if self._snapshots and testbed.schema not in self._snapshots:
+            raise TargetError(f"{testbed.schema}: this variant of the data was not made")
+        self._chosen = testbed.schema
+        if self._facts is None:
+            self._facts = self.facts()
+        return self._facts
+
+    def park(self) -> None:
+        """Stop the server, so that another one has the machine; a reset starts it again."""
+        cluster = self._opened()
+        cluster.stop(gently=not self._snapshots)
+        if self._snapshots:
+            cluster.discard()
+
+    def vary(self, variant: SchemaVariant) -> None:
+        cluster = self._opened()
+        if not self._snapshots:
+            raise TargetError("vary before prepare: there is no data to vary")
+        self._snapshots.refuse_without_room(cluster)
+        self._chosen = AS_BUILT
+        cluster.stop(gently=False)
+        self._snapshots.thaw(cluster)
+        self._settings().start(self._held, {})
+        with connect(self.parameters(), statement_limit_s=0) as session:
+            for what, statements in variant.parts.items():
+                with as_target_error(what):
+                    session.execute(statements.encode(), prepare=False)
+        self._settle()
+        cluster.stop(gently=True)
+        self._snapshots.freeze(cluster, variant.name)
+
+    def prepare(
+        self,
+        build: Callable[[Connection], None],
+        held: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+    ) -> None:
+        cluster = self._opened()
+        self.check_settings(held)
+        if self._built:
+            # Another workload must not find the roles, settings or WAL of the one before.
+            self._ready = False
+            self._snapshots.forget()
+            cluster.stop(gently=False)
+            self._make_cluster()
+        self._built = True
+        self._held, self._held_host = dict(held), dict(host)
+        self.check_host(host)
+        self._host.apply(host, cluster.workspace.directory)
+        self._settings().start(held, {})
+        with connect(self.parameters(), statement_limit_s=0) as session:
+            # What `build` raises belongs to the workload and is its caller's to explain.
+            build(session)
+        self._settle()
+        if self._rule.level is ResetLevel.SNAPSHOT:
+            cluster.stop(gently=True)
+            self._snapshots.freeze(cluster)
+            cluster.start()
+        self._ready = True
+
+    def check_settings(self, settings: Mapping[str, str]) -> None:
+        cluster = self._opened()
+        self._restarts.add(self._known_settings(), settings)
+        for name, value in settings.items():
+            if name.lower() in CANNOT_VARY:
+                raise SettingRejected(
+                    name, f"{name}: it cannot be varied here: {CANNOT_VARY[name.lower()]}"
+                )
+            if check_value(self._known_settings(), name, value) is None:
+                continue
+            reason = cluster.refusal(name, value)
+            if reason is not None:
+                raise SettingRejected(name, f"{name} = {value}: {reason}")
+
+    def check_host(self, knobs: Mapping[str, str]) -> None:
+        self._host.check(knobs, self._opened().workspace.directory)
+
+    def reset(
+        self,
+        settings: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+        *,
+        restart: bool | None = None,
+    ) -> ResetReport:
+        cluster, in_force = self._opened(), self._settings()
+        if not self._ready:
+            raise TargetError("reset before prepare: there is no data to put back")
+        phases, level = Phases(), self._rule.level
+        wanted = {**self._held, **settings}
+        restarts = level in STARTS or (self._restarts.any if restart is None else restart)
+        known = self._known_settings()
+        restarts = restarts or self._restarts.changed(known, in_force.values, wanted)
+        if level in VACUUMS:
+            with phases("vacuum"):
+                vacuum(lambda: connect(self._for_control(), statement_limit_s=0))
+        if restarts:
+            with phases("stop"):
+                cluster.stop(gently=not self._snapshots)
+        if self._snapshots:
+            with phases("copy"):
+                self._snapshots.thaw(cluster, self._chosen)
+        knobs = self._host.apply({**self._held_host, **host}, cluster.workspace.directory)
+        caches = None
+        if self._rule.caches is Caches.COLD:
+            with phases("caches"):
+                caches = cool([cluster.workspace.data])
+        with phases("start" if restarts else "settings"):
+            bring = in_force.start if restarts else in_force.reload
+            notes = bring(wanted, self._held)
+        with (
+            as_target_error("settling the server before a trial"),
+            connect(self._for_control(), statement_limit_s=0) as session,
+        ):
+            caches = settle_owned(session, self._rule, cluster.workspace.data, phases) or caches
+            shown = show(session, wanted)
+        notes += [text for text in [caveat(caches)] if text is not None]
+        caveats, self._caveats = self._caveats, ()
+        return ResetReport(
+            level=level,
+            duration_s=phases.total_s,
+            restarted=restarts,
+            settings=shown,
+            notes=(*caveats, *notes, *self._host.notes),
+            host=knobs,
+            placement=cluster.placed(),
+            phases=phases.seconds,
+            caches=caches,
+        )
+
+    def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
+        """Nothing to journal: the settings are in the directory that is removed."""
+        self._opened()
+
+    def host(self) -> Host:
+        return HERE
+
+    def host_as_found(self) -> Mapping[str, str]:
+        return self._host.found
+
+    def parameters(self) -> ConnectionParameters:
+        return self._origin.for_load(self._opened())
+
+    def connect(self) -> Connection:
+        return connect(self._for_control())
+
+    def facts(self) -> ServerFacts:
+        cluster = self._opened()
+        with as_target_error("looking at the server"), self.connect() as session:
+            return ServerFacts(
+                version_num=session.info.server_version,
+                version=cluster.installation.version,
+                data_directory=str(cluster.workspace.data),
+                is_local=True,
+                log_file=cluster.workspace.log_file,
+                settings=read_settings(session),
+                build=version_text(session),
+            )
+
+    def close(self) -> None:
+        undo_each(self._remove_server, self._host.restore)
+
+    def _remove_server(self) -> None:
+        cluster, change = self._cluster, self._made
+        try:
+            if cluster is not None:
+                end_servers(cluster.workspace.data, gentle_s=CLOSE_GENTLE_S)
+                cluster.workspace.remove()
+        except TargetError as error:
+            raise RestoreFailed(f"the owned server could not be removed: {error}") from error
+        self._cluster = self._in_force = None
+        self._ready = False
+        self._snapshots.forget()
+        if change is not None:
+            self._journal.undone(change.id)
+            self._made = None
+
+    def _make_cluster(self) -> None:
+        cluster = self._opened()
+        self._origin.make(cluster)
+        cluster.start()
+        self._origin.complete(cluster)
+        self._caveats = self._origin.notes
+
+    def _opened(self) -> Cluster:
+        if self._cluster is None:
+            raise TargetError("the target is not open; call open first")
+        return self._cluster
+
+    def _settings(self) -> SettingsInForce:
+        if self._in_force is None:
+            raise TargetError("the target is not open; call open first")
+        return self._in_force
+
+    def _for_control(self) -> ConnectionParameters:
+        return self._origin.for_control(self._opened())
+
+    def _known_settings(self) -> Mapping[str, Setting]:
+        return self._facts.settings if self._facts else {}
+
+    def _settle(self) -> None:
+        """Vacuum and checkpoint: every trial starts from hint bits set and pages on disk."""
+        with (
+            as_target_error("settling the data"),
+            connect(self._for_control(), statement_limit_s=0) as session,
+        ):
+            if self._rule.caches is Caches.WARM:
+                install_prewarm(session)
+            self._origin.vacuum(session)
+            session.execute("CHECKPOINT")

@@ -1,0 +1,257 @@
+"""The directories of owned servers: removed with their run, or by the next run if it was killed.
+
+Enters: an account. Leaves: a `Workspace`, locked for as long as this process lives.
+Never: touches the directory of a live run, never follows a link as root (the account itself removes
+its files).
+
+    BASE/                  of this process's user; others may pass through
+      NAME.owner           of this process's user: who made NAME, locked while that run lives
+      NAME.aside           of this process's user, 0700: a base backup, while it is made or kept
+      NAME/                of the server's account, 0700: data, snapshot, server.log, socket
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import platformdirs
+
+from pgassay.errors import SetupError, TargetError
+from pgassay.server.hosts.account import Account, account_named
+from pgassay.server.owned.postmaster import POLL_S, end_programs, end_servers
+
+DATA_VARIABLE = "PGASSAY_DATA"
+ROOT_BASE = Path("/var/lib/pgassay")
+SOCKET_NAME = ".s.PGSQL.5432"
+SOCKET_BYTES = 107
+REMOVE_LIMIT_S = 300.0
+LOCK_LIMIT_S = 10.0
+
+
+@dataclass
+class Workspace:
+    """One run's directory; while `lock` is held, sweeps of other runs leave it alone."""
+
+    account: Account
+    directory: Path
+    owner_file: Path
+    socket_directory: Path
+    lock: int = field(repr=False)
+
+    @property
+    def data(self) -> Path:
+        return self.directory / "data"
+
+    def snapshot(self, number: int = 0) -> Path:
+        """Snapshots have numbers: names of variants are the user's and may be no file names."""
+        return self.directory / (f"snapshot-{number}" if number else "snapshot")
+
+    @property
+    def log_file(self) -> Path:
+        return self.directory / "server.log"
+
+    @property
+    def aside(self) -> Path:
+        """Where a base backup is made, closed to the account until it is complete."""
+        return aside_of(self.directory)
+
+    def remove(self) -> None:
+        """End what still runs in it, remove it, and release the lock."""
+        remove_directories(self.account, self.directory, self.socket_directory)
+        self.owner_file.unlink(missing_ok=True)
+        if self.lock >= 0:
+            os.close(self.lock)
+            self.lock = -1
+
+
+def aside_of(directory: Path) -> Path:
+    """The directory beside a workspace that the server's account cannot enter."""
+    return directory.with_name(f"{directory.name}.aside")
+
+
+def disk_of_workspaces(account: Account) -> Path:
+    """A directory on the disk that workspaces go to; nothing is made."""
+    base = _base(account, os.environ)
+    return next(path for path in (base, *base.parents) if path.is_dir())
+
+
+def _base(account: Account, environment: Mapping[str, str]) -> Path:
+    asked = environment.get(DATA_VARIABLE)
+    if asked:
+        return Path(asked).expanduser().absolute()
+    return ROOT_BASE if account.switches else platformdirs.user_cache_path("pgassay") / "servers"
+
+
+def base_directory(account: Account, environment: Mapping[str, str] = os.environ) -> Path:
+    """Where workspaces go; made if absent, and checked to be open to the account."""
+    base = _base(account, environment)
+    try:
+        if not base.is_dir():
+            base.mkdir(parents=True, mode=0o711 if account.switches else 0o700)
+            base.chmod(0o711 if account.switches else 0o700)
+        mode = base.stat().st_mode
+    except OSError as error:
+        raise SetupError(
+            f"{base} cannot be made ({error.strerror}); "
+            f"name a directory for the servers' data in {DATA_VARIABLE}"
+        ) from None
+    if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+        raise SetupError(
+            f"{base} can be written by everyone; "
+            f"name another directory for the servers' data in {DATA_VARIABLE}"
+        )
+    if account.run(["test", "-x", base], limit_s=20).returncode != 0:
+        raise SetupError(
+            f"the server's user {account.name} cannot enter {base}; name a directory it can "
+            f"reach in {DATA_VARIABLE}"
+        )
+    return base
+
+
+def make_workspace(account: Account, base: Path, name: str) -> Workspace:
+    """A fresh directory `name` under `base`, locked before it exists."""
+    owner_file = base / f"{name}.owner"
+    lock = _locked(owner_file)
+    directory = owner_file.with_suffix("")
+    workspace = Workspace(account, directory, owner_file, directory / "socket", lock)
+    try:
+        if len(os.fsencode(workspace.socket_directory / SOCKET_NAME)) >= SOCKET_BYTES:
+            workspace.socket_directory = Path(tempfile.mkdtemp(prefix="pgassay-", dir="/tmp"))
+            os.chown(workspace.socket_directory, account.uid, account.gid)
+        _write_owner(lock, workspace)
+        directory.mkdir(mode=0o700)
+        os.chown(directory, account.uid, account.gid)
+        if workspace.socket_directory.parent == directory:
+            account.require(["mkdir", "-m", "0700", workspace.socket_directory], limit_s=20)
+    except BaseException as error:
+        workspace.remove()
+        if isinstance(error, OSError):
+            raise SetupError(
+                f"{directory} cannot be made ({error.strerror}); "
+                f"name a directory for the servers' data in {DATA_VARIABLE}"
+            ) from None
+        raise
+    return workspace
+
+
+def new_name() -> str:
+    return f"run-{secrets.token_hex(6)}"
+
+
+def sweep(base: Path) -> list[Path]:
+    """Stop and remove what killed runs left under `base`; the directories removed."""
+    removed: list[Path] = []
+    for owner_file in sorted(base.glob("*.owner")):
+        with contextlib.suppress(OSError, TargetError):
+            removed += _sweep_one(owner_file)
+    return removed
+
+
+def _sweep_one(owner_file: Path) -> list[Path]:
+    lock = os.open(owner_file, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if os.fstat(lock).st_uid != os.geteuid() or not _try_lock(lock, owner_file):
+            return []
+        try:
+            owner = json.loads(os.pread(lock, 65536, 0) or b"{}")
+        except ValueError:
+            owner = {}
+        if owner and process_start(owner["pid"]) == owner["start"]:
+            # Alive though unlocked: the file system has no locks.
+            return []
+        directory = owner_file.with_suffix("")
+        if owner:
+            account = account_named(owner["account"])
+            if account is None:
+                return []
+            end_programs(directory, account.uid)
+            end_programs(aside_of(directory), os.geteuid())
+            remove_directories(account, directory, Path(owner["socket"]))
+        owner_file.unlink()
+        return [directory]
+    finally:
+        os.close(lock)
+
+
+def remove_directories(account: Account, directory: Path, socket_directory: Path) -> None:
+    """End servers below `directory`, then remove it and what belongs to it."""
+    end_servers(directory / "data")
+    # Only this user can write there, so no link leads out of it.
+    shutil.rmtree(aside_of(directory), ignore_errors=True)
+    for path in (directory, socket_directory):
+        if not path.is_symlink() and not path.exists():
+            continue
+        # The account empties its directory; its entry in the base directory is removed by us.
+        account.run(["find", path, "-mindepth", "1", "-delete"], limit_s=REMOVE_LIMIT_S)
+        try:
+            path.rmdir()
+        except OSError as error:
+            raise TargetError(
+                f"{path} could not be removed ({error.strerror}); remove it with: rm -rf {path}"
+            ) from None
+
+
+def process_start(pid: int) -> str | None:
+    """When a process began, in clock ticks since boot; pid and start identify it."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    return text.rpartition(")")[2].split()[19]
+
+
+def free_bytes(path: Path) -> int:
+    return shutil.disk_usage(path).free
+
+
+def _locked(owner_file: Path) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    end = time.monotonic() + LOCK_LIMIT_S
+    problem = "another run holds it"
+    while time.monotonic() < end:
+        try:
+            lock = os.open(owner_file, flags, 0o600)
+        except FileExistsError:
+            time.sleep(POLL_S)
+            continue
+        except OSError as error:
+            problem = error.strerror or str(error)
+            break
+        if _try_lock(lock, owner_file):
+            return lock
+        # The sweep of another run took the empty file for a leftover and is removing it.
+        os.close(lock)
+    raise SetupError(
+        f"{owner_file} cannot be made ({problem}); "
+        f"name a directory for the servers' data in {DATA_VARIABLE}"
+    )
+
+
+def _try_lock(lock: int, path: Path) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.fstat(lock).st_ino == os.lstat(path).st_ino
+    except OSError:
+        return False
+
+
+def _write_owner(lock: int, workspace: Workspace) -> None:
+    owner = {
+        "pid": os.getpid(),
+        "start": process_start(os.getpid()),
+        "account": workspace.account.name,
+        "socket": str(workspace.socket_directory),
+    }
+    os.pwrite(lock, json.dumps(owner).encode(), 0)
+    os.fsync(lock)

@@ -1,0 +1,85 @@
+"""What a run on a copy of an existing server would find there and do.
+
+Enters: the server's connection string, accepted signs of production, `target.bin`, demands of the
+arms. Leaves: a `Preview`.
+Never: changes anything; its session is read-only.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+from pgassay.errors import TargetError
+from pgassay.plan.demands import Demand
+from pgassay.server.copied.room import room_for, sized
+from pgassay.server.copied.source import look, problems, signs_of_users, source_of
+from pgassay.server.existing.capacity import Capacity, lacking, own_sessions
+from pgassay.server.hosts.account import server_account
+from pgassay.server.hosts.local import HERE
+from pgassay.server.hosts.memory_limit import memory_of
+from pgassay.server.owned.workspace import disk_of_workspaces
+from pgassay.server.preview.model import PlannedChange, Preview
+from pgassay.server.protocol import Connection, ConnectionParameters
+from pgassay.server.settings.values import read_settings
+
+
+def preview_copy(
+    dsn: str,
+    *,
+    accept: Collection[str],
+    bin_directory: Path | None,
+    copies: int,
+    demands: Iterable[Demand] = (),
+    side_by_side: bool = False,
+) -> Preview:
+    """Look at the server as a run would; `copies` of its data must fit on this host's disk."""
+    with look(dsn) as (session, parameters):
+        signs = tuple(signs_of_users(session))
+        # Sessions of others stay on the original.
+        capacity = Capacity(
+            read_settings(session),
+            memory_of(HERE, os.getpid()),
+            own=own_sessions(is_ours=True, sees_host=True),
+        )
+        asked = [(demand, capacity) for demand in demands]
+        found = [*problems(session, parameters, bin_directory=bin_directory, copies=copies)]
+        return Preview(
+            server=parameters.label,
+            version=session.info.parameter_status("server_version") or "?",
+            signs=signs,
+            accepted=tuple(sign.name for sign in signs if sign.name in accept),
+            refusals=(*found, *lacking(asked, side_by_side=side_by_side)),
+            data_directory=str(disk_of_workspaces(server_account())),
+            changes=() if found else (*_changes(session, parameters, bin_directory, copies),),
+        )
+
+
+def _changes(
+    session: Connection, parameters: ConnectionParameters, bin_directory: Path | None, copies: int
+) -> Iterator[PlannedChange]:
+    try:
+        source = source_of(session, parameters, bin_directory)
+    except TargetError as error:
+        yield PlannedChange("copy", str(error), "stops the run")
+        return
+    size = sized(source.size)
+    yield PlannedChange(
+        "server",
+        f"pg_basebackup reads {size} from it, after a CHECKPOINT; nothing is written to it, and it"
+        " is neither restarted nor reconfigured",
+        "once, at the start",
+    )
+    room = room_for(source.size, copies)
+    yield PlannedChange("this host", room.described(), "until the end")
+    carried, programs = source.carried, source.installation
+    left_out = f"; not {', '.join(carried.left_out)}" if carried.left_out else ""
+    yield PlannedChange(
+        "copy",
+        f"runs with the programs in {programs.bin_directory} and {len(carried.settings)} settings"
+        f" of the server{left_out}",
+        "at its start",
+    )
+    for caveat in source.caveats:
+        yield PlannedChange("copy", caveat, "reported as a caveat")

@@ -1,0 +1,52 @@
+"""What a run would find on the host of an existing server.
+
+Enters: a read-only session, the way to the host. Leaves: why the host or the service cannot be used
+as the spec asks, where the data are, how much memory there is. Never: changes anything there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgassay.errors import TargetError
+from pgassay.server.existing.access import Access
+from pgassay.server.hosts.host import Host
+from pgassay.server.hosts.memory_limit import memory_of
+from pgassay.server.hosts.server_process import find_server_process
+from pgassay.server.protocol import Connection
+from pgassay.server.service.program import refuse_other_program
+
+
+@dataclass(frozen=True)
+class OnHost:
+    """What one look at the host found."""
+
+    refusals: tuple[str, ...] = ()
+    data: Path | None = None
+    """The server's data directory there."""
+    memory: int | None = None
+    """Bytes that the host allows a server; None where this run may not restart it."""
+
+
+def look_at_host(session: Connection, access: Access, *, restarts: bool = False) -> OnHost:
+    """Look at the host; with `restarts` also at the program that a restart would run."""
+    if not access.reaches_host:
+        return OnHost()
+    host = access.host()
+    try:
+        return _look(session, access, host, restarts=restarts)
+    except TargetError as error:
+        return OnHost((str(error),))
+    finally:
+        host.close()
+
+
+def _look(session: Connection, access: Access, host: Host, *, restarts: bool) -> OnHost:
+    server = find_server_process(session, host)
+    if access.control is None:
+        return OnHost(data=server.data)
+    access.control.refuse_other(host, server)
+    if restarts:
+        refuse_other_program(session, host, server.account, server.postmaster)
+    return OnHost(data=server.data, memory=memory_of(host, session.info.backend_pid))

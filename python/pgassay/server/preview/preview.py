@@ -1,0 +1,257 @@
+"""What a run would do to an existing server, found out without changing it.
+
+Enters: its connection string, accepted signs, settings, the workload's SQL. Leaves: a `Preview`:
+signs of production, everything that would stop the run, every change it would make.
+Never: changes anything; its session is read-only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.plan.demands import Demand
+from pgassay.server.connection.session import as_target_error, connect, identity, resolve
+from pgassay.server.data.reset import refuse_unreadable
+from pgassay.server.data.schema import SCHEMA, refuse_elsewhere, refuse_foreign
+from pgassay.server.data.template_database import refuse_uncopied
+from pgassay.server.existing.access import SQL_ONLY, Access
+from pgassay.server.existing.capacity import capacity_of, lacking, own_sessions
+from pgassay.server.existing.requirements import data_directory, is_local, unfit
+from pgassay.server.existing.server_paths import account_of, own_directory
+from pgassay.server.existing.signs import look_for_signs
+from pgassay.server.preview.host import look_at_host
+from pgassay.server.preview.model import PlannedChange, Preview
+from pgassay.server.protocol import Connection, Context, ResetLevel
+from pgassay.server.settings.changeable import needs_restart
+from pgassay.server.settings.pending_changes import PendingChanges, refuse_reload, refuse_restart
+from pgassay.server.settings.scope import Scope
+from pgassay.server.settings.values import find, read_settings, show
+from pgassay.server.statements import statement
+from pgassay.server.undo.killed_run import explained, refuse_killed_run
+from pgassay.server.undo.run_lock import refuse_other_runs
+from pgassay.spec.secrets.redaction import shown_of
+from pgassay.spec.server.reset import EXISTING_RULE, Caches, ResetRule
+
+_CREATES = re.compile(
+    r"\bCREATE\s+(?:OR\s+REPLACE\s+)?((?:[A-Z]+\s+){0,3}?)"
+    r"(TABLE|INDEX|SEQUENCE|VIEW|FUNCTION|PROCEDURE|EXTENSION|SCHEMA|TYPE|ROLE|DATABASE)\s+"
+    r'(?:CONCURRENTLY\s+)?(?:IF\s+NOT\s+EXISTS\s+)?("[^"]+"|[\w.]+)',
+    re.IGNORECASE,
+)
+
+_WITHOUT_CHECKPOINT = ", without a CHECKPOINT, which takes a superuser or pg_checkpoint (15+)"
+
+
+def preview_existing(
+    dsn: str,
+    *,
+    accept: Collection[str],
+    settings: Mapping[str, Sequence[str]],
+    building_sql: Sequence[str],
+    access: Access = SQL_ONLY,
+    rule: ResetRule = EXISTING_RULE,
+    allow_changes: bool = False,
+    restarts_for_knobs: bool = False,
+    demands: Iterable[Demand] = (),
+) -> Preview:
+    """Look at the server as a run would, and say what that run would find and do."""
+    try:
+        parameters = resolve(dsn)
+    except ConnectionRefused as refused:
+        raise explained(refused, dsn) from None
+    with as_target_error("looking at the server"), connect(parameters) as session:
+        session.execute("SET default_transaction_read_only = on")
+        reason = unfit(session, parameters.label)
+        signs = tuple(look_for_signs(session))
+        server = identity(session) or parameters.label
+        restarts = not access.why_no_restart and (
+            restarts_for_knobs or any(needs_restart(session, name) for name in settings)
+        )
+        on_host = look_at_host(session, access, restarts=restarts)
+        data = on_host.data or data_here(session, access)
+        capacity = capacity_of(
+            session,
+            read_settings(session),
+            on_host.memory,
+            own_sessions(is_ours=False, sees_host=data is not None),
+            in_own_database=rule.level is ResetLevel.TEMPLATE,
+        )
+        asked = [(demand, capacity) for demand in demands]
+        return Preview(
+            server=parameters.label,
+            version=session.info.parameter_status("server_version") or "?",
+            signs=signs,
+            accepted=tuple(sign.name for sign in signs if sign.name in accept),
+            refusals=(
+                *([] if reason is None else [reason]),
+                *_users(session, server, parameters.address),
+                *_refusals(session, settings, access, rule, allow_changes=allow_changes),
+                *_pending(session, access, reloads=bool(settings), restarts=restarts),
+                *on_host.refusals,
+                *lacking(asked, side_by_side=False),
+            ),
+            changes=(
+                *_setting_changes(session, settings, access.scope(session)),
+                *_restarts(session, settings, access, for_knobs=restarts_for_knobs),
+                *_data_changes(session, building_sql, rule),
+            ),
+            data_directory=None if data is None else str(data),
+            sees_host=access.reaches_host or _is_here(session),
+        )
+
+
+def data_here(session: Connection, access: Access) -> Path | None:
+    """The server's data directory, where its files are this machine's."""
+    row = session.execute(statement("existing/server")).fetchone()
+    if row is None or access.ssh is not None or not _is_here(session):
+        return None
+    return own_directory(row[2], account_of(row[4]))
+
+
+def _is_here(session: Connection) -> bool:
+    return is_local(session.info.hostaddr or session.info.host, session.info.backend_pid)
+
+
+def _restarts(
+    session: Connection,
+    settings: Mapping[str, Sequence[str]],
+    access: Access,
+    *,
+    for_knobs: bool,
+) -> Iterator[PlannedChange]:
+    control = access.control
+    needing = {name: values for name, values in settings.items() if needs_restart(session, name)}
+    if control is not None and (needing or for_knobs) and not access.why_no_restart:
+        where = f" on {access.ssh}" if access.ssh else ""
+        differ = for_knobs or any(len(set(values)) > 1 for values in needing.values())
+        yield PlannedChange(
+            "server",
+            f"`{control.label}`{where}, which ends everybody's sessions",
+            "before trials" if differ else "at the start and the end",
+        )
+
+
+def _users(session: Connection, server: str, reached: str) -> Iterator[str]:
+    """Another run that is using the server, else a killed one that has changed it."""
+    try:
+        refuse_other_runs(session)
+        refuse_killed_run(server, data_directory(session), reached)
+    except TargetError as error:
+        yield str(error)
+
+
+def _refusals(
+    session: Connection,
+    settings: Mapping[str, Sequence[str]],
+    access: Access,
+    rule: ResetRule,
+    *,
+    allow_changes: bool,
+) -> Iterator[str]:
+    checks: list[Callable[[Connection], object]] = [refuse_foreign]
+    if rule.level is ResetLevel.TEMPLATE:
+        checks.append(refuse_uncopied)
+    if allow_changes:
+        checks.append(refuse_elsewhere)
+    if rule.caches is Caches.COLD:
+        checks.append(lambda session: refuse_unreadable(session, data_here(session, access)))
+    for check in checks:
+        try:
+            check(session)
+        except TargetError as error:
+            yield str(error)
+    for name, values in settings.items():
+        for value in values:
+            try:
+                access.refuse_unchangeable(session, {name: value})
+            except TargetError as error:
+                yield str(error)
+                break
+
+
+def _pending(
+    session: Connection,
+    access: Access,
+    *,
+    reloads: bool,
+    restarts: bool,
+) -> Iterator[str]:
+    """Changes of others that a run would bring into force."""
+    if reloads and access.scope(session).reloads:
+        try:
+            refuse_reload(session)
+        except PendingChanges as error:
+            yield str(error)
+    if restarts:
+        try:
+            refuse_restart(session)
+        except PendingChanges as error:
+            yield str(error)
+
+
+def _setting_changes(
+    session: Connection, settings: Mapping[str, Sequence[str]], scope: Scope
+) -> Iterator[PlannedChange]:
+    known = read_settings(session)
+    for name, values in settings.items():
+        setting = find(known, name)
+        if setting is None:
+            continue  # a refusal says so
+        now = shown_of(name, show(session, [name])[name])
+        yield PlannedChange(
+            scope.key or "server",
+            f"{name}: {now} now, {' / '.join(values)} in the run",
+            takes(setting.context) if scope.reloads else "new session",
+        )
+
+
+def _data_changes(
+    session: Connection, building_sql: Sequence[str], rule: ResetRule
+) -> Iterator[PlannedChange]:
+    where = session.info.dbname
+    if rule.level is ResetLevel.TEMPLATE:
+        yield from _database_changes(session)
+        where = "the copy"
+    yield PlannedChange("server", f"CREATE SCHEMA {SCHEMA} in database {where}", "at once")
+    for text in building_sql:
+        for match in _CREATES.finditer(re.sub(r"--[^\n]*", "", text)):
+            kind = " ".join(f"{match[1]}{match[2]}".upper().split())
+            yield PlannedChange("server", f"CREATE {kind} {match[3]} in {SCHEMA}", "at once")
+    match rule.level:
+        case ResetLevel.VACUUM:
+            what = "VACUUM (FREEZE, ANALYZE) of these tables"
+            what += " and CHECKPOINT" if _may_checkpoint(session) else _WITHOUT_CHECKPOINT
+            yield PlannedChange("server", what, "before every trial")
+        case ResetLevel.TEMPLATE if _may_checkpoint(session):
+            yield PlannedChange("server", "CHECKPOINT", "before every trial")
+
+
+def _may_checkpoint(session: Connection) -> bool:
+    row = session.execute(statement("existing/may_checkpoint")).fetchone()
+    return row is not None and bool(row[0])
+
+
+def _database_changes(session: Connection) -> Iterator[PlannedChange]:
+    name = session.info.dbname
+    row = session.execute(
+        "SELECT pg_size_pretty(2 * pg_database_size(current_database()))"
+    ).fetchone()
+    size = row[0] if row else "?"
+    yield PlannedChange("server", f"CREATE DATABASE, a copy of {name}, for the template", "at once")
+    yield PlannedChange(
+        "server",
+        f"CREATE DATABASE, a copy of the template; with it {size} and twice the workload's data",
+        "before every trial",
+    )
+
+
+def takes(context: Context) -> str:
+    """What brings a changed setting into force, as `pg_settings.context` says."""
+    if context.needs_restart:
+        return "restart"
+    if context in (Context.BACKEND, Context.SUPERUSER_BACKEND):
+        return "reload, new session"
+    return "reload"

@@ -1,0 +1,365 @@
+"""What every server under test can do, whatever it is.
+
+Enters: nothing. Leaves: the `Target` protocol and the small values it speaks in.
+Never: knows a trial, a block, or a workload's content.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, LiteralString, Protocol
+
+import psycopg
+
+from pgassay.server.connection.libpq import for_engine
+from pgassay.server.hosts.host import Host
+from pgassay.spec.server.reset import Caches
+from pgassay.spec.server.reset import ResetLevel as ResetLevel
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+class Context(StrEnum):
+    """`pg_settings.context`: what it takes for a change to reach the server."""
+
+    INTERNAL = "internal"
+    POSTMASTER = "postmaster"
+    SIGHUP = "sighup"
+    SUPERUSER_BACKEND = "superuser-backend"
+    BACKEND = "backend"
+    SUPERUSER = "superuser"
+    USER = "user"
+
+    @property
+    def needs_restart(self) -> bool:
+        return self is Context.POSTMASTER
+
+
+NOTHING: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One row of pg_settings; `value` is in `unit`, as the server counts it."""
+
+    name: str
+    value: str
+    unit: str | None
+    context: Context
+    vartype: str
+    enumvals: tuple[str, ...]
+    min_val: str | None
+    max_val: str | None
+    boot_val: str | None
+    source: str
+    pending_restart: bool
+    sourcefile: str | None = None
+    sourceline: int | None = None
+    """Where it was set, for those who may see it."""
+
+
+PATIENCE_S = 120.0
+"""About as long as Linux tries to reach a host that does not answer (tcp_syn_retries)."""
+
+
+@dataclass(frozen=True)
+class ConnectionParameters:
+    """Where a session goes, after libpq has resolved every default, service and password file.
+
+    `host` is a socket directory when it begins with `/` or `@`. `hostaddr` is the address behind
+    it that was reached: of several hosts, every later session goes to that one. Passwords are
+    never shown by repr and never written to a file.
+    """
+
+    host: str
+    port: int
+    user: str
+    dbname: str
+    password: str | None = None
+    options: str = ""
+    sslmode: str = "prefer"
+    hostaddr: str = ""
+    connect_timeout_s: float = 10.0
+    chose_timeout: bool = False
+    """Whether the user gave `connect_timeout`."""
+    libpq: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Further parameters by libpq's own names: those of `target.libpq.KEPT`."""
+
+    def __repr__(self) -> str:
+        return f"ConnectionParameters({self.label})"
+
+    @property
+    def label(self) -> str:
+        return f"{self.user}@{self.host}:{self.port}/{self.dbname}"
+
+    @property
+    def address(self) -> str:
+        """Where the server listens."""
+        return f"{self.host}:{self.port}"
+
+    def for_core(self) -> dict[str, Any]:
+        """The `connection` object the native module reads."""
+        return {
+            "host": self.host,
+            "hostaddr": self.hostaddr,
+            "port": self.port,
+            "user": self.user,
+            "password": self.password,
+            "dbname": self.dbname,
+            "options": self.options,
+            "connect_timeout_s": self.connect_timeout_s,
+            **for_engine({**self.libpq, "sslmode": self.sslmode}),
+        }
+
+    def for_load(self) -> dict[str, Any]:
+        """The same for the many sessions of a load. By then a session has been opened and the
+        server is there: one that is slow to take thousands is waited for."""
+        if self.chose_timeout:
+            return self.for_core()
+        return {**self.for_core(), "connect_timeout_s": max(self.connect_timeout_s, PATIENCE_S)}
+
+    def for_psycopg(self) -> dict[str, Any]:
+        """Keyword arguments of psycopg.connect, for a session of the same kind as the load's.
+
+        Those that could divert the session are given even where empty, so that PGHOSTADDR,
+        PGOPTIONS or a service file in the caller's environment cannot.
+        """
+        given: dict[str, Any] = {
+            **self.libpq,
+            "host": self.host,
+            "port": self.port,
+            "user": self.user,
+            "dbname": self.dbname,
+            "sslmode": self.sslmode,
+            "options": self.options,
+            "hostaddr": self.hostaddr,
+            "connect_timeout": math.ceil(self.connect_timeout_s),
+            "target_session_attrs": "any",
+            "gssencmode": "disable",
+        }
+        return given if self.password is None else {**given, "password": self.password}
+
+
+@dataclass(frozen=True)
+class ServerFacts:
+    """What the server says of itself once it is up."""
+
+    version_num: int
+    version: str
+    data_directory: str | None
+    is_local: bool
+    log_file: Path | None
+    """Of a server we started; where another's is, trials/server_log/place.py finds out."""
+    settings: Mapping[str, Setting]
+    build: str = ""
+    """`SELECT version()`: with compiler and platform."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change to a target with the command that undoes it, as the journal keeps it."""
+
+    id: str
+    what: str
+    do: str
+    undo: str
+    server: str = ""
+    """System identifier of its cluster, with `/database` where it was made in one; empty where
+    unknown."""
+    setting: str = ""
+    """For a setting: its name,"""
+    value: str = ""
+    """the value we write,"""
+    found: str | None = None
+    """the value that was written there before, if any,"""
+    scope: str = ""
+    """and where: empty is postgresql.auto.conf, else a database or a role (settings/scope.py)."""
+    knob: str = ""
+    """For a knob of the host: its file; `value` and `found` are the kernel's."""
+    host: str = ""
+    """The host it belongs to, as ssh knows it; empty for the one pgassay ran on."""
+    data: str = ""
+    """For a server that this run may restart: its data directory,"""
+    log: str = ""
+    """and the file that it writes its log to, where it is one."""
+    reached: str = ""
+    """The address of the server: host:port."""
+    journal: str = ""
+    """In the change record: the journal of the run that made the change,"""
+    run: str = ""
+    """and the name drawn for that journal: another may lie at its path by now."""
+
+    @property
+    def is_restart(self) -> bool:
+        """Whether it changes nothing, and says that a run may have left its server down."""
+        return bool(self.data) and not self.setting
+
+
+class Journal(Protocol):
+    """The write-ahead record of changes; `record` returns only when the entry is on disk."""
+
+    @property
+    def place(self) -> str:
+        """The journal's file; empty where there is none."""
+        ...
+
+    @property
+    def run(self) -> str:
+        """A name drawn for the journal, on disk in it before a change is; empty without a file."""
+        ...
+
+    def record(self, change: Change) -> None: ...
+    def undone(self, change_id: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Testbed:
+    """Server, data, schema variant and arm that a trial runs on; all empty is what `open` and
+    `prepare` gave."""
+
+    server: str = ""
+    """The name of a level, where servers are varied."""
+    data: str = ""
+    """The name of what was built, where that is varied."""
+    schema: str = ""
+    """The name of a `SchemaVariant` of these data; empty for the data as they were built."""
+    arm: str = ""
+    """The arm that alone has this server, where each has one."""
+
+
+@dataclass(frozen=True)
+class SchemaVariant:
+    """SQL on top of the built data, run once per testbed; its parts in this order."""
+
+    name: str
+    parts: Mapping[str, str]
+    """What a part is called in errors → its statements."""
+    undo: Mapping[str, str] = field(default_factory=dict)
+    """What takes each part back, where the data are not a copy that is thrown away."""
+
+
+@dataclass(frozen=True)
+class CacheState:
+    """What was done about caches, and what they held afterwards."""
+
+    rule: Caches
+    how: str
+    cached_share: float | None = None
+    """Of the data's bytes, those in the host's page cache; None where that is unknown."""
+    buffered_blocks: int | None = None
+    """Blocks that pg_prewarm read into shared buffers; None without it."""
+
+
+@dataclass(frozen=True)
+class ResetReport:
+    """What one reset did, for trial.json."""
+
+    level: ResetLevel
+    duration_s: float
+    restarted: bool
+    settings: Mapping[str, str]
+    """Each setting asked for, as `current_setting` shows it afterwards."""
+    notes: tuple[str, ...] = ()
+    host: Mapping[str, str] = field(default_factory=dict)
+    """Each knob of the host asked for, as read back."""
+    placement: Mapping[str, str] = field(default_factory=dict)
+    """Where the owned server runs, as its postmaster's /proc says; empty where it was not asked."""
+    phases: Mapping[str, float] = field(default_factory=dict)
+    """What was done, in its order, with the seconds each took."""
+    caches: CacheState | None = None
+    """What the caches held afterwards; None where they were left as they were."""
+    copied: str = ""
+    """How the data were put back, where there is more than one way."""
+
+
+class Target(Protocol):
+    """The PostgreSQL under test.
+
+    The order of calls is open, prepare, then reset once per trial, then close. Where an experiment
+    has several testbeds, `choose` says which of them the calls after it are about. `close` restores
+    and may be called at any time, also twice. Every method raises a TargetError whose message is
+    one line that names the fix.
+    """
+
+    kind: LiteralString
+
+    def open(self) -> ServerFacts:
+        """Start or reach the server, and look at it."""
+        ...
+
+    def choose(self, testbed: Testbed) -> ServerFacts:
+        """Turn to a testbed; what its server said of itself when it was opened.
+
+        Only the server turned to runs: another of ours is stopped, unless they run side by side.
+        """
+        ...
+
+    def vary(self, variant: SchemaVariant) -> None:
+        """Make and keep a variant of the prepared data; any number of them may follow `prepare`."""
+        ...
+
+    def prepare(
+        self,
+        build: Callable[[Connection], None],
+        held: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+    ) -> None:
+        """Apply what is held for every arm, run `build` once to make the data, freeze it."""
+        ...
+
+    def check_settings(self, settings: Mapping[str, str]) -> None:
+        """Refuse, before any trial, a setting this target cannot apply. Changes nothing."""
+        ...
+
+    def check_host(self, knobs: Mapping[str, str]) -> None:
+        """Refuse, before any trial, a knob of the host that cannot be written. Changes nothing."""
+        ...
+
+    def reset(
+        self,
+        settings: Mapping[str, str],
+        host: Mapping[str, str] = NOTHING,
+        *,
+        restart: bool | None = None,
+    ) -> ResetReport:
+        """Bring the server to the trial's starting state with these settings on top of the held.
+
+        Every setting is read back and compared in the server's own unit. Knobs of the host are
+        set before the server starts. `restart` asks for a fresh start, or says that none is needed
+        unless a setting changes that takes one; with None every trial has one where arms differ in
+        such a setting.
+        """
+        ...
+
+    def announce(self, settings: Mapping[str, Sequence[str]]) -> None:
+        """Journal that these settings will have these values by turns until the next reset, which
+        has set one of each. Changes nothing; the caller changes them and puts them back."""
+        ...
+
+    def host(self) -> Host | None:
+        """The server's host, where we can look at it."""
+        ...
+
+    def host_as_found(self) -> Mapping[str, str]:
+        """What each knob of the host was when it was checked."""
+        ...
+
+    def parameters(self) -> ConnectionParameters:
+        """Where the load and the samplers connect."""
+        ...
+
+    def connect(self) -> Connection:
+        """A control session: autocommit, application_name set, with its own statement timeout."""
+        ...
+
+    def facts(self) -> ServerFacts:
+        """A fresh look at the server."""
+        ...
+
+    def close(self) -> None:
+        """Undo what was changed, newest first; stop what was started. Raises RestoreFailed."""
+        ...

@@ -1,0 +1,1 @@
+"""Putting back what a killed run has changed on a server."""

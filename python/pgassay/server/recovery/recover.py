@@ -1,0 +1,152 @@
+"""Putting back what a killed run had changed.
+
+Enters: the changes its journal still holds open. Leaves: each undone and marked so, or a
+RestoreFailed with what a person has to do. Never: disturbs a run that is alive.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import psycopg
+
+from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
+from pgassay.server.connection.session import (
+    as_target_error,
+    connect,
+    identity,
+    one_line,
+    resolve,
+)
+from pgassay.server.existing.access import SQL_ONLY, Access
+from pgassay.server.existing.requirements import data_directory, not_restored
+from pgassay.server.hosts.host import Host
+from pgassay.server.hosts.knobs import recover_host
+from pgassay.server.owned.workspace import sweep
+from pgassay.server.protocol import Change, Connection, Journal
+from pgassay.server.recovery.restarting import OwedRestart, bring_up
+from pgassay.server.recovery.undo_changes import sql_to_paste, undo_newest
+from pgassay.server.undo import run_lock
+from pgassay.server.undo.change_record import RecordedJournal
+from pgassay.server.undo.undoing import undo_each
+
+_OWNED = "rm "
+"""What undoes an owned server begins with."""
+
+
+def recover(
+    dsn: str | None, changes: Sequence[Change], journal: Journal, access: Access = SQL_ONLY
+) -> list[str]:
+    """Undo open changes, newest first; `dsn` is the run's `target.dsn`, if it had one.
+
+    Returns a sentence for each change that is left as it is, because somebody else has changed the
+    same thing since.
+    """
+    knobs = [change for change in changes if change.knob]
+    owned = [change for change in changes if not change.knob and change.undo.startswith(_OWNED)]
+    others = [change for change in changes if change not in knobs and change not in owned]
+    host = access.host()
+    notes: list[str] = []
+
+    def on_host() -> None:
+        if knobs:
+            notes.extend(recover_host(knobs, journal, host))
+
+    def on_server() -> None:
+        recover_owned(owned, journal)
+        if others and dsn is not None:
+            recover_existing(dsn, others, journal, access, host, notes)
+
+    try:
+        # As at the end of a run: a server that is started again finds its host restored.
+        undo_each(on_host, on_server)
+    except TargetError as error:
+        if not notes:
+            raise
+        # What these notes are about is settled, so the next attempt will not mention it.
+        raise RestoreFailed("; ".join([str(error), *notes])) from error
+    finally:
+        host.close()
+    return notes
+
+
+def recover_owned(changes: Sequence[Change], journal: Journal) -> None:
+    """Remove the servers that a killed run started and left."""
+    for change in reversed(changes):
+        directory = Path(shlex.split(change.undo)[2])
+        sweep(directory.parent)
+        if directory.exists():
+            raise RestoreFailed(
+                f"{directory} is still there: its run is alive, or it belongs to another user; "
+                f"end the run, or as that user: {change.undo}"
+            )
+        journal.undone(change.id)
+
+
+def recover_existing(
+    dsn: str,
+    changes: Sequence[Change],
+    journal: Journal,
+    access: Access,
+    host: Host,
+    notes: list[str],
+) -> None:
+    """Undo on the existing server, if it is the one that the run had changed.
+
+    `notes` receives the sentences of `recover`, also those before a failure.
+    """
+    try:
+        parameters = resolve(dsn)
+    except ConnectionRefused as refused:
+        bring_up(dsn, changes, access, host, refused)
+        parameters = resolve(dsn)
+    left = list(changes)
+    settled: set[str] = set()
+    with connect(parameters, statement_limit_s=0) as session:
+        with as_target_error("taking the run lock"):
+            run_lock.take(session)
+        _refuse_other_server(session, changes)
+        restart = OwedRestart(access, host)
+        record = RecordedJournal(journal)
+        record.begin(identity(session) or parameters.label)
+        try:
+            while left:
+                change = left[-1]
+                note = undo_newest(session, left, settled)
+                if note is not None:
+                    notes.append(note)
+                if change.data and not change.is_restart:
+                    restart.add(change)
+                else:
+                    record.undone(change.id)
+                left.pop()
+            left = list(restart.pending)
+            notes += restart.carry_out(session, parameters)
+            while left:
+                record.undone(left.pop(0).id)
+        except (TargetError, psycopg.Error) as error:
+            commands = [restart.command] if restart.command else []
+            sql = [] if commands else sql_to_paste(left)
+            why = not_restored(parameters, [one_line(error)], sql, commands)
+            raise RestoreFailed(why) from error
+
+
+def _refuse_other_server(session: Connection, changes: Sequence[Change]) -> None:
+    where = f"{session.info.host}:{session.info.port}"
+    here = {"", identity(session), identity(session, with_database=True)}
+    if len(here) > 1 and any(change.server not in here for change in changes):
+        raise RestoreFailed(
+            f"{where} is not the server and database of this run; set PGSERVICE, PGHOST and the"
+            " like as they were then"
+        )
+    data = data_directory(session)
+    other = next((one.data for one in changes if one.data not in ("", data)), "")
+    if data and other:
+        # A copy of a server has its system identifier.
+        sql = "; ".join(sql_to_paste(changes))
+        raise RestoreFailed(
+            f"{where} has its data in {data}, the server of this run in {other}; if that server was"
+            f" moved there, run this SQL yourself: {sql}"
+        )

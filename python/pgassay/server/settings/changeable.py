@@ -1,0 +1,106 @@
+"""Whether a setting of an existing server can be changed, and what undoes that.
+
+Enters: a session, settings, why the server may not be restarted. Leaves: a SettingRejected, or the
+setting as it was found. Never: changes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from psycopg import sql
+
+from pgassay.errors import SettingRejected
+from pgassay.server.connection.own_role import own_role
+from pgassay.server.protocol import Change, Connection, Setting
+from pgassay.server.settings.scope import SERVER, Scope
+from pgassay.server.settings.statements import assignment, reset
+from pgassay.server.settings.values import check_value, find, read_settings
+from pgassay.spec.secrets.redaction import shown_of
+from pgassay.spec.settings.catalogue import CANNOT_VARY
+
+NO_RESTART = (
+    "and the spec does not say how to restart this server: name its service, its cluster or a"
+    " restart_command in [target], or leave out dsn for a server of pgassay's own"
+)
+NOT_ALLOWED = "which ends everybody's sessions: target.allow_restart = true allows it"
+
+
+@dataclass
+class Touched:
+    """A setting we change: its value before, and the journal entries still open."""
+
+    name: str
+    written: str | None
+    """The value that was written in postgresql.auto.conf, the database or the role, if any."""
+    in_force: Setting
+    undo: sql.Composed
+    changes: list[Change] = field(default_factory=list)
+    ours: str | None = None
+    """The value of ours that the server has accepted and that was not taken back."""
+    line: tuple[bool, str | None] | None = None
+    """What was written once that value was in force; None until then."""
+    reported: bool = False
+    """Whether the run has already reported that somebody else has changed it."""
+
+    @property
+    def undo_text(self) -> str:
+        return self.undo.as_string(None)
+
+
+def refuse_unchangeable(
+    session: Connection,
+    settings: Mapping[str, str],
+    *,
+    restarts: str = NO_RESTART,
+    scope: Scope = SERVER,
+) -> None:
+    """Refuse what cannot be changed. Changes nothing.
+
+    `restarts` says why the server may not be restarted; empty where it may.
+    """
+    known = read_settings(session)
+    for name, value in settings.items():
+        if name.lower() in CANNOT_VARY:
+            raise SettingRejected(
+                name, f"{name}: it cannot be varied here: {CANNOT_VARY[name.lower()]}"
+            )
+        setting = check_value(known, name, value)
+        scope.refuse(name, setting)
+        if setting is not None and setting.context.needs_restart and restarts:
+            raise SettingRejected(name, f"{name}: needs a restart, {restarts}")
+        as_found(session, name, setting, scope)
+        scope.refuse_without_right(session, name, setting)
+
+
+def as_found(
+    session: Connection, name: str, setting: Setting | None, scope: Scope = SERVER
+) -> Touched:
+    """A setting before we change it, with the statement that undoes a change."""
+    if setting is None:
+        raise SettingRejected(
+            name, f"{name}: unknown to this server; load its extension first, or check the name"
+        )
+    scope.refuse(name, setting)
+    visible, written = scope.written(session, name)
+    if not visible and setting.source == scope.source:
+        raise SettingRejected(
+            name,
+            f"{name}: its value comes from a file {session.info.user} may not see, so it could "
+            f"not be put back; GRANT pg_read_all_settings TO {own_role(session)}",
+        )
+    if written and shown_of(name, written) != written:
+        raise SettingRejected(
+            name,
+            f"{name}: its value in {scope.place} may hold a password, which the journal "
+            f"would have to keep; take it out there{scope.elsewhere}, or leave this setting alone",
+        )
+    undo = reset(name, scope) if written is None else assignment(name, written, scope)
+    return Touched(name, written, setting, undo)
+
+
+def needs_restart(session: Connection, name: str) -> bool:
+    """Whether a setting is taken at the server's start only."""
+    setting = find(read_settings(session), name)
+    return setting is not None and setting.context.needs_restart

@@ -1,0 +1,99 @@
+"""Who wrote the line of a setting: found by the run, written by it, or by somebody else since.
+
+Enters: a session, a setting and where it is written, what was found there, the values of ours.
+Leaves: which of the three, and for the third a sentence. Never: changes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from pgassay.errors import TargetError
+from pgassay.server.protocol import Change, Connection
+from pgassay.server.settings.auto_conf import value_in
+from pgassay.server.settings.changeable import Touched
+from pgassay.server.settings.scope import Scope
+from pgassay.server.settings.statements import is_line_of
+from pgassay.server.settings.values import find, read_settings, same_value
+from pgassay.spec.secrets.redaction import shown_of
+
+
+class Author(Enum):
+    """Who wrote the line."""
+
+    AS_FOUND = "as found"
+    OURS = "ours"
+    OTHERS = "others"
+
+
+@dataclass(frozen=True)
+class Line:
+    """The line of a setting as it is now."""
+
+    author: Author
+    written: str | None
+
+    def described(self, name: str, undo: str) -> str:
+        """A sentence about a line of somebody else's; `undo` would bring back the value before."""
+        now = "not set" if self.written is None else shown_of(name, self.written)
+        return (
+            f"{name} is {now} now, which this run did not write: left as it is; value before"
+            f" the run: {undo}"
+        )
+
+
+def line_of(
+    session: Connection, scope: Scope, name: str, found: str | None, ours: Iterable[str]
+) -> Line:
+    """Who wrote the line; where this user may not see it, it counts as ours."""
+    visible, written = scope.written(session, name)
+    if not visible:
+        return Line(Author.OURS, None)
+    values = list(ours)
+    if any(is_line_of(name, value, written) for value in values):
+        return Line(Author.OURS, written)
+    # A change may have been recorded and never made.
+    if written == found:
+        return Line(Author.AS_FOUND, written)
+    setting = find(read_settings(session), name)
+    if setting is None or written is None:
+        return Line(Author.OTHERS, written)
+    # Who may not read the files sees the value in the setting's own unit.
+    now = replace(setting, value=written)
+    same = any(same_value(value, now) for value in values)
+    return Line(Author.OURS if same else Author.OTHERS, written)
+
+
+def line_now(session: Connection, scope: Scope, touched: Touched) -> Line:
+    """The line of a setting that this run has changed."""
+    visible, written = scope.written(session, touched.name)
+    if not visible or touched.line is None:
+        # It may be as found, or any value of ours: the last change may not have been made.
+        ours = [change.value for change in touched.changes]
+        return line_of(session, scope, touched.name, touched.written, ours)
+    same = touched.line == (visible, written)
+    return Line(Author.OURS if same else Author.OTHERS, written)
+
+
+def refuse_taken_over(session: Connection, scope: Scope, settings: Iterable[Touched]) -> None:
+    """TargetError where somebody has changed a line since ours came into force."""
+    for touched in settings:
+        line = line_now(session, scope, touched)
+        touched.reported = line.author is Author.OTHERS
+        if touched.reported:
+            raise TargetError(
+                "somebody else has changed a setting of this run, so it ends here:"
+                f" {line.described(touched.name, touched.undo_text)}"
+            )
+
+
+def found_before(changes: Iterable[Change], file: str) -> dict[str, str | None]:
+    """The values before the run of settings whose lines in postgresql.auto.conf are ours; `file`
+    is its text."""
+    return {
+        change.setting: change.found
+        for change in changes
+        if is_line_of(change.setting, change.value, value_in(file, change.setting))
+    }

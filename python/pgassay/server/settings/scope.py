@@ -1,0 +1,183 @@
+"""Whose sessions a changed setting reaches: the server's, a database's, a role's.
+
+Enters: the scope a spec asks for, a session. Leaves: the SQL of that scope, what is written there,
+and which settings and rights it takes. Never: changes a setting.
+
+PostgreSQL documentation: "Setting Parameters" (ALTER DATABASE, ALTER ROLE), pg_db_role_setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import psycopg
+from psycopg import sql
+
+from pgassay.errors import SettingRejected
+from pgassay.server.connection.own_role import own_role
+from pgassay.server.protocol import Connection, Context, Setting
+from pgassay.server.settings.auto_conf import NAME as AUTO_CONF
+from pgassay.server.statements import statement
+from pgassay.spec.server.access import SettingsAt
+
+# Sources of pg_settings that win over a scope, for every session that we could open.
+_OF_ROLE_HERE = {
+    "database user": "ALTER ROLE … IN DATABASE … SET",
+    "client": "the connection's options (dsn or PGOPTIONS)",
+}
+_OF_ROLE = {"user": "ALTER ROLE … SET", **_OF_ROLE_HERE}
+OVERRIDING: Mapping[str, Mapping[str, str]] = {
+    "server": {
+        "database": "ALTER DATABASE … SET",
+        "global": "ALTER ROLE ALL SET",
+        "command line": "the server's command line",
+        "environment variable": "the server's environment",
+        **_OF_ROLE,
+    },
+    "database": _OF_ROLE,
+    "role": _OF_ROLE_HERE,
+}
+_FOR_ALL = (Context.SIGHUP, Context.POSTMASTER)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where ALTER … SET writes."""
+
+    at: SettingsAt = "server"
+    of: str = ""
+    """The database or the role."""
+
+    @property
+    def key(self) -> str:
+        """For the journal; empty is the server's."""
+        return "" if self.at == "server" else f"{self.at} {self.of}"
+
+    @property
+    def reloads(self) -> bool:
+        """Whether it is in force after a reload; else new sessions have it by themselves."""
+        return self.at == "server"
+
+    @property
+    def source(self) -> str:
+        """The name of this scope in pg_settings.source."""
+        return {"server": "configuration file", "database": "database", "role": "user"}[self.at]
+
+    @property
+    def place(self) -> str:
+        """The name of this scope in messages."""
+        return AUTO_CONF if self.at == "server" else self.key
+
+    @property
+    def elsewhere(self) -> str:
+        """Where else the value could be set instead, in messages."""
+        return " (postgresql.conf may hold it)" if self.at == "server" else ""
+
+    @property
+    def overriding(self) -> Mapping[str, str]:
+        """Sources that win over this one, in words."""
+        return OVERRIDING[self.at]
+
+    @property
+    def alter(self) -> sql.Composable:
+        """The statement up to SET or RESET."""
+        if self.at == "server":
+            return sql.SQL("ALTER SYSTEM")
+        return sql.SQL(f"ALTER {self.at.upper()} {{}}").format(sql.Identifier(self.of))
+
+    def written(self, session: Connection, name: str) -> tuple[bool, str | None]:
+        """Whether this user may know what is written there of a setting, and that."""
+        if self.at != "server":
+            row = session.execute(
+                statement("settings/role_setting"), {"at": self.at, "of": self.of, "name": name}
+            ).fetchone()
+            return True, None if row is None else row[0]
+        try:
+            row = session.execute(statement("settings/auto_conf_value"), (name,)).fetchone()
+        except psycopg.errors.InsufficientPrivilege:
+            row = session.execute(statement("settings/auto_conf_in_force"), (name,)).fetchone()
+            return (row[0], row[1]) if row else (False, None)
+        return True, None if row is None else row[0]
+
+    def refuse(self, name: str, setting: Setting | None) -> None:
+        """Refuse a setting that a database or a role cannot have, or that is overridden there."""
+        if setting is None:
+            return
+        if self.at != "server" and setting.context in _FOR_ALL:
+            raise SettingRejected(
+                name,
+                f"{name}: it is set for the whole server, not for a {self.at}; "
+                'target.settings_at = "server"',
+            )
+        if setting.source in self.overriding:
+            raise SettingRejected(
+                name,
+                f"{name}: sessions get it from {self.overriding[setting.source]}, which wins over "
+                f"{self.alter.as_string(None)}; remove that first",
+            )
+
+    def refuse_without_right(self, session: Connection, name: str, setting: Setting | None) -> None:
+        """Refuse what this user may not write there."""
+        if self.at == "server":
+            _refuse_alter_system(session, name)
+            return
+        user = session.info.user
+        row = session.execute(statement("settings/may_alter_database"), (self.of,)).fetchone()
+        if self.at == "database" and not (row and row[0]):
+            raise SettingRejected(
+                name,
+                f"{name}: {user} does not own database {self.of}; connect as its owner, or "
+                'target.settings_at = "role"',
+            )
+        if setting is None or setting.context not in (Context.SUPERUSER, Context.SUPERUSER_BACKEND):
+            return
+        newer = session.info.server_version >= 150000
+        row = session.execute(
+            statement("settings/may_set_15" if newer else "may_set_13"), (name,)
+        ).fetchone()
+        if not (row and row[0]):
+            grant = f"GRANT SET ON PARAMETER {name} TO {own_role(session)}, or " if newer else ""
+            raise SettingRejected(
+                name, f"{name}: {user} may not set it; {grant}connect as a superuser"
+            )
+
+
+SERVER = Scope()
+
+
+def scope_of(key: str) -> Scope:
+    """The scope that a journal's key stands for."""
+    at, _, of = key.partition(" ")
+    match at:
+        case "database" | "role":
+            return Scope(at, of)
+    return SERVER
+
+
+def _refuse_alter_system(session: Connection, name: str) -> None:
+    # From 17 on; without a value it is an older server, which always allows it.
+    row = session.execute("SELECT current_setting('allow_alter_system', true)").fetchone()
+    if row == ("off",):
+        raise SettingRejected(
+            name,
+            f"{name}: this server takes no ALTER SYSTEM (allow_alter_system = off: its files are"
+            ' managed by others); target.settings_at = "database" or "role", or have it turned on',
+        )
+    newer = session.info.server_version >= 150000
+    question = statement("settings/may_change_15" if newer else "may_change_13")
+    may_alter, may_reload = session.execute(question, (name,)).fetchone() or (False, False)
+    user = session.info.user
+    if not may_alter:
+        grant = (
+            f"GRANT ALTER SYSTEM ON PARAMETER {name} TO {own_role(session)}, or " if newer else ""
+        )
+        raise SettingRejected(
+            name, f"{name}: {user} may not ALTER SYSTEM; {grant}connect as a superuser"
+        )
+    if not may_reload:
+        raise SettingRejected(
+            name,
+            f"{name}: {user} may not reload the configuration; "
+            f"GRANT EXECUTE ON FUNCTION pg_reload_conf() TO {own_role(session)}",
+        )

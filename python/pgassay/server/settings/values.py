@@ -1,0 +1,179 @@
+"""What the server's settings are, and whether a wanted value is in force.
+
+Enters: a session, wanted values as the user wrote them. Leaves: `Setting`s, a SettingRejected, or
+a note on a value that the server spells in its own way. Never: changes a setting.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from psycopg.rows import dict_row
+
+from pgassay.errors import SettingRejected
+from pgassay.server.protocol import Connection, Context, Setting
+from pgassay.server.settings.scope import SERVER, Scope
+from pgassay.server.statements import statement
+from pgassay.spec.reading.suggest import did_you_mean
+from pgassay.spec.reading.units import to_base
+from pgassay.spec.secrets.redaction import shown_of
+
+# PostgreSQL's own list (pg_dump's variable_is_guc_list_quote): each element is an identifier.
+LIST_OF_NAMES = frozenset(
+    {
+        "local_preload_libraries",
+        "search_path",
+        "session_preload_libraries",
+        "shared_preload_libraries",
+        "temp_tablespaces",
+        "unix_socket_directories",
+    }
+)
+# pg_settings shows a real through %g, which keeps six digits.
+REAL_TOLERANCE = 1e-5
+
+
+def read_settings(session: Connection) -> dict[str, Setting]:
+    """Every setting this session may see, by name."""
+    with session.cursor(row_factory=dict_row) as cursor:
+        cursor.execute(statement("settings/settings"), prepare=False)
+        return {
+            row["name"]: Setting(
+                **{
+                    **row,
+                    "context": Context(row["context"]),
+                    "enumvals": tuple(row["enumvals"]),
+                }
+            )
+            for row in cursor
+        }
+
+
+def show(session: Connection, names: Iterable[str]) -> dict[str, str]:
+    """Each setting as `current_setting` shows it."""
+    rows = session.execute(
+        statement("settings/current_settings"), (list(names),), prepare=False
+    ).fetchall()
+    return {name: value for name, value in rows}  # noqa: C416 (rows are tuples of Any)
+
+
+def find(settings: Mapping[str, Setting], name: str) -> Setting | None:
+    """A setting by name; PostgreSQL's names know no case."""
+    return (
+        settings.get(name)
+        or settings.get(name.lower())
+        or next((setting for key, setting in settings.items() if key.lower() == name.lower()), None)
+    )
+
+
+def check_value(settings: Mapping[str, Setting], name: str, value: str) -> Setting | None:
+    """Refuse an unknown name, a fixed setting, and a value its type cannot hold.
+
+    None for a setting of an extension that is not loaded yet: only the server can tell.
+    """
+    if "\n" in value or "\0" in value:
+        raise SettingRejected(name, f"{name}: a setting's value is one line")
+    setting = find(settings, name)
+    if setting is None:
+        if "." in name:
+            return None
+        raise SettingRejected(
+            name, f"{name}: unknown setting of this server{did_you_mean(name, settings)}"
+        )
+    if setting.context is Context.INTERNAL:
+        raise SettingRejected(
+            name, f"{name}: fixed when PostgreSQL is built or initialised; it cannot be varied"
+        )
+    problem = _misfit(setting, value)
+    if problem is not None:
+        raise SettingRejected(name, f"{name} = {value}: {problem}")
+    return setting
+
+
+def same_value(wanted: str, setting: Setting) -> bool:
+    """Whether the server's value is the wanted one, whatever the units and spelling."""
+    try:
+        asked = to_base(wanted, setting.unit, setting.vartype)
+        found = to_base(setting.value, setting.unit, setting.vartype)
+    except ValueError:
+        return wanted == setting.value
+    match setting.vartype:
+        case "real":
+            return math.isclose(float(asked), float(found), rel_tol=REAL_TOLERANCE)
+        case "enum":
+            return asked == found or _boolean_word(asked) == found
+        case "string":
+            return asked == found or split_names(asked) == split_names(found)
+        case _:
+            return asked == found
+
+
+def confirm(wanted: str, setting: Setting | None, name: str, scope: Scope = SERVER) -> str | None:
+    """Refuse a value that is not in force; a note where it is, but reads back differently."""
+    if setting is None:
+        raise SettingRejected(name, f"{name}: the server has no such setting once started")
+    if setting.pending_restart:
+        raise SettingRejected(name, f"{name}: the server needs a restart to take {wanted}")
+    if same_value(wanted, setting):
+        return None
+    shown = shown_of(name, f"{setting.value}{f' × {setting.unit}' if setting.unit else ''}")
+    by = scope.overriding.get(setting.source)
+    if by is not None:
+        raise SettingRejected(
+            name, f"{name}: sessions get {shown} from {by}, not {wanted}; remove that first"
+        )
+    automatic = setting.source == "override" and wanted.strip() in ("-1", "0")
+    if automatic:
+        return f"{name} = {wanted} is automatic: the server chose {shown}"
+    if setting.source == scope.source and setting.vartype in ("string", "enum"):
+        return f"{name} = {wanted} reads back as {shown_of(name, setting.value)}"
+    raise SettingRejected(
+        name, f"{name}: asked for {wanted}, the server has {shown} from {setting.source}"
+    )
+
+
+def split_names(value: str) -> list[str]:
+    """The elements of a list setting: `"$user", public` → `$user`, `public`."""
+    parts: list[str] = []
+    current, quoted = "", False
+    for character in value:
+        if character == '"':
+            quoted = not quoted
+        if character == "," and not quoted:
+            parts.append(current)
+            current = ""
+        else:
+            current += character
+    parts.append(current)
+    return [_unquoted(part.strip()) for part in parts if part.strip()]
+
+
+def _misfit(setting: Setting, value: str) -> str | None:
+    """Why a value cannot be one of this setting, as far as pg_settings says."""
+    try:
+        base = to_base(value, setting.unit, setting.vartype)
+    except ValueError as error:
+        return str(error)
+    if setting.vartype in ("integer", "real") and setting.min_val and setting.max_val:
+        if not float(setting.min_val) <= float(base) <= float(setting.max_val):
+            unit = f" (in {setting.unit})" if setting.unit else ""
+            return f"outside the range {setting.min_val} to {setting.max_val}{unit}"
+    elif setting.vartype == "enum":
+        known = {word.lower() for word in setting.enumvals}
+        if base not in known and not ("on" in known and _boolean_word(base) in ("on", "off")):
+            return f"known values are {', '.join(setting.enumvals)}"
+    return None
+
+
+def _unquoted(part: str) -> str:
+    if len(part) >= 2 and part[0] == part[-1] == '"':
+        return part[1:-1].replace('""', '"')
+    return part
+
+
+def _boolean_word(value: str) -> str:
+    try:
+        return to_base(value, None, "bool")
+    except ValueError:
+        return value

@@ -1,0 +1,13 @@
+-- What decides whether a base backup of this server can be taken, and how large it is.
+-- Databases that this user may not measure are left out of the size.
+SELECT pg_has_role(current_user, 'pg_read_all_settings', 'USAGE') AS reads_settings,
+       (SELECT rolname FROM pg_roles WHERE rolsuper AND rolcanlogin ORDER BY oid LIMIT 1) AS superuser,
+       (SELECT coalesce(sum(pg_database_size(oid)), 0)::bigint FROM pg_database
+         WHERE has_database_privilege(oid, 'CONNECT')
+            OR pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')) AS size,
+       (SELECT string_agg(quote_ident(spcname), ', ') FROM pg_tablespace
+         WHERE pg_tablespace_location(oid) LIKE '/%') AS tablespaces,
+       (SELECT count(*) FROM pg_class
+         WHERE relpersistence = 'u' AND relkind IN ('r', 'm')) AS unlogged,
+       quote_ident(session_user) AS role,
+       host(inet_client_addr()) AS client

@@ -1,0 +1,182 @@
+"""The change record: what runs have changed on each existing server and not yet put back.
+
+Enters: changes about to be made. Leaves: one file for each system identifier, synced before the
+change is made, by which the next run of this user on this machine learns of a killed run.
+Never: knows of runs on other machines; the mark of the schema names those (data/schema.py).
+
+The journal of a run says the same, but the next run does not know where that run's directory is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+
+import platformdirs
+
+from pgassay.durable import make_directory, remove_partial_files, write_atomically
+from pgassay.errors import SetupError
+from pgassay.server.hosts.account import name_of
+from pgassay.server.hosts.host import NoLocks
+from pgassay.server.hosts.local import HERE, LocalLock
+from pgassay.server.protocol import Change, Journal
+
+LOCK_LIMIT_S = 30.0
+"""A file is read and written in milliseconds, on a busy disk in seconds."""
+_PAUSE_S = 0.01
+_FIELDS = tuple(field.name for field in fields(Change))
+
+
+class RecordedJournal:
+    """A journal whose open changes are also in the change record of one server."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._server = self._reached = ""
+
+    def begin(self, server: str, reached: str = "") -> None:
+        """From here on changes are made on this server: its identity, and its address."""
+        self._server, self._reached = server, reached
+
+    @property
+    def place(self) -> str:
+        """The file of the run's own journal."""
+        return self._journal.place
+
+    @property
+    def run(self) -> str:
+        """The name drawn for that journal."""
+        return self._journal.run
+
+    def record(self, change: Change) -> None:
+        """On disk in both places when this returns."""
+        change = replace(change, reached=self._reached)
+        kept = replace(change, journal=self.place, run=self.run)
+        with _locked():
+            write_changes(self._server, [*recorded(self._server), kept])
+        self._journal.record(change)
+
+    def undone(self, change_id: str) -> None:
+        """Removed from the record, and noted in the journal."""
+        forget(self._server, change_id)
+        self._journal.undone(change_id)
+
+
+def recorded(server: str) -> list[Change]:
+    """The changes of one server, oldest first."""
+    path = record_file(server)
+    try:
+        if path.stat().st_uid != os.geteuid():
+            return []
+        kept = json.loads(path.read_text("utf-8"))
+        return [
+            Change(**{name: one[name] for name in _FIELDS if name in one})
+            for one in kept["changes"]
+        ]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise SetupError(
+            f"{path} cannot be read ({error}), so it is unknown whether a killed run has changed"
+            " this server; compare its settings with what you expect, then remove that file"
+        ) from None
+
+
+def all_recorded() -> list[tuple[str, list[Change]]]:
+    """Every server's identity with its changes; files that cannot be read are passed over."""
+    found: list[tuple[str, list[Change]]] = []
+    for path in sorted(record_file("0").parent.glob("*.json")):
+        with suppress(OSError, ValueError, TypeError, KeyError, SetupError):
+            server = str(json.loads(path.read_text("utf-8"))["server"])
+            found.append((server, recorded(server)))
+    return found
+
+
+def write_changes(server: str, changes: Sequence[Change]) -> None:
+    """The record of a server with these changes; without any, no file is left."""
+    path = record_file(server)
+    try:
+        if not changes:
+            path.unlink(missing_ok=True)
+            remove_partial_files(path)
+            return
+        make_directory(path.parent, parents=True, exist_ok=True)
+        kept = {"server": server, "changes": [asdict(one) for one in changes]}
+        write_atomically(path, json.dumps(kept).encode())
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def forget(server: str, change_id: str) -> None:
+    """Remove a change that is undone. Where the disk does not take that, the change stays: undoing
+    it twice does no harm."""
+    with suppress(SetupError):
+        if all(one.id != change_id for one in recorded(server)):
+            return
+        with _locked():
+            write_changes(server, [one for one in recorded(server) if one.id != change_id])
+
+
+def forget_never_made(run: str, made: Collection[str]) -> None:
+    """Remove what a killed run recorded here and never noted in its journal, of that drawn name:
+    the record is written first, the change is made last. `made` are the changes open there."""
+    for server, changes in all_recorded():
+        for change in changes:
+            if change.run == run != "" and change.id not in made:
+                forget(server, change.id)
+
+
+def this_machine() -> str:
+    """User and host, for the mark of a schema: a change record belongs to one user."""
+    return f"{name_of(os.geteuid())}@{platform.node() or '?'}"
+
+
+def record_file(server: str) -> Path:
+    """The file of a server's record."""
+    # An identity is a number; an address, where that is not known, may have any characters.
+    name = server if server.isdigit() else hashlib.sha256(server.encode()).hexdigest()[:16]
+    return platformdirs.user_state_path("pgassay") / "servers" / f"{name}.json"
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    """Keep other runs from changing these files."""
+    lock = None
+    try:
+        lock = _lock(record_file("0").parent)
+        yield
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+def _lock(folder: Path) -> LocalLock:
+    began = time.monotonic()
+    try:
+        make_directory(folder, parents=True, exist_ok=True)
+        while (lock := HERE.lock(folder)) is None:
+            if time.monotonic() - began > LOCK_LIMIT_S:
+                raise SetupError(
+                    f"another pgassay run has locked {folder} for {LOCK_LIMIT_S:g} s and seems to"
+                    " hang; end it"
+                )
+            time.sleep(_PAUSE_S)
+    except NoLocks as error:
+        raise SetupError(f"{error}; or name another folder with XDG_STATE_HOME") from None
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+    return lock
+
+
+def _unwritable(path: Path, error: OSError) -> SetupError:
+    return SetupError(
+        f"{path} cannot be written ({error.strerror}), so a later run could not learn what this one"
+        " has changed; make its folder writable, or name another with XDG_STATE_HOME"
+    )

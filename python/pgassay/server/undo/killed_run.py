@@ -1,0 +1,78 @@
+"""Refuses a server that a killed run has changed, and names the command that puts it back.
+
+Enters: a server's identity or address. Leaves: nothing, or an error of one line.
+Never: undoes anything, or calls a run killed that is alive.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.server.connection.session import first_address
+from pgassay.server.hosts.local import lock_run
+from pgassay.server.protocol import Change
+from pgassay.server.undo.change_record import all_recorded, record_file, recorded
+
+
+def refuse_killed_run(server: str, data: str | None, reached: str) -> None:
+    """TargetError where another run has changed this server and not put it back.
+
+    `data` is its data directory, where that is known, `reached` its address.
+    """
+    changes = [one for one in recorded(server) if not _is_elsewhere(one, data, reached)]
+    if changes:
+        raise TargetError(_reason(server, changes))
+
+
+def explained(refused: ConnectionRefused, dsn: str) -> ConnectionRefused:
+    """The error of a server that does not answer; with the run that may have left it down."""
+    address = first_address(dsn)
+    for server, changes in all_recorded():
+        here = [one for one in changes if one.reached == address != ""]
+        if here:
+            reason = f"{refused}; {_reason(server, here)}"
+            return ConnectionRefused(reason, sqlstate=refused.sqlstate)
+    return refused
+
+
+def _is_elsewhere(change: Change, data: str | None, reached: str) -> bool:
+    """Whether a change was made on a copy of this server, which has the same system identifier."""
+    return bool(change.data and data) and change.data != data and change.reached != reached
+
+
+def _reason(server: str, changes: Sequence[Change]) -> str:
+    last = changes[-1]
+    folder = Path(last.journal).parent
+    if not _has_journal(last):
+        sql = "; ".join(dict.fromkeys(one.undo for one in reversed(changes)))
+        return (
+            f"a run whose directory is gone ({folder}) was killed while it had changed this server;"
+            f" undo that yourself: {sql}; then remove {record_file(server)}"
+        )
+    if _is_alive(folder):
+        return f"another pgassay run, {folder}, is using this server; wait for it to end, or end it"
+    return (
+        f"run {folder} was killed while it had changed this server;"
+        f" `pgassay recover {shlex.quote(str(folder))}` puts it back"
+    )
+
+
+def _has_journal(change: Change) -> bool:
+    """Whether the run's own journal is still there, and not that of a later run at its path."""
+    with suppress(OSError):
+        text = Path(change.journal).read_text("utf-8", errors="replace") if change.journal else ""
+        return change.run != "" and change.run in text
+    return False
+
+
+def _is_alive(folder: Path) -> bool:
+    with suppress(OSError):
+        lock = lock_run(folder)
+        if lock is None:
+            return True
+        lock.release()
+    return False

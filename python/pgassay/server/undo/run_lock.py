@@ -1,0 +1,42 @@
+"""One run at a time on an existing server.
+
+Enters: a control session that lives as long as the run. Leaves: the lock held by that session, or
+a TargetError that names the holder. Never: outlives its session, so a killed run blocks nobody.
+"""
+
+from __future__ import annotations
+
+from pgassay.errors import TargetError
+from pgassay.server.protocol import Connection
+from pgassay.server.statements import statement
+
+# "pgas", "say!" as two int4; fixed for all versions of pgassay.
+KEYS = (0x70676173, 0x73617921)
+
+
+def take(session: Connection) -> None:
+    """Take the run lock of the server; TargetError where another run has it."""
+    row = session.execute("SELECT pg_try_advisory_lock(%s::int, %s::int)", KEYS).fetchone()
+    got = bool(row and row[0])
+    # Seen after ours is taken: of two that come at once, in two databases, neither misses both.
+    try:
+        refuse_other_runs(session)
+    except TargetError:
+        if got:
+            session.execute("SELECT pg_advisory_unlock(%s::int, %s::int)", KEYS)
+        raise
+    if not got:
+        raise _in_use("")
+
+
+def refuse_other_runs(session: Connection) -> None:
+    """TargetError where another session holds the run lock."""
+    holder = session.execute(statement("existing/other_runs"), KEYS).fetchone()
+    if holder is not None:
+        raise _in_use(f" (process {holder[0]}, database {holder[1]}, user {holder[2]})")
+
+
+def _in_use(who: str) -> TargetError:
+    return TargetError(
+        f"another pgassay run is using this server{who}; wait for it to end, or end it"
+    )

@@ -1,0 +1,33 @@
+"""Runs several steps of undoing; one that fails does not stop the others.
+
+Enters: what puts each back. Leaves: all of them done, or one RestoreFailed with what each said.
+Never: hides that the user has given up on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pgassay.errors import RestoreFailed, TargetError
+
+
+def undo_each(*steps: Callable[[], None]) -> None:
+    """Run every step in its order, also after one that failed.
+
+    One failure is raised as it is, several as one RestoreFailed.
+    """
+    problems: list[TargetError] = []
+    given_up: BaseException | None = None
+    for step in steps:
+        try:
+            step()
+        except TargetError as error:
+            problems.append(error)
+        except BaseException as error:  # a last Ctrl-C: the others are put back all the same
+            given_up = error
+    if given_up is not None:
+        raise given_up
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise RestoreFailed("; ".join(dict.fromkeys(str(problem) for problem in problems)))

@@ -1,0 +1,40 @@
+"""The checked experiment that all later packages work with.
+
+Enters: nothing; `parse.py` and `arms/apply_levels.py` make it. Leaves: the frozen `Spec`.
+Never: reads a file or checks a value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pgassay.spec.factors.kinds import written_factors
+from pgassay.spec.factors.variants import Variants
+from pgassay.spec.model import ExperimentFile
+from pgassay.spec.workload.folder import Workload
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One checked experiment: the file's tables, its workload and its seed."""
+
+    file: ExperimentFile
+    workload: Workload
+    seed: int
+    text: str
+    source: str
+    folder: Path
+    """The folder from which the file's relative paths start."""
+    variants: Variants = field(default_factory=Variants)
+    """The contents of files that levels name."""
+
+    @property
+    def question(self) -> str:
+        """The question of the file, or one made from the factors."""
+        if self.file.question:
+            return self.file.question
+        names = [factor.name for factor in written_factors(self.file.factors)]
+        if not names:
+            return f"How fast is {self.workload.name}?"
+        return f"What {'does' if len(names) == 1 else 'do'} {' and '.join(names)} do?"

@@ -1,0 +1,172 @@
+"""The `[factors]` tables: how each kind of factor is written, and how its levels are named.
+
+Enters: the tables tomllib made. Leaves: a frozen `FactorsTable`, or pydantic's ValidationError.
+Never: reads the files that levels name (variants.py does), or checks levels against other tables
+(`spec/arms/checks.py` does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from pgassay.spec.factors.level_names import file_names, named_levels, plain_names
+from pgassay.spec.reading.values import SettingValue, Table
+from pgassay.spec.server.host_knobs import DottedNames
+from pgassay.spec.settings.catalogue import SettingNames
+
+EMBEDDED = (16, 18)
+"""Major versions that come with pgassay."""
+_STEPS = ("clients", "rate", "stages", "step", "warmup", "order")
+"""Keys of `[load]` that shape the steps of every trial and so cannot be factors."""
+
+_LIST = {"type": "array", "minItems": 2}
+_LIST_OR_TABLE = {"anyOf": [_LIST, {"type": "object", "minProperties": 2}]}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        raise ValueError("write a list of levels")
+    return named_levels(value, plain_names)
+
+
+_FILES = BeforeValidator(partial(named_levels, names_of=file_names))
+_NUMBERS = BeforeValidator(partial(named_levels, names_of=plain_names))
+Levels = Annotated[tuple[SettingValue, ...], Field(strict=False)]
+PlainLevels = Annotated[dict[str, Any], BeforeValidator(_plain), WithJsonSchema(_LIST)]
+FileLevels = Annotated[dict[str, str], _FILES, WithJsonSchema(_LIST_OR_TABLE)]
+
+
+class TargetFactors(Table):
+    """Versions or builds: one server for each level, all started by pgassay."""
+
+    version: (
+        Annotated[
+            dict[str, Literal[16, 18]], BeforeValidator(_plain), WithJsonSchema({
+                "type": "array", "items": {"enum": list(EMBEDDED)}, "minItems": 2,
+            }),
+        ]
+        | None
+    ) = Field(None, description="major versions of the embedded server")  # fmt: skip
+    bin: (
+        Annotated[
+            dict[str, str | Literal[16, 18]],
+            _FILES,
+            WithJsonSchema(_LIST_OR_TABLE),
+        ]
+        | None
+    ) = Field(None, description="bin directories, or 16 and 18 for the embedded servers")
+
+    @model_validator(mode="after")
+    def _one_of(self) -> TargetFactors:
+        if self.version is not None and self.bin is not None:
+            raise ValueError(
+                "version and bin are one factor; write bin, where 16 and 18 mean the embedded"
+                " servers"
+            )
+        return self
+
+    def servers(self) -> dict[str, str | int]:
+        """Name of the level → bin directory or embedded version; empty where none are varied."""
+        return {**(self.version or {}), **(self.bin or {})}
+
+
+class WorkloadFactors(Table):
+    """Workloads, or sizes of the data."""
+
+    use: FileLevels | None = Field(
+        None, description="ready workloads or folders; in place of workload.use"
+    )
+    scale: (
+        Annotated[
+            dict[str, Annotated[int, Field(ge=1, le=1_000_000)]],
+            _NUMBERS,
+            WithJsonSchema(_LIST_OR_TABLE),
+        ]
+        | None
+    ) = Field(None, description="sizes of the data; in place of workload.scale")
+
+
+class ClientFactors(Table):
+    """Keys of `[load]`, checked by the same rules as there."""
+
+    protocol: PlainLevels | None = None
+    threads: PlainLevels | None = None
+    pools: PlainLevels | None = None
+    think_time: PlainLevels | None = Field(None, description="as load.think_time; 0 for none")
+    max_tries: PlainLevels | None = None
+    reconnect: PlainLevels | None = None
+    arrivals: PlainLevels | None = None
+    transport: PlainLevels | None = None
+    busy_poll: PlainLevels | None = None
+    sslmode: PlainLevels | None = None
+    settings: Annotated[dict[str, Levels], SettingNames] = Field(
+        default_factory=dict, description="settings of the load's sessions, NAME = levels"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_steps(cls, table: Any) -> Any:
+        for key in _STEPS if isinstance(table, dict) else ():
+            if key in table:
+                raise ValueError(
+                    f"{key} is not a factor; write it in [load], where several values make steps"
+                    " of every trial, and arms are compared at each step"
+                )
+        return table
+
+    def varied(self) -> list[tuple[str, str, Any]]:
+        """(key, name, levels or None) of each factor that is a key of `[load]`."""
+        names = sorted(set(type(self).model_fields) - {"settings"})
+        return [(name, name, getattr(self, name)) for name in names]
+
+
+class SchemaLevel(Table):
+    """SQL that makes one variant of the schema, and SQL that undoes it."""
+
+    sql: str = Field("", description="statements, or the name of a .sql file")
+    undo: str | None = Field(None, description="SQL that undoes it; required on an existing server")
+
+
+def _schema_level(value: Any) -> Any:
+    return {"sql": value} if isinstance(value, str) else value
+
+
+SchemaLevels = Annotated[
+    dict[str, Annotated[SchemaLevel, BeforeValidator(_schema_level)]],
+    _FILES,
+    WithJsonSchema(_LIST_OR_TABLE),
+]
+WeightLevels = Annotated[
+    dict[str, Annotated[float, Field(strict=False)]],
+    _NUMBERS,
+    WithJsonSchema(_LIST_OR_TABLE),
+]
+
+
+class FactorsTable(Table):
+    """What is varied: each key is a factor, its values are levels, the first is the baseline."""
+
+    target: TargetFactors = Field(default_factory=TargetFactors)
+    workload: WorkloadFactors = Field(default_factory=WorkloadFactors)
+    schema_: dict[str, SchemaLevels] = Field(
+        default_factory=dict,
+        alias="schema",
+        description="SQL that changes the built schema, NAME = levels",
+    )
+    scenarios: dict[str, FileLevels] = Field(
+        default_factory=dict, description="scripts of a scenario, SCENARIO = files"
+    )
+    weights: dict[str, WeightLevels] = Field(
+        default_factory=dict, description="weights of a scenario, SCENARIO = numbers"
+    )
+    client: ClientFactors = Field(default_factory=ClientFactors)
+    postgres: Annotated[dict[str, Levels], SettingNames] = Field(
+        default_factory=dict, description="settings of the server, NAME = levels"
+    )
+    host: Annotated[dict[str, Levels], DottedNames] = Field(
+        default_factory=dict, description="knobs of the server's host, NAME = levels"
+    )

@@ -1,0 +1,151 @@
+"""Read the files that levels name: workloads, scripts, and SQL of schema variants.
+
+Enters: the factors of an experiment file and its folder, or the object that a run stored.
+Leaves: frozen `Variants`, or a SpecError that names the key. Never: parses scripts or runs SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pgassay.errors import SpecError
+from pgassay.spec.factors.tables import FactorsTable, SchemaLevel
+from pgassay.spec.reading.texts import path_from, text_of
+from pgassay.spec.secrets.redaction import secret_line
+from pgassay.spec.workload.folder import (
+    Scenario,
+    Workload,
+    load_workload,
+    with_scale,
+    workload_from_json,
+)
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script that replaces a scenario's own."""
+
+    file: str
+    script: str
+
+
+@dataclass(frozen=True)
+class SchemaSql:
+    """SQL that makes a variant of the schema; empty for the schema as built."""
+
+    sql: str = ""
+    undo: str | None = None
+
+    def at_scale(self, scale: int) -> SchemaSql:
+        """With `:scale` replaced, as in a workload's own SQL."""
+        undo = None if self.undo is None else with_scale(self.undo, scale)
+        return SchemaSql(with_scale(self.sql, scale), undo)
+
+
+@dataclass(frozen=True)
+class Variants:
+    """The contents of files, by factor or scenario and then by the level's name."""
+
+    workloads: Mapping[str, Workload] = field(default_factory=dict)
+    scripts: Mapping[str, Mapping[str, Script | None]] = field(default_factory=dict)
+    """None for the workload's own script."""
+    schema: Mapping[str, Mapping[str, SchemaSql]] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object for workload.json; empty if no level names a file."""
+        return {name: value for name, value in asdict(self).items() if value}
+
+
+def read_variants(factors: FactorsTable, beside: Path, *, file: str) -> Variants:
+    """Read every file the levels name; `beside` is the experiment file's folder."""
+    return Variants(
+        workloads={
+            name: load_workload(use, beside, file=file, key="factors.workload.use")
+            for name, use in (factors.workload.use or {}).items()
+        },
+        scripts={
+            scenario: {
+                name: _script(text, beside, file, f"factors.scenarios.{scenario}")
+                for name, text in levels.items()
+            }
+            for scenario, levels in factors.scenarios.items()
+        },
+        schema={
+            factor: {
+                name: _schema_sql(level, beside, file, f"factors.schema.{factor}")
+                for name, level in levels.items()
+            }
+            for factor, levels in factors.schema_.items()
+        },
+    )
+
+
+def variants_from_json(stored: Mapping[str, Any]) -> Variants:
+    """The variants a run stored."""
+    return Variants(
+        workloads={
+            name: workload_from_json(one) for name, one in stored.get("workloads", {}).items()
+        },
+        scripts={
+            scenario: {name: one and Script(**one) for name, one in levels.items()}
+            for scenario, levels in stored.get("scripts", {}).items()
+        },
+        schema={
+            factor: {name: SchemaSql(**one) for name, one in levels.items()}
+            for factor, levels in stored.get("schema", {}).items()
+        },
+    )
+
+
+def with_script(scenario: Scenario, script: Script | None) -> Scenario:
+    """The scenario with this script, if any; its name and weight stay."""
+    if script is None:
+        return scenario
+    return Scenario(scenario.name, script.file, script.script, scenario.weight)
+
+
+def _script(text: str, beside: Path, file: str, key: str) -> Script | None:
+    """The script of that file; None for "", the workload's own."""
+    if not text:
+        return None
+    path = path_from(text, beside)
+    if not path.is_file():
+        raise SpecError(
+            f'there is no script {text!r} (relative to the experiment file); write "" for the'
+            " workload's own script",
+            file=file,
+            key=key,
+        )
+    return Script(text, text_of(path))
+
+
+def _schema_sql(level: SchemaLevel, beside: Path, file: str, key: str) -> SchemaSql:
+    found = []
+    for text in (level.sql, level.undo):
+        if text is None or not _is_file_name(text):
+            found.append(text)
+            continue
+        path = path_from(text.strip(), beside)
+        if not path.is_file():
+            raise SpecError(f"there is no file {text.strip()!r}", file=file, key=key)
+        content = text_of(path)
+        line = secret_line(content)
+        if line is not None:
+            raise SpecError(
+                f"line {line} holds what looks like a password, which would be stored with the"
+                " run; use ~/.pgpass or a service",
+                file=str(path),
+            )
+        found.append(content)
+    sql = (found[0] or "").strip()
+    if "\0" in sql:
+        raise SpecError("holds a zero byte", file=file, key=key)
+    return SchemaSql(sql, found[1])
+
+
+def _is_file_name(text: str) -> bool:
+    name = text.strip()
+    return name.endswith(".sql") and "\n" not in name and ";" not in name

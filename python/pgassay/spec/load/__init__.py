@@ -1,0 +1,1 @@
+"""The `[load]` table and its parts: how hard, for how long, in which slices."""

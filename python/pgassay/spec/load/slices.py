@@ -1,0 +1,190 @@
+"""The `[load.slices]` table: variants that alternate within every measured step.
+
+Enters: the table that tomllib made; the workload and settings of its experiment. Leaves: a frozen
+`SlicesTable`, or an error that names its key. Never: writes SQL or schedules a slice.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+
+from pgassay.errors import SpecError
+from pgassay.spec.reading.suggest import did_you_mean
+from pgassay.spec.reading.tables import read_table
+from pgassay.spec.reading.texts import text_of
+from pgassay.spec.reading.units import duration_s
+from pgassay.spec.reading.values import SettingValue, Table
+from pgassay.spec.settings.catalogue import SettingNames, check_setting, entries_of
+
+if TYPE_CHECKING:
+    from pgassay.spec.workload.folder import Workload
+
+SHORTEST_S = 0.25
+LONGEST_S = 86_400.0
+_OF_A_SESSION = frozenset({"user", "superuser"})
+_AT_ITS_BEGIN = _OF_A_SESSION | {"backend", "superuser-backend"}
+_FIXED = {
+    "postmaster": "changes only by a restart of the server",
+    "sighup": "changes for the whole server",
+    "backend": "is fixed when a session begins",
+    "superuser-backend": "is fixed when a session begins",
+}
+"""Contexts of pg_settings in which one session cannot change a setting, and why."""
+_OF_A_TRANSACTION = ("transaction_isolation", "transaction_read_only", "transaction_deferrable")
+
+
+def _length(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError("write the length of a slice as a duration such as '500ms'")
+    seconds = duration_s(value)
+    if not SHORTEST_S <= seconds <= LONGEST_S:
+        raise ValueError(f"{value!r} is not a length for a slice; write 250ms to 1d")
+    return seconds
+
+
+Length = Annotated[
+    float,
+    BeforeValidator(_length),
+    WithJsonSchema({"type": ["string", "number"], "description": "seconds, or '500ms', '2s'"}),
+]
+Names = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
+
+
+class VariantTable(Table):
+    """One variant: what differs while its slices run."""
+
+    name: Annotated[str, Field(min_length=1, max_length=60)] = Field(
+        description="its name in results; required"
+    )
+    settings: Annotated[dict[str, SettingValue], SettingNames] = Field(
+        default_factory=dict, description="settings of every session while its slices run"
+    )
+    sql: Annotated[tuple[str, ...], Field(strict=False)] = Field(
+        (), description="statements that every session runs when its slice begins"
+    )
+    scenarios: Names | None = Field(None, description="scenarios that may run; left out, all")
+    length: Length | None = Field(
+        None, description="length of its slices; left out, that of the table"
+    )
+
+
+class SlicesTable(Table):
+    """Variants that alternate within every measured step."""
+
+    length: Length = Field(1.0, description="length of a slice, 250ms to 1d")
+    variants: Annotated[tuple[VariantTable, ...], Field(strict=False, min_length=2)] = Field(
+        description="the variants, two or more; required"
+    )
+    schedule: Names | None = Field(
+        None, description="order of the variants in a round; left out, as listed"
+    )
+
+    @property
+    def turns(self) -> tuple[str, ...]:
+        """The names of one round, in order."""
+        return self.schedule or tuple(variant.name for variant in self.variants)
+
+    def length_of(self, name: str) -> float:
+        """Seconds of a slice of this variant."""
+        own = next(variant.length for variant in self.variants if variant.name == name)
+        return self.length if own is None else own
+
+    @property
+    def round_s(self) -> float:
+        """Length of one round in seconds."""
+        return sum(self.length_of(name) for name in self.turns)
+
+    @model_validator(mode="after")
+    def _names_agree(self) -> SlicesTable:
+        names = [variant.name for variant in self.variants]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"two variants are named {twice!r}; rename one")
+        for name in self.schedule or ():
+            if name not in names:
+                raise ValueError(
+                    f"schedule: no variant is named {name!r}{did_you_mean(name, names)}"
+                )
+        idle = next((name for name in names if name not in self.turns), None)
+        if idle is not None:
+            raise ValueError(f"the schedule never runs {idle!r}; add it, or drop the variant")
+        return self
+
+
+class _Load(Table):
+    model_config = ConfigDict(extra="ignore")
+
+    slices: SlicesTable
+
+
+class _Experiment(Table):
+    model_config = ConfigDict(extra="ignore")
+
+    load: _Load
+
+
+def read_slices(named: str) -> SlicesTable:
+    """The table in the file of `pgassay load --slices`, checked without a workload.
+
+    The file is an experiment file with `[load.slices]`, or has only the keys of that table.
+    """
+    text = text_of(Path(named))
+    try:
+        is_whole = "load" in tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"not valid TOML: {error}", file=named) from None
+    if is_whole:
+        return read_table(_Experiment, text, named).load.slices
+    return read_table(SlicesTable, text, named)
+
+
+def check_slices(
+    slices: SlicesTable, workload: Workload, held: Collection[str], major: int | None
+) -> None:
+    """Check slices against the workload and the settings `held` or varied by the experiment.
+
+    Raises SpecError without a file.
+    """
+    weights = {scenario.name: scenario.weight for scenario in workload.scenarios}
+    for number, variant in enumerate(slices.variants):
+        key = f"load.slices.variants.{number}"
+        for name, value in variant.settings.items():
+            own = f"{key}.settings.{name}"
+            check_setting(own, name, value, major)
+            refuse_other_than_session(own, name, major)
+            if name in held:
+                raise SpecError(
+                    "is also set by the experiment, as a factor or in [settings.postgres];"
+                    " keep one of the two",
+                    key=own,
+                )
+        for statement in variant.sql:
+            if "\0" in statement or not statement.strip():
+                raise SpecError("a statement is SQL text", key=f"{key}.sql")
+        for name in variant.scenarios or ():
+            if name not in weights:
+                raise SpecError(
+                    f"{workload.name} has no scenario {name!r}{did_you_mean(name, list(weights))}",
+                    key=f"{key}.scenarios",
+                )
+
+
+def refuse_other_than_session(
+    key: str, name: str, major: int | None, *, at_its_begin: bool = False
+) -> None:
+    """Refuse a setting that a single session cannot set, at its start or later."""
+    if name in _OF_A_TRANSACTION:
+        raise SpecError(f"belongs to one transaction; use default_{name}", key=key)
+    contexts = [entry["context"] for entry in entries_of(name, major)]
+    allowed, what = (_AT_ITS_BEGIN, "a session") if at_its_begin else (_OF_A_SESSION, "slices")
+    if contexts and allowed.isdisjoint(contexts):
+        raise SpecError(
+            f"{_FIXED[contexts[0]]}, so {what} cannot {'have' if at_its_begin else 'alternate'}"
+            f" it; make it a factor: [factors.postgres] {name} = [...]",
+            key=key,
+        )

@@ -1,0 +1,252 @@
+"""The `[load]` table: clients or rate, steps, and the engine's options or another program.
+
+Enters: the table tomllib made. Leaves: a frozen `LoadTable`, or pydantic's ValidationError.
+Never: orders steps or starts a program.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from pgassay.spec.load.amounts import STAGE_FORM, Stage, ThinkTime, amounts, is_stages, stages
+from pgassay.spec.load.amounts import think_time as _think_time
+from pgassay.spec.load.slices import SlicesTable
+from pgassay.spec.reading.values import Duration, SettingValue, Table, busy_poll_s
+from pgassay.spec.settings.catalogue import SettingNames
+
+Clients = Annotated[int, Field(ge=1, le=100_000)]
+Rate = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False, strict=False)]
+
+ENGINE_KEYS = (
+    "threads", "protocol", "arrivals", "latency_limit", "pools", "think_time", "max_tries",
+    "reconnect", "interval", "transport", "busy_poll", "allow_shell", "slices",
+)  # fmt: skip
+"""Options of pgassay's engine; a program in `command` has its own."""
+COMMAND_KEYS = ("warmup_command", "throughput", "latency", "time_limit")
+
+
+def _clients(value: Any) -> Any:
+    if isinstance(value, str):
+        if is_stages(value):
+            raise ValueError("this has times; write it in load.stages")
+        return amounts(value, whole=True)
+    return value if isinstance(value, list) else [value]
+
+
+def _rates(value: Any) -> Any:
+    if isinstance(value, str):
+        return amounts(value, whole=False)
+    return value if isinstance(value, list) else [value]
+
+
+def _stages(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError(STAGE_FORM)
+    return stages(value)
+
+
+def _pattern(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            groups = re.compile(value).groups
+        except re.error as error:
+            raise ValueError(f"{value!r} is not a regular expression: {error}") from None
+        if groups != 1:
+            raise ValueError("the pattern needs one group in parentheses, for the number")
+    return value
+
+
+def _several(kind: str) -> WithJsonSchema:
+    return WithJsonSchema(
+        {"anyOf": [{"type": kind}, {"type": "array", "items": {"type": kind}}, {"type": "string"}]}
+    )
+
+
+class ThroughputTable(Table):
+    """Where the program in `command` prints its transactions per second."""
+
+    json_: str | None = Field(
+        None, alias="json", description="path in a JSON document, such as 'metrics.rate'"
+    )
+    pattern: Annotated[str, BeforeValidator(_pattern)] | None = Field(
+        None, description="regular expression with one group; the last match counts"
+    )
+    file: str | None = Field(None, description="file to read; left out, the program's stdout")
+
+    @model_validator(mode="after")
+    def _one_of(self) -> ThroughputTable:
+        if (self.json_ is None) == (self.pattern is None):
+            raise ValueError("write either json or pattern")
+        return self
+
+
+class LatencyTable(Table):
+    """Which log of the program in `command` has its latencies."""
+
+    pgbench_log: str | None = Field(None, description="prefix, as given to pgbench --log-prefix")
+    hdr_log: str | None = Field(None, description="an HdrHistogram interval log (V2)")
+    unit: Literal["ns", "us", "ms", "s"] | None = Field(None, description="of hdr_log's values")
+
+    @model_validator(mode="after")
+    def _one_of(self) -> LatencyTable:
+        if (self.pgbench_log is None) == (self.hdr_log is None):
+            raise ValueError("write either pgbench_log or hdr_log")
+        if (self.hdr_log is None) != (self.unit is None):
+            raise ValueError(
+                "unit (ns, us, ms or s) belongs to hdr_log, whose log does not name it; write both"
+            )
+        return self
+
+
+class LoadTable(Table):
+    """The load of every trial."""
+
+    clients: Annotated[
+        tuple[Clients, ...],
+        BeforeValidator(_clients),
+        Field(strict=False, min_length=1),
+        _several("integer"),
+    ] = Field((8,), description="connections; several make steps: [5, 8] or '5..22 log 6'")
+    step: Duration = Field(60.0, description="length of each measured step")
+    stages: (
+        Annotated[tuple[Stage, ...], BeforeValidator(_stages), WithJsonSchema({"type": "string"})]
+        | None
+    ) = Field(None, description="steps with their own times, TIME:CLIENTS, such as '30s:10,2m:50'")
+    order: Literal["ordered", "shuffled"] = Field(
+        "ordered", description="order of the steps; shuffled draws a new one for every block"
+    )
+    warmup: Duration = Field(10.0, description="time of load before the first step, not measured")
+    rate: (
+        Annotated[
+            tuple[Rate, ...],
+            BeforeValidator(_rates),
+            Field(strict=False, min_length=1),
+            _several("number"),
+        ]
+        | None
+    ) = Field(None, description="transactions to start per second; several values make steps")
+    arrivals: Literal["poisson", "constant"] = Field(
+        "poisson", description="distribution of the starts of a rate"
+    )
+    latency_limit: Duration | None = Field(
+        None,
+        description="a longer transaction counts as late; with a rate, one that cannot be in time"
+        " is skipped",
+    )
+    threads: Annotated[int, Field(ge=1, le=1024)] = Field(1, description="engine threads")
+    protocol: Literal["prepared", "extended", "simple"] = Field(
+        "prepared", description="protocol of the statements"
+    )
+    pools: Literal["shared", "per_scenario"] = Field(
+        "shared", description="connections run every scenario, or each scenario has its own"
+    )
+    think_time: (
+        Annotated[
+            ThinkTime,
+            BeforeValidator(_think_time),
+            WithJsonSchema({"type": ["string", "number"]}),
+        ]
+        | None
+    ) = Field(None, description="pause between a client's transactions: '10ms' or '10ms:exp'")
+    max_tries: Annotated[int, Field(ge=0, le=2**31 - 1)] = Field(
+        1, description="tries of a transaction that fails to serialize or deadlocks; 0: no limit"
+    )
+    reconnect: Literal["never", "on_loss", "each_transaction"] = Field(
+        "never", description="when a new connection is opened"
+    )
+    settings: Annotated[dict[str, SettingValue], SettingNames] = Field(
+        default_factory=dict, description="settings of the load's sessions, NAME = value"
+    )
+    sslmode: Literal["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] | None = (
+        Field(None, description="of the load's connections; left out, as in target.dsn")
+    )
+    slices: SlicesTable | None = Field(None, description="variants that alternate within a step")
+    interval: Annotated[Duration, Field(ge=0.1, le=3600.0)] = Field(
+        1.0, description="interval of the stored time series"
+    )
+    transport: Literal["auto", "io_uring", "epoll"] = Field(
+        "auto", description="interface to the kernel"
+    )
+    busy_poll: (
+        Annotated[
+            float,
+            BeforeValidator(busy_poll_s),
+            WithJsonSchema({"type": ["string", "number"], "description": "'50us' or 'off'"}),
+        ]
+        | None
+    ) = Field(None, description="how long a thread polls for answers before it sleeps")
+    allow_shell: bool = Field(
+        False, description="scripts may run programs by \\shell and \\setshell"
+    )
+    command: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = Field(
+        None, description="another program as the load, with its arguments"
+    )
+    warmup_command: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = Field(
+        None, description="program that warms up before command, not measured"
+    )
+    throughput: ThroughputTable | None = Field(
+        None, description="where command prints its rate; left out, commits of the server count"
+    )
+    latency: LatencyTable | None = Field(
+        None, description="where command writes its latencies; left out, there are none"
+    )
+    time_limit: Duration = Field(3600.0, description="time after which command is stopped")
+
+    @property
+    def varies(self) -> Literal["clients", "rate"]:
+        """What differs between the steps."""
+        return "rate" if self.rate is not None and len(self.rate) > 1 else "clients"
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> LoadTable:
+        given = self.model_fields_set
+        if self.stages is not None:
+            for other in ("clients", "step"):
+                if other in given:
+                    raise ValueError(f"stages have their own clients and times; drop {other}")
+        if self.varies == "rate" and (len(self.clients) > 1 or self.stages is not None):
+            raise ValueError(
+                "only one of clients and rate may have several values; write the other as a number"
+            )
+        levels = self._levels()
+        if self.stages is None and len(set(levels)) < len(levels):
+            raise ValueError("two steps have the same level; write each level once")
+        if self.rate is None and "arrivals" in given:
+            raise ValueError("arrivals belongs to rate; write both")
+        if self.slices is not None and self.command is None:
+            self._check_slices(self.slices)
+        if self.command is None:
+            for key in COMMAND_KEYS:
+                if key in given:
+                    raise ValueError(f"{key} belongs to command; write both")
+        else:
+            self._check_command(given)
+        return self
+
+    def _levels(self) -> list[float]:
+        if self.stages is not None:
+            return [stage.amount for stage in self.stages]
+        return list(self.rate or ()) if self.varies == "rate" else list(self.clients)
+
+    def _check_slices(self, slices: SlicesTable) -> None:
+        lengths = [stage.duration_s for stage in self.stages or ()] or [self.step]
+        if slices.round_s > min(lengths):
+            raise ValueError(
+                f"one round of slices takes {slices.round_s:g} s, longer than a step of"
+                f" {min(lengths):g} s; make slices shorter or steps longer"
+            )
+
+    def _check_command(self, given: set[str]) -> None:
+        for key in ENGINE_KEYS:
+            if key in given:
+                raise ValueError(
+                    f"{key} is an option of pgassay's engine, which command replaces; drop"
+                    f" one of the two"
+                )
+        if "warmup" in given and self.warmup_command is None:
+            raise ValueError(
+                "warmup is for pgassay's engine; command warms up by warmup_command; drop warmup"
+            )

@@ -1,0 +1,1 @@
+"""Read files: TOML tables, units, paths, and suggestions for misspelt names."""

@@ -1,0 +1,22 @@
+"""Suggest the nearest known name after "unknown …".
+
+Enters: the unknown word and the known names. Leaves: a short English clause, or nothing.
+Never: suggests a name that is not similar; then a short list of known names is shown whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def did_you_mean(word: str, known: Iterable[str], *, list_up_to: int = 12) -> str:
+    """`"; did you mean X?"`, or `"; known are A, B"` if there are few, or `""`."""
+    names = sorted(set(known))
+    by_lower = {name.lower(): name for name in names}
+    near = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
+    if near:
+        return f"; did you mean {by_lower[near[0]]}?"
+    if 0 < len(names) <= list_up_to:
+        return f"; known are {', '.join(names)}"
+    return ""

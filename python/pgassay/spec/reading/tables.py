@@ -1,0 +1,104 @@
+"""Check TOML text against a table's model; every error becomes one clear line.
+
+Enters: TOML text, the file it came from, the pydantic model it must fit.
+Leaves: the model, or a SpecError naming file, key and fix.
+Never: reads a file or interprets the table.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from pgassay.errors import SpecError
+from pgassay.spec.reading.suggest import did_you_mean
+from pgassay.spec.secrets.redaction import redacted
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_PLAIN = {
+    "tuple_type": "a list",
+    "model_type": "a table",
+    "dict_type": "a table",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "string_type": "text",
+}
+
+
+def read_table(model: type[Model], text: str, file: str) -> Model:
+    """The checked table; raises SpecError."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"not valid TOML: {error}", file=file) from None
+    return check_table(model, table, file)
+
+
+def check_table(
+    model: type[Model], table: dict[str, Any], file: str, *, under: str | None = None
+) -> Model:
+    """The same for a parsed table; errors name the key `under`, if given, in place of their own."""
+    try:
+        return model.model_validate(table)
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        first = _worst(details)
+        others = len(details) - 1
+        more = f"; {others} more error{'s' if others > 1 else ''} in the file" if others else ""
+        key = under or ".".join(str(part) for part in first["loc"]) or None
+        raise SpecError(redacted(_in_words(model, first)) + more, file=file, key=key) from None
+
+
+def _worst(details: list[ErrorDetails]) -> ErrorDetails:
+    """The error to show: an unknown key first, for a misspelt key is often why one is missing."""
+    return next((d for d in details if d["type"] == "extra_forbidden"), details[0])
+
+
+def _in_words(model: type[BaseModel], detail: ErrorDetails) -> str:
+    match detail["type"]:
+        case "extra_forbidden":
+            return "unknown key" + did_you_mean(
+                str(detail["loc"][-1]), _keys_at(model, detail["loc"][:-1])
+            )
+        case "value_error":
+            return str(detail["msg"]).removeprefix("Value error, ")
+        case "missing":
+            return "this key is required"
+        case "literal_error":
+            return f"{detail['input']!r} is not one of {detail['ctx']['expected']}"
+        case _:
+            problem = _PLAIN.get(
+                detail["type"], str(detail["msg"]).removeprefix("Input should be ")
+            )
+            return f"{_short(detail['input'])} given; it should be {problem}"
+
+
+def _keys_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    """The keys of the table at `path`."""
+    for part in path:
+        fields = {field.alias or name: field for name, field in model.model_fields.items()}
+        field = fields.get(str(part))
+        if field is None:
+            continue  # a name that the user chose, such as a scenario's
+        inner = _table_in(field.annotation)
+        if inner is None:
+            return []
+        model = inner
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _table_in(annotation: Any) -> type[BaseModel] | None:
+    """The table that a field is, or contains by name or in a list."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for a in get_args(annotation) if (found := _table_in(a))), None)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,42 @@
+"""Find and read text files that users name.
+
+Enters: a path. Leaves: the text, or a SpecError with the file and the fix.
+Never: guesses an encoding or interprets the text.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pgassay.errors import SpecError
+
+BYTE_ORDER_MARK = "\ufeff"
+"""Some editors write it at the start of UTF-8 files; psql drops it too."""
+
+
+def path_from(text: str, beside: Path) -> Path:
+    """The path that a file in the folder `beside` means; `~` is a home directory."""
+    try:
+        return beside / Path(text).expanduser()
+    except RuntimeError:
+        return beside / text  # no such user: then it is a name like any other
+
+
+def text_of(path: Path) -> str:
+    """The text with its line ends, without a byte order mark."""
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise SpecError("there is no such file", file=str(path)) from None
+    except OSError as error:
+        raise SpecError(f"cannot be read: {error.strerror}", file=str(path)) from None
+    return decoded(raw, str(path))
+
+
+def decoded(raw: bytes, file: str) -> str:
+    """The text of bytes that were read from `file`."""
+    try:
+        return raw.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise SpecError(f"is not UTF-8 text (line {line}); save it as UTF-8", file=file) from None

@@ -1,0 +1,106 @@
+"""Convert values of settings to PostgreSQL's base units, however they are written.
+
+Enters: a value as a user writes it, and the setting's unit and type from pg_settings.
+Leaves: canonical text, or ValueError with a message for the user.
+Never: asks a server.
+
+Source: PostgreSQL documentation, "Setting Parameters: Parameter Names and Values"; the rounding
+of fractional values is that of convert_to_base_unit in the server's guc.c.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+_MEMORY = {"B": 1, "kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
+_TIME = {"us": 1, "ms": 1_000, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
+_NUMBER = re.compile(
+    r"\s*([+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?))\s*([A-Za-z]*)\s*$"
+)
+_LONGEST = 60
+_TRUE = ("on", "true", "yes", "1", "tru", "tr", "t", "ye", "y")
+_FALSE = ("off", "false", "no", "0", "fals", "fal", "fa", "f", "n", "of")
+
+
+def to_base(value: str, unit: str | None, vartype: str) -> str:
+    """The value in the setting's base unit, in one spelling; ValueError says what is wrong."""
+    match vartype:
+        case "bool":
+            return _boolean(value)
+        case "enum":
+            return value.strip().lower()
+        case "integer" | "real":
+            number = _in_base_unit(value, unit)
+            return str(round(number)) if vartype == "integer" else repr(float(number))
+        case _:
+            return value
+
+
+def duration_s(value: str | float) -> float:
+    """Seconds of a duration such as `90`, `"90s"` or `"1.5min"`."""
+    if isinstance(value, bool):
+        raise ValueError("a duration is a number of seconds or text such as '90s'")
+    if isinstance(value, int | float):
+        return float(value)
+    return float(_in_base_unit(value, "us", bare_unit="s")) / 10**6
+
+
+def clock(seconds: float) -> str:
+    """Such as `45 s`, `12 min` or `3 h 05 min`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def _boolean(value: str) -> str:
+    word = value.strip().lower()
+    if word in _TRUE:
+        return "on"
+    if word in _FALSE:
+        return "off"
+    raise ValueError(f"{value!r} is not a boolean; write on or off")
+
+
+def _in_base_unit(value: str, unit: str | None, bare_unit: str | None = None) -> Fraction:
+    match = _NUMBER.match(value)
+    if not match:
+        raise ValueError(f"{value!r} is not a number{_hint(unit)}")
+    digits, suffix = match.groups()
+    exponent = re.search(r"[eE][+-]?(\d+)$", digits)
+    if len(digits) > _LONGEST or (exponent and int(exponent[1]) > _LONGEST):
+        raise ValueError(f"{value[:20]!r} is too large or too long for a number")
+    number = Fraction(int(digits, 16)) if "x" in digits.lower() else Fraction(digits)
+    if suffix == "":
+        if bare_unit is None:
+            return number
+        suffix = bare_unit
+    if unit is None:
+        raise ValueError(f"{value!r} has a unit, but this setting is a plain number")
+    scale, base = _scale_of(unit)
+    if suffix not in scale:
+        near = next((known for known in scale if known.lower() == suffix.lower()), None)
+        fix = f"; did you mean {near}?" if near else _hint(unit)
+        raise ValueError(f"{suffix!r} is not a unit here{fix}")
+    converted = number * scale[suffix] / base
+    if number.denominator != 1:
+        smaller = max((size for size in scale.values() if size < scale[suffix]), default=None)
+        if smaller is not None:
+            step = Fraction(smaller, base)
+            converted = round(converted / step) * step
+    return converted
+
+
+def _scale_of(unit: str) -> tuple[dict[str, int], int]:
+    match = re.fullmatch(r"(\d*)(\w+)", unit)
+    multiple, name = (int(match[1] or 1), match[2]) if match else (1, unit)
+    scale = _TIME if name in _TIME else _MEMORY
+    return scale, multiple * scale[name]
+
+
+def _hint(unit: str | None) -> str:
+    if unit is None:
+        return ""
+    scale, _ = _scale_of(unit)
+    return f"; units are {', '.join(scale)}"

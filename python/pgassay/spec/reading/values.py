@@ -1,0 +1,78 @@
+"""Types of values that several tables use: durations, shares, settings.
+
+Enters: values as TOML gives them. Leaves: annotated types that check and convert them, and the
+frozen base class of all tables. Never: knows a table's keys.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from pgassay.spec.reading.units import duration_s
+
+
+def _percent(value: Any) -> float:
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*([0-9.]+)\s*%\s*", value)
+        if not match:
+            raise ValueError("write a share such as '2%' or 0.02")
+        return float(match[1]) / 100
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("write a share such as '2%' or 0.02")
+    return float(value)
+
+
+def _duration(value: Any) -> float:
+    if not isinstance(value, str | int | float):
+        raise ValueError("write a duration such as '90s' or '10min'")
+    return duration_s(value)
+
+
+def busy_poll_s(value: Any) -> float:
+    """Seconds of `off`, or of a duration of at most a second."""
+    if value == "off":
+        return 0.0
+    try:
+        seconds = _duration(value)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds <= 1:
+        raise ValueError("write 'off', or a short duration such as '50us'")
+    return seconds
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, int | float | str):
+        return str(value)
+    raise ValueError("write one value: text, a number or a boolean")
+
+
+Duration = Annotated[
+    float,
+    BeforeValidator(_duration),
+    Field(gt=0, allow_inf_nan=False),
+    WithJsonSchema({"type": ["string", "number"], "description": "seconds, or '90s', '10min'"}),
+]
+Share = Annotated[
+    float,
+    BeforeValidator(_percent),
+    Field(gt=0, lt=1),
+    WithJsonSchema({"type": ["string", "number"], "description": "'2%' or 0.02"}),
+]
+SettingValue = Annotated[
+    str,
+    BeforeValidator(_setting),
+    WithJsonSchema({"type": ["string", "number", "boolean"]}),
+]
+
+
+class Table(BaseModel):
+    """A table of a file: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)

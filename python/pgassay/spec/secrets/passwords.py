@@ -1,0 +1,28 @@
+"""Refuse passwords in connection strings, which are stored with every run.
+
+Enters: a libpq connection string. Leaves: nothing, or a ValueError that names the fix.
+Never: shows the string.
+"""
+
+from __future__ import annotations
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+_SECRETS = ("password", "sslpassword", "oauth_client_secret", "scram_client_key")
+
+
+def refuse_password(dsn: str) -> None:
+    """Raise ValueError if a connection string is unreadable or has a secret."""
+    try:
+        given = conninfo_to_dict(dsn)
+    except psycopg.Error:
+        # libpq's message quotes the text, which may be part of a password.
+        raise ValueError(
+            "not a connection string that libpq can read; write key=value pairs such as"
+            " 'host=db1 dbname=bench' or postgresql://user@host/dbname"
+        ) from None
+    if any(given.get(secret) for secret in _SECRETS):
+        raise ValueError(
+            "a password may not be written here; use ~/.pgpass, PGPASSWORD or a service"
+        )

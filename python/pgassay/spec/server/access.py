@@ -1,0 +1,112 @@
+"""How an existing server's host is reached, and how its service is restarted.
+
+Enters: keys of `[target]`. Leaves: checked values, or a ValueError naming key and fix.
+Never: reaches the host, or restarts anything.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from pgassay.spec.reading.values import Table
+
+# None may begin with a dash: they are words of a command line.
+_UNIT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:\\-]*")
+_CLUSTER = re.compile(r"(\d{1,2}(?:\.\d)?)/([A-Za-z0-9_][A-Za-z0-9_.-]*)")
+_SSH_HOST = re.compile(r"(?:ssh://)?[A-Za-z0-9_][A-Za-z0-9_.@:%\[\]-]*")
+_CONTROLS = ("service", "cluster", "restart_command")
+
+SettingsAt = Literal["server", "database", "role"]
+Word = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+
+
+class HostAccess(Table):
+    """What a spec allows beside SQL on an existing server's host."""
+
+    service: Word | None = Field(
+        None, description="existing server: its systemd unit, such as postgresql@15-main"
+    )
+    cluster: Word | None = Field(
+        None, description="existing server: Debian's VERSION/NAME (pg_lsclusters), such as 15/main"
+    )
+    restart_command: Annotated[str, StringConstraints(min_length=1, max_length=4096)] | None = (
+        Field(
+            None,
+            description="existing server: a shell command on its host that restarts it, and starts"
+            " it where it is down",
+        )
+    )
+    ssh: Word | None = Field(
+        None, description="existing server on another host: that host as ssh knows it"
+    )
+    sudo: bool = Field(False, description="on the ssh host, commands run by sudo -n")
+    allow_restart: bool = Field(
+        False, description="existing server: may be restarted, which ends everybody's sessions"
+    )
+
+    settings_at: SettingsAt = Field(
+        "server",
+        description="existing server: settings are changed by ALTER SYSTEM, or by ALTER DATABASE or"
+        " ALTER ROLE of the connection's own",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _words(cls, table: Any) -> Any:
+        """Before all else, so that a name never reaches a command line unchecked."""
+        if isinstance(table, dict):
+            if "data" in table:
+                raise ValueError("data is no longer a key: start the server, then name it by dsn")
+            _check(table, "service", _UNIT, "the name of a systemd unit, as systemctl knows it")
+            _check(table, "cluster", _CLUSTER, "VERSION/NAME, as pg_lsclusters shows it: 15/main")
+            _check(table, "ssh", _SSH_HOST, "a host as ssh knows it, such as db1 or postgres@db1")
+            command = table.get("restart_command")
+            if isinstance(command, str) and not command.isprintable():
+                raise ValueError("restart_command: a shell command on one line")
+        return table
+
+    @model_validator(mode="after")
+    def _belongs_together(self) -> HostAccess:
+        is_existing = getattr(self, "dsn", None) is not None
+        given = [name for name in _CONTROLS if getattr(self, name) is not None]
+        for name in (*_CONTROLS, "ssh"):
+            if getattr(self, name) is not None and not is_existing:
+                raise ValueError(f"{name} belongs to an existing server; give dsn too")
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} exclude each other; keep one")
+        if self.sudo and self.ssh is None:
+            raise ValueError("sudo belongs to ssh; on this host run pgassay itself as root")
+        if self.settings_at != "server" and not is_existing:
+            raise ValueError("settings_at belongs to an existing server; leave it out")
+        if self.settings_at != "server" and self.allow_restart:
+            raise ValueError(
+                f"a {self.settings_at} has no settings that take a restart; leave out"
+                ' allow_restart, or settings_at = "server"'
+            )
+        if self.allow_restart and not is_existing:
+            raise ValueError("allow_restart belongs to an existing server; leave it out")
+        if self.allow_restart and not given:
+            raise ValueError(
+                "allow_restart needs to know how: name the server's service, its cluster, or a"
+                " restart_command"
+            )
+        if self.allow_restart and not getattr(self, "allow_changes", False):
+            raise ValueError("allow_restart serves changes of settings; allow_changes = true too")
+        return self
+
+
+def cluster_of(text: str) -> tuple[str, str]:
+    """Version and name of Debian's `15/main`."""
+    match = _CLUSTER.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not VERSION/NAME")
+    return match[1], match[2]
+
+
+def _check(table: dict[str, Any], key: str, pattern: re.Pattern[str], what: str) -> None:
+    value = table.get(key)
+    if isinstance(value, str) and not pattern.fullmatch(value):
+        raise ValueError(f"{key}: {value!r} is not {what}")

@@ -1,0 +1,134 @@
+"""Check knobs of the host before any host is read.
+
+Enters: knob names and values of `[factors.host]` and `[settings.host]`.
+Leaves: nothing, or a SpecError naming the key and the fix.
+Never: has the last word; the host under test checks again before the first trial.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pydantic import BeforeValidator
+
+from pgassay.errors import SpecError
+from pgassay.spec.reading.suggest import did_you_mean
+
+BLOCK, HUGE = "block.", "transparent_hugepage."
+_READ_AT_START = ("vm.nr_hugepages", "vm.nr_overcommit_hugepages", "kernel.shm", "kernel.sem")
+"""Beginnings of the names of knobs that a server uses only from its next start on."""
+_SYSCTL = re.compile(r"(vm|kernel|net)(\.[A-Za-z0-9_-]+)+")
+_NUMBER = re.compile(r"-?\d+")
+
+
+@cache
+def _catalogue() -> Mapping[str, Mapping[str, Any]]:
+    text = (files(__package__) / "host_knobs.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+def _flattened(table: Any) -> Any:
+    """Join nested tables: to TOML, `vm.swappiness = 1` without quotes is a table in a table."""
+    if not isinstance(table, dict):
+        return table
+    flat: dict[str, Any] = {}
+    for name, value in table.items():
+        if isinstance(value, dict):
+            flat |= {f"{name}.{inner}": v for inner, v in _flattened(value).items()}
+        else:
+            flat[name] = value
+    return flat
+
+
+DottedNames = BeforeValidator(_flattened)
+"""For a table whose keys contain dots, quoted or not."""
+
+
+def partner_of(name: str) -> str | None:
+    """The knob that the kernel sets to 0 when this one is written."""
+    pairs: Mapping[str, str] = _catalogue()["excludes"]
+    return pairs.get(name) or next((b for b, ratio in pairs.items() if ratio == name), None)
+
+
+def normal(value: str) -> str:
+    """A value in the spelling in which values are compared."""
+    return " ".join(str(int(w)) if _NUMBER.fullmatch(w) else w for w in value.split())
+
+
+def is_read_at_start(name: str) -> bool:
+    """Whether a server uses a new value only from its next start on."""
+    return name.startswith(_READ_AT_START)
+
+
+def acts_after_restart(name: str) -> bool:
+    """Whether a new value shows in full only after a restart of the server.
+
+    Huge pages are among these: memory that the server has already mapped stays as it is.
+    """
+    return name.startswith(HUGE) or is_read_at_start(name)
+
+
+def check_knob(key: str, name: str, value: str) -> None:
+    """Raise SpecError (without a file) if `name = value` is wrong on every host."""
+    _check_name(key, name)
+    if not value.strip() or not value.isprintable():
+        raise SpecError("a value is one line of text", key=key)
+    facts = _facts(name)
+    words = facts.get("words")
+    if words and value not in words:
+        raise SpecError(
+            f"{value!r} is not a value of {name}; known are {', '.join(words)}", key=key
+        )
+    least, most = facts.get("min"), facts.get("max")
+    if least is None:
+        return
+    if not _NUMBER.fullmatch(value.strip()):
+        raise SpecError(f"{value!r} is not a whole number, which {name} takes", key=key)
+    if int(value) < least or (most is not None and int(value) > most):
+        allowed = f"{least} or more" if most is None else f"{least} to {most}"
+        raise SpecError(f"{value} is outside the range of {name}: {allowed}", key=key)
+
+
+def check_together(keys: Mapping[str, str]) -> None:
+    """Refuse knobs that exclude each other; `keys` has each name's key in the file."""
+    for name, key in keys.items():
+        partner = partner_of(name)
+        if partner in keys:
+            raise SpecError(f"setting it makes the kernel set {partner} to 0; keep one", key=key)
+
+
+def _check_name(key: str, name: str) -> None:
+    found = _catalogue()
+    for pattern, reason in found["refused"].items():
+        if re.fullmatch(pattern, name):
+            raise SpecError(f"cannot be set here: {reason}", key=key)
+    for prefix, table in ((BLOCK, "block"), (HUGE, "huge")):
+        if name.startswith(prefix) or name == prefix.rstrip("."):
+            names = [prefix + one for one in found[table]]
+            if name not in names:
+                bare = f"; known are {', '.join(names)}"
+                near = bare if name == prefix.rstrip(".") else did_you_mean(name, names)
+                raise SpecError(f"unknown knob{near}", key=key)
+            return
+    if not _SYSCTL.fullmatch(name):
+        every = [*found["known"], *(BLOCK + n for n in found["block"])]
+        raise SpecError(
+            f"unknown knob of the host{did_you_mean(name, every)}; names begin with vm., kernel. or"
+            f" net. (sysctl), {BLOCK} (block queue) or {HUGE}",
+            key=key,
+        )
+
+
+def _facts(name: str) -> Mapping[str, Any]:
+    found = _catalogue()
+    table, short = "known", name
+    for prefix, other in ((BLOCK, "block"), (HUGE, "huge")):
+        if name.startswith(prefix):
+            table, short = other, name.removeprefix(prefix)
+    facts: Mapping[str, Any] = found[table].get(short, {})
+    return facts

@@ -1,0 +1,76 @@
+"""The `[placement]` table: on which CPUs the server, the client and the samplers run.
+
+Enters: the table that tomllib made. Leaves: the checked table, CPU lists in one spelling.
+Never: knows which CPUs a host has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from pgassay.spec.reading.values import Table
+
+_PART = re.compile(r"(\d+)(?:-(\d+))?")
+_NODE = re.compile(r"node:(\d+)")
+_MOST_CPUS = 8192
+
+
+def _cpu_list(value: Any) -> str:
+    text = str(value).replace(" ", "") if isinstance(value, str | int) else ""
+    if isinstance(value, bool) or not (_NODE.fullmatch(text) or cpus_in(text)):
+        raise ValueError("write CPUs such as '0-3,8', or a node such as 'node:1'")
+    return text
+
+
+def cpus_in(text: str) -> frozenset[int]:
+    """The CPUs of a list such as `0-3,8`; empty if it is not one."""
+    found: set[int] = set()
+    for part in text.split(","):
+        match = _PART.fullmatch(part)
+        if match is None:
+            return frozenset()
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first or last >= _MOST_CPUS:
+            return frozenset()
+        found |= set(range(first, last + 1))
+    return frozenset(found)
+
+
+def node_in(text: str) -> int | None:
+    """The number of `node:1`."""
+    match = _NODE.fullmatch(text)
+    return None if match is None else int(match[1])
+
+
+def as_list(cpus: Iterable[int]) -> str:
+    """CPUs as a list such as `0-3,8`, as the kernel writes it."""
+    runs: list[list[int]] = []
+    for cpu in sorted(cpus):
+        if runs and runs[-1][1] == cpu - 1:
+            runs[-1][1] = cpu
+        else:
+            runs.append([cpu, cpu])
+    return ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
+
+
+CpuList = Annotated[
+    str,
+    BeforeValidator(_cpu_list),
+    WithJsonSchema({"type": ["string", "integer"], "description": "'0-3,8' or 'node:1'"}),
+]
+Niceness = Annotated[int, Field(ge=-20, le=19)]
+
+
+class PlacementTable(Table):
+    """CPUs and niceness of each part of an experiment; left out, the kernel decides."""
+
+    server: CpuList | None = Field(None, description="CPUs of the server that pgassay starts")
+    client: CpuList | None = Field(None, description="CPUs of the load")
+    sampler: CpuList | None = Field(None, description="CPUs of the samplers")
+    server_nice: Niceness | None = Field(None, description="niceness of that server")
+    client_nice: Niceness | None = Field(None, description="niceness of the load")
+    sampler_nice: Niceness | None = Field(None, description="niceness of the samplers")

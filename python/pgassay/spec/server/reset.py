@@ -1,0 +1,116 @@
+"""The `[reset]` table: the state of server and data that every trial starts from.
+
+Enters: the table, and whether `target.dsn` names a server. Leaves: a `ResetRule`, or a ValueError.
+Never: touches a server. What each level does, and what it leaves different, is in reset.toml.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.resources import files
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from pgassay.spec.reading.values import Table
+
+_LEVELS: dict[str, dict[str, Any]] = tomllib.loads(
+    (files(__package__) / "reset.toml").read_text("utf-8")
+)
+
+
+class ResetLevel(StrEnum):
+    """From the most equal starts to the least."""
+
+    SNAPSHOT = "snapshot"
+    TEMPLATE = "template"
+    RESTART = "restart"
+    VACUUM = "vacuum"
+    NONE = "none"
+
+    @property
+    def does(self) -> str:
+        """What it does, in a few words."""
+        return str(_LEVELS[self]["does"])
+
+    @property
+    def differs(self) -> tuple[str, ...]:
+        """What it does not make the same; a sentence each."""
+        return tuple(_LEVELS[self]["differs"])
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The servers it is for: "owned", "existing"."""
+        return tuple(_LEVELS[self]["servers"])
+
+
+STARTS = frozenset({ResetLevel.SNAPSHOT, ResetLevel.RESTART})
+"""Levels that start the server anew for every trial."""
+
+
+class Caches(StrEnum):
+    """What the caches of server and host hold when a trial's warm-up begins."""
+
+    AS_IS = "as-is"
+    """What the reset itself has left there."""
+    WARM = "warm"
+    """The tables and indexes of the workload, as far as they fit."""
+    COLD = "cold"
+    """Nothing of the data."""
+
+
+class ResetTable(Table):
+    """What is done before every trial."""
+
+    level: Annotated[ResetLevel, Field(strict=False)] | None = Field(
+        None, description="how much is put back; snapshot for owned servers, else vacuum"
+    )
+    caches: Annotated[Caches, Field(strict=False)] = Field(
+        Caches.AS_IS, description="what caches hold when the warm-up begins"
+    )
+
+
+@dataclass(frozen=True)
+class ResetRule:
+    """One rule for every trial of a run."""
+
+    level: ResetLevel
+    caches: Caches = Caches.AS_IS
+
+    def described(self) -> dict[str, Any]:
+        """For environment.json, and so for the report."""
+        return {
+            "level": self.level.value,
+            "does": self.level.does,
+            "caches": self.caches.value,
+            "not the same": list(self.level.differs),
+        }
+
+
+OWNED_RULE = ResetRule(ResetLevel.SNAPSHOT)
+EXISTING_RULE = ResetRule(ResetLevel.VACUUM)
+
+
+def rule_for(table: ResetTable, *, existing: bool, may_change: bool) -> ResetRule:
+    """The rule that a table means for a server; ValueError where the server cannot follow it."""
+    standard = EXISTING_RULE if existing else OWNED_RULE
+    level = table.level or standard.level
+    server = "existing" if existing else "owned"
+    if server not in level.servers:
+        fitting = ", ".join(one for one in ResetLevel if server in one.servers)
+        kind = "an existing server" if existing else "an owned server"
+        raise ValueError(f"reset.level = {level.value!r} is not for {kind}; take one of {fitting}")
+    if level is ResetLevel.TEMPLATE and not may_change:
+        raise ValueError(
+            "reset.level = 'template' makes databases on an existing server, which is changed only"
+            " with target.allow_changes = true"
+        )
+    needed = (ResetLevel.SNAPSHOT, ResetLevel.TEMPLATE, ResetLevel.RESTART)
+    if table.caches is Caches.COLD and level not in needed:
+        raise ValueError(
+            f"reset.caches = 'cold' requires reset.level = snapshot, restart or template; under"
+            f" {level.value!r} the server keeps its buffers"
+        )
+    return ResetRule(level, table.caches)

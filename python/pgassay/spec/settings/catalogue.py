@@ -1,0 +1,152 @@
+"""Spell and check settings by the catalogues of PostgreSQL versions, before a server is opened.
+
+Enters: setting names and values from a spec, the major version if known.
+Leaves: nothing, or a SpecError naming the key and the nearest known name.
+Never: has the last word; the server checks again when it is opened. Settings of extensions (with
+a dot) and versions without a catalogue are checked only there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pydantic import BeforeValidator
+
+from pgassay.errors import SpecError
+from pgassay.spec.reading.suggest import did_you_mean
+from pgassay.spec.reading.units import to_base
+from pgassay.spec.secrets.redaction import is_secret
+
+CATALOGUED = (15, 16, 18)
+_BELONGS = "it is part of the target; use target.bin or target.dsn"
+_REACHED = "the load and the samplers depend on it to connect"
+_LOGGED = "pgassay reads checkpoints from the server's log"
+CANNOT_VARY = {
+    "application_name": "pgassay recognises sessions by it",
+    "cluster_name": "pgassay recognises the server by it",
+    "config_file": _BELONGS,
+    "data_directory": _BELONGS,
+    "external_pid_file": _BELONGS,
+    "hba_file": _BELONGS,
+    "ident_file": _BELONGS,
+    "listen_addresses": _REACHED,
+    "log_checkpoints": _LOGGED,
+    "log_destination": _LOGGED,
+    "log_line_prefix": _LOGGED,
+    "logging_collector": _LOGGED,
+    "port": _REACHED,
+    "unix_socket_directories": _REACHED,
+}
+"""Settings that no experiment may change, and why."""
+
+
+@cache
+def catalogue(major: int) -> Mapping[str, Mapping[str, Any]]:
+    """Settings of one catalogued major version: name → context, vartype, unit, min, max, enum."""
+    text = (files(__package__) / f"postgresql_{major}.json").read_text("utf-8")
+    loaded: dict[str, Mapping[str, Any]] = json.loads(text)
+    return loaded
+
+
+def entries_of(name: str, major: int | None = None) -> list[Mapping[str, Any]]:
+    """What the catalogue of that version says of a setting; without one, what all of them say."""
+    versions = (major,) if major in CATALOGUED else CATALOGUED
+    return [catalogue(version)[name] for version in versions if name in catalogue(version)]
+
+
+@cache
+def _spellings() -> dict[str, str]:
+    """Lower case → PostgreSQL's spelling, which differs for DateStyle and a few others."""
+    return {name.lower(): name for major in CATALOGUED for name in catalogue(major)}
+
+
+def _spelled(table: Any) -> Any:
+    if not isinstance(table, dict) or not all(isinstance(name, str) for name in table):
+        return table
+    found: dict[str, Any] = {}
+    written: dict[str, str] = {}
+    for name, value in table.items():
+        before = written.setdefault(name.lower(), name)
+        if before != name:
+            raise ValueError(f"{before} and {name} are the same setting; keep one of the two")
+        found[_spellings().get(name.lower()) or name] = value
+    return found
+
+
+SettingNames = BeforeValidator(_spelled)
+"""For a table whose keys are settings; gives them PostgreSQL's spelling, unknown ones stay."""
+
+
+def is_known(name: str, major: int | None) -> bool:
+    """Whether that version (or any, if it has no catalogue) has the setting without extensions."""
+    return bool(entries_of(name, major))
+
+
+def takes_restart(name: str) -> bool:
+    """Whether a change takes a restart of the server.
+
+    Settings that no catalogue knows belong to extensions, which often need one.
+    """
+    known = entries_of(name)
+    return not known or known[-1]["context"] == "postmaster"
+
+
+def check_setting(key: str, name: str, value: str, major: int | None) -> None:
+    """Raise SpecError (without a file) where `name = value` cannot be right on that version."""
+    if name.lower() in CANNOT_VARY:
+        raise SpecError(f"cannot be set here: {CANNOT_VARY[name.lower()]}", key=key)
+    if is_secret(name):
+        raise SpecError("its value is a secret, which would be stored with the run", key=key)
+    if "\n" in value or "\0" in value:
+        raise SpecError("a value is one line of text", key=key)
+    if "." in name:
+        return
+    entries = entries_of(name, major)
+    if not entries:
+        _refuse_unknown(key, name, major)
+    refusals = [error for entry in entries if (error := _refusal(key, name, value, entry))]
+    if len(refusals) == len(entries):  # with the version unknown, one that takes it is enough
+        raise refusals[-1]
+
+
+def _refuse_unknown(key: str, name: str, major: int | None) -> None:
+    elsewhere = [other for other in CATALOGUED if name in catalogue(other)]
+    if elsewhere:
+        fix = f"; PostgreSQL {elsewhere[-1]} has it"
+    else:
+        versions = (major,) if major in CATALOGUED else CATALOGUED
+        fix = did_you_mean(name, {known for version in versions for known in catalogue(version)})
+        if major not in CATALOGUED and major is not None and not fix:
+            return
+    where = f"PostgreSQL {major}" if major in CATALOGUED else "PostgreSQL"
+    raise SpecError(f"unknown setting of {where}{fix}", key=key)
+
+
+def _refusal(key: str, name: str, value: str, entry: Mapping[str, Any]) -> SpecError | None:
+    """Why one version would not take the value."""
+    if entry["context"] == "internal":
+        return SpecError("this setting is fixed when PostgreSQL is built or initialised", key=key)
+    try:
+        base = to_base(value, entry.get("unit"), entry["vartype"])
+    except ValueError as error:
+        return SpecError(str(error), key=key)
+    if entry["vartype"] == "enum":
+        allowed = [word.lower() for word in entry["enum"]]
+        if "on" in allowed:
+            allowed += ["true", "false", "yes", "no", "1", "0"]
+        if base not in allowed:
+            words = ", ".join(entry["enum"])
+            return SpecError(f"{value!r} is not a value of {name}; known are {words}", key=key)
+    if entry["vartype"] in ("integer", "real") and not (
+        float(entry["min"]) <= float(base) <= float(entry["max"])
+    ):
+        unit = f" (in {entry['unit']})" if "unit" in entry else ""
+        return SpecError(
+            f"{value} is outside {entry['min']} to {entry['max']}{unit}, the range of {name}",
+            key=key,
+        )
+    return None

@@ -1,0 +1,1 @@
+"""Workload folders, and scripts that are named on a command line."""

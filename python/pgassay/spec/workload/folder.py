@@ -1,0 +1,152 @@
+"""Read a workload folder: schema, data and scenarios.
+
+Enters: a ready workload's name, or a folder. Leaves: a frozen `Workload`, or a SpecError.
+Never: parses scripts (the engine does) and never runs SQL.
+
+The format of the folder is described in docs/workloads.md.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, field_validator
+
+from pgassay.errors import SpecError
+from pgassay.spec.reading.suggest import did_you_mean
+from pgassay.spec.reading.tables import read_table
+from pgassay.spec.reading.texts import path_from, text_of
+from pgassay.spec.reading.values import Table
+from pgassay.spec.secrets.redaction import sql_secret_line
+
+_SCALE = re.compile(r"(?<!:):scale\b")
+_READY = Path(str(files("pgassay") / "workloads"))
+
+
+class ScenarioTable(Table):
+    """One transaction script of a workload."""
+
+    file: str = Field(description="the script, relative to the folder; required")
+    weight: Annotated[float, Field(strict=False)] = Field(
+        1.0, description="share of the transactions; −n: n connections that run nothing else"
+    )
+
+    @field_validator("weight")
+    @classmethod
+    def _share_or_connections(cls, weight: float) -> float:
+        if weight == 0 or (weight < 0 and weight != int(weight)) or not math.isfinite(weight):
+            raise ValueError("a weight is above 0, or −n for n connections that run nothing else")
+        return weight
+
+
+class WorkloadFile(Table):
+    """workload.toml."""
+
+    title: str = Field(description="one line that reports show; required")
+    data: str | None = Field(None, description="folder with schema.sql and data.sql")
+    scenarios: Annotated[dict[str, ScenarioTable], Field(min_length=1)] = Field(
+        description="the scenarios by name; required"
+    )
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A named, weighted transaction script."""
+
+    name: str
+    file: str
+    script: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Workload:
+    """The data of a server and the scripts that run on it."""
+
+    name: str
+    title: str
+    schema_sql: str
+    data_sql: str
+    scenarios: tuple[Scenario, ...]
+
+    def building_sql(self, scale: int) -> tuple[str, str]:
+        """Schema and data statements at a scale."""
+        return with_scale(self.schema_sql, scale), with_scale(self.data_sql, scale)
+
+
+def with_scale(sql: str, scale: int) -> str:
+    """SQL with `:scale` replaced by the scale."""
+    return _SCALE.sub(str(scale), sql)
+
+
+def ready_workloads() -> dict[str, str]:
+    """Names and titles of the ready workloads."""
+    found = {}
+    for file in sorted(_READY.glob("*/workload.toml")):
+        table = read_table(WorkloadFile, text_of(file), str(file))
+        found[file.parent.name] = table.title
+    return found
+
+
+def load_workload(use: str, beside: Path, *, file: str, key: str = "workload.use") -> Workload:
+    """The workload named `use`: ready, or a folder relative to `beside`.
+
+    `file` is the experiment file and `key` the place in it, for error messages.
+    """
+    folder = _READY / use if "/" not in use and use not in (".", "..") else None
+    if folder is None or not (folder / "workload.toml").is_file():
+        folder = path_from(use, beside)
+    if not (folder / "workload.toml").is_file():
+        hint = did_you_mean(use, ready_workloads())
+        raise SpecError(
+            f"{use!r} is neither a ready workload nor a folder with a workload.toml{hint}",
+            file=file,
+            key=key,
+        )
+    source = folder / "workload.toml"
+    table = read_table(WorkloadFile, text_of(source), str(source))
+    data = _data_folder(table, folder, source)
+    return Workload(
+        name=folder.resolve().name,
+        title=table.title,
+        schema_sql=_sql(data / "schema.sql"),
+        data_sql=_sql(data / "data.sql"),
+        scenarios=tuple(
+            Scenario(name, scenario.file, _sql(folder / scenario.file), scenario.weight)
+            for name, scenario in table.scenarios.items()
+        ),
+    )
+
+
+def workload_from_json(stored: Mapping[str, Any]) -> Workload:
+    """The workload of a JSON object with its fields; KeyError or TypeError if it is not one."""
+    scenarios = tuple(Scenario(**scenario) for scenario in stored["scenarios"])
+    return Workload(**{**stored, "scenarios": scenarios})
+
+
+def _data_folder(table: WorkloadFile, folder: Path, source: Path) -> Path:
+    if table.data is None:
+        return folder
+    for candidate in (folder.parent / table.data, _READY / table.data):
+        if (candidate / "schema.sql").is_file():
+            return candidate
+    raise SpecError(f"{table.data!r} holds no schema.sql", file=str(source), key="data")
+
+
+def _sql(path: Path) -> str:
+    """SQL without passwords, because a run directory keeps it word for word."""
+    text = text_of(path)
+    line = sql_secret_line(text)
+    if line is not None:
+        raise SpecError(
+            f"line {line} holds a password, which every run directory would keep; create that role"
+            " or server before the run, and use ~/.pgpass or a service",
+            file=str(path),
+        )
+    return text

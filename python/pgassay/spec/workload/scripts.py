@@ -1,0 +1,60 @@
+"""Read scripts that are named on a command line, as pgbench names them.
+
+Enters: `FILE[@WEIGHT]` or a builtin's `NAME[@WEIGHT]`. Leaves: a `Scenario`, or a SpecError.
+Never: parses a script.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+from pgassay.errors import SpecError
+from pgassay.spec.reading.suggest import did_you_mean
+from pgassay.spec.reading.texts import decoded, text_of
+from pgassay.spec.workload.folder import Scenario
+
+BUILTINS = ("tpcb-like", "simple-update", "select-only")
+
+
+def read_script(named: str) -> Scenario:
+    """A script file with an optional weight; `-` is standard input."""
+    name, weight = _split(named)
+    if name == "-":
+        return Scenario("stdin", name, decoded(sys.stdin.buffer.read(), name), weight)
+    path = Path(name)
+    return Scenario(path.stem, name, text_of(path), weight)
+
+
+def builtin_script(named: str, option: str = "-b") -> Scenario:
+    """One of pgbench's builtin scripts, by its name or an unambiguous prefix."""
+    name, weight = _split(named, is_name=True)
+    matching = [builtin for builtin in BUILTINS if builtin.startswith(name)]
+    if len(matching) > 1:
+        raise SpecError(f"{option} {name}: is ambiguous: {' or '.join(matching)}")
+    if not matching:
+        raise SpecError(f"{option} {name}: no such builtin script{did_you_mean(name, BUILTINS)}")
+    file = f"{matching[0]}.sql"
+    script = (files("pgassay") / "workloads" / "pgbench" / file).read_text("utf-8")
+    return Scenario(matching[0], file, script, weight)
+
+
+def _split(named: str, *, is_name: bool = False) -> tuple[str, float]:
+    """Name and weight; a file's name may contain an @, the name of a builtin does not."""
+    name, at, weight = named.rpartition("@")
+    if not at:
+        return named, 1.0
+    try:
+        value = float(weight)
+    except ValueError:
+        if not is_name and (Path(named).exists() or not Path(name).exists()):
+            return named, 1.0
+        value = math.nan
+    if not (0.0 <= value < 1e9 or (-1e6 < value < 0 and value == int(value))):
+        raise SpecError(
+            f"{named}: {weight!r} is not a weight: write a number from 0 on, such as {name}@2, or"
+            " with --pool per-scenario −n for n connections"
+        )
+    return name, value

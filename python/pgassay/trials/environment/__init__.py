@@ -1,0 +1,1 @@
+"""Where a run takes place: what environment.json has of servers, data and host."""

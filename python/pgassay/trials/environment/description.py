@@ -1,0 +1,133 @@
+"""Where a run took place: the host, the server, and every setting with its source.
+
+Enters: the server's facts. Leaves: the object of environment.json.
+Never: records a secret; settings that can hold one are shown as "(set)".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pgassay import __version__
+from pgassay.server.hosts.host import Host, text_of
+from pgassay.server.hosts.placement import NOWHERE, Placement
+from pgassay.server.protocol import NOTHING, ServerFacts, Setting
+from pgassay.spec.secrets.redaction import redacted, shown_of
+from pgassay.spec.server.placement import cpus_in
+from pgassay.trials.host.host_sources import describe_storage
+
+SCHEMA = "pgassay.environment/1"
+
+
+def describe_environment(
+    facts: ServerFacts,
+    kind: str,
+    host_as_found: Mapping[str, str] = NOTHING,
+    placement: Placement = NOWHERE,
+    host: Host | None = None,
+) -> dict[str, Any]:
+    """The object of environment.json; `host_as_found` are the knobs that the run changes.
+
+    `host` is the server's, where it can be looked at.
+    """
+    found = {"as found": dict(host_as_found)} if host_as_found else {}
+    return {
+        "schema": SCHEMA,
+        "pgassay": __version__,
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "target": kind,
+        "server": describe_server(facts),
+        "placement": placement.described(),
+        "host": {} if host is None else _host(host) | describe_storage(host, facts) | found,
+    }
+
+
+def describe_server(facts: ServerFacts) -> dict[str, Any]:
+    """One server: its version, settings other than the defaults, and all with their source."""
+    return {
+        "version": f"PostgreSQL {facts.version}",
+        "version_num": facts.version_num,
+        **({"build": facts.build} if facts.build else {}),
+        "settings": _changed_settings(facts),
+        "every_setting": {name: _described(one) for name, one in sorted(facts.settings.items())},
+    }
+
+
+def _described(setting: Setting) -> dict[str, str]:
+    """A setting with where it comes from."""
+    found = {
+        "value": shown_of(setting.name, with_unit(setting.value, setting.unit)),
+        "source": setting.source,
+    }
+    if setting.sourcefile is None:
+        return found
+    return found | {"file": redacted(f"{setting.sourcefile}:{setting.sourceline}")}
+
+
+def _changed_settings(facts: ServerFacts) -> dict[str, str]:
+    return {
+        name: shown_of(name, with_unit(setting.value, setting.unit))
+        for name, setting in sorted(facts.settings.items())
+        if setting.source not in ("default", "client", "override", "session")
+        and setting.value != setting.boot_val
+    }
+
+
+def with_unit(value: str, unit: str | None) -> str:
+    """A value as pg_settings counts it, such as `16384 × 8kB`."""
+    return f"{value} × {unit}" if unit and unit[0].isdigit() else f"{value}{unit or ''}"
+
+
+def _host(host: Host) -> dict[str, Any]:
+    first = partial(_first, host)
+    online = first("/sys/devices/system/cpu/online", r"(.*)")
+    kernel = [first(f"/proc/sys/kernel/{name}", r"(.*)") for name in ("ostype", "osrelease")]
+    return ({"name": host.name} if host.name else {}) | {
+        "kernel": " ".join(filter(None, kernel)),
+        "architecture": host.run(["uname", "-m"]).stdout.strip(),
+        "cpu": first("/proc/cpuinfo", r"model name\s*:\s*(.+)"),
+        "cpus": len(cpus_in(online)) if online else None,
+        "memory_bytes": _kilobytes(first("/proc/meminfo", r"MemTotal:\s*(\d+) kB")),
+        "vm": _kernel_settings(
+            host,
+            "vm/swappiness",
+            "vm/dirty_ratio",
+            "vm/dirty_bytes",
+            "vm/dirty_background_ratio",
+            "vm/dirty_background_bytes",
+            "vm/dirty_expire_centisecs",
+            "vm/dirty_writeback_centisecs",
+            "vm/min_free_kbytes",
+            "vm/overcommit_memory",
+            "vm/nr_hugepages",
+            "vm/zone_reclaim_mode",
+        ),
+        "transparent_hugepage": {
+            name: value
+            for name in ("enabled", "defrag")
+            if (value := first(f"/sys/kernel/mm/transparent_hugepage/{name}", r"(.*)"))
+        },
+    }
+
+
+def _kilobytes(text: str | None) -> int | None:
+    return None if text is None else int(text) * 1024
+
+
+def _kernel_settings(host: Host, *names: str) -> Mapping[str, str]:
+    found = {}
+    for name in names:
+        value = _first(host, f"/proc/sys/{name}", r"(.*)")
+        if value is not None:
+            found[name.replace("/", ".")] = value
+    return found
+
+
+def _first(host: Host, path: str, pattern: str) -> str | None:
+    match = re.search(pattern, text_of(host, Path(path)) or "")
+    return match[1].strip() or None if match else None

@@ -1,0 +1,101 @@
+"""Differences between the servers under test, and their data, that no factor explains.
+
+Enters: the facts of each server; a target whose data are built. Leaves: parts of environment.json,
+and caveats. Never: keeps a setting that can hold a secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from psycopg import sql
+
+from pgassay.server.connection.session import as_target_error, connect
+from pgassay.server.protocol import ServerFacts, Target
+from pgassay.server.statements import statement
+from pgassay.spec.secrets.redaction import hides, redacted
+from pgassay.trials.environment.description import describe_server, with_unit
+
+_OF_EACH_SERVER = frozenset({
+    "config_file", "data_directory", "external_pid_file", "hba_file", "ident_file",
+    "server_version", "server_version_num", "unix_socket_directories",
+})  # fmt: skip
+"""Settings in which any two servers differ."""
+
+_BUILT_IN = (
+    "block_size", "data_checksums", "debug_assertions", "segment_size", "wal_block_size",
+    "wal_segment_size",
+)  # fmt: skip
+"""What the compiler or initdb fixed, and what costs time."""
+
+
+def describe_servers(servers: Mapping[str, ServerFacts]) -> dict[str, Any]:
+    """Each server by its level's name, what is set otherwise, and what only some of them have:
+    defaults move from version to version, and move results with them."""
+    if len(servers) < 2:
+        return {}
+    common, only = _names(servers)
+    return {
+        "servers": {name: describe_server(facts) for name, facts in servers.items()},
+        "settings_that_differ": {
+            name: values
+            for name in common
+            if len(set((values := _values(name, servers)).values())) > 1
+        },
+        "settings_of_some": only,
+    }
+
+
+def built_unlike(servers: Mapping[str, ServerFacts]) -> Iterator[str]:
+    """What was fixed when the servers were compiled or their data directories made: no setting of
+    the experiment can make it the same."""
+    for name in _BUILT_IN:
+        if all(name in facts.settings for facts in servers.values()):
+            values = _values(name, servers)
+            if len(set(values.values())) > 1:
+                named = ", ".join(f"{value} ({server})" for server, value in values.items())
+                yield f"{name}: {named}; part of the measured difference between these servers"
+
+
+def _names(servers: Mapping[str, ServerFacts]) -> tuple[list[str], dict[str, list[str]]]:
+    """Settings that all have, and for each server those that some other lacks."""
+    every = [set(facts.settings) - _OF_EACH_SERVER for facts in servers.values()]
+    common = set.intersection(*every)
+    only = {name: sorted(set(facts.settings) - _OF_EACH_SERVER - common)
+            for name, facts in servers.items()}  # fmt: skip
+    return sorted(name for name in common if not hides(name)), only
+
+
+def _values(name: str, servers: Mapping[str, ServerFacts]) -> dict[str, str]:
+    found = ((server, facts.settings[name]) for server, facts in servers.items())
+    return {server: redacted(with_unit(one.value, one.unit)) for server, one in found}
+
+
+def contents_of(target: Target) -> dict[str, Any]:
+    """Table → rows and checksum, of every table the workload made."""
+    found = {}
+    with (
+        as_target_error("reading the data"),
+        connect(target.parameters(), statement_limit_s=0) as session,
+    ):
+        for schema, table in session.execute(statement("trials/workload_tables")).fetchall():
+            query = sql.SQL(statement("trials/table_contents").decode()).format(
+                sql.Identifier(schema, table)
+            )
+            row = session.execute(query).fetchone()
+            if row is not None:
+                found[f"{schema}.{table}"] = {"rows": row[0], "checksum": row[1]}
+    return found
+
+
+def unlike(dataset: str, by_server: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """A sentence for each table whose rows are not those of the first server."""
+    (first, expected), *others = by_server.items()
+    for server, found in others:
+        for table in sorted({*expected, *found}):
+            if expected.get(table) != found.get(table):
+                yield (
+                    f"{dataset}: the rows of {table} differ between {server} and {first};"
+                    " make data.sql the same each time (no random(), no volatile defaults)"
+                )

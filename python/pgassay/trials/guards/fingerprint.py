@@ -1,0 +1,114 @@
+"""The state of a server that must be the same before and after a trial.
+
+Enters: an opened target. Leaves: a `Fingerprint` of the server, its settings and its host.
+Never: judges it (guards.py does), and never keeps a setting that can hold a secret.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+
+from pgassay.errors import TargetError
+from pgassay.server.connection.session import as_target_error
+from pgassay.server.protocol import Connection, ServerFacts, Target
+from pgassay.server.settings.values import read_settings
+from pgassay.server.statements import statement
+from pgassay.spec.secrets.redaction import hides
+from pgassay.trials.host.host_look import HostState, host_state, look_at
+
+_CLOCK_READINGS = 5
+_NOT_TO_BE_ASKED = (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedFunction)
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """One reading of everything that must not change."""
+
+    version: str
+    started_at_s: float
+    settings: Mapping[str, str]
+    database_bytes: int
+    foreign_sessions: int
+    """Client sessions, in any database, that are not pgassay's own."""
+    foreign_active: int
+    foreign_maintenance: int
+    """Those of them that run VACUUM or ANALYZE."""
+    autovacuum_workers: int
+    base_backups: int
+    replicas: str
+    clock_offset_ns: int
+    """Wall clock less monotonic clock: it moves when the clock is set, and only then."""
+    host: HostState | None
+    """None where the server's host cannot be looked at."""
+    postmaster: int | None
+    """Its process id on that host."""
+    host_unseen: str = ""
+    """Why a host that should be looked at was not."""
+    redo_position: int | None = None
+    """Where the last checkpoint began in the WAL, in bytes; None where that may not be asked."""
+
+    def described(self) -> dict[str, Any]:
+        """For trial.json."""
+        return {**asdict(self), "settings": dict(self.settings)}
+
+    def described_after(self, before: Fingerprint) -> dict[str, Any]:
+        """For trial.json: as above, with only those settings that have changed."""
+        changed = {n: v for n, v in self.settings.items() if before.settings.get(n) != v}
+        return {**self.described(), "settings": changed}
+
+
+def take_fingerprint(target: Target, facts: ServerFacts) -> Fingerprint:
+    """Read the server, in one transaction of one session, and its host."""
+    with as_target_error("looking at the server"), target.connect() as session:
+        # One transaction: a program of the user's is judged by the commits of its database.
+        with session.transaction():
+            settings = read_settings(session)
+            with session.cursor(row_factory=dict_row) as cursor:
+                row = cursor.execute(statement("trials/fingerprint")).fetchone()
+            redo_position = _redo_position(session)
+        if row is None:
+            raise TargetError("the server returned no row about itself")
+        backend, host = row.pop("pid"), target.host()
+        data = None if facts.data_directory is None else Path(facts.data_directory)
+        look, unseen = None, ""
+        # While the session lasts: the parent of its process is the postmaster.
+        if host is not None:
+            try:
+                look = look_at(host, data, backend=backend)
+            except TargetError as error:
+                unseen = str(error)
+    return Fingerprint(
+        **row,
+        settings={n: s.value for n, s in settings.items() if not hides(n)},
+        clock_offset_ns=_clock_offset_ns(),
+        host=None if look is None else host_state(look),
+        postmaster=None if look is None else look.postmaster,
+        host_unseen=unseen,
+        redo_position=redo_position,
+    )
+
+
+def _redo_position(session: Connection) -> int | None:
+    with suppress(*_NOT_TO_BE_ASKED), session.transaction():
+        row = session.execute(statement("trials/redo_position")).fetchone()
+        return None if row is None else row[0]
+    return None
+
+
+def _clock_offset_ns() -> int:
+    """The reading least held up between its two clocks."""
+    readings = []
+    for _ in range(_CLOCK_READINGS):
+        began = time.monotonic_ns()
+        wall = time.time_ns()
+        ended = time.monotonic_ns()
+        readings.append((ended - began, wall - (began + ended) // 2))
+    return min(readings)[1]

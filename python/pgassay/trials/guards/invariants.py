@@ -1,0 +1,150 @@
+"""What must not change while a trial runs: read before the load, and again after it.
+
+Enters: an opened target, reset for a trial; later the trial's samples. Leaves: the guards' results,
+and both fingerprints for trial.json. Never: does any work while the load is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pgassay.errors import TargetError
+from pgassay.plan.model import Arm
+from pgassay.server.protocol import NOTHING, ServerFacts, Target
+from pgassay.spec.experiment import Spec
+from pgassay.trials.checkpoints.requested import DECIDED_BY, with_asked_for
+from pgassay.trials.guards.fingerprint import take_fingerprint
+from pgassay.trials.guards.foreign_sessions import (
+    foreign_load,
+    foreign_maintenance,
+    measured_window,
+)
+from pgassay.trials.guards.guards import Evidence, GuardResult, judge
+from pgassay.trials.guards.thresholds import Limits, overlaid
+from pgassay.trials.host.host_look import look_at
+from pgassay.trials.host.processor_times import (
+    ProcessorSplit,
+    ProcessorTimes,
+    of_all_servers,
+    processor_times,
+    split_between,
+)
+from pgassay.trials.model.record import Checkpoint, Columns
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """The settings and scripts of a trial on one server."""
+
+    settings: Collection[str] = ()
+    """Names of the settings that the experiment sets."""
+    varied: Collection[str] = ()
+    """Names of those settings that are its factors."""
+    scripts: Sequence[str] | None = None
+    """The load's scripts; None for a program of the user's, which may do anything."""
+    arms_alternate: bool = False
+    """Whether the arms' settings alternate on this server during the trial."""
+
+
+def conditions_of(spec: Spec, arm: Arm) -> Conditions:
+    """`spec` is the arm's own."""
+    is_engine = spec.file.load.command is None
+    return Conditions(
+        settings={*spec.file.settings.postgres, *arm.settings},
+        varied=spec.file.factors.postgres.keys(),
+        scripts=[one.script for one in spec.workload.scenarios] if is_engine else None,
+        arms_alternate=arm.alternating,
+    )
+
+
+class InvariantWatch:
+    """Compares a server after a trial's load with the same server before it."""
+
+    def __init__(self, target: Target, facts: ServerFacts, own_limits: Limits) -> None:
+        """Takes the first fingerprint; `own_limits` are the user's thresholds."""
+        self._target, self._facts = target, facts
+        self._own_limits, self._limits = own_limits, overlaid(own_limits)
+        self._before = self._after = take_fingerprint(target, facts)
+        self._processors: ProcessorSplit | None = None
+
+    @property
+    def postmaster(self) -> int | None:
+        """The server's process id on its host; None where that is unknown."""
+        return self._before.postmaster
+
+    @contextmanager
+    def processors_counted(self, others: Collection[int | None] = ()) -> Iterator[None]:
+        """Measure around the load who used the host's processors.
+
+        `others` are the postmasters of the other servers under test: their work is not foreign.
+        """
+        began = self._processor_times(others)
+        yield
+        self._processors = split_between(began, self._processor_times(others))
+
+    def results(
+        self,
+        conditions: Conditions,
+        load: Mapping[str, Any],
+        waits: Mapping[str, Iterable[Any]],
+        counters: Columns,
+        checkpoints: Sequence[Checkpoint],
+        reloading: Mapping[str, Any] = NOTHING,
+    ) -> list[GuardResult]:
+        """Take the second fingerprint and judge the trial; `load` is the result of its load."""
+        self._after = take_fingerprint(self._target, self._facts)
+        window = measured_window(load["steps"])
+        host = self._target.host()
+        is_engine = conditions.scripts is not None
+        fewest = self._limits["foreign-sessions"]["fewest_samples"]
+        # Where the volume that triggers checkpoints alternates, WAL cannot tell who asked for one.
+        if not (conditions.arms_alternate and DECIDED_BY & set(conditions.varied)):
+            before = self._before
+            checkpoints = with_asked_for(
+                checkpoints, counters, before.settings, before.redo_position
+            )
+        evidence = Evidence(
+            before=self._before,
+            after=self._after,
+            processors=self._processors,
+            foreign_load=foreign_load(waits, window, fewest) if is_engine else None,
+            # The user's program may do maintenance of its own.
+            maintenance=foreign_maintenance(counters, window) if is_engine else (),
+            checkpoints=[c for c in checkpoints if window[0] <= c.started_ns < window[1]],
+            scripts=conditions.scripts,
+            settings=conditions.settings,
+            varied=conditions.varied,
+            awaits_outages=bool(load.get("outages")),
+            shares_clock=host is None or not host.name,
+            late_reloads=(
+                (reloading["late"] + reloading["disturbed"]) / max(1, reloading["edges"])
+                if reloading
+                else None
+            ),
+        )
+        return judge(evidence, self._limits)
+
+    def _processor_times(self, others: Collection[int | None]) -> ProcessorTimes | None:
+        """None where the host cannot be read; the second fingerprint reports that."""
+        host = self._target.host()
+        postmasters = (self.postmaster, *others)
+        if host is None or None in postmasters:
+            return None
+        with suppress(TargetError):
+            return of_all_servers(
+                [processor_times(look_at(host, None, postmaster=one)) for one in postmasters]
+            )
+        return None
+
+    def described(self) -> dict[str, Any]:
+        """The `fingerprint` object of trial.json; afterwards only the settings that changed."""
+        return {
+            "before": self._before.described(),
+            "after": self._after.described_after(self._before),
+            "own_thresholds": {guard: dict(limit) for guard, limit in self._own_limits.items()},
+            "processors": self._processors
+            and {name: round(seconds, 3) for name, seconds in asdict(self._processors).items()},
+        }

@@ -1,0 +1,169 @@
+"""Caveats of a finished load, and what makes it no measurement.
+
+Enters: a load's result, what was asked, what the server's log says of a crash. Leaves: one sentence
+per caveat, or a TrialError. Never: hides a figure; a caveat stands beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pgassay.errors import TrialError
+from pgassay.plan.steps import Step
+
+_CLIENT_BOUND = 0.9
+"""Share of its threads' time the engine may burn before it, not the server, is the limit."""
+CLIENT_LIMITED = (
+    "the load engine was the limit, not the server: its threads had no CPU left, or began"
+    " transactions late on idle connections; raise load.threads (-j), or give it more CPU"
+)
+_RATE_SLACK = 0.05
+_RATE_SIGMAS = 4.0
+"""Poisson arrivals miss their rate by chance; only what chance cannot explain is a caveat."""
+
+
+_EDGE_MS = 5.0
+"""Idle connections should switch to the next slice within this time."""
+_CROSSING_SHARE = 0.1
+"""Share of transactions that count for no variant; beyond it long ones are missing."""
+_TOO_FEW_FOR_P99 = 0.001
+"""Share of transactions: with fewer unfinished ones the 99th percentile hardly moves."""
+
+
+def load_caveats(
+    result: Mapping[str, Any], steps: Sequence[Step], threads: int, *, arms_alternate: bool = False
+) -> list[str]:
+    """The caveats, most serious first; `arms_alternate` where slices belong to arms."""
+    found = [
+        text for step in result.get("steps", ()) if (text := missed_rate(step, steps)) is not None
+    ]
+    if is_client_limited(result, threads):
+        found.append(CLIENT_LIMITED)
+    if result["lost_connections"]:
+        found.append(f"{_counted(result['lost_connections'], 'connection')} lost")
+    if result.get("outages"):
+        found.append(_away(result["outages"], result["connections"]["count"]))
+    if result["failed"]:
+        first = result["first_error"]
+        found.append(
+            f"{result['failed']} transaction{'s' * (result['failed'] != 1)} failed;"
+            f" first {first['sqlstate']}: {first['message']}"
+        )
+    if result.get("skipped"):
+        skipped = _counted(result["skipped"], "transaction")
+        found.append(f"{skipped} skipped: later than the latency limit")
+    of_slices = slice_caveats(result.get("slices", ()), arms_alternate=arms_alternate)
+    return [*found, *_unfinished(result), *of_slices]
+
+
+def _unfinished(result: Mapping[str, Any]) -> list[str]:
+    """Transactions that were cut off, where they were slower than all that count."""
+    if not result.get("unfinished"):
+        return []
+    longest_ms = result["unfinished_max_ms"]
+    counted_ms = (result.get("response_ms") or result["latency_ms"])["max"]
+    if counted_ms is not None and longest_ms <= counted_ms:
+        return []
+    count = result["unfinished"]
+    share = count / (count + result["transactions"])
+    effect = (
+        "too few to change p99"
+        if share < _TOO_FEW_FOR_P99
+        else f"the slowest had run for {longest_ms / 1e3:.2f} s, so p99 looks better than it was;"
+        " let the load run longer"
+    )
+    were = "transaction was" if count == 1 else "transactions were"
+    counted = "is" if count == 1 else "are"
+    return [
+        f"{count} {were} still running when the load ended and {counted} not counted"
+        f" ({100 * share:.2g} % of all; {effect})"
+    ]
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what} was" if count == 1 else f"{count} {what}s were"
+
+
+def _away(outages: Sequence[Mapping[str, Any]], connections: int) -> str:
+    """A server that is gone takes all connections with it; a backend that ends takes one."""
+    seconds = sum(one["end_ns"] - one["start_ns"] for one in outages) / 1e9
+    most = min(max(one["connections"] for one in outages), connections)
+    who = "all connections" if most == connections else f"{most} of {connections} connections"
+    if len(outages) == 1:
+        return f"{who} away once, {seconds:.2f} s"
+    return f"{who} away at most, {len(outages)} times, {seconds:.2f} s in all"
+
+
+def slice_caveats(slices: Sequence[Mapping[str, Any]], *, arms_alternate: bool) -> list[str]:
+    """Caveats of the figures of variants, or of arms."""
+    what, key = ("arm", "design.slice") if arms_alternate else ("variant", "load.slices.length")
+    found = []
+    own = sum(one["transactions"] + one["failed"] for one in slices)
+    crossing = sum(one["crossing"] for one in slices)
+    if crossing > _CROSSING_SHARE * (own + crossing):
+        found.append(
+            f"{crossing} of {own + crossing} transactions ran across a slice switch and count for"
+            f" no {what}; mostly these are the long ones, so make {key} longer"
+        )
+    late = sorted(one["edge_lag_ms"] for one in slices)
+    if late and late[len(late) // 2] > _EDGE_MS:
+        found.append(
+            f"median delay of slice switches on idle connections: {late[len(late) // 2]:.1f} ms;"
+            " the client has too little CPU"
+        )
+    return found
+
+
+def missed_rate(step: Mapping[str, Any], steps: Sequence[Step]) -> str | None:
+    """A sentence where a step did not reach the rate it was asked for."""
+    asked = steps[step["index"]].rate
+    if asked is None or not step["measured"]:
+        return None
+    seconds = (step["end_ns"] - step["start_ns"]) / 1e9
+    if seconds <= 0:
+        return None
+    reached = step.get("rate_reached")
+    if reached is None:  # a program of the user's does not say which of its transactions had a rate
+        reached = (step["transactions"] + step["failed"]) / seconds
+    by_chance = _RATE_SIGMAS * math.sqrt(asked / seconds)
+    if reached >= asked - max(_RATE_SLACK * asked, by_chance):
+        return None
+    return (
+        f"the rate was not reached: {asked:.10g} transactions a second were asked for,"
+        f" {reached:.1f} done; the server, the clients or the network could not follow"
+    )
+
+
+def is_client_limited(result: Mapping[str, Any], threads: int) -> bool:
+    """Whether the engine had no CPU left, so that the server was not what was measured."""
+    if "client_limited" in result:
+        return bool(result["client_limited"])
+    return bool(result["client_cpu_s"] > _CLIENT_BOUND * result["duration_s"] * threads)
+
+
+_FAILED_AT_MOST = 0.5
+"""Share of transactions that may fail before a trial measures failures, not the load."""
+
+
+def refuse_failed(trial_number: int, result: Mapping[str, Any], crash: str) -> None:
+    """Refuse a load whose server went away, or in which most transactions failed."""
+    done, failed, lost = (result[name] for name in ("transactions", "failed", "lost_connections"))
+    if lost and not result.get("outages"):
+        count = result["connections"]["count"]
+        what = f"{lost} of {count} connections were lost; is the server still up?"
+    elif done == 0:
+        what = "not one transaction succeeded"
+    elif failed > _FAILED_AT_MOST * (done + failed):
+        what = f"{failed} of {done + failed} transactions failed"
+    else:
+        return
+    first = result.get("first_error")
+    reason = (
+        f"the first error was {first['sqlstate']} in {first['scenario']}: {first['message']}"
+        if first
+        else "there was no error; is a step long enough for one transaction?"
+    )
+    logged = f"; the server's log says: {crash}" if crash else ""
+    raise TrialError(f"trial {trial_number}: {what}; {reason}{logged}")

@@ -1,0 +1,237 @@
+"""Runs one load with the engine.
+
+Enters: scenarios, steps, a connection. Leaves: the engine's result and interval columns.
+Never: measures anything itself.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, wait
+from dataclasses import asdict, dataclass
+from threading import Thread
+from typing import Any
+
+from pgassay import _core
+from pgassay.errors import ConnectionRefused, SpecError, TrialError
+from pgassay.plan.steps import Step
+from pgassay.server.hosts.placement import Place, confirm_place, run_in, threads
+from pgassay.server.protocol import ConnectionParameters
+from pgassay.spec.load.amounts import ThinkTime
+from pgassay.spec.load.slices import SlicesTable
+from pgassay.spec.workload.folder import Scenario, Workload
+from pgassay.trials.load.slices import engine_slices
+from pgassay.trials.model.record import Columns
+
+APPLICATION_NAME = "pgassay"
+LEADING_BITS = 9
+"""Of a latency as the engine stores it (crates/engine/src/outcome/intervals.rs): 256 buckets in
+each power of two."""
+_POLL_S = 0.2
+_TELL_EVERY_S = 5.0
+_LAST_S = 8.0
+"""Transactions in flight are cut 5 s after a load is stopped, then cancelled."""
+
+
+@dataclass(frozen=True)
+class LogRequest:
+    """pgbench's transaction log: where, and how much of it."""
+
+    prefix: str
+    sampling_rate: float | None = None
+    aggregate_interval_s: int | None = None
+    failures_detailed: bool | None = None
+
+
+@dataclass(frozen=True)
+class LoadRequest:
+    """One load: what is run, how hard, how long, against whom.
+
+    A field that is None is not sent: the engine takes its default.
+    """
+
+    scenarios: Sequence[Scenario]
+    steps: Sequence[Step]
+    variables: Mapping[str, int | float | str]
+    seed: int
+    threads: int = 1
+    protocol: str = "prepared"
+    transactions_per_client: int | None = None
+    interval_s: float = 1.0
+    arrivals: str | None = None
+    latency_limit_ms: float | None = None
+    pools: str | None = None
+    think_time: ThinkTime | None = None
+    max_tries: int | None = None
+    reconnect: str | None = None
+    statements: bool | None = None
+    log: LogRequest | None = None
+    allow_shell: bool | None = None
+    transport: str | None = None
+    busy_poll_s: float | None = None
+    slices: SlicesTable | None = None
+    exit_on_abort: bool | None = None
+    verbose_errors: bool | None = None
+    servers: Mapping[str, ConnectionParameters] | None = None
+    """Name of a variant of `slices` → its server, where each variant has another."""
+
+    def configuration(self, connection: ConnectionParameters) -> str:
+        """The JSON that the engine reads."""
+        return json.dumps(
+            {
+                **self._asked_for(),
+                "connection": connection.for_load(),
+                "application_name": APPLICATION_NAME,
+                "scenarios": [
+                    {"name": s.name, "file": s.file, "script": s.script, "weight": s.weight}
+                    for s in self.scenarios
+                ],
+                "steps": [_present(asdict(step)) for step in self.steps],
+                "transactions_per_client": self.transactions_per_client,
+                "protocol": self.protocol,
+                "threads": self.threads,
+                "seed": self.seed,
+                "interval_s": self.interval_s,
+                "variables": dict(self.variables),
+            }
+        )
+
+    def _connections(self) -> dict[str, Any]:
+        return {name: server.for_load() for name, server in (self.servers or {}).items()}
+
+    def _asked_for(self) -> dict[str, Any]:
+        return _present(
+            {
+                "arrivals": self.arrivals,
+                "latency_limit_ms": self.latency_limit_ms,
+                "pools": self.pools,
+                "think_time_s": self.think_time.mean_s if self.think_time else None,
+                "think_time": self.think_time.kind if self.think_time else None,
+                "max_tries": self.max_tries,
+                "reconnect": self.reconnect,
+                "statements": self.statements,
+                "log": _present(asdict(self.log)) if self.log else None,
+                "allow_shell": self.allow_shell,
+                "transport": self.transport,
+                "busy_poll_us": _whole_us(self.busy_poll_s),
+                "exit_on_abort": self.exit_on_abort,
+                "verbose_errors": self.verbose_errors,
+                "slices": engine_slices(self.slices, self._connections()) if self.slices else None,
+            }
+        )
+
+
+def _whole_us(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1e6)
+
+
+def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def check_scripts(workload: Workload, known: Sequence[str], *, allow_shell: bool = False) -> None:
+    """Parse every scenario before anything is touched; `known` are variables given from outside."""
+    for scenario, free in parse_scripts(workload.scenarios, allow_shell=allow_shell):
+        unknown = sorted(set(free) - set(known))
+        if unknown:
+            raise SpecError(
+                f"reads :{unknown[0]}, which nothing sets; add \\set {unknown[0]} …",
+                file=scenario.file,
+            )
+
+
+def parse_scripts(
+    scenarios: Sequence[Scenario], *, allow_shell: bool = False
+) -> list[tuple[Scenario, Sequence[str]]]:
+    """Each scenario with the variables that it reads and does not set; SpecError for a mistake."""
+    found: list[tuple[Scenario, Sequence[str]]] = []
+    for scenario in scenarios:
+        try:
+            free = _core.check_script(scenario.file, scenario.script, allow_shell=allow_shell)
+        except _core.ScriptError as error:
+            raise SpecError(str(error), excerpt=error.excerpt) from None
+        found.append((scenario, free))
+    return found
+
+
+def open_load(
+    request: LoadRequest,
+    connection: ConnectionParameters,
+    tell: Callable[[int, float], None] | None = None,
+) -> _core.Load:
+    """A load with all its connections open, ready to start.
+
+    `tell` is called every few seconds with how many are being opened, and for how long (s). An
+    interrupt takes effect at once: sessions that are still being opened end with the process.
+    """
+    try:
+        load = _core.Load(request.configuration(connection))
+        opening: Future[None] = Future()
+        Thread(target=_settle, args=(opening, load.connect), daemon=True).start()
+        began = time.monotonic()
+        while not wait([opening], _TELL_EVERY_S).done:
+            if tell is not None:
+                tell(max(step.clients for step in request.steps), time.monotonic() - began)
+        opening.result()
+    except _core.ConnectionFailed as error:
+        raise ConnectionRefused(str(error), sqlstate=error.sqlstate) from None
+    except _core.ScriptError as error:
+        raise SpecError(str(error), excerpt=error.excerpt) from None
+    except _core.ConfigurationError as error:
+        raise SpecError(str(error)) from None
+    return load
+
+
+def _settle(opening: Future[None], work: Callable[[], None]) -> None:
+    try:
+        work()
+        opening.set_result(None)
+    except BaseException as error:
+        opening.set_exception(error)
+
+
+def start_in(load: _core.Load, place: Place | None) -> dict[str, str]:
+    """Start an opened load; where its threads run, as read back."""
+    before = threads()
+    run_in(place, load.start)
+    try:
+        return confirm_place("client", place, threads() - before)
+    except BaseException:
+        load.stop()
+        load.wait(_LAST_S)
+        raise
+
+
+def run_load(
+    load: _core.Load,
+    watch: Callable[[Mapping[str, Any]], None],
+    start: Callable[[], None] | None = None,
+) -> dict[str, Any]:
+    """Run an opened load to its end; `watch` gets its progress a few times a second.
+
+    Whatever interrupts, the load is stopped before this returns.
+    """
+    (start or load.start)()
+    try:
+        pause_s = _POLL_S
+        while not load.wait(pause_s):
+            progress = json.loads(load.progress())
+            watch(progress)
+            # Read at even times of the load's own clock, so that lines come when they are due.
+            pause_s = _POLL_S - progress["elapsed_s"] % _POLL_S
+    except BaseException:
+        load.stop()
+        load.wait(_LAST_S)
+        raise
+    try:
+        result: dict[str, Any] = json.loads(load.result())
+    except _core.CoreError as error:
+        raise TrialError(f"the load failed: {error}") from None
+    return result
+
+
+def interval_columns(load: _core.Load) -> Columns:
+    """One row per interval × scenario."""
+    return load.intervals()

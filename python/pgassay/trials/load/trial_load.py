@@ -1,0 +1,192 @@
+"""Chooses the load of a trial: the engine, or a user's program.
+
+Enters: a planned trial, what its run has in common. Leaves: a `TrialLoad`, its connections open.
+Never: starts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from pgassay import _core
+from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.server.hosts.placement import NOWHERE, Place, Placement
+from pgassay.server.protocol import ConnectionParameters
+from pgassay.spec.arms.apply_levels import spec_of_arm, specs_of_arms
+from pgassay.spec.experiment import Spec
+from pgassay.spec.load.table import LoadTable
+from pgassay.trials.load.client_side import as_the_client
+from pgassay.trials.load.command_load import CommandLoad, CommandRequest, check_command
+from pgassay.trials.load.engine import (
+    LEADING_BITS,
+    LoadRequest,
+    check_scripts,
+    interval_columns,
+    open_load,
+    run_load,
+    start_in,
+)
+from pgassay.trials.load.slices import with_variants
+from pgassay.trials.load.switchback import PARTS, slices_of
+from pgassay.trials.model.record import Columns
+
+ALONE_BUSY_POLL_S = 50e-6
+"""Longer than a backend takes for a row by its key, shorter than one that waits for a disk."""
+
+
+def check_load(spec: Spec) -> None:
+    """Refuse a load that cannot run in some arm, before anything is changed."""
+    for one in specs_of_arms(spec):
+        _check_load(one)
+
+
+def _check_load(spec: Spec) -> None:
+    if spec.file.load.command is not None:
+        check_command(spec.file.load, spec.folder)
+    else:
+        check_scripts(spec.workload, known=("scale",), allow_shell=spec.file.load.allow_shell)
+
+
+class TrialLoad(Protocol):
+    """A load that a trial runs once."""
+
+    native: _core.Load | None
+    """The engine's load, whose connections the sampler tags."""
+
+    leading_bits: int | None
+    """Of a latency, so many bits decide its bucket; None where latencies are exact."""
+
+    placed: Mapping[str, str]
+    """Where its threads or processes ran, once it has run; empty where no place was asked for."""
+
+    @property
+    def kept(self) -> tuple[Path, ...]:
+        """Files that belong in the trial's folder."""
+
+    def run(
+        self, watch: Callable[[Mapping[str, Any]], None], own_transactions: Callable[[], int]
+    ) -> dict[str, Any]:
+        """Run it to its end; the object of `Load.result`."""
+
+    def intervals(self) -> Columns:
+        """The columns of `Load.intervals`."""
+
+
+class EngineLoad:
+    """pgassay's own engine."""
+
+    leading_bits: int | None = LEADING_BITS
+    kept: tuple[Path, ...] = ()
+
+    def __init__(
+        self, request: LoadRequest, connection: ConnectionParameters, place: Place | None = None
+    ) -> None:
+        self._request = request
+        self._place = place
+        self.placed: Mapping[str, str] = {}
+        self.native: _core.Load | None = None
+        self._load = self.native = open_load(request, connection)
+        self._result: dict[str, Any] = {}
+
+    def run(
+        self, watch: Callable[[Mapping[str, Any]], None], own_transactions: Callable[[], int]
+    ) -> dict[str, Any]:
+        result = run_load(self._load, watch, self._start)
+        for step in result["steps"]:
+            asked = self._request.steps[step["index"]].rate
+            if asked is not None:
+                step.setdefault("rate", asked)
+        self._result = result
+        return result
+
+    def _start(self) -> None:
+        self.placed = start_in(self._load, self._place)
+
+    def intervals(self) -> Columns:
+        return with_variants(interval_columns(self._load), self._result)
+
+
+def open_trial_load(
+    trial: PlannedTrial,
+    whole: Spec,
+    plan: Plan,
+    servers: Mapping[str, ConnectionParameters],
+    output: Callable[[int], Path],
+    placement: Placement = NOWHERE,
+) -> TrialLoad:
+    """The load of one trial; `output` makes the folder of a trial's own files.
+
+    `servers` are those of the trial by arm: one alone, or one for each arm.
+    """
+    clients = {
+        arm: as_the_client(server, spec_of_arm(whole, plan.arm(arm).by_kind).file.load)
+        for arm, server in servers.items()
+    }
+    spec = spec_of_arm(whole, plan.arm(trial.arm).by_kind)
+    connection = as_the_client(next(iter(servers.values())), spec.file.load)
+    if spec.file.load.command is None:
+        of_arms = clients if plan.side_by_side else None
+        asked = replace(engine_request(trial, whole, plan, placement), servers=of_arms)
+        return EngineLoad(asked, connection, placement.client)
+    folder = output(trial.number)
+    variables = {
+        "PGASSAY_SEED": str(plan.trial_seed(trial.block)),
+        "PGASSAY_TRIAL": str(trial.number),
+        "PGASSAY_BLOCK": str(trial.block),
+        "PGASSAY_ARM": trial.arm,
+        "PGASSAY_SCALE": str(spec.file.workload.scale),
+        "PGASSAY_OUTPUT": str(folder),
+    }
+    request = CommandRequest(
+        load=spec.file.load,
+        steps=plan.steps_in(trial.block),
+        folder=spec.folder,
+        output=folder,
+        variables=variables,
+    )
+    return CommandLoad(request, connection, placement.client)
+
+
+def engine_request(
+    trial: PlannedTrial, whole: Spec, plan: Plan, placement: Placement = NOWHERE
+) -> LoadRequest:
+    """What one trial asks of the engine; only what the file's user wrote is passed on."""
+    spec = spec_of_arm(whole, plan.arm(trial.arm).by_kind)
+    load = spec.file.load
+    given = load.model_fields_set
+    limit = load.latency_limit
+    slices, scenarios, interval_s = load.slices, spec.workload.scenarios, load.interval
+    if trial.slice_s is not None:
+        slices, scenarios = slices_of(trial, whole, plan)
+        interval_s = trial.slice_s / PARTS
+    return LoadRequest(
+        scenarios=scenarios,
+        steps=plan.steps_in(trial.block),
+        variables={"scale": spec.file.workload.scale},
+        seed=plan.trial_seed(trial.block),
+        threads=load.threads,
+        protocol=load.protocol,
+        interval_s=interval_s,
+        arrivals=load.arrivals if "arrivals" in given else None,
+        latency_limit_ms=None if limit is None else limit * 1e3,
+        pools=load.pools if "pools" in given else None,
+        think_time=load.think_time,
+        max_tries=load.max_tries if "max_tries" in given else None,
+        reconnect=load.reconnect if "reconnect" in given else None,
+        allow_shell=True if load.allow_shell else None,
+        transport=load.transport if "transport" in given else None,
+        busy_poll_s=_busy_poll_s(load, placement),
+        slices=slices,
+    )
+
+
+def _busy_poll_s(load: LoadTable, placement: Placement) -> float | None:
+    """As the file says; else threads that have CPUs to themselves poll between answers."""
+    if load.busy_poll is not None:
+        return load.busy_poll
+    client = placement.client
+    cpus = client.cpus if client and placement.keeps_client_alone else None
+    return ALONE_BUSY_POLL_S if cpus and load.threads <= len(cpus) else None

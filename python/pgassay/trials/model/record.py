@@ -1,0 +1,156 @@
+"""What one trial, or one segment of an observation, leaves before it is stored.
+
+Enters: nothing. Leaves: the `TrialRecord`, `Piece` and `SegmentEnd` values.
+Never: touches a server or a disk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pgassay.trials.server_log.events import LogEvent
+
+if TYPE_CHECKING:  # `pgassay load` is not to wait for it
+    from pgassay.trials.model.packed import PackedTables
+
+Columns = Mapping[str, list[Any]]
+"""Column name → values, all of one length; the columns are those of pgassay._core."""
+
+
+CheckpointSource = Literal["log", "counters", "both"]
+"""Where checkpoints are known from; both: by counters where the log has gaps."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One checkpoint, as in the server's log; times on the samples' axis."""
+
+    started_ns: int
+    ended_ns: int | None
+    cause: str
+    """`time`, `wal`, or another word of the server's (`immediate force wait`, `shutdown`)."""
+    buffers: int | None = None
+    write_s: float | None = None
+    sync_s: float | None = None
+    total_s: float | None = None
+    distance_kb: int | None = None
+    estimate_kb: int | None = None
+    restartpoint: bool = False
+    """A standby's checkpoint."""
+    buffers_percent: float | None = None
+    slru_buffers: int | None = None
+    files_added: int | None = None
+    files_removed: int | None = None
+    files_recycled: int | None = None
+    sync_files: int | None = None
+    sync_longest_s: float | None = None
+    sync_average_s: float | None = None
+    lsn: int | None = None
+    redo_lsn: int | None = None
+    """WAL positions, in bytes since its beginning."""
+
+
+@dataclass(frozen=True)
+class FailedTrial:
+    """A trial that broke off by what happened in it: nothing of it is stored, and the run ends."""
+
+    number: int
+    block: int
+    arm: str
+    reason: str
+    repeats: int | None = None
+    """The number of the invalid trial that it was run for."""
+
+
+@dataclass(frozen=True)
+class Validity:
+    """Whether a trial counts."""
+
+    reasons: tuple[str, ...] = ()
+    """Why it does not count; empty where it does."""
+
+    @property
+    def valid(self) -> bool:
+        return not self.reasons
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """One trial: what was asked, what was set, what was measured."""
+
+    number: int
+    block: int
+    position: int
+    arm: str
+    levels: Mapping[str, str]
+    started_ns: int
+    ended_ns: int
+    reset: Mapping[str, Any]
+    load: Mapping[str, Any]
+    sampler_cost: Mapping[str, Any]
+    warnings: tuple[str, ...]
+    intervals: Columns
+    waits: Columns | PackedTables
+    counters: Columns | PackedTables
+    host: Columns | PackedTables
+    checkpoints: tuple[Checkpoint, ...]
+    checkpoints_from: CheckpointSource
+    events: tuple[LogEvent, ...] = ()
+    """Other events of the server's log."""
+    log: Mapping[str, Any] = field(default_factory=dict)
+    """Where the log was read and how much of it; empty where it was not."""
+    clock: Mapping[str, Any] = field(default_factory=dict)
+    """The server's clock against ours; times of its log are on our axis already."""
+    kept: tuple[Path, ...] = ()
+    """Files to move into the trial's folder."""
+    placement: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Server, client, sampler → CPUs and niceness as read back; empty where none was asked for."""
+    validity: Validity = Validity()
+    repeats: int | None = None
+    """The number of the invalid trial that this one was run for."""
+    fingerprint: Mapping[str, Any] = field(default_factory=dict)
+    """`before`, `after` and `processors`, for trial.json."""
+    reloading: Mapping[str, Any] = field(default_factory=dict)
+    """Of settings of the whole server that alternate: how many edges, how late; else empty."""
+    leading_bits: int | None = None
+    """Of a latency, so many bits decide its bucket; None where latencies are exact."""
+
+
+_AMOUNT = re.compile(r"[-+]?\d[\d.,]*(?= (?:ms|s|kB|MB|GB)\b)")
+
+
+def kind_of(warning: str) -> str:
+    """A warning without its amounts: the same warning with other amounts is given once."""
+    return _AMOUNT.sub("N", warning)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What the samplers have read since the last piece."""
+
+    waits: Columns
+    counters: Columns
+    host: Columns
+
+
+@dataclass(frozen=True)
+class SegmentEnd:
+    """What is known only when a segment is over."""
+
+    started_ns: int
+    ended_ns: int
+    counters: Columns
+    """Statements by difference."""
+    checkpoints: tuple[Checkpoint, ...]
+    checkpoints_from: CheckpointSource
+    events: tuple[LogEvent, ...]
+    sampler_cost: Mapping[str, Any]
+    """Since the segment began."""
+    warnings: tuple[str, ...]
+    """In no earlier segment in these words; one of a kind may come again with other amounts."""
+    log: Mapping[str, Any] = field(default_factory=dict)
+    clock: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""One trial and one block, from the preparation of the server to the record."""

@@ -1,0 +1,51 @@
+"""Runs one block: every arm once, and invalid trials once more.
+
+Enters: a block's number, what all trials of the run have in common, which of them are stored
+already. Leaves: its trials, each as soon as it is there, and the records of those that were run.
+Never: stores a record, or runs a trial a third time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.trials.model.record import TrialRecord, Validity
+from pgassay.trials.run.trial import TrialContext, run_trial
+
+
+def run_block(
+    block: int, context: TrialContext, stored: Mapping[int, Validity]
+) -> Iterator[tuple[PlannedTrial, TrialRecord | None]]:
+    """The planned trials in their order, then those again that were invalid.
+
+    A trial whose number is among those stored has no record: it is not run again.
+    """
+    plan, known = context.plan, dict(stored)
+    for trial in plan.block(block):
+        resumed = trial.number - 1 in stored
+        record = None
+        if trial.number not in known:
+            record = run_trial(trial, context, resumed=resumed)
+        yield trial, record
+        if record is not None:
+            known[trial.number] = record.validity
+            _warn(record, "it is run again at the end of its block", context)
+    for again in repeats_in(plan, block, known):
+        record = run_trial(again, context) if again.number not in known else None
+        yield again, record
+        if record is not None:
+            _warn(record, "its block stays incomplete", context)
+
+
+def repeats_in(plan: Plan, block: int, known: Mapping[int, Validity]) -> list[PlannedTrial]:
+    """The repeats of a block's invalid trials; all its planned trials must be known."""
+    planned = plan.block(block)
+    invalid = [trial for trial in planned if not known[trial.number].valid]
+    return [plan.again(trial, place) for place, trial in enumerate(invalid, len(planned) + 1)]
+
+
+def _warn(record: TrialRecord, then: str, context: TrialContext) -> None:
+    if not record.validity.valid:
+        reasons = "; ".join(record.validity.reasons)
+        context.listener.warned(f"trial {record.number} does not count: {reasons}; {then}")

@@ -1,0 +1,135 @@
+"""Builds all data and their schema variants before the first trial.
+
+Enters: an opened target, the testbeds, what is held for every arm. Leaves: the target ready to be
+reset to any arm, and what was found while building. Never: builds before every arm was checked.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pgassay.plan.model import Plan
+from pgassay.server.connection.session import as_target_error
+from pgassay.server.hosts.placement import Placement
+from pgassay.server.protocol import Connection, ServerFacts, Target, Testbed
+from pgassay.spec.experiment import Spec
+from pgassay.trials.environment.description import describe_environment
+from pgassay.trials.environment.relation_sizes import sizes_of
+from pgassay.trials.environment.server_differences import (
+    built_unlike,
+    contents_of,
+    describe_servers,
+    unlike,
+)
+from pgassay.trials.model.check import Check
+from pgassay.trials.run.checks import check_clients
+from pgassay.trials.run.progress import ProgressListener
+from pgassay.trials.run.testbeds import Dataset, Testbeds
+from pgassay.trials.sampling.not_measured import described, not_seen
+
+
+@dataclass
+class Prepared:
+    """What was found out about servers and data while they were prepared."""
+
+    servers: dict[str, ServerFacts] = field(default_factory=dict)
+    """By the name of the server's level; empty where one server alone is tested."""
+    contents: dict[str, dict[str, Mapping[str, Any]]] = field(default_factory=dict)
+    """Dataset → server → table → rows and checksum, where data are built more than once."""
+    sizes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    not_measured: dict[str, list[Check]] = field(default_factory=dict)
+    """By server."""
+    schema_made_in_s: dict[str, float] = field(default_factory=dict)
+    caveats: tuple[str, ...] = ()
+    """Those that hold for every trial of the run."""
+
+    def environment(self, target: Target, placement: Placement) -> dict[str, Any]:
+        """The object of environment.json."""
+        first = next(iter(self.servers.values()))
+        return {
+            **describe_environment(
+                first, target.kind, target.host_as_found(), placement, target.host()
+            ),
+            **describe_servers(self.servers),
+            "not_seen": described(self.not_measured),
+            "sizes": self.sizes,
+            **({"data": self.contents} if self.contents else {}),
+            **({"schema_made_in_s": self.schema_made_in_s} if self.schema_made_in_s else {}),
+        }
+
+
+def prepare(
+    spec: Spec, plan: Plan, target: Target, testbeds: Testbeds, listener: ProgressListener
+) -> Prepared:
+    """Build and freeze all data and their variants."""
+    held, held_host = spec.file.settings.postgres, spec.file.settings.host
+    found = Prepared()
+    is_ours = not spec.file.loads_existing
+    varied = {name for arm in plan.arms for name in arm.settings}
+    are_several = len({one.server for one in testbeds.datasets}) > 1 or plan.side_by_side
+    for testbed, dataset in testbeds.datasets.items():
+        target.choose(testbed)
+        name = f"{dataset.name}{_place(testbed)}"
+        listener.preparing(f"building {name}")
+        target.prepare(builder(dataset, plan.seed), held, held_host)
+        found.servers.setdefault(testbed.server, target.facts())
+        _look(target, name, testbed.server, found, is_ours=is_ours, varied=varied)
+        check_clients(spec, plan, target)
+        if are_several:
+            listener.preparing(f"reading {name}")
+            server = " ".join(filter(None, (testbed.server, testbed.arm)))
+            found.contents.setdefault(dataset.name, {})[server] = contents_of(target)
+        for variant in testbeds.variants.get(testbed, {}).values():
+            made = f"{variant.name}{_place(testbed)}"
+            listener.preparing(f"making {made}")
+            began = time.monotonic()
+            target.vary(variant)
+            found.schema_made_in_s[made] = round(time.monotonic() - began, 3)
+    found.caveats = (
+        *built_unlike(found.servers),
+        *(text for name, by_server in found.contents.items() for text in unlike(name, by_server)),
+    )
+    for text in found.caveats:
+        listener.warned(text)
+    return found
+
+
+def _place(testbed: Testbed) -> str:
+    """Such as ` on 16`, where there is more than one place."""
+    on = f" on {testbed.server}" if testbed.server else ""
+    return f"{on} for {testbed.arm}" if testbed.arm else on
+
+
+def _look(
+    target: Target,
+    name: str,
+    server: str,
+    found: Prepared,
+    *,
+    is_ours: bool,
+    varied: Collection[str],
+) -> None:
+    with as_target_error("looking at what can be measured"), target.connect() as session:
+        if server not in found.not_measured:
+            found.not_measured[server] = not_seen(session, is_ours=is_ours, varied=varied)
+        found.sizes[name] = sizes_of(session)
+
+
+def builder(dataset: Dataset, seed: int) -> Callable[[Connection], None]:
+    """What builds a dataset; the server's random() draws the same in it wherever it is built."""
+    # setseed takes -1 to 1.
+    drawn = random.Random(seed).random()
+
+    def build(connection: Connection) -> None:
+        with as_target_error(f"building {dataset.name}: the seed of random()"):
+            connection.execute("SELECT pg_catalog.setseed(%s)", (drawn,))
+        for file in ("schema", "data"):
+            statements = dataset.schema_sql if file == "schema" else dataset.data_sql
+            with as_target_error(f"building {dataset.name}: {file}.sql"):
+                connection.execute(statements.encode())
+
+    return build

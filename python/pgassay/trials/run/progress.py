@@ -1,0 +1,35 @@
+"""What a run reports while it goes on.
+
+Enters: events of the pipeline and of trials. Leaves: nothing.
+Never: influences the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.trials.sampling.live_view import LiveFigures
+
+
+class ProgressListener:
+    """Follows a run; every method returns at once. What a listener does not override is silent."""
+
+    def planned(self, plan: Plan) -> None:
+        """The plan is drawn; nothing has been touched."""
+
+    def preparing(self, what: str) -> None:
+        """A stretch of work outside the trials has begun."""
+
+    def trial_began(self, trial: PlannedTrial, label: str) -> None:
+        """A trial's reset has begun."""
+
+    def loading(self, progress: Mapping[str, Any], seen: LiveFigures | None = None) -> None:
+        """The load runs: the object of `Load.progress`, and what the server does meanwhile."""
+
+    def trial_ended(self, trial: PlannedTrial, tps: float | None) -> None:
+        """A trial is over and stored."""
+
+    def warned(self, text: str) -> None:
+        """Something worth a line."""

@@ -1,0 +1,191 @@
+"""Everything that observes one server, during a trial or without a load.
+
+Enters: a server, reset for the trial if it is one's; later the result of its load. Leaves: samples,
+checkpoints, statement statistics and the guards' results. Never: runs the load, stores anything.
+
+All servers of a trial are watched in the same way, so that none pays for it alone. Their host is
+one and the same, so it is read with the first server only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+from pgassay import _core
+from pgassay.server.connection.session import as_target_error
+from pgassay.server.hosts.host import Host
+from pgassay.server.hosts.placement import Place
+from pgassay.server.protocol import Connection, ConnectionParameters, ServerFacts
+from pgassay.trials.checkpoints.combined import CheckpointFollower, KnownCheckpoints, other_events
+from pgassay.trials.guards.guards import OF_THE_HOST, GuardResult
+from pgassay.trials.guards.invariants import Conditions, InvariantWatch
+from pgassay.trials.guards.thresholds import Limits
+from pgassay.trials.host.host_sources import HostSources, host_sources, sources_over_sql
+from pgassay.trials.run.reset_servers import TrialServer
+from pgassay.trials.sampling.live_view import LiveFigures, LiveReader
+from pgassay.trials.sampling.queries import extensions_in
+from pgassay.trials.sampling.sample_buffer import SampleBuffer
+from pgassay.trials.sampling.samplers import open_sampler, transactions_of
+from pgassay.trials.sampling.statement_statistics import StatementWatch
+from pgassay.trials.server_log.reader import LogReading, ServerLog
+from pgassay.trials.server_log.server_clock import ServerClock
+
+_NO_HOST = HostSources(())
+
+
+class ServerWatch:
+    """Clock, log, statement statistics and sampler of one server."""
+
+    def __init__(
+        self,
+        parameters: ConnectionParameters,
+        facts: ServerFacts,
+        host: Host | None,
+        connect: Callable[[], Connection],
+        *,
+        reads_host: bool = True,
+    ) -> None:
+        """Takes the first readings. Raises ConnectionRefused, TargetError."""
+        self._parameters, self._version_num = parameters, facts.version_num
+        self.clock = ServerClock(connect)
+        self.clock.look()
+        address = parameters.hostaddr or parameters.host
+        self.log = ServerLog(connect, address, facts.log_file, machine=host, clock=self.clock)
+        with as_target_error("looking at the server"), connect() as session:
+            self._extensions = extensions_in(session)
+            self.host_sources = _NO_HOST
+            if reads_host and host is not None:
+                self.host_sources = host_sources(host, session, facts)
+            elif reads_host:
+                self.host_sources = sources_over_sql(session)
+        self.statements = StatementWatch(connect, facts.version_num, self._extensions)
+
+    def start_sampling(
+        self,
+        waits_every_s: float,
+        *,
+        load: _core.Load | None = None,
+        place: Place | None = None,
+        busy_share: float | None = None,
+    ) -> None:
+        """Sample the server; the sampler names the scenario that each session of `load` runs."""
+        self.sampler, self.sampler_placed = open_sampler(
+            self._parameters,
+            self._version_num,
+            load=load,
+            host=self.host_sources,
+            extensions=self._extensions,
+            place=place,
+            waits_every_s=waits_every_s,
+            busy_share=busy_share,
+        )
+        self._live = LiveReader(self.sampler, self.own_transactions)
+
+    def own_transactions(self) -> int:
+        """The sampler's own transactions, as far as the server has counted them."""
+        return transactions_of(self.sampler, self._version_num)
+
+    def live_figures(self) -> LiveFigures | None:
+        """What the server is doing now, for the screen; None in the first second."""
+        return self._live.look()
+
+    def notes_on(
+        self, logged: LogReading, checkpoints: KnownCheckpoints, *others: str
+    ) -> tuple[str, ...]:
+        """What could not be read of the server, or only in part; one line each."""
+        return (
+            *self.sampler.warnings(),
+            *others,
+            *self.clock.notes,
+            *logged.notes,
+            *checkpoints.notes,
+            *self.statements.notes,
+        )
+
+
+class TrialWatch(ServerWatch):
+    """The same around the load of a trial, with the guards."""
+
+    def __init__(self, server: TrialServer, limits: Limits, *, reads_host: bool) -> None:
+        """Takes the readings of before the load; its connections are not open yet."""
+        target, facts = server.target, server.facts
+        self.server, self._reads_host = server, reads_host
+        super().__init__(
+            target.parameters(), facts, target.host(), target.connect, reads_host=reads_host
+        )
+        self.invariants = InvariantWatch(target, facts, limits)
+
+    @contextmanager
+    def sampling(
+        self, load: _core.Load | None, place: Place | None, waits_every_s: float
+    ) -> Iterator[None]:
+        """Sample the server, into a buffer."""
+        self.start_sampling(waits_every_s, load=load, place=place)
+        self.samples = SampleBuffer(self.sampler)
+        try:
+            yield
+        finally:
+            self.sampler.stop()
+
+    def processors_counted(self, others: Sequence[TrialWatch]) -> AbstractContextManager[None]:
+        """Measure around the load who used the host's processors; None of `others` is foreign."""
+        return self.invariants.processors_counted([one.invariants.postmaster for one in others])
+
+    def read_log(self) -> str:
+        """Once the load is over: what the server logged. The words of a crash, if there was one."""
+        self.samples.take()
+        self._counters = self.samples.counters_of("checkpointer", "wal_position", "progress")
+        self.clock.look()
+        self.logged: LogReading = self.log.read()
+        thread = CheckpointFollower()
+        thread.count(self._counters)
+        self.checkpoints: KnownCheckpoints = thread.end_period(self.logged, last=True)
+        return self.logged.crash
+
+    def judge(
+        self, conditions: Conditions, load: Mapping[str, Any], reloading: Mapping[str, Any]
+    ) -> list[GuardResult]:
+        """Statement statistics and fingerprint of after the load; the guards' results.
+
+        Guards of the host speak once, with the server that the host is read with.
+        """
+        self.samples.add_counters(self.statements.counters())
+        results = self.invariants.results(
+            conditions,
+            load,
+            self.samples.each_wait(),
+            self._counters,
+            self.checkpoints.checkpoints,
+            reloading,
+        )
+        return [one for one in results if self._reads_host or one.guard not in OF_THE_HOST]
+
+    def stored(self) -> dict[str, Any]:
+        """What a `TrialRecord` has of this server, by its fields."""
+        return {
+            "sampler_cost": json.loads(self.sampler.cost()),
+            "waits": self.samples.waits,
+            "counters": self.samples.counters,
+            "host": self.samples.host,
+            "checkpoints": self.checkpoints.checkpoints,
+            "checkpoints_from": self.checkpoints.source,
+            "events": other_events(self.logged.events or ()),
+            "log": self.logged.described,
+            "clock": self.clock.described(),
+            "fingerprint": self.invariants.described(),
+        }
+
+    def placement(self, client: Mapping[str, str]) -> dict[str, Mapping[str, str]]:
+        """Where server, client and sampler ran, for trial.json."""
+        return {
+            "server": self.server.reset.placement,
+            "client": client,
+            "sampler": self.sampler_placed,
+        }
+
+    def notes(self) -> tuple[str, ...]:
+        """What could not be read, or only in part; one line each."""
+        return self.notes_on(self.logged, self.checkpoints, *self.server.reset.notes)

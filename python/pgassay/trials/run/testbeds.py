@@ -1,0 +1,98 @@
+"""The testbed of each arm: server, data and schema variant.
+
+Enters: a spec and its plan. Leaves: the `Testbed` of every arm, and what each is built from.
+Never: builds anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from pgassay.plan.model import ALL_ARMS, Arm, Plan
+from pgassay.server.protocol import SchemaVariant, Testbed
+from pgassay.spec.arms.apply_levels import schema_of_arm, spec_of_arm
+from pgassay.spec.experiment import Spec
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Data that are built once and then restored for every trial that needs them."""
+
+    name: str
+    """Such as `bank-read at scale 10`."""
+    schema_sql: str
+    data_sql: str
+
+
+@dataclass(frozen=True)
+class Testbeds:
+    """The testbeds of all arms of a plan."""
+
+    of_arm: Mapping[str, Testbed]
+    datasets: Mapping[Testbed, Dataset]
+    """Server and data, without a variant of the schema → what is built there."""
+    variants: Mapping[Testbed, Mapping[str, SchemaVariant]] = field(default_factory=dict)
+    """The same → its variants by name."""
+
+    side_by_side: bool = False
+    """Whether all servers are up in every trial."""
+
+    @property
+    def schema_variants(self) -> frozenset[str]:
+        """The variants of all data, by name."""
+        return frozenset(testbed.schema for testbed in self.of_arm.values()) - {""}
+
+    @property
+    def are_several(self) -> bool:
+        """Whether it takes more than one data directory at a time."""
+        return len(self.datasets) > 1
+
+
+def testbeds_of(spec: Spec, plan: Plan) -> Testbeds:
+    """Arms that differ only in settings, scripts or the client share a testbed."""
+    of_arm: dict[str, Testbed] = {}
+    datasets: dict[Testbed, Dataset] = {}
+    variants: dict[Testbed, dict[str, SchemaVariant]] = {}
+    known: dict[tuple[str, str], str] = {}
+    for arm in plan.arms:
+        one = spec_of_arm(spec, arm.by_kind)
+        scale = one.file.workload.scale
+        built = one.workload.building_sql(scale)
+        # Workloads over the same tables share the data, whatever they are called.
+        name = known.setdefault(built, _not_in(known.values(), one.workload.name, scale))
+        data = "" if built == next(iter(known)) else name
+        variant = _variant(spec, arm)
+        base = Testbed(arm.server, data, arm=arm.id if plan.side_by_side else "")
+        datasets.setdefault(base, Dataset(name, *built))
+        if variant is not None:
+            variants.setdefault(base, {})[variant.name] = variant
+        schema = "" if variant is None else variant.name
+        of_arm[arm.id] = replace(base, schema=schema)
+    if plan.alternates:
+        # A switchback runs on one testbed; a duet is stored under the first arm's.
+        of_arm[ALL_ARMS] = of_arm[plan.arms[0].id]
+    return Testbeds(of_arm, datasets, variants, plan.side_by_side)
+
+
+def _not_in(names: Collection[str], workload: str, scale: int) -> str:
+    """A name for data; workloads of one name may lie in several folders."""
+    name = f"{workload} at scale {scale}"
+    alike = sum(other == name or other.startswith(f"{name} (") for other in names)
+    return f"{name} ({alike + 1})" if alike else name
+
+
+def _variant(spec: Spec, arm: Arm) -> SchemaVariant | None:
+    found = schema_of_arm(spec, arm.by_kind)
+    if not found:
+        return None
+    chosen = {name: f"{name} = {arm.levels[name]}" for name in found}
+    return SchemaVariant(
+        ", ".join(chosen.values()),
+        {f"factors.schema, {chosen[name]}": one.sql for name, one in found.items()},
+        {
+            f"factors.schema, undo of {chosen[name]}": one.undo
+            for name, one in found.items()
+            if one.undo is not None
+        },
+    )

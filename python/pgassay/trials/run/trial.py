@@ -1,0 +1,181 @@
+"""One trial: reset the servers, run the load, record what was measured.
+
+Enters: a planned trial, what all trials of its run have in common. Leaves: a `TrialRecord`.
+Never: stores anything, decides what comes next, or hides a failure: a trial in which not one
+transaction succeeded is a TrialError.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pgassay import _core
+from pgassay.errors import TargetError, TrialError
+from pgassay.interruption import raise_if_interrupted
+from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.server.hosts.placement import NOWHERE, Placement
+from pgassay.server.protocol import Target
+from pgassay.spec.arms.apply_levels import spec_of_arm
+from pgassay.spec.experiment import Spec
+from pgassay.trials.guards.guards import OF_THE_HOST, GuardResult, caveats_among, validity_of
+from pgassay.trials.guards.invariants import conditions_of
+from pgassay.trials.guards.thresholds import own_limits
+from pgassay.trials.load.caveats import load_caveats, refuse_failed
+from pgassay.trials.load.reloading import reloads_of
+from pgassay.trials.load.trial_load import TrialLoad, open_trial_load
+from pgassay.trials.model.record import FailedTrial, TrialRecord
+from pgassay.trials.run.progress import ProgressListener
+from pgassay.trials.run.reset_servers import describe_resets, reset_servers
+from pgassay.trials.run.server_watch import TrialWatch
+from pgassay.trials.run.testbeds import Testbeds
+
+
+@dataclass(frozen=True)
+class TrialContext:
+    """What every trial of a run has in common."""
+
+    spec: Spec
+    plan: Plan
+    target: Target
+    testbeds: Testbeds
+    listener: ProgressListener
+    output_folder: Callable[[int], Path]
+    """Makes the folder that a trial's own files are put in."""
+    note_failed: Callable[[FailedTrial], None]
+    """Stores that a trial broke off."""
+    placement: Placement = NOWHERE
+    caveats: tuple[str, ...] = ()
+    """Those that hold for every trial of the run."""
+
+
+def run_trial(trial: PlannedTrial, context: TrialContext, *, resumed: bool = False) -> TrialRecord:
+    """One trial; whatever the server refuses in it is a TrialError that names the trial.
+
+    `resumed` says that another process ran the trial before it.
+    """
+    try:
+        try:
+            return _run(trial, context, resumed=resumed)
+        except TargetError as error:
+            raise TrialError(f"trial {trial.number}: {error}") from error
+    except TrialError as error:
+        failed = FailedTrial(trial.number, trial.block, trial.arm, str(error), trial.repeats)
+        context.note_failed(failed)
+        raise
+
+
+def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialRecord:
+    raise_if_interrupted()
+    plan, target, testbeds = context.plan, context.target, context.testbeds
+    started_ns = _core.now_ns()
+    context.listener.trial_began(trial, plan.arm(trial.arm).label)
+    servers = reset_servers(trial, plan, target, testbeds, resumed=resumed)
+    # Before the load opens its connections: what they bring is the trial's own doing.
+    watches = [
+        TrialWatch(server, own_limits(), reads_host=server is servers[0]) for server in servers
+    ]
+    load = open_trial_load(
+        trial,
+        context.spec,
+        plan,
+        {one.arm.id: one.target.parameters() for one in servers},
+        context.output_folder,
+        context.placement,
+    )
+    result, reloading = _run_load(trial, context, watches, load)
+    crashes = [watch.read_log() for watch in watches]
+    refuse_failed(trial.number, result, next(filter(None, crashes), ""))
+    results = list(_guard_results(watches, context.spec, result, reloading))
+    caveats = (
+        *context.caveats,
+        *_load_caveats(trial, context, result),
+        *caveats_among(results),
+        *_notes(watches),
+    )
+    first, arm = watches[0], plan.arm(trial.arm)
+    return TrialRecord(
+        number=trial.number,
+        block=trial.block,
+        position=trial.position,
+        arm=trial.arm,
+        levels={} if arm.alternating else arm.levels,
+        repeats=trial.repeats,
+        started_ns=started_ns,
+        ended_ns=_core.now_ns(),
+        reset=describe_resets(trial, servers, testbeds),
+        load=result,
+        intervals=load.intervals(),
+        leading_bits=load.leading_bits,
+        kept=load.kept,
+        reloading=reloading,
+        validity=validity_of(results),
+        warnings=caveats,
+        placement=first.placement(load.placed),
+        **first.stored(),
+    )
+
+
+def _run_load(
+    trial: PlannedTrial, context: TrialContext, watches: Sequence[TrialWatch], load: TrialLoad
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run the load under observation: its result, and how settings alternated meanwhile."""
+    first, place = watches[0], context.placement.sampler
+    with ExitStack() as around:
+        for watch in watches:
+            every_s = context.spec.file.sampling.waits
+            around.enter_context(watch.sampling(load.native, place, every_s))
+        around.enter_context(first.processors_counted(watches[1:]))
+        reloads = around.enter_context(reloads_of(trial, context.plan, first.server.target))
+
+        def in_progress(progress: Mapping[str, Any]) -> None:
+            raise_if_interrupted()
+            if reloads is not None and load.native is not None:
+                reloads.follow(load.native.progress)
+            context.listener.loading(progress, first.live_figures())
+            for watch in watches:
+                watch.samples.look()
+
+        result = load.run(in_progress, first.own_transactions)
+    return result, {} if reloads is None else reloads.described(result["slices"])
+
+
+def _guard_results(
+    watches: Sequence[TrialWatch],
+    spec: Spec,
+    result: Mapping[str, Any],
+    reloading: Mapping[str, Any],
+) -> Iterator[GuardResult]:
+    """Of every server; one of several is named by its arm."""
+    for watch in watches:
+        arm = watch.server.arm
+        for found in watch.judge(
+            conditions_of(spec_of_arm(spec, arm.by_kind), arm), result, reloading
+        ):
+            named = len(watches) > 1 and found.guard not in OF_THE_HOST
+            yield replace(found, text=f"{arm.label}: {found.text}") if named else found
+
+
+def _notes(watches: Sequence[TrialWatch]) -> Iterator[str]:
+    """What could not be read; what is not so on every server begins with the server's arm."""
+    of_each = {watch.server.arm.label: watch.notes() for watch in watches}
+    yield from watches[0].host_sources.notes
+    for note in dict.fromkeys(note for notes in of_each.values() for note in notes):
+        arms = [arm for arm, notes in of_each.items() if note in notes]
+        if len(arms) == len(watches):
+            yield note
+        else:
+            yield from (f"{arm}: {note}" for arm in arms)
+
+
+def _load_caveats(
+    trial: PlannedTrial, context: TrialContext, result: Mapping[str, Any]
+) -> list[str]:
+    plan, threads = context.plan, context.spec.file.load.threads
+    if result["backend"] == "command":
+        threads = os.cpu_count() or 1
+    return load_caveats(result, plan.steps_in(trial.block), threads, arms_alternate=plan.alternates)

@@ -1,0 +1,155 @@
+"""What a server and its host are doing right now, for the screen.
+
+Enters: a sampler's running sums. Leaves: `LiveFigures` of the time between two readings.
+Never: takes a sample away from the record, or makes a rate of a counter that went backwards.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pgassay import _core
+from pgassay.trials.host.disk_names import whole_disks
+
+_SOURCES = ["cluster", "stat", "diskstats"]
+_PROCESSOR = "cpu"
+_WAITING, _IDLE, _STOLEN = "iowait", "idle", "steal"
+_NOT_OWN = ("guest", "guest_nice")  # the kernel counts them in user and nice as well
+_SECTOR = 512
+_LOOKS = 4
+"""Readings come each second: the oldest of so many looks has another one than the newest."""
+_SHORTEST_NS = 900_000_000
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Running sums and last readings."""
+
+    at_ns: int
+    ticks: int
+    checkpointing: int
+    busy: Mapping[str, int]
+    readings: Mapping[str, Mapping[str, Any]]
+    own_transactions: int
+
+    @classmethod
+    def of(cls, sampler: _core.Sampler, own_transactions: int) -> Snapshot:
+        """The present one; `own_transactions` are the sampler's."""
+        found = json.loads(sampler.glance(_SOURCES))
+        return cls(_core.now_ns(), **found, own_transactions=own_transactions)
+
+
+@dataclass(frozen=True)
+class LiveFigures:
+    """Figures of the time between two snapshots; None is what was not measured."""
+
+    answers: bool
+    """Whether the server was sampled at all."""
+    sessions: Mapping[str, float]
+    """Wait event (no event is `CPU`) → average active sessions, the largest first."""
+    checkpoint: bool
+    """Whether a checkpoint was under way (known only with pg_monitor)."""
+    tps: float | None
+    """Commits of all databases, without the samplers' own."""
+    rollbacks: float | None
+    """Each second."""
+    processors: Mapping[str, float] | None
+    """busy, iowait and steal, in percent of the host's processors."""
+    read_bytes_s: float | None
+    written_bytes_s: float | None
+    """Of all disks of the host."""
+
+
+class LiveReader:
+    """Looks at a sampler now and then; figures are of the last few looks."""
+
+    def __init__(self, sampler: _core.Sampler, own_transactions: Callable[[], int]) -> None:
+        self._sampler, self._own_transactions = sampler, own_transactions
+        self._snapshots = deque([self._snapshot()], maxlen=_LOOKS)
+        self._figures: LiveFigures | None = None
+
+    def look(self) -> LiveFigures | None:
+        """What is going on; looks at most once a second. None before there is anything."""
+        if _core.now_ns() - self._snapshots[-1].at_ns >= _SHORTEST_NS:
+            self._snapshots.append(self._snapshot())
+            self._figures = figures_between(self._snapshots[0], self._snapshots[-1])
+        return self._figures
+
+    def _snapshot(self) -> Snapshot:
+        return Snapshot.of(self._sampler, self._own_transactions())
+
+
+def figures_between(before: Snapshot, now: Snapshot) -> LiveFigures:
+    """What happened from one to the other."""
+    ticks = now.ticks - before.ticks
+    grown = {event: count - before.busy.get(event, 0) for event, count in now.busy.items()}
+    sessions = {
+        event: count / ticks
+        for event, count in sorted(grown.items(), key=lambda item: (-item[1], item[0]))
+        if count > 0 and ticks
+    }
+    tps = _rate(before, now, "cluster", "xact_commit")
+    if tps is not None:
+        own = (now.own_transactions - before.own_transactions) / _seconds(before, now)
+        tps = max(tps - own, 0.0)
+    return LiveFigures(
+        answers=ticks > 0,
+        sessions=sessions,
+        checkpoint=now.checkpointing > before.checkpointing,
+        tps=tps,
+        rollbacks=_rate(before, now, "cluster", "xact_rollback"),
+        processors=_processors(before, now),
+        read_bytes_s=_bytes(before, now, "sectors_read"),
+        written_bytes_s=_bytes(before, now, "sectors_written"),
+    )
+
+
+def _processors(before: Snapshot, now: Snapshot) -> dict[str, float] | None:
+    grown = dict(_grown(before, now, "stat", _PROCESSOR))
+    times = {name: value for name, value in grown.items() if name not in _NOT_OWN}
+    everything = sum(times.values())
+    if everything <= 0 or _IDLE not in times:
+        return None
+    share = {name: 100.0 * value / everything for name, value in times.items()}
+    iowait, steal = share.get(_WAITING, 0.0), share.get(_STOLEN, 0.0)
+    return {"busy": 100.0 - share[_IDLE] - iowait - steal, "iowait": iowait, "steal": steal}
+
+
+def _bytes(before: Snapshot, now: Snapshot, name: str) -> float | None:
+    """Of the disks themselves: a partition or mapping is written through to one."""
+    disks = _objects(now, "diskstats")
+    found = [
+        rate for disk in whole_disks(disks) if (rate := _rate(before, now, "diskstats", name, disk))
+    ]
+    return sum(found) * _SECTOR if disks else None
+
+
+def _rate(before: Snapshot, now: Snapshot, source: str, name: str, thing: str = "") -> float | None:
+    seconds = _reading_s(before, now, source)
+    grown = dict(_grown(before, now, source, thing)).get(name)
+    return None if grown is None or seconds <= 0 else grown / seconds
+
+
+def _grown(before: Snapshot, now: Snapshot, source: str, thing: str) -> Iterator[tuple[str, float]]:
+    old, new = (_objects(snapshot, source).get(thing, {}) for snapshot in (before, now))
+    for name, value in new.items():
+        if name in old and value >= old[name]:
+            yield name, value - old[name]
+
+
+def _objects(snapshot: Snapshot, source: str) -> Mapping[str, Mapping[str, float]]:
+    found: Mapping[str, Mapping[str, float]] = snapshot.readings.get(source, {}).get("objects", {})
+    return found
+
+
+def _reading_s(before: Snapshot, now: Snapshot, source: str) -> float:
+    times = [snapshot.readings.get(source, {}).get("time_ns", 0) for snapshot in (before, now)]
+    return (times[1] - times[0]) / 1e9 if all(times) else 0.0
+
+
+def _seconds(before: Snapshot, now: Snapshot) -> float:
+    return max((now.at_ns - before.at_ns) / 1e9, 1e-9)

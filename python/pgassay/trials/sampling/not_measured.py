@@ -1,0 +1,201 @@
+"""What cannot be measured because of a server's settings, log, extensions or version.
+
+Enters: a session. Leaves: `Check` values, each with the line that enables what is missing; the list
+of them for environment.json. Never: changes anything, or takes what is missing for a fault.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import psycopg
+
+from pgassay.errors import TargetError
+from pgassay.server.connection.session import connect
+from pgassay.server.hosts.host import Host
+from pgassay.server.protocol import Connection, ConnectionParameters
+from pgassay.server.statements import statement
+from pgassay.trials.model.check import Check
+from pgassay.trials.sampling.queries import (
+    Extension,
+    extensions_in,
+    queries_for,
+    queries_from_later_on,
+)
+from pgassay.trials.sampling.statement_statistics import STATEMENTS, WAITS
+from pgassay.trials.server_log.entry import knows_language
+from pgassay.trials.server_log.place import Missing, find_place, log_settings
+
+_RESETS = (STATEMENTS.resets, WAITS.resets)
+"""Asked along with what they are about."""
+_RELOAD = "SELECT pg_reload_conf();"
+
+
+def check_log(
+    session: Connection, parameters: ConnectionParameters, machine: Host | None = None
+) -> list[Check]:
+    """Whether the log can be read, and what the server is set to write into it."""
+    try:
+        host = parameters.hostaddr or parameters.host
+        found = find_place(session, lambda: connect(parameters), host, machine=machine)
+        settings = log_settings(session)
+    except (psycopg.Error, TargetError) as error:
+        return [Check("server log", "note", str(error).splitlines()[0])]
+    if isinstance(found, Missing):
+        seen = f"{found.reason}: checkpoints are known to a second, without their figures"
+        return [Check("server log", "note", seen, found.fix)]
+    return [Check("server log", "ok", f"{found.form}, {found.where}"), *_logged(settings)]
+
+
+def preloaded_in(session: Connection) -> set[str]:
+    """Extensions whose library the server has loaded at its start: their settings exist."""
+    return {row[0] for row in session.execute(statement("trials/preloaded")).fetchall()}
+
+
+def check_extensions(
+    version_num: int, extensions: Mapping[str, Extension], preloaded: Collection[str] = ()
+) -> list[Check]:
+    """Extensions that give more details where they are installed; none is required."""
+    checks = []
+    for query in queries_for(version_num).values():
+        if query.extension is None or query.name in _RESETS:
+            continue
+        found = extensions.get(query.extension)
+        update = f"ALTER EXTENSION {query.extension} UPDATE;"
+        if query.is_for(extensions):
+            checks.append(Check(query.extension, "ok", f"kept of every trial, as {query.name}"))
+        elif query.sql_with(extensions) is not None and found is not None:
+            seen = f"version {found.version}: {query.name} lack what {query.extension_floor} has"
+            checks.append(Check(query.extension, "note", seen, update))
+        elif found is not None:
+            seen = f"version {found.version} is too old: {query.oldest.extension_floor} is needed"
+            checks.append(Check(query.extension, "note", seen, update))
+        else:
+            fix = f"CREATE EXTENSION {query.extension};"
+            if query.is_preloaded and query.extension not in preloaded:
+                fix = f"shared_preload_libraries = '{query.extension}', restart, then {fix}"
+            checks.append(
+                Check(
+                    query.extension, "note", f"not installed in this database: no {query.name}", fix
+                )
+            )
+    for name, query in queries_from_later_on(version_num).items():
+        found_from = f"read from PostgreSQL {query.floor // 10000} on: no {name}"
+        checks.append(Check(query.extension or f"pg_stat_{name}", "note", found_from))
+    return checks
+
+
+def _logged(settings: Mapping[str, Any]) -> Iterator[Check]:
+    """Events that the server does not write."""
+    if not settings["checkpoints"]:
+        yield Check(
+            "checkpoints in the log",
+            "note",
+            "log_checkpoints is off: they are known to a second, without their figures",
+            f"ALTER SYSTEM SET log_checkpoints = on; {_RELOAD}",
+        )
+    autovacuum = settings["autovacuum_ms"]
+    if autovacuum != 0:
+        over = "none" if autovacuum < 0 else f"only those over {autovacuum / 1000:g} s"
+        yield Check(
+            "autovacuum in the log",
+            "note",
+            f"of its runs {over} are logged",
+            f"ALTER SYSTEM SET log_autovacuum_min_duration = 0; {_RELOAD}",
+        )
+    if settings["temp_kb"] < 0:
+        yield Check(
+            "temporary files in the log",
+            "note",
+            "log_temp_files is off: only their sums by database are known",
+            f"ALTER SYSTEM SET log_temp_files = 0; {_RELOAD}",
+        )
+    if not settings["lock_waits"]:
+        yield Check(
+            "lock waits in the log",
+            "note",
+            "log_lock_waits is off: waits are sampled, not logged one by one",
+            f"ALTER SYSTEM SET log_lock_waits = on; {_RELOAD}",
+        )
+    if not knows_language(settings["language"]):
+        yield Check(
+            "language of the log",
+            "note",
+            f"lc_messages is {settings['language']}: messages are read in English and Russian",
+            f"ALTER SYSTEM SET lc_messages = 'C'; {_RELOAD}",
+        )
+
+
+_QUERY_IDS = "compute_query_id"
+_ANYWHERE = "ALTER SYSTEM SET {name} = {value}; SELECT pg_reload_conf();"
+_OURS = '{name} = "{value}" in [settings.postgres]'
+_EXTENSION_OF_OURS = (
+    "a PostgreSQL that has it (target.bin), shared_preload_libraries in [settings.postgres], and"
+    " CREATE EXTENSION {name}; in the workload's schema.sql"
+)
+
+
+def check_settings(session: Connection, *, is_ours: bool = False) -> list[Check]:
+    """What the settings hide; `is_ours` says that the spec sets them, not the server's owner."""
+    names = [entry["name"] for entry in _entries()]
+    rows = session.execute(statement("trials/tracking"), (names,), prepare=False)
+    shown: dict[str, str] = {name: value for name, value in rows}  # noqa: C416 (rows are of Any)
+    row = session.execute(statement("trials/own_query_id"), prepare=False).fetchone()
+    has_ids = row is not None and bool(row[0])
+    return [
+        Check(
+            entry["title"],
+            "note",
+            entry["found"].format(value=value),
+            (_OURS if is_ours else _ANYWHERE).format(name=entry["name"], value=entry["value"]),
+        )
+        for entry in _entries()
+        if (value := shown.get(entry["name"])) in entry["off"]
+        and not (entry["name"] == _QUERY_IDS and has_ids)
+    ]
+
+
+def not_seen(
+    session: Connection, *, is_ours: bool = False, varied: Collection[str] = ()
+) -> list[Check]:
+    """All that is missing. `varied` are settings that the experiment itself changes."""
+    left_out = {entry["title"] for entry in _entries() if entry["name"] in varied}
+    missing = [
+        check
+        for check in check_extensions(
+            session.info.server_version, extensions_in(session), preloaded_in(session)
+        )
+        if check.state == "note"
+    ]
+    if is_ours:
+        missing = [
+            replace(one, fix=_EXTENSION_OF_OURS.format(name=one.name)) if one.fix else one
+            for one in missing
+        ]
+    settings = check_settings(session, is_ours=is_ours)
+    return [*(one for one in settings if one.name not in left_out), *missing]
+
+
+def described(found: Mapping[str, list[Check]]) -> list[dict[str, Any]]:
+    """For environment.json, by server; which of them is said where it is not all."""
+    every = dict.fromkeys(check for checks in found.values() for check in checks)
+    return [dict(_told(check, found)) for check in every]
+
+
+def _told(check: Check, found: Mapping[str, list[Check]]) -> Iterator[tuple[str, Any]]:
+    yield from (("name", check.name), ("found", check.found), ("fix", check.fix))
+    servers = [server for server, checks in found.items() if check in checks]
+    if len(servers) < len(found):
+        yield "servers", servers
+
+
+@cache
+def _entries() -> tuple[Mapping[str, Any], ...]:
+    """Every setting of unseen.toml."""
+    found = tomllib.loads((files(__package__) / "unseen.toml").read_text("utf-8"))
+    return tuple(found["setting"])

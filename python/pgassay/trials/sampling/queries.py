@@ -1,0 +1,141 @@
+"""The queries that ship, and which of them a server can answer.
+
+Enters: the files of queries/, a server's version and extensions. Leaves: SQL.
+Never: puts anything into SQL but the name of an extension's schema, quoted by the server.
+
+A query's file is NAME_FLOOR.sql, for servers from that version on. Lines of its head say more:
+`-- Every: 10 s` (each second where nothing is said; `trial`: before and after one),
+`-- At most: 2 %` of a minute (then more seldom), and `-- Extension: NAME VERSION`, whose schema
+takes the place of {extension}; `, preloaded` after it says that it takes shared_preload_libraries.
+
+To add a source: add its .sql file with that head, and a line to docs/observation.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+
+from pgassay.server.protocol import Connection
+from pgassay.server.statements import statement
+
+COUNTERS_EVERY_S = 1.0
+_NAME = re.compile(r"(\w+)_(\d{6})\.sql")
+_EVERY = re.compile(r"^-- Every: (?:(\d+) s|trial)\b", re.MULTILINE)
+_AT_MOST = re.compile(r"^-- At most: (\d+) %", re.MULTILINE)
+_EXTENSION = re.compile(r"^-- Extension: (\w+) (\d+(?:\.\d+)*)(, preloaded)?\.?$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Extension:
+    """One that is installed in the database."""
+
+    schema: str
+    """Quoted."""
+    version: str
+
+
+NO_EXTENSIONS: Mapping[str, Extension] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Query:
+    """One .sql file."""
+
+    name: str
+    floor: int
+    """The lowest server version it is for."""
+    sql: str
+    every_s: float | None
+    """None: not by a clock."""
+    busy_share: float | None
+    """None: however long it takes."""
+    extension: str | None
+    extension_floor: str
+    is_preloaded: bool = False
+    """Whether the extension works only where the server loads its library at the start."""
+    older: Query | None = None
+    """The query of this name for the version before: an upgraded server may have kept an extension
+    as it was."""
+
+    def sql_with(self, extensions: Mapping[str, Extension]) -> str | None:
+        """Ready to run, in an older form for an older extension; None where it is absent or too
+        old for all of them."""
+        if self.extension is None:
+            return self.sql
+        found = extensions.get(self.extension)
+        if found is None:
+            return None
+        if not self.is_for(extensions):
+            return self.older.sql_with(extensions) if self.older is not None else None
+        return self.sql.replace("{extension}", found.schema)
+
+    def is_for(self, extensions: Mapping[str, Extension]) -> bool:
+        """Whether the extension it needs is new enough for this very form."""
+        if self.extension is None:
+            return True
+        found = extensions.get(self.extension)
+        return found is not None and _numbers(found.version) >= _numbers(self.extension_floor)
+
+    @property
+    def oldest(self) -> Query:
+        """Its first form."""
+        return self if self.older is None else self.older.oldest
+
+
+@cache
+def all_queries() -> tuple[Query, ...]:
+    """Every query file that ships."""
+    found = []
+    for file in (files("pgassay") / "queries").iterdir():
+        match = _NAME.fullmatch(file.name)
+        if match:
+            found.append(_read(match[1], int(match[2]), file.read_text("utf-8")))
+    return tuple(sorted(found, key=lambda query: (query.name, query.floor)))
+
+
+def queries_for(version_num: int) -> dict[str, Query]:
+    """By name, the query with the highest floor that this server reaches."""
+    found: dict[str, Query] = {}
+    for query in all_queries():
+        if query.floor <= version_num:
+            found[query.name] = replace(query, older=found.get(query.name))
+    return found
+
+
+def queries_from_later_on(version_num: int) -> dict[str, Query]:
+    """By name, those that no query for this server stands for, each at its lowest floor."""
+    here = queries_for(version_num)
+    later = {query.name: query for query in reversed(all_queries())}
+    return {name: later[name] for name in sorted(later) if name not in here}
+
+
+def extensions_in(session: Connection) -> dict[str, Extension]:
+    """Those that are installed in this database."""
+    rows = session.execute(statement("trials/extensions"), prepare=False).fetchall()
+    return {name: Extension(schema, version) for name, schema, version in rows}
+
+
+def _read(name: str, floor: int, text: str) -> Query:
+    every, extension, most = (at.search(text) for at in (_EVERY, _EXTENSION, _AT_MOST))
+    every_s: float | None = COUNTERS_EVERY_S
+    if every is not None:
+        every_s = float(every[1]) if every[1] else None
+    return Query(
+        name=name,
+        floor=floor,
+        sql=text,
+        every_s=every_s,
+        busy_share=int(most[1]) / 100 if most else None,
+        extension=extension[1] if extension else None,
+        extension_floor=extension[2] if extension else "0",
+        is_preloaded=bool(extension and extension[3]),
+    )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version))

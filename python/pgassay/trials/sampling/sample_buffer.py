@@ -1,0 +1,80 @@
+"""Collects a sampler's samples every few seconds while it works.
+
+Enters: a sampler. Leaves: its samples as packed tables. Never: lets a trial's memory grow by more
+than a few bytes per sample: only the latest samples are Python lists.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pgassay.trials.model.columns import COUNTERS, WAITS
+from pgassay.trials.model.packed import PackedTables
+from pgassay.trials.model.record import Columns
+
+EVERY_S = 5.0
+
+
+class Sampler(Protocol):
+    """What is asked of `_core.Sampler`."""
+
+    def take_waits(self) -> Columns: ...
+    def take_counters(self) -> Columns: ...
+    def take_host(self) -> Columns: ...
+
+
+class SampleBuffer:
+    """All samples of one sampler so far."""
+
+    def __init__(self, sampler: Sampler, clock: Callable[[], float] = time.monotonic) -> None:
+        self._sampler, self._clock = sampler, clock
+        self.waits = PackedTables(WAITS)
+        self.counters = PackedTables(COUNTERS)
+        self.host = PackedTables(COUNTERS)
+        self._due_s = clock() + EVERY_S
+
+    def look(self) -> None:
+        """Call this often: it takes the samples every few seconds."""
+        if self._clock() >= self._due_s:
+            self.take()
+            self._due_s = self._clock() + EVERY_S
+
+    def take(self) -> None:
+        """Take all samples from the sampler now."""
+        self.waits.add(pa.Table.from_pydict(self._sampler.take_waits(), WAITS))
+        self.add_counters(self._sampler.take_counters())
+        self.host.add(pa.Table.from_pydict(self._sampler.take_host(), COUNTERS))
+
+    def add_counters(self, columns: Columns) -> None:
+        """Counters; the sampler's own, or what others have read."""
+        self.counters.add(pa.Table.from_pydict(columns, COUNTERS))
+
+    def counters_of(self, *sources: str) -> Columns:
+        """The rows of some sources that have few."""
+        wanted = pa.array(sources, pa.string())
+        parts = [
+            part.filter(pc.is_in(part["source"].cast(pa.string()), wanted))
+            for part in self.counters
+        ]
+        found: Columns = pa.concat_tables([COUNTERS.empty_table(), *parts]).to_pydict()
+        return found
+
+    def each_wait(self) -> Mapping[str, Iterable[Any]]:
+        """By column, the cells of all parts one after the other."""
+        return {name: _Cells(self.waits, name) for name in WAITS.names}
+
+
+class _Cells:
+    """One column of many tables, as Python's values, of a part at a time."""
+
+    def __init__(self, tables: PackedTables, name: str) -> None:
+        self._tables, self._name = tables, name
+
+    def __iter__(self) -> Iterator[Any]:
+        for part in self._tables.tables([self._name]):
+            yield from part[self._name].to_pylist()

@@ -1,0 +1,118 @@
+"""Opens the samplers of one server.
+
+Enters: a connection, the server's version, its extensions. Leaves: a `_core.Sampler` set up for
+them. Never: reads a sample's content, or asks for a view that the server is known to lack.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from pgassay import _core
+from pgassay.errors import ConnectionRefused
+from pgassay.server.hosts.placement import Place, confirm_place, run_in, threads
+from pgassay.server.protocol import ConnectionParameters
+from pgassay.trials.host.host_sources import HostSources
+from pgassay.trials.sampling.queries import (
+    COUNTERS_EVERY_S,
+    NO_EXTENSIONS,
+    Extension,
+    Query,
+    queries_for,
+)
+
+APPLICATION_NAME = "pgassay sampler"
+WAITS_EVERY_S = 0.1
+JITTER = 0.5
+_WAITS = "waits"
+_REFUSED = " could not be "
+"""After the name of a query, in the core's warnings."""
+_COUNTED_LATE = 150000
+
+
+def open_sampler(
+    connection: ConnectionParameters,
+    version_num: int,
+    *,
+    load: _core.Load | None,
+    host: HostSources | None = None,
+    extensions: Mapping[str, Extension] = NO_EXTENSIONS,
+    place: Place | None = None,
+    waits_every_s: float = WAITS_EVERY_S,
+    busy_share: float | None = None,
+) -> tuple[_core.Sampler, dict[str, str]]:
+    """A sampler at work, and where its threads run.
+
+    Waits at 10 Hz unless something else is said, the host each second, counters each second or as
+    seldom as their file says. `busy_share` is the most that readings of one kind may take of the
+    time: after a slow one the sampler rests.
+    """
+    queries = queries_for(version_num)
+    configuration = {
+        "connection": connection.for_core(),
+        "application_name": APPLICATION_NAME,
+        "waits": {"sql": queries[_WAITS].sql, "every_s": waits_every_s, "jitter": JITTER},
+        "counters": [
+            {
+                "source": query.name,
+                "sql": sql,
+                "every_s": max(every_s, waits_every_s),
+                "busy_share": query.busy_share,
+            }
+            for query, sql, every_s in _counted(version_num, extensions)
+        ],
+        "host": host.for_core(host_every_s(waits_every_s))
+        if host is not None and host.files
+        else None,
+        "busy_share": busy_share,
+    }
+    sampler = _core.Sampler(json.dumps(configuration), load)
+    before = threads()
+    try:
+        run_in(place, sampler.start)
+        return sampler, confirm_place("sampler", place, threads() - before)
+    except _core.ConnectionFailed as error:
+        raise ConnectionRefused(str(error), sqlstate=error.sqlstate) from None
+    except BaseException:
+        sampler.stop()
+        raise
+
+
+def has_read_each(
+    sampler: _core.Sampler, version_num: int, extensions: Mapping[str, Extension]
+) -> bool:
+    """Whether each of its queries was answered or refused once; a warning names the refused."""
+    cost = json.loads(sampler.cost())
+    refused = {text.split(_REFUSED)[0] for text in sampler.warnings()}
+    counted = {query.name for query, _, _ in _counted(version_num, extensions)}
+    # All are due when it begins: none is read a second time before each was read once.
+    return bool(
+        cost["counter_reads"] + len(refused & counted) >= len(counted)
+        and (cost["wait_ticks"] or _WAITS in refused)
+    )
+
+
+def _counted(
+    version_num: int, extensions: Mapping[str, Extension]
+) -> Iterator[tuple[Query, str, float]]:
+    """Each query but that of the waits, its SQL and the seconds between two readings."""
+    for name, query in queries_for(version_num).items():
+        if name != _WAITS and query.every_s and (sql := query.sql_with(extensions)):
+            yield query, sql, query.every_s
+
+
+def host_every_s(waits_every_s: float) -> float:
+    """Between two readings of the host."""
+    return max(COUNTERS_EVERY_S, waits_every_s)
+
+
+def transactions_of(sampler: _core.Sampler, version_num: int) -> int:
+    """How many of a sampler's transactions the server has counted: each reading is one.
+
+    From 15 on a session that never touches a table, as the one that samples waits, reports its
+    commits only when it ends.
+    """
+    cost = json.loads(sampler.cost())
+    ticks = int(cost["wait_ticks"]) if version_num < _COUNTED_LATE else 0
+    return ticks + int(cost["counter_reads"])

@@ -1,0 +1,276 @@
+"""Statement and wait statistics of extensions, before and after a load.
+
+Enters: a way to sessions of the server, before and after a load. Leaves: counter
+columns: the raw values at both ends for what took most, the rest together. Never: resets
+anything, reads a statement's text, or works while the load is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import psycopg
+
+from pgassay import _core
+from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.server.protocol import Connection
+from pgassay.trials.model.columns import COUNTERS
+from pgassay.trials.model.record import Columns
+from pgassay.trials.sampling.queries import Extension, Query, queries_for
+
+OTHERS = "(others)"
+READ = "(read)"
+"""The object of one more row: for how many `seconds` the extension's counts were followed."""
+MOST_ROWS = 100
+
+
+@dataclass(frozen=True)
+class Counted:
+    """One query of an extension's sums, and which of its columns matter here."""
+
+    source: str
+    extension: str
+    calls: str
+    """Grows whenever anything does."""
+    ranked_by: str
+    resets: str = ""
+    """The query for resets and evictions; empty where there is none."""
+
+
+STATEMENTS = Counted(
+    "statements", "pg_stat_statements", "calls", "exec_time_ms", resets="statements_reset"
+)
+WAITS = Counted(
+    "wait_profile", "pg_wait_sampling", "samples", "waited_ms", resets="wait_profile_reset"
+)
+"""Objects are `EVENT/QUERYID`."""
+
+_Values = dict[str, dict[str, float]]
+"""Object → name → value."""
+SINCE = "since_us"
+"""Not a count: when the server began to count this one (17 and later)."""
+_FOR_EVER = ("42", "0A")
+"""Classes of SQLSTATEs: what is missing, not allowed or not built in stays so; others may pass."""
+_WAS_RESET = (
+    "{} was reset while it was followed: for the time between two readings it has no figures"
+)
+_NOT_BY_PROCESS = (
+    "{0} does not record processes ({0}.profile_pid is off), so the waits of clients cannot be"
+    " separated from the server's own: ALTER SYSTEM SET {0}.profile_pid = on, then reload"
+)
+_EVICTS = (
+    "{0} evicted statements to make room while it was followed: figures of seldom ones are too"
+    " small or missing; raise {0}.max"
+)
+
+
+@dataclass(frozen=True)
+class Resets:
+    """Whether the counts of two readings belong together."""
+
+    reset_us: int
+    evictions: int
+    by_process: bool | None = True
+    """Of waits: whether those of clients can be separated; None where that is not set."""
+
+
+@dataclass(frozen=True)
+class _Reading:
+    at_ns: int
+    values: _Values
+    before: Resets | None = None
+    """As of before the values; None where the server does not report it."""
+    after: Resets | None = None
+
+
+class StatementWatch:
+    """What every extension counts around a load."""
+
+    def __init__(
+        self,
+        connect: Callable[[], Connection],
+        version_num: int,
+        extensions: Mapping[str, Extension],
+    ) -> None:
+        self._readings = [
+            _Readings(counted, connect, version_num, extensions) for counted in (STATEMENTS, WAITS)
+        ]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be read, one line each."""
+        return tuple(note for readings in self._readings for note in readings.notes)
+
+    def counters(self) -> Columns:
+        """One more reading of each, set against the one before it."""
+        return reduce(joined, [readings.counters() for readings in self._readings])
+
+
+class _Readings:
+    """Two readings around a load, or one after the other; the first is taken here."""
+
+    def __init__(
+        self,
+        counted: Counted,
+        connect: Callable[[], Connection],
+        version_num: int,
+        extensions: Mapping[str, Extension],
+    ) -> None:
+        self._counted, self._connect = counted, connect
+        self._notes: dict[str, None] = {}
+        queries = queries_for(version_num)
+        self._sql = _ready(queries.get(counted.source), extensions)
+        self._resets_sql = _ready(queries.get(counted.resets), extensions)
+        self._last = self._read()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(self._notes)
+
+    def counters(self) -> Columns:
+        """One more reading, set against the one before it."""
+        began, ended = self._last, self._read()
+        self._last = ended
+        if began is None or ended is None:
+            return {name: [] for name in _COLUMNS}
+        if began.before is not None and ended.after is not None:
+            if _was_reset(began.before, ended.after) or _fell(began, ended, self._counted):
+                self._note(_WAS_RESET.format(self._counted.extension))
+                return {name: [] for name in _COLUMNS}
+            if ended.after.evictions > began.before.evictions:
+                self._note(_EVICTS.format(self._counted.extension))
+        return changed(began.at_ns, began.values, ended.at_ns, ended.values, counted=self._counted)
+
+    def _read(self) -> _Reading | None:
+        if self._sql is None:
+            return None
+        try:
+            with self._connect() as session:
+                before = self._resets(session)
+                # Not set: it is not preloaded, which the values themselves will say.
+                if before is not None and before.by_process is False:
+                    self._note(_NOT_BY_PROCESS.format(self._counted.extension))
+                    return None
+                cursor = session.execute(self._sql.encode(), prepare=False)
+                names = [column.name for column in cursor.description or ()][1:]
+                found = {
+                    row[0]: dict(zip(names, map(float, row[1:]), strict=True)) for row in cursor
+                }
+                return _Reading(_core.now_ns(), found, before, self._resets(session))
+        except (psycopg.Error, TargetError, ConnectionRefused) as error:
+            # The server may be back by the next time, or have an answer within its time limit;
+            # what is installed but not preloaded, or not ours to read, stays so.
+            said = str(error).splitlines()[0]
+            self._note(f"{self._counted.extension} could not be read: {said}")
+            if isinstance(error, psycopg.Error) and (error.sqlstate or "")[:2] in _FOR_EVER:
+                self._sql = None
+            return None
+
+    def _resets(self, session: Connection) -> Resets | None:
+        """Read before and after the values, so that a reset in between is noticed."""
+        if self._resets_sql is None:
+            return None
+        row = session.execute(self._resets_sql.encode(), prepare=False).fetchone()
+        return Resets(int(row[0]), int(row[1]), *row[2:]) if row else None
+
+    def _note(self, text: str) -> None:
+        self._notes[text] = None
+
+
+def _ready(query: Query | None, extensions: Mapping[str, Extension]) -> str | None:
+    return query.sql_with(extensions) if query is not None else None
+
+
+def _was_reset(before: Resets, after: Resets) -> bool:
+    return after.reset_us != before.reset_us or after.evictions < before.evictions
+
+
+def _fell(began: _Reading, ended: _Reading, counted: Counted) -> bool:
+    """Waits are forgotten all at once or not at all; a statement may be forgotten by itself."""
+    calls = counted.calls
+    return counted is WAITS and any(
+        ended.values.get(thing, {}).get(calls, 0.0) < values[calls]
+        for thing, values in began.values.items()
+    )
+
+
+_COLUMNS: Sequence[str] = COUNTERS.names
+
+
+def changed(
+    began_ns: int,
+    before: _Values,
+    ended_ns: int,
+    after: _Values,
+    *,
+    most: int = MOST_ROWS,
+    counted: Counted = STATEMENTS,
+) -> dict[str, list[Any]]:
+    """Counter columns of the statements or waits that occurred between two readings.
+
+    One that went backwards, or that the server counts since another time than before, was reset or
+    evicted in between: it is left out. One that is new began at zero.
+    """
+    grown: dict[str, tuple[dict[str, float], dict[str, float]]] = {}
+    calls, by = counted.calls, counted.ranked_by
+    for thing, with_since in after.items():
+        values = _counts(with_since)
+        start = _counts(before.get(thing, dict.fromkeys(with_since, 0.0)))
+        if thing in before and before[thing].get(SINCE) != with_since.get(SINCE):
+            continue
+        if values[calls] > start[calls] and all(values[n] >= start[n] for n in values):
+            grown[thing] = (start, values)
+    ranked = sorted(grown, key=lambda thing: grown[thing][0][by] - grown[thing][1][by])
+    columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+
+    def add(thing: str, start: Mapping[str, float], end: Mapping[str, float]) -> None:
+        _add(columns, counted.source, thing, began_ns, start, ended_ns, end)
+
+    for thing in ranked[:most]:
+        add(thing, *grown[thing])
+    for thing, total in _together(ranked[most:], grown).items():
+        add(thing, dict.fromkeys(total, 0.0), total)
+    if counted is WAITS:
+        add(READ, {"seconds": 0.0}, {"seconds": (ended_ns - began_ns) / 1e9})
+    return columns
+
+
+def _counts(values: Mapping[str, float]) -> dict[str, float]:
+    return {name: value for name, value in values.items() if name != SINCE}
+
+
+def _together(
+    things: Iterable[str], grown: Mapping[str, tuple[dict[str, float], dict[str, float]]]
+) -> dict[str, dict[str, float]]:
+    """The growth of the lesser ones; of waits by event."""
+    totals: dict[str, dict[str, float]] = {}
+    for thing in things:
+        event, slash, _ = thing.rpartition("/")
+        start, end = grown[thing]
+        total = totals.setdefault(f"{event}{slash}{OTHERS}", dict.fromkeys(end, 0.0))
+        for name in end:
+            total[name] += end[name] - start[name]
+    return totals
+
+
+def joined(first: Columns, second: Columns) -> Columns:
+    """The rows of both."""
+    return {name: [*first[name], *second[name]] for name in _COLUMNS}
+
+
+def _add(
+    columns: dict[str, list[Any]],
+    source: str,
+    thing: str,
+    began_ns: int,
+    start: Mapping[str, float],
+    ended_ns: int,
+    end: Mapping[str, float],
+) -> None:
+    for at, values in ((began_ns, start), (ended_ns, end)):
+        for name, value in values.items():
+            for column, cell in zip(_COLUMNS, (at, source, thing, name, value), strict=True):
+                columns[column].append(cell)

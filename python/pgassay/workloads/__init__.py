@@ -1,0 +1,1 @@
+"""Ready workloads, one folder each, and the tables of pgbench."""

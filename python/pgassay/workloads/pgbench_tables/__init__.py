@@ -1,0 +1,1 @@
+"""pgbench's own tables: made, scaled and vacuumed as pgbench does it."""

@@ -1,0 +1,216 @@
+"""Make pgbench's tables as `pgbench -i` does.
+
+Enters: an autocommit session, an `InitRequest`. Leaves: the tables, marked as made by pgassay.
+Never: drops or empties a table that pgassay did not make, unless `may_drop` is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import LiteralString
+
+from psycopg import sql
+
+from pgassay.errors import TargetError
+from pgassay.server.connection.session import as_target_error
+from pgassay.server.data.schema import MARK
+from pgassay.server.protocol import Connection
+from pgassay.server.statements import statement
+from pgassay.workloads.pgbench_tables.rows import ACCOUNTS, rows
+
+STEPS = "dtgGvpf"
+_FILLED = ("pgbench_branches", "pgbench_tellers", "pgbench_accounts")
+_TABLES = (*_FILLED, "pgbench_history")
+_BIGINT_FROM = 20_000
+"""From this scale on, account numbers do not fit 32 bits."""
+_KEYS = {"pgbench_branches": "bid", "pgbench_tellers": "tid", "pgbench_accounts": "aid"}
+_REFERENCES = (
+    ("pgbench_tellers", "bid", "pgbench_branches"),
+    ("pgbench_accounts", "bid", "pgbench_branches"),
+    ("pgbench_history", "bid", "pgbench_branches"),
+    ("pgbench_history", "tid", "pgbench_tellers"),
+    ("pgbench_history", "aid", "pgbench_accounts"),
+)
+_STEP_TEXTS = {
+    "d": "dropping old tables",
+    "t": "creating tables",
+    "g": "generating data (client-side)",
+    "G": "generating data (server-side)",
+    "v": "vacuuming",
+    "p": "creating primary keys",
+    "f": "creating foreign keys",
+}
+
+
+@dataclass(frozen=True)
+class InitRequest:
+    """The options of `pgassay init`."""
+
+    scale: int = 1
+    fillfactor: int = 100
+    steps: str = "dtgvp"
+    partitions: int = 0
+    partition_method: str = "range"
+    unlogged: bool = False
+    tablespace: str | None = None
+    index_tablespace: str | None = None
+    may_drop: bool = False
+
+
+@dataclass(frozen=True)
+class InitProgress:
+    """Called while tables are made; `rows` gets the table, its rows so far, and all its rows."""
+
+    step: Callable[[str], None]
+    rows: Callable[[str, int, int], None]
+
+
+def make_pgbench_tables(session: Connection, request: InitRequest, progress: InitProgress) -> None:
+    """Run the steps in their order."""
+    work: Mapping[str, Callable[[], None]] = {
+        "d": lambda: _run(session, "pgbench/drop"),
+        "t": lambda: _create(session, request),
+        "g": lambda: _copy(session, request, progress),
+        "G": lambda: _generate(session, request),
+        "v": lambda: _vacuum(session),
+        "p": lambda: _primary_keys(session, request),
+        "f": lambda: _foreign_keys(session),
+    }
+    with as_target_error("looking for pgbench's tables"):
+        _refuse_foreign(session, request)
+    for letter in request.steps:
+        progress.step(_STEP_TEXTS[letter])
+        with as_target_error(_STEP_TEXTS[letter]):
+            work[letter]()
+
+
+def _refuse_foreign(session: Connection, request: InitRequest) -> None:
+    """Refuse to drop or empty tables that pgassay did not make, such as those of pgbench."""
+    losing = [letter for letter in request.steps if letter in "dgG"]
+    if request.may_drop or not losing:
+        return
+    found = session.execute(statement("pgbench/tables_found")).fetchall()
+    foreign = [str(shown) for _, shown, comment, _ in found if comment != MARK]
+    if foreign:
+        what = "dropped" if losing[0] == "d" else "emptied"
+        raise TargetError(
+            f"{', '.join(foreign)} would be {what}, and pgassay did not make it; add --drop if its"
+            " data are not needed, or name another database"
+        )
+
+
+def _create(session: Connection, request: InitRequest) -> None:
+    # With partitions, pgbench 18 makes only these unlogged: PostgreSQL 18 has no unlogged
+    # partitioned tables, and a logged table may not refer to an unlogged one.
+    whole = request.unlogged and not request.partitions
+    parts = {
+        "persistence": sql.SQL("UNLOGGED" if whole else ""),
+        "key": sql.SQL("bigint" if request.scale >= _BIGINT_FROM else "int"),
+        "fillfactor": sql.Literal(request.fillfactor),
+        "tablespace": _tablespace("TABLESPACE", request.tablespace),
+        "method": sql.SQL("HASH" if request.partition_method == "hash" else "RANGE"),
+    }
+    for table in ("history", "tellers", "accounts", "branches"):
+        divided = table == "accounts" and request.partitions > 0
+        _run(session, f"pgbench/create_{table}{'_in_partitions' if divided else ''}", parts)
+    for number in range(1, request.partitions + 1):
+        _run(
+            session,
+            "pgbench/create_partition",
+            {
+                **parts,
+                "persistence": sql.SQL("UNLOGGED" if request.unlogged else ""),
+                "name": sql.Identifier(f"pgbench_accounts_{number}"),
+                "bounds": _bounds(number, request),
+            },
+        )
+    for table in _TABLES:
+        _run(session, "pgbench/mark", {"table": sql.Identifier(table), "mark": sql.Literal(MARK)})
+
+
+def _bounds(number: int, request: InitRequest) -> sql.Composable:
+    if request.partition_method == "hash":
+        return sql.SQL("WITH (modulus {}, remainder {})").format(request.partitions, number - 1)
+    size = -(-ACCOUNTS * request.scale // request.partitions)
+    low = sql.SQL("minvalue") if number == 1 else sql.Literal((number - 1) * size + 1)
+    last = number == request.partitions
+    high = sql.SQL("maxvalue") if last else sql.Literal(number * size + 1)
+    return sql.SQL("FROM ({}) TO ({})").format(low, high)
+
+
+def _copy(session: Connection, request: InitRequest, progress: InitProgress) -> None:
+    with session.transaction():
+        _run(session, "pgbench/truncate")
+        kinds = {row[0]: row[3] for row in session.execute(statement("pgbench/tables_found"))}
+        for table in _FILLED:
+            # Rows can be frozen if this transaction truncated the table and it is not partitioned.
+            frozen = kinds.get(table) == "r" and session.info.server_version >= 140000
+            copying = _composed(
+                "pgbench/copy_frozen" if frozen else "pgbench/copy",
+                {"table": sql.Identifier(table)},
+            )
+            total = request.scale * {"pgbench_accounts": ACCOUNTS, "pgbench_tellers": 10}.get(
+                table, 1
+            )
+            done = 0
+            with session.cursor() as cursor, cursor.copy(copying) as copy:
+                for count, text in rows(table, request.scale):
+                    copy.write(text)
+                    done += count
+                    progress.rows(table, done, total)
+
+
+def _generate(session: Connection, request: InitRequest) -> None:
+    with session.transaction():
+        _run(session, "pgbench/truncate")
+        for table in ("branches", "tellers", "accounts"):
+            _run(session, f"pgbench/generate_{table}", {"scale": sql.Literal(request.scale)})
+
+
+def _vacuum(session: Connection) -> None:
+    for table in _TABLES:
+        _run(session, "pgbench/vacuum", {"table": sql.Identifier(table)})
+
+
+def _primary_keys(session: Connection, request: InitRequest) -> None:
+    where = _tablespace("USING INDEX TABLESPACE", request.index_tablespace)
+    for table, column in _KEYS.items():
+        _run(
+            session,
+            "pgbench/primary_key",
+            {
+                "table": sql.Identifier(table),
+                "column": sql.Identifier(column),
+                "index_tablespace": where,
+            },
+        )
+
+
+def _foreign_keys(session: Connection) -> None:
+    for table, column, referenced in _REFERENCES:
+        _run(
+            session,
+            "pgbench/foreign_key",
+            {
+                "table": sql.Identifier(table),
+                "name": sql.Identifier(f"{table}_{column}_fkey"),
+                "column": sql.Identifier(column),
+                "referenced": sql.Identifier(referenced),
+            },
+        )
+
+
+def _tablespace(words: LiteralString, name: str | None) -> sql.Composable:
+    if name is None:
+        return sql.SQL("")
+    return sql.SQL("{} {}").format(sql.SQL(words), sql.Identifier(name))
+
+
+def _run(session: Connection, name: str, parts: Mapping[str, sql.Composable] | None = None) -> None:
+    session.execute(_composed(name, parts or {}))
+
+
+def _composed(name: str, parts: Mapping[str, sql.Composable]) -> sql.Composed:
+    # The text is a file of this package; only {parts} come from outside, and they are quoted.
+    return sql.SQL(statement(name).decode()).format(**parts)

@@ -1,0 +1,31 @@
+"""Vacuum pgbench's tables before a run, as pgbench does.
+
+Enters: where to connect. Leaves: branches and tellers vacuumed, history truncated; with -v,
+accounts vacuumed and analysed too. Never: touches other tables, or fails if one is missing.
+"""
+
+from __future__ import annotations
+
+import psycopg
+
+from pgassay.server.connection.session import connect, one_line
+from pgassay.server.protocol import ConnectionParameters
+from pgassay.server.statements import statement
+
+
+def vacuum_pgbench_tables(parameters: ConnectionParameters, *, everything: bool) -> list[str]:
+    """The statements that failed, one line each; like pgbench, the run goes on."""
+    names = ["pgbench/vacuum_before_run", *(["pgbench/vacuum_accounts"] if everything else [])]
+    refused = []
+    with connect(parameters, statement_limit_s=0, through_pooler=True) as session:
+        for name in names:
+            for line in statement(name).decode().splitlines():
+                if line.startswith("--"):
+                    continue
+                try:
+                    session.execute(line.encode())
+                except psycopg.errors.UndefinedTable:
+                    continue
+                except psycopg.Error as error:
+                    refused.append(f"{line.rstrip(';')}: {one_line(error)}")
+    return refused

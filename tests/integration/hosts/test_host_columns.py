@@ -1,0 +1,139 @@
+"""Our columns of vmstat and iostat agree with the real programs under real I/O."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pgassay import _core
+from pgassay.analysis.host.columns import HostColumns
+from pgassay.analysis.model import HostWindow
+from pgassay.analysis.reading.counters import CounterSeries
+from pgassay.server.hosts.block_devices import read_mounts, storage_of
+from pgassay.server.hosts.local import HERE
+from pgassay.trials.host.host_sources import HostSources, host_files
+from pgassay.trials.model.columns import COUNTERS
+
+SECONDS = 4
+EDGES_NS = (-500_000_000, 0, 500_000_000)
+NOWHERE = {"host": "/nonexistent", "port": 1, "user": "u", "dbname": "d"}
+LOAD = """
+import os, sys
+block = os.urandom(1 << 20)
+with open(sys.argv[1], "wb", buffering=0) as file:
+    while True:
+        file.seek(0)
+        for _ in range(4):
+            file.write(block)
+        os.fsync(file.fileno())
+"""
+
+
+NARROW = {"aqu-sz": 0.05, "r_await": 0.1, "w_await": 0.1, "d_await": 0.1, "f_await": 0.1}
+"""Columns of iostat that are often below one, where a margin of one would prove nothing."""
+
+
+def installed(program: str) -> bool:
+    if shutil.which(program) is None:
+        assert "CI" not in os.environ, f"{program} is missing"
+        return False
+    return True
+
+
+@contextmanager
+def under_load(folder: Path) -> Iterator[None]:
+    words = [sys.executable, "-c", LOAD, str(folder / "written")]
+    with subprocess.Popen(words) as load:
+        try:
+            yield
+        finally:
+            load.kill()
+
+
+def sources() -> dict[str, object]:
+    known = ("path", "source", "object", "format")
+    files = [{k: f[k] for k in known if k in f} for f in host_files() if Path(f["path"]).exists()]
+    return HostSources(tuple(files)).for_core(0.1)
+
+
+def beside(words: list[str], folder: Path) -> tuple[list[str], HostColumns, int, int]:
+    """A program's lines, our columns, and when its first and last lines came."""
+    sampler = _core.Sampler(json.dumps({"connection": NOWHERE, "host": sources()}))
+    with under_load(folder):
+        sampler.start()
+        stamped: list[tuple[int, str]] = []
+        env = {**os.environ, "LC_ALL": "C", "S_TIME_FORMAT": "ISO"}
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=env) as program:
+            assert program.stdout is not None
+            stamped = [(_core.now_ns(), line) for line in program.stdout]
+    # One reading more, so that the last one of the program is inside.
+    reads = json.loads(sampler.cost())["host_reads"]
+    while json.loads(sampler.cost())["host_reads"] < reads + 2:
+        assert _core.now_ns() < stamped[-1][0] + 60e9
+    sampler.stop()
+    table = pa.Table.from_pydict(sampler.take_host(), schema=COUNTERS)
+    lines = [line for _, line in stamped]
+    return lines, HostColumns(CounterSeries(table)), stamped[0][0], stamped[-1][0]
+
+
+def about(ours: HostColumns, start: int, end: int) -> list[HostWindow]:
+    """Windows around the program's own: its readings are not at the same moment as ours."""
+    return [ours.window(start + a, end + b) for a in EDGES_NS for b in EDGES_NS]
+
+
+def assert_among(
+    value: float, ours: Sequence[float | None], name: str, *, margin: float, share: float = 0.05
+) -> None:
+    known = [one for one in ours if one is not None]
+    low, high = min(known), max(known)
+    assert (1 - share) * low - margin <= value <= (1 + share) * high + margin, name
+
+
+@pytest.mark.skipif(not installed("vmstat"), reason="no vmstat (procps)")
+def test_our_vmstat_agrees_with_the_real_one(tmp_path: Path) -> None:
+    lines, ours, start, end = beside(["vmstat", "-n", str(SECONDS), "2"], tmp_path)
+    names, figures = lines[1].split(), [float(word) for word in lines[3].split()]
+    theirs = dict(zip(names, figures, strict=True))
+    found = [window.vmstat for window in about(ours, start, end)]
+    for name in ("bo", "in", "cs"):
+        assert theirs[name] > 10, f"{name} shows no load"
+    for name in ("si", "so", "bi", "bo", "in", "cs"):
+        assert_among(theirs[name], [one[name] for one in found], name, margin=20)
+    for name in ("us", "sy", "id", "wa", "st"):
+        assert_among(theirs[name], [one[name] for one in found], name, margin=2, share=0)
+    # It was read within the second before its line came; others may have emptied the cache then.
+    tenths = range(-10, 3)
+    now = [ours.window(end + (at - 1) * 10**8, end + at * 10**8).vmstat for at in tenths]
+    for name in ("swpd", "free", "buff", "cache"):
+        values = [value for one in now if (value := one[name]) is not None]
+        # Other tests' servers take and give back memory by the 100 MB, also between two readings.
+        moves = max(values) - min(values)
+        assert_among(theirs[name], values, name, margin=20_000 + 2 * moves, share=0.02)
+
+
+@pytest.mark.skipif(not installed("iostat"), reason="no iostat (sysstat)")
+def test_our_iostat_agrees_with_the_real_one(tmp_path: Path) -> None:
+    disks = storage_of(tmp_path, HERE, read_mounts(HERE)).disks
+    assert disks, "the temporary folder lies on no disk that is known"
+    disk = disks[0]
+    words = ["iostat", "-x", "-d", "-k", "-y", str(SECONDS), "1", disk]
+    lines, ours, start, end = beside(words, tmp_path)
+    header = next(line.split() for line in lines if line.startswith("Device"))
+    figures = next(line.split() for line in lines if line.startswith(f"{disk} "))
+    theirs = {name: float(word) for name, word in zip(header[1:], figures[1:], strict=True)}
+    found = [window.iostat[disk] for window in about(ours, start, end)]
+    assert theirs["w/s"] > 1
+    assert theirs["wkB/s"] > 100
+    assert set(theirs) == set(found[0])
+    for name, value in theirs.items():
+        margin = NARROW.get(name, 1.0)
+        assert_among(value, [one[name] or 0.0 for one in found], name, margin=margin)

@@ -1,0 +1,109 @@
+"""Knobs of a host over ssh are put back like those of this one, also after a lost connection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from pgassay.errors import RestoreFailed, TargetError
+from pgassay.server.hosts import knob_record
+from pgassay.server.hosts.knob_files import find_knob
+from pgassay.server.hosts.knobs import HostKnobs, recover_host
+from pgassay.server.hosts.ssh import SshHost
+from support.servers import RecordingJournal, wait_until
+from support.sshd import HOST, Sshd
+
+SWAP = "vm.swappiness"
+
+
+def now() -> str:
+    return find_knob(SWAP, None).read()
+
+
+def knobs_are_free() -> bool:
+    try:
+        with knob_record.locked():
+            return True
+    except TargetError:
+        return False
+
+
+@pytest.fixture
+def host(ssh_config: Sshd, knobs_alone: None) -> Iterator[SshHost]:
+    """The host over ssh; the knob is put back also when a test fails."""
+    before = now()
+    host = SshHost(HOST)
+    try:
+        find_knob(SWAP, None, host).check(before)
+        wait_until(knobs_are_free, "other tests are done with the knobs")
+    except TargetError as error:
+        host.close()
+        pytest.skip(f"knobs of this host cannot be set: {error}")
+    try:
+        yield host
+    finally:
+        host.close()
+        if now() != before:
+            find_knob(SWAP, None).write(before)
+            pytest.fail(f"{SWAP} was not put back")
+
+
+def test_a_knob_is_journalled_with_its_host_written_read_back_and_put_back(host: SshHost) -> None:
+    journal = RecordingJournal()
+    before, wanted = now(), str(int(now()) + 1)
+    knobs = HostKnobs(journal, host)
+    knobs.check({SWAP: wanted}, None)
+    assert knobs.apply({SWAP: wanted}, None) == {SWAP: wanted}
+    assert now() == wanted
+    assert (journal.changes[0].host, journal.changes[0].what) == (HOST, f"{SWAP} of {HOST}")
+    with pytest.raises(TargetError, match="another pgassay run is changing knobs of this host"):
+        HostKnobs(RecordingJournal()).check({SWAP: wanted}, None)
+    knobs.restore()
+    assert now() == before
+    assert journal.open == []
+
+
+def test_a_knob_of_a_host_that_does_not_answer_is_reported_and_recovered_later(
+    host: SshHost, ssh_config: Sshd
+) -> None:
+    journal = RecordingJournal()
+    before, wanted = now(), str(int(now()) + 1)
+    knobs = HostKnobs(journal, host)
+    knobs.check({SWAP: wanted}, None)
+    knobs.apply({SWAP: wanted}, None)
+    ssh_config.end()
+    try:
+        with pytest.raises(RestoreFailed, match=rf"ssh {HOST}: .*yourself: echo {before} > /proc"):
+            knobs.restore()
+    finally:
+        ssh_config.start()
+    assert knobs._lock is not None
+    knobs._lock.release()
+    wait_until(knobs_are_free, "the lock over there is released")
+    assert now() == wanted
+    again = SshHost(HOST)
+    assert recover_host(journal.open, journal, again) == []
+    assert now() == before
+    assert journal.open == []
+    assert knob_record.recorded_knobs(again) == []
+    again.close()
+
+
+def test_the_next_run_puts_back_what_a_killed_run_wrote_there(
+    host: SshHost, ssh_config: Sshd
+) -> None:
+    before, wanted = now(), str(int(now()) + 1)
+    knobs = HostKnobs(RecordingJournal(), host)
+    knobs.check({SWAP: wanted}, None)
+    knobs.apply({SWAP: wanted}, None)
+    ssh_config.cut()  # a killed run leaves a changed knob, but no connection and no lock
+    wait_until(knobs_are_free, "the lock over there is released")
+    assert now() == wanted
+    following = HostKnobs(RecordingJournal(), SshHost(HOST))
+    following.check({"vm.vfs_cache_pressure": "100"}, None)
+    assert now() == before
+    following.restore()
+    following._host.close()
+    assert knobs._lock is not None
+    knobs._lock.release()

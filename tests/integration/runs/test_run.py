@@ -1,0 +1,313 @@
+"""The main path on real servers: from a file to a verdict, and through every fault on the way."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from pgassay.analysis.measures.trial import measure_trial
+from pgassay.samples.run_directory import RunDirectory, StoredTrial
+from support.broken_runs import assert_no_server_left, servers_below
+from support.command import pgassay, shop_workload
+from support.servers import LabServer, wait_until
+from support.small_disk import small_disk
+
+SPEC = """
+question = "Does it run?"
+[workload]
+use = "{use}"
+scale = 1
+{target}
+[factors.postgres]
+{factor}
+[load]
+clients = {clients}
+step = "{step}"
+warmup = "0.5s"
+[design]
+seed = 3
+min_blocks = {blocks}
+max_blocks = {blocks}
+"""
+OTHER_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+DEFAULTS: dict[str, Any] = {
+    "use": "bank-write", "target": "", "factor": 'max_wal_size = ["32MB", "1GB"]',
+    "clients": 4, "step": "1s", "blocks": 2,
+}  # fmt: skip
+
+
+def spec_file(folder: Path, **changes: Any) -> Path:
+    path = folder / "lab.toml"
+    path.write_text(SPEC.format(**DEFAULTS | changes))
+    return path
+
+
+@pytest.fixture
+def no_server_left(own_base: Path) -> Iterator[Path]:
+    """Whatever the test does, no server and no directory of a run stays behind."""
+    yield own_base
+    assert_no_server_left(own_base)
+
+
+def clients_below(base: Path) -> int:
+    """Sessions of the load on servers below a folder."""
+    found = 0
+    for pid in servers_below(base):
+        with contextlib.suppress(psutil.Error):
+            found += any(
+                verb in " ".join(psutil.Process(pid).cmdline())
+                for verb in ("UPDATE", "INSERT", "COMMIT", "BEGIN", "idle in transaction")
+            )
+    return found
+
+
+@pytest.mark.usefixtures("no_server_left")
+def test_a_question_is_answered_and_explained_and_everything_is_on_disk(tmp_path: Path) -> None:
+    # Longer than the samples stay in the sampler.
+    spec, run = spec_file(tmp_path, clients="[1, 4]", step="3s"), tmp_path / "run"
+    done = pgassay("run", spec, "--out", run, "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["schema"] == "pgassay.run/1"
+    assert (answer["blocks"], answer["trials"]) == (2, 4)
+    verdicts = {v["step"]: v for v in answer["verdicts"]}
+    assert set(verdicts) == {None, 1, 4}
+    for verdict in verdicts.values():
+        assert (verdict["metric"], verdict["factor"]) == ("tps", "max_wal_size")
+        assert verdict["verdict"] in ("better", "worse", "negligible", "equivalent", "undecided")
+    assert {path.name for path in run.iterdir()} >= {
+        "spec.toml", "plan.json", "environment.json", "workload.json", "journal.jsonl",
+        "analysis.json", "report.html", "trials",
+    }  # fmt: skip
+    environment_is_complete(json.loads((run / "environment.json").read_text()))
+    not_measured = {one["name"]: one["fix"] for one in answer["not_seen"]}
+    assert not_measured["I/O timing"] == 'track_io_timing = "on" in [settings.postgres]'
+    assert "pg_stat_statements" in not_measured
+    assert "query ids" not in not_measured  # pgassay's own servers have them
+    samples_explain(list(RunDirectory.open(run).trials()))
+    commands: list[list[str | Path]] = [
+        ["report", run], ["show", run], ["list", tmp_path], ["report", run, "--format", "md"],
+    ]  # fmt: skip
+    shown = [pgassay(*command) for command in commands]
+    assert [one.returncode for one in shown] == [0] * 4, [one.stderr for one in shown]
+    assert all("Does it run?" in one.stdout for one in (*shown[:2], shown[3]))
+    assert str(run) in shown[2].stdout
+    assert "I/O timing" in " ".join(shown[1].stdout.split()).partition("not measured: ")[2]
+    assert "track_io_timing is off" in shown[-1].stdout
+
+
+def environment_is_complete(environment: dict[str, Any]) -> None:
+    """Every setting with its source, the sizes of tables, the host's memory settings."""
+    every = environment["server"]["every_setting"]
+    assert len(every) > 300
+    assert every["seq_page_cost"] == {"value": "1", "source": "default"}
+    assert every["log_checkpoints"]["file"].rpartition(":")[2].isdigit()
+    (sizes,) = environment["sizes"].values()
+    assert {one["kind"] for one in sizes["largest"]} == {"table", "index"}
+    assert 0 < sum(one["size_bytes"] for one in sizes["largest"]) < sizes["total_bytes"]
+    assert "kbytes" in " ".join(environment["host"]["vm"])
+
+
+def samples_explain(trials: list[StoredTrial]) -> None:
+    """WAL, waits by scenario, checkpoints and the host's figures are there and fit the load."""
+    for trial in trials:
+        summary = trial.summary()
+        assert summary["reset"]["settings"]["max_wal_size"] in ("32MB", "1GB")
+        names = {"payment", "transfer", "balance"}
+        assert {s["name"] for s in summary["load"]["scenarios"]} == names
+        ticks = trial.table("waits")["tick_ns"].to_pylist()
+        assert ticks == sorted(ticks)
+        values = measure_trial(trial).whole.values
+        assert values["tps"] > 50
+        assert values["wal_bytes_per_tx"] > 200
+        assert "wal_fpi_per_tx" in values
+        assert values["host_cpu_ms_per_tx"] > 0
+        assert values["latency_p99"] >= values["latency_p50"] > 0
+        waiting = sum(v for name, v in values.items() if name.startswith("wait_"))
+        assert 0.3 * values["latency_mean"] < waiting < 3 * values["latency_mean"]
+        scenarios = set(trial.table("waits")["scenario"].to_pylist()) - {None}
+        assert "payment" in scenarios <= names
+    small = [t for t in trials if t.summary()["levels"]["max_wal_size"] == "32MB"]
+    assert any(t.table("checkpoints").num_rows for t in small)
+
+
+def begun(run: Path, trials: int) -> subprocess.Popen[str]:
+    """A run in a process group of its own, as a terminal would start it."""
+    spec = spec_file(run.parent, blocks=6)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pgassay", "run", str(spec), "--out", str(run)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        wait_until(
+            lambda: (
+                process.poll() is not None or len(list((run / "trials").glob("[0-9]*"))) >= trials
+            ),
+            f"{trials} finished trials",
+        )
+        assert process.poll() is None, process.communicate()[1]
+    except BaseException:
+        process.kill()
+        raise
+    return process
+
+
+@pytest.mark.usefixtures("no_server_left")
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, *(pytest.param(n, marks=pytest.mark.heavy) for n in OTHER_SIGNALS)]
+)
+def test_an_interruption_restores_keeps_finished_trials_and_says_so(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    run = tmp_path / "run"
+    process = begun(run, 1)
+    os.killpg(process.pid, number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    kept = len(list((run / "trials").glob("[0-9]*")))
+    assert kept >= 1
+    assert re.search(
+        rf"{kept} finished trials? kept; `pgassay report {re.escape(str(run))}`", errors
+    )
+    assert errors.rstrip().endswith("pgassay: stopped")
+    assert "Traceback" not in errors
+    assert pgassay("report", run).returncode == 0
+
+
+SWALLOWED = """
+import os, signal, sys, weakref
+import pgassay.trials.run.block as block
+from pgassay.cli.main import main
+
+run_trial, Mark = block.run_trial, type("Mark", (), {})
+
+def run(trial, context, **how):
+    done = run_trial(trial, context, **how)
+    if trial.number == 2:
+        mark = Mark()
+        finding = weakref.ref(mark, lambda _: os.kill(os.getpid(), signal.SIGHUP))
+        del mark
+    return done
+
+block.run_trial = run
+main()
+"""
+
+
+@pytest.mark.usefixtures("no_server_left")
+def test_an_interruption_that_python_throws_away_is_heeded_too(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    spec = spec_file(tmp_path, blocks=6)
+    words = [sys.executable, "-c", SWALLOWED, "run", str(spec), "--out", str(run)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    assert "Exception ignored in" in done.stderr
+    assert done.returncode == 130, done.stderr
+    assert f"2 finished trials kept; `pgassay report {run}`" in done.stderr
+
+
+def test_a_server_that_dies_in_a_trial_ends_the_run_and_its_trial_does_not_count(
+    tmp_path: Path, no_server_left: Path
+) -> None:
+    run = tmp_path / "run"
+    process = begun(run, 1)
+    wait_until(lambda: clients_below(no_server_left) > 0, "a load")
+    for pid in servers_below(no_server_left):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    _, errors = process.communicate(timeout=90)
+    assert process.returncode == 2
+    last = errors.strip().splitlines()[-1]
+    assert last.startswith("pgassay: trial ")
+    assert "Traceback" not in errors
+    for trial in (run / "trials").iterdir():
+        load = json.loads((trial / "trial.json").read_text())["load"]
+        assert load["lost_connections"] == 0
+
+
+@pytest.mark.usefixtures("no_server_left")
+def test_a_setting_the_server_will_not_start_with_is_one_clear_line(tmp_path: Path) -> None:
+    spec = spec_file(tmp_path, factor='huge_pages = ["off", "on"]')
+    done = pgassay("run", spec, "--out", tmp_path / "run")
+    assert done.returncode == 2
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("pgassay: trial ")
+    assert "huge_pages" in last
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.usefixtures("no_server_left")
+def test_a_script_against_a_missing_table_ends_with_code_two_and_the_servers_words(
+    tmp_path: Path,
+) -> None:
+    shop_workload(tmp_path, "SELECT * FROM itme;\n")
+    done = pgassay("run", spec_file(tmp_path, use="shop"), "--out", tmp_path / "run")
+    assert done.returncode == 2
+    assert "42P01" in done.stderr
+    assert "itme" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.usefixtures("no_server_left")
+def test_a_full_disk_ends_the_run_and_keeps_what_was_whole(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "200k") as disk:
+        done = pgassay("run", spec_file(tmp_path, blocks=20), "--out", disk / "run")
+        assert done.returncode == 2, done.stderr
+        assert (
+            "the disk is full; free some space or put the run elsewhere with --out" in done.stderr
+        )
+        assert "Traceback" not in done.stderr
+        kept = list((disk / "run" / "trials").iterdir())
+        assert kept
+        assert all((trial / "trial.json").is_file() for trial in kept)
+
+
+@pytest.mark.usefixtures("own_base")
+def test_an_existing_server_is_measured_and_left_as_it_was(
+    tmp_path: Path, lab_server: LabServer
+) -> None:
+    with lab_server.admin() as session:
+        before = session.execute("TABLE pg_file_settings").fetchall()
+    target = f"[target]\ndsn = 'host=127.0.0.1 port={lab_server.port} user=lab dbname=lab'"
+    factor = 'synchronous_commit = ["on", "off"]'
+    spec = spec_file(tmp_path, target=target, factor=factor)
+    refused = pgassay("run", spec, "--out", tmp_path / "refused", PGPASSWORD="s3cret word")
+    assert refused.returncode == 1
+    assert "allow_changes = true" in refused.stderr
+    spec = spec_file(tmp_path, target=target + "\nallow_changes = true", factor=factor)
+    wrong = pgassay("run", spec, "--out", tmp_path / "wrong", PGPASSWORD="no")
+    assert wrong.returncode == 1
+    assert "password" in wrong.stderr
+    run = tmp_path / "run"
+    done = pgassay("run", spec, "--out", run, "--json", PGPASSWORD="s3cret word")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["trials"] == 4
+    with lab_server.admin() as session:
+        assert session.execute("TABLE pg_file_settings").fetchall() == before
+        assert session.execute(
+            "SELECT count(*) FROM pg_namespace WHERE nspname = 'pgassay'"
+        ).fetchone() == (0,)
+    for path in run.rglob("*"):
+        if path.is_file():
+            assert b"s3cret" not in path.read_bytes(), path
+
+
+def test_a_server_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
+    spec = spec_file(tmp_path, target="[target]\ndsn = 'host=127.0.0.1 port=1 dbname=x'", factor="")
+    done = pgassay("run", spec, "--out", tmp_path / "run")
+    assert done.returncode == 1
+    assert "this server is not running; start it" in done.stderr
+    assert len(done.stderr.strip().splitlines()[-1]) < 300

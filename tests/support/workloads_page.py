@@ -1,0 +1,22 @@
+"""The example of docs/workloads.md as the files it shows.
+
+Enters: a folder. Leaves: the page's experiment file and workload folder in it.
+Never: changes the example.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / "docs" / "workloads.md"
+_BLOCK = re.compile(r"^```(?:toml|sql)\n(?:#|--) (\S+)\n.*?^```", re.MULTILINE | re.DOTALL)
+
+
+def write_example(folder: Path) -> Path:
+    """Write every file of the page into `folder`; the path of its experiment file."""
+    for match in _BLOCK.finditer(PAGE.read_text("utf-8")):
+        file = folder / match[1]
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("\n".join(match[0].splitlines()[1:-1]) + "\n")
+    return folder / "smallbank.toml"

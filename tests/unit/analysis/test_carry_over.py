@@ -1,0 +1,160 @@
+"""Effects that outlast their slices: how they are found, and what is withdrawn for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench.validate.switchback_errors import World, count, make_design, make_trials
+from scipy import stats
+
+from pgassay.analysis.analyse import analyse
+from pgassay.analysis.compare import carry_over as module
+from pgassay.analysis.compare.model import CarryOver, CarryOverTest, Dependence
+from pgassay.analysis.model import (
+    SliceMeasures,
+    StepMeasures,
+    TrialMeasures,
+    Verdict,
+)
+from pgassay.plan.design import make_plan
+from pgassay.plan.model import ALL_ARMS, Plan
+from pgassay.plan.switchback import rounds_of
+from pgassay.spec.parse import parse_spec
+
+TWO_FACTORS = """
+[factors.postgres]
+work_mem = ["1MB", "2MB", "4MB"]
+enable_sort = ["on", "off"]
+[load]
+step = "32s"
+[design]
+mode = "switchback"
+slice = "500ms"
+seed = 1
+min_blocks = 4
+max_blocks = 4
+"""
+
+
+def test_an_effect_that_differs_between_trials_is_seldom_taken_for_carry_over() -> None:
+    # Errors within trials alone found it in half of such runs.
+    found = count(World("differs by 3 %", effect=0.05, between=0.03), 30, 4, 4, 32)
+    assert found.carry_over <= 5
+    assert found.withdrawn <= 5
+
+
+@pytest.mark.parametrize("carried", [0.0, 0.5])
+def test_a_cached_look_gives_the_same_result_as_a_new_one(carried: float) -> None:
+    plan = make_design(4, 12, 32, 1)
+    world = World("10 %", effect=0.1, carried=carried)
+    trials = make_trials(plan, world, np.random.default_rng(4))
+    for last in range(1, 13):
+        seen = [trial for trial in trials if trial.block <= last]
+        remembered = analyse("?", plan, seen).carry_over
+        module._kept_look.cache_clear()
+        assert analyse("?", plan, seen).carry_over == remembered
+    # Another run's trials are not taken for these.
+    other = make_trials(plan, world, np.random.default_rng(5))
+    assert analyse("?", plan, other).carry_over != remembered
+
+
+def test_two_trials_cannot_tell_their_lengths_apart() -> None:
+    plan = make_design(2, 2, 32, 1)
+    trials = make_trials(plan, World("5 %", effect=0.05), np.random.default_rng(1))
+    tests = {test.test: test for test in analyse("?", plan, trials).carry_over}
+    assert tests[CarryOverTest.WITHIN].p is not None
+    assert tests[CarryOverTest.LENGTH].p is None
+    assert not tests[CarryOverTest.LENGTH].found
+
+
+def test_lengths_are_compared_by_students_t_of_trials() -> None:
+    plan = make_design(6, 6, 32, 1)
+    trials = make_trials(plan, World("5 %", effect=0.05, between=0.01), np.random.default_rng(2))
+    analysis = analyse("?", plan, trials)
+    effects = np.log1p(np.array(analysis.verdicts()[0].block_effects_pct) / 100.0)
+    expected = stats.ttest_ind(effects[0::2], effects[1::2])
+    (test,) = [one for one in analysis.carry_over if one.test is CarryOverTest.LENGTH]
+    assert test.p == pytest.approx(expected.pvalue, rel=1e-6)
+
+
+def test_carry_over_found_at_one_look_stays_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = make_design(4, 12, 32, 1)
+    trials = make_trials(plan, World("10 %", effect=0.1), np.random.default_rng(3))
+
+    def only_after_five(plan: Plan, rounds: object, verdicts: object, after: int) -> list[object]:
+        test = CarryOver(
+            "synchronous_commit", "off", CarryOverTest.WITHIN, after, 1.0, 1.0, None, 0.5,
+            found=after == 5, outweighs=after == 5, found_after=5 if after == 5 else None,
+        )  # fmt: skip
+        return [test]
+
+    monkeypatch.setattr(module, "_at_a_look", only_after_five)
+    for last, withdrawn in ((4, False), (5, True), (6, True), (12, True)):
+        analysis = analyse("?", plan, [trial for trial in trials if trial.block <= last])
+        (test,) = analysis.carry_over
+        assert test.first_pct == last, "the figures are of today"
+        assert test.outweighs is withdrawn
+        assert test.found_after == (5 if withdrawn else None)
+        assert analysis.decided() is not withdrawn
+        told = [w.text for w in analysis.warnings if w.kind == "carry-over"]
+        assert ["found after 5 blocks" in text for text in told] == [True] * withdrawn
+
+
+def test_a_look_before_the_first_trial_that_counts_is_none() -> None:
+    plan = make_design(4, 12, 32, 1)
+    trials = make_trials(plan, World("10 %", effect=0.1), np.random.default_rng(3))
+    late = [trial for trial in trials if 6 <= trial.block <= 8]
+    assert analyse("?", plan, late).carry_over
+
+
+def test_looks_at_which_a_run_could_not_have_ended_find_nothing() -> None:
+    plan = make_design(4, 4, 32, 1)
+    trials = make_trials(plan, World("10 %", effect=0.1, carried=0.2), np.random.default_rng(4))
+    tests = analyse("?", plan, trials).carry_over
+    assert {test.found_after for test in tests} <= {None, 4}
+
+
+def factorial_trials(plan: Plan, carried: float) -> list[TrialMeasures]:
+    """Trials in which work_mem has an effect that begins late, enable_sort one at once."""
+    source = np.random.default_rng(5)
+    levels = {arm.id: arm.levels for arm in plan.arms}
+    memory = {"1MB": 0.0, "2MB": 0.1, "4MB": 0.2}
+    found = []
+    for trial in plan.trials:
+        turns = []
+        for number, arms in enumerate(rounds_of(plan, trial)):
+            for arm in arms:
+                own = memory[levels[arm]["work_mem"]]
+                at_once = 0.1 * (levels[arm]["enable_sort"] == "off")
+                early, late = (
+                    {"tps": float(np.exp(9.0 + at_once + share * own + source.normal(0, 0.005)))}
+                    for share in (1.0 - carried, 1.0)
+                )
+                turns.append(SliceMeasures(number, arm, number, late, early, late))
+        whole = StepMeasures(None, 0, 1, 1, {"tps": 1.0})
+        found.append(
+            TrialMeasures(trial.number, trial.block, 1, ALL_ARMS, whole, (), (), turns=tuple(turns))
+        )
+    return found
+
+
+def test_carry_over_withdraws_all_that_its_factor_has_a_part_in() -> None:
+    plan = make_plan(parse_spec(TWO_FACTORS, source="x.toml", beside=Path()))
+    sound = analyse("?", plan, factorial_trials(plan, 0.0))
+    assert sound.trends[0].verdict is Verdict.BETTER
+    assert {one.verdict for one in sound.interactions} == {Dependence.INDEPENDENT}
+    assert all(one.estimate.ci95_pct for one in sound.simple_effects)
+    assert all(one.estimate.ci95_pct for one in sound.arm_effects)
+
+    doubtful = analyse("?", plan, factorial_trials(plan, 0.9))
+    assert {test.factor for test in doubtful.carry_over if test.outweighs} == {"work_mem"}
+    verdicts = {(one.factor, one.verdict) for one in doubtful.verdicts()}
+    assert verdicts == {("work_mem", Verdict.UNDECIDED), ("enable_sort", Verdict.BETTER)}
+    assert doubtful.trends[0].verdict is Verdict.UNDECIDED
+    assert {one.verdict for one in doubtful.interactions} == {Dependence.UNDECIDED}
+    assert all(one.estimate.ci95_pct is None for one in doubtful.simple_effects)
+    bare = {one.arm: one.estimate.ci95_pct is None for one in doubtful.arm_effects}
+    assert bare == {arm.id: arm.levels["work_mem"] != "1MB" for arm in plan.arms if arm.id in bare}
+    assert doubtful.trends[0].estimate.blocks_to_decide is None

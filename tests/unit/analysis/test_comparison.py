@@ -1,0 +1,322 @@
+"""Comparisons are checked against known answers and against what must not matter."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from pgassay.analysis.analyse import analyse
+from pgassay.analysis.compare.estimate import sign_flip_p
+from pgassay.analysis.model import (
+    Analysis,
+    Caveat,
+    Comparison,
+    IntervalKind,
+    StepMeasures,
+    TrialMeasures,
+    Verdict,
+)
+from pgassay.analysis.statistics.sequential import critical_t, log_e_value
+from pgassay.plan.design import make_plan
+from pgassay.plan.model import Plan
+from pgassay.plan.risks import fewest_sequential_blocks
+from pgassay.spec.parse import parse_spec
+
+Blocks = list[tuple[float, float]]
+# Measurements vary: to the digit a difference may be any, but not the same in all blocks.
+pairs = st.lists(
+    st.tuples(st.floats(-0.5, 0.5), st.floats(-0.5, 0.5)), min_size=5, max_size=12
+).filter(lambda blocks: np.std([a - b for a, b in blocks]) > 1e-4)
+
+
+def plan_of(*, least: int = 6, most: int = 6, levels: tuple[str, ...] = ("1GB", "2GB")) -> Plan:
+    text = f"""
+        [factors.postgres]
+        max_wal_size = {json.dumps(levels)}
+        [design]
+        seed = 1
+        min_blocks = {least}
+        max_blocks = {most}
+    """
+    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+
+
+def trials_of(
+    plan: Plan, log_values: dict[str, list[float]], metric: str = "tps"
+) -> list[TrialMeasures]:
+    """Trials whose metric is exp of the given values, by arm and block."""
+    found = []
+    for trial in plan.trials:
+        values = log_values[trial.arm]
+        if trial.block <= len(values):
+            whole = StepMeasures(None, 0, 1, 1, {metric: math.exp(values[trial.block - 1])})
+            found.append(
+                TrialMeasures(trial.number, trial.block, trial.position, trial.arm, whole, (), ())
+            )
+    return found
+
+
+def analysis_of(plan: Plan, log_values: dict[str, list[float]], metric: str = "tps") -> Analysis:
+    return analyse("?", plan, trials_of(plan, log_values, metric))
+
+
+def test_interval_and_p_are_those_of_scipy() -> None:
+    base = [8.0, 8.1, 7.9, 8.0, 8.05, 7.95]
+    level = [8.1, 8.15, 8.02, 8.07, 8.2, 8.01]
+    (verdict,) = analysis_of(plan_of(), {"a1": base, "a2": level}).verdicts()
+    known = stats.ttest_rel(level, base).confidence_interval(0.95)
+    assert verdict.ci95_pct == pytest.approx(
+        [100 * math.expm1(known.low), 100 * math.expm1(known.high)]
+    )
+    assert verdict.effect_pct == pytest.approx(100 * math.expm1(np.mean(np.subtract(level, base))))
+    assert verdict.p_t == pytest.approx(stats.ttest_rel(level, base).pvalue)
+    assert verdict.p_sign_flip == 2 / 2**6
+    assert verdict.verdict is Verdict.BETTER
+
+
+def test_six_blocks_all_one_way_have_the_smallest_sign_flip_p_there_is() -> None:
+    assert sign_flip_p(np.array([0.1, 0.2, 0.1, 0.3, 0.2, 0.1])) == 2 / 2**6
+    assert sign_flip_p(np.array([0.1, -0.1])) == 1.0
+    assert sign_flip_p(np.zeros(5)) == 1.0
+    assert sign_flip_p(np.array([0.1])) is None
+
+
+def test_the_exact_sign_flip_p_is_that_of_counting_every_pattern() -> None:
+    differences = np.random.default_rng(4).normal(0.3, 1.0, 9)
+    signs = np.array([[1 if code >> bit & 1 else -1 for bit in range(9)] for code in range(512)])
+    means = np.abs((signs * differences).mean(axis=1))
+    assert sign_flip_p(differences) == pytest.approx(
+        np.mean(means >= abs(differences.mean()) - 1e-12)
+    )
+
+
+def verdict_of(plan: Plan, base: Sequence[float], level: Sequence[float]) -> Comparison:
+    (verdict,) = analysis_of(plan, {"a1": list(base), "a2": list(level)}).verdicts()
+    return verdict
+
+
+def said(verdict: Comparison) -> list[float | None]:
+    """Its figures: the effect and its bounds as logarithms, then what speaks for them."""
+    low, high = verdict.ci95_pct or (None, None)
+    effect = [None if x is None else math.log1p(x / 100) for x in (verdict.effect_pct, low, high)]
+    return [*effect, verdict.p_t, verdict.p_sign_flip, verdict.e_value]
+
+
+@settings(max_examples=30)
+@given(pairs, st.booleans())
+def test_swapping_the_arms_mirrors_every_figure(blocks: Blocks, fixed: bool) -> None:
+    base, level = zip(*blocks, strict=True)
+    plan = plan_of(least=len(blocks) if fixed else 3, most=len(blocks))
+    one, other = verdict_of(plan, base, level), verdict_of(plan, level, base)
+    effect, low, high, *evidence = said(other)
+    mirrored = [None if x is None else -x for x in (effect, high, low)]
+    assert said(one) == pytest.approx([*mirrored, *evidence], rel=1e-6, abs=1e-9)
+    sides = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+    if abs(effect or 0.0) > 0.05:  # margins are shares of the baseline: 2 % up are 1.96 % down
+        assert other.verdict is sides.get(one.verdict, one.verdict)
+
+
+@settings(max_examples=30)
+@given(pairs, st.floats(0.01, 100.0))
+def test_the_unit_of_measurement_does_not_matter(blocks: Blocks, factor: float) -> None:
+    base, level = zip(*blocks, strict=True)
+    plan, shift = plan_of(least=3, most=len(blocks)), math.log(factor)
+    one = verdict_of(plan, base, level)
+    other = verdict_of(plan, [x + shift for x in base], [x + shift for x in level])
+    assert said(other) == pytest.approx(said(one), rel=1e-5, abs=1e-9)
+    assert other.verdict is one.verdict
+
+
+@settings(max_examples=30)
+@given(pairs, st.randoms(use_true_random=False))
+def test_the_order_of_blocks_does_not_matter(blocks: Blocks, source: Random) -> None:
+    plan, shuffled = plan_of(least=len(blocks), most=len(blocks)), list(blocks)
+    source.shuffle(shuffled)
+    one, other = (verdict_of(plan, *zip(*each, strict=True)) for each in (blocks, shuffled))
+    assert said(other) == pytest.approx(said(one), rel=1e-6, abs=1e-9)
+    assert other.verdict is one.verdict
+
+
+@given(st.integers(5, 200), st.sampled_from([0.05, 0.1, 0.01]))
+def test_the_critical_t_is_where_the_e_value_reaches_its_bar(n: int, alpha: float) -> None:
+    t = critical_t(n, alpha)
+    if math.isfinite(t):
+        assert math.exp(log_e_value(t, n)) == pytest.approx(1 / alpha, rel=1e-6)
+
+
+def test_the_e_value_is_that_of_the_formula_by_hand() -> None:
+    # n = 6, t = 10, c = 1: g = 7, nu = 5.
+    by_hand = -0.5 * math.log(7) + 3 * (math.log(1 + 100 / 5) - math.log(1 + 100 / 35))
+    assert log_e_value(10.0, 6) == pytest.approx(by_hand)
+
+
+def test_below_five_blocks_no_sequential_verdict_is_possible() -> None:
+    assert math.isinf(critical_t(4, 0.05))
+    assert math.isfinite(critical_t(5, 0.05))
+
+
+def test_a_tiny_sure_difference_is_negligible_and_none_is_equivalent() -> None:
+    wobble = [0.0005, -0.0004, 0.0003, -0.0005, 0.0004, -0.0002]
+    base = [8.0] * 6
+    small = [8.005 + w for w in wobble]
+    none = [8.0 + w for w in wobble]
+    assert (
+        analysis_of(plan_of(), {"a1": base, "a2": small}).verdicts()[0].verdict
+        is Verdict.NEGLIGIBLE
+    )
+    assert (
+        analysis_of(plan_of(), {"a1": base, "a2": none}).verdicts()[0].verdict is Verdict.EQUIVALENT
+    )
+
+
+def test_noise_is_undecided_and_says_how_many_more_blocks() -> None:
+    level = [8.08, 7.99, 8.05, 7.97, 8.06, 8.01]
+    (verdict,) = analysis_of(plan_of(), {"a1": [8.0] * 6, "a2": level}).verdicts()
+    assert verdict.verdict is Verdict.UNDECIDED
+    assert verdict.blocks_to_decide is not None
+    assert verdict.blocks_to_decide > 0
+
+
+def test_lower_is_better_for_latency() -> None:
+    text = "[factors.postgres]\nfsync = ['on', 'off']\n[design]\nmetric = 'latency_p99'\nseed = 1\n"
+    text += "min_blocks = 6\nmax_blocks = 6"
+    plan = make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    wobble = [0.001, -0.001, 0.002, -0.002, 0.001, 0.0]
+    (verdict,) = analysis_of(
+        plan, {"a1": [1.0] * 6, "a2": [0.8 + w for w in wobble]}, "latency_p99"
+    ).verdicts()
+    assert verdict.verdict is Verdict.BETTER
+    assert verdict.effect_pct is not None
+    assert verdict.effect_pct < 0
+
+
+def test_three_levels_share_the_error_between_them() -> None:
+    source = np.random.default_rng(2)
+    values = {arm: list(8.0 + 0.01 * source.standard_normal(6)) for arm in ("a1", "a2", "a3")}
+    three = analysis_of(plan_of(levels=("1GB", "2GB", "3GB")), values)
+    two = analysis_of(plan_of(), {"a1": values["a1"], "a2": values["a2"]})
+    assert three.simultaneous == 2
+    wide, narrow = three.verdicts()[0].ci95_pct, two.verdicts()[0].ci95_pct
+    assert wide is not None
+    assert narrow is not None
+    assert wide[1] - wide[0] > narrow[1] - narrow[0]
+
+
+def test_a_sequential_run_reports_a_confidence_sequence() -> None:
+    values = {"a1": [8.0] * 6, "a2": [8.1, 8.12, 8.11, 8.09, 8.13, 8.1]}
+    fixed = analysis_of(plan_of(), values)
+    sequential = analysis_of(plan_of(most=24), values)
+    assert fixed.interval is IntervalKind.T
+    assert sequential.interval is IntervalKind.SEQUENCE
+    (narrow,), (wide,) = fixed.verdicts(), sequential.verdicts()
+    assert narrow.ci95_pct is not None
+    assert wide.ci95_pct is not None
+    assert wide.ci95_pct[0] < narrow.ci95_pct[0]
+    assert sequential.decided()
+
+
+def test_one_block_has_an_effect_but_no_interval() -> None:
+    analysis = analysis_of(plan_of(), {"a1": [8.0], "a2": [8.1]})
+    (verdict,) = analysis.verdicts()
+    assert verdict.ci95_pct is None
+    assert verdict.p_sign_flip is None
+    assert verdict.verdict is Verdict.UNDECIDED
+    assert not analysis.decided()
+
+
+def test_a_block_with_a_missing_arm_is_left_out_and_said() -> None:
+    analysis = analysis_of(plan_of(), {"a1": [8.0, 8.1, 8.0], "a2": [8.1, 8.2]})
+    assert analysis.blocks == 2
+    assert analysis.verdicts()[0].blocks == 2
+    assert "incomplete-block" in {warning.kind for warning in analysis.warnings}
+
+
+def test_differences_that_never_vary_get_no_interval_and_a_warning() -> None:
+    analysis = analysis_of(plan_of(), {"a1": [8.0] * 6, "a2": [8.0] * 6})
+    (verdict,) = analysis.verdicts()
+    assert verdict.ci95_pct is None
+    assert verdict.verdict is Verdict.UNDECIDED
+    assert "constant" in {warning.kind for warning in analysis.warnings}
+
+
+def test_an_arm_without_throughput_gives_a_warning_and_no_number() -> None:
+    plan = plan_of()
+    trials = trials_of(plan, {"a1": [8.0] * 6, "a2": [8.1] * 6})
+    broken = [
+        t
+        if t.arm == "a1"
+        else TrialMeasures(
+            t.number, t.block, t.position, t.arm, StepMeasures(None, 0, 1, 0, {}), (), ()
+        )
+        for t in trials
+    ]
+    analysis = analyse("?", plan, broken)
+    assert analysis.verdicts() == ()
+    assert "no-estimate" in {warning.kind for warning in analysis.warnings}
+
+
+def test_with_two_factors_each_main_effect_is_compared_over_the_other() -> None:
+    text = """
+        [factors.postgres]
+        max_wal_size = ["1GB", "2GB"]
+        fsync = ["on", "off"]
+        [design]
+        seed = 1
+        min_blocks = 6
+        max_blocks = 6
+    """
+    plan = make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    wobble = np.random.default_rng(3).normal(0, 0.001, (4, 6))
+    true = {"a1": 0.0, "a2": 0.2, "a3": 0.1, "a4": 0.3}
+    values = {
+        arm: list(8.0 + effect + w) for (arm, effect), w in zip(true.items(), wobble, strict=True)
+    }
+    by_factor = {c.factor: c for c in analysis_of(plan, values).verdicts()}
+    assert by_factor["max_wal_size"].effect_pct == pytest.approx(100 * math.expm1(0.1), abs=0.2)
+    assert by_factor["fsync"].effect_pct == pytest.approx(100 * math.expm1(0.2), abs=0.2)
+
+
+def test_a_huge_spread_gives_no_interval_instead_of_a_crash_or_an_absurd_one() -> None:
+    analysis = analysis_of(plan_of(least=2, most=2), {"a1": [8.0, 8.0], "a2": [10.0, 18.0]})
+    (verdict,) = analysis.verdicts()
+    assert verdict.ci95_pct is None
+    assert verdict.ci95 is None
+    assert verdict.verdict is Verdict.UNDECIDED
+    assert verdict.blocks_to_decide is None
+
+
+@given(st.lists(st.floats(-700, 700), min_size=2, max_size=8))
+def test_no_spread_of_values_breaks_the_comparison(values: list[float]) -> None:
+    plan = plan_of(least=len(values), most=len(values))
+    for verdict in analysis_of(plan, {"a1": [0.0] * len(values), "a2": values}).verdicts():
+        assert verdict.ci95_pct is None or verdict.ci95_pct[0] >= -100.0
+
+
+def test_caveats_that_trials_share_are_reported_once() -> None:
+    plan = plan_of()
+    doubt = Caveat("trial", "the clock stood still")
+    shared = [
+        replace(t, warnings=(doubt,)) for t in trials_of(plan, {"a1": [8.0] * 6, "a2": [8.1] * 6})
+    ]
+    assert [w.text for w in analyse("?", plan, shared).warnings if w.kind == "trial"] == [
+        "all 12 trials: the clock stood still"
+    ]
+    one = [shared[0], *(replace(t, warnings=()) for t in shared[1:])]
+    assert "trial 1: the clock stood still" in [w.text for w in analyse("?", plan, one).warnings]
+
+
+def test_the_plan_knows_how_many_blocks_a_sequential_verdict_takes_at_least() -> None:
+    for verdicts in (1, 2, 15):
+        least = fewest_sequential_blocks(verdicts)
+        assert math.isfinite(critical_t(least, 0.05 / verdicts))
+        assert math.isinf(critical_t(least - 1, 0.05 / verdicts))

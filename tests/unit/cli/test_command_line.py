@@ -1,0 +1,177 @@
+"""The command line names a mistake in one line and exits with the code of its kind."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pgassay import _core
+from pgassay.cli.connection import connection_string
+from pgassay.errors import ExitCode, PgassayError, SpecError
+from pgassay.spec.workload.folder import Scenario
+from pgassay.spec.workload.scripts import builtin_script, read_script
+from support.command import pgassay, shop_workload
+
+STUB = Path(_core.__file__).parent / "_core.pyi"
+
+
+MISTAKES = {
+    "an argument is missing": (["run"], "Missing argument 'spec'"),
+    "a file is missing": (["run", "absent.toml"], "absent.toml: there is no such file"),
+    "no such command": (["rnu"], "No such command 'rnu'. Did you mean 'run'?"),
+    "no such option": (["load", "--no-such-flag"], "No such option"),
+    "not a run": (["report", "/"], "is not a run directory"),
+    "not a folder": (["list", "/no/such"], "/no/such: there is no such folder"),
+    "a number is too large": (["load", "-c", "99999999999"], "Invalid value for '-c'"),
+    "options contradict": (["run", "x.toml", "--accept", "jit"], "only works with --resume"),
+    "two databases": (["load", "-d", "a", "b"], "two databases given, a and b; keep one"),
+    "a file cannot be written": (["load", "--intervals", "/no/x.csv"], "/no is no folder"),
+    "pgbench's, not ours": (["load", "-nSF", "50"], "-F is pgbench's and not `load`'s"),
+    "not a builtin": (["load", "--show-script", "foo"], "foo: no such builtin script"),
+    "not a step": (["init", "-I", "dtx"], "-I dtx: write letters of dtgGvpf"),
+    "not partitioned": (["init", "--partition-method", "hash"], "works with --partitions"),
+    "not a duration": (["observe", "--duration", "soon"], "--duration: "),
+    "out of range": (["observe", "--every", "1ms"], "--every: 1ms: give 0.02 s to 60 s"),
+    "not a size": (["observe", "--max-disk", "lots"], "lots: write a size such as 500MB"),
+    "no server": (["load", "-h", "127.0.0.1", "-p", "1"], "this server is not running; start it"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_line_and_exit_code_one(mistake: str) -> None:
+    arguments, message = MISTAKES[mistake]
+    done = pgassay(*arguments)
+    assert done.returncode == ExitCode.USAGE
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+def test_the_schema_and_the_plan_are_json(tmp_path: Path) -> None:
+    assert json.loads(pgassay("schema").stdout)["title"] == "pgassay experiment"
+    spec = tmp_path / "lab.toml"
+    spec.write_text(
+        "[workload]\nuse = 'bank-write'\n"
+        "[factors.postgres]\nfsync = ['on', 'off']\n[design]\nseed = 4\n"
+    )
+    plan = json.loads(pgassay("plan", str(spec), "--json").stdout)
+    assert plan["schema"] == "pgassay.plan/1"
+    assert len(plan["trials"]) == 2 * plan["max_blocks"]
+    shown = pgassay("plan", str(spec)).stdout
+    assert "arm a2    fsync = off" in shown
+    assert "if still undecided" in shown
+
+
+def test_a_plan_as_json_has_settings_that_all_arms_share_and_the_placement(tmp_path: Path) -> None:
+    spec = tmp_path / "lab.toml"
+    spec.write_text(
+        "[workload]\nuse = 'bank-write'\n"
+        "[target]\nallow_host_changes = true\n"
+        "[settings.postgres]\nwork_mem = '5MB'\n"
+        "[settings.host]\n'vm.swappiness' = 10\n[placement]\nclient = '0'\n"
+    )
+    plan = json.loads(pgassay("plan", str(spec), "--json").stdout)
+    assert plan["held"] == {"postgres": {"work_mem": "5MB"}, "host": {"vm.swappiness": "10"}}
+    assert plan["placement"] == {"client": "CPUs 0"}
+
+
+def test_a_workload_with_a_password_is_refused_by_file_and_line(tmp_path: Path) -> None:
+    folder = shop_workload(tmp_path, "SELECT 1;\n")
+    spec = tmp_path / "lab.toml"
+    spec.write_text("[workload]\nuse = 'shop'\n")
+    (folder / "schema.sql").write_text("CREATE TABLE t ();\nCREATE ROLE x PASSWORD 'canary';\n")
+    done = pgassay("plan", str(spec))
+    assert done.returncode == ExitCode.USAGE
+    assert "schema.sql: line 2 holds a password" in done.stderr
+    assert "canary" not in done.stderr
+    (folder / "schema.sql").write_text("CREATE TABLE t (password text);\n")
+    (folder / "data.sql").write_text("UPDATE t SET password = 'canary';\n")
+    done = pgassay("plan", str(spec))
+    assert done.returncode == ExitCode.DONE
+    assert "data.sql line 1 holds what looks like a password" in " ".join(done.stdout.split())
+
+
+def test_a_plan_names_file_and_line_of_a_wrong_script(tmp_path: Path) -> None:
+    folder = shop_workload(tmp_path, "SELECT 1;\n\\set x random(1\n")
+    spec = tmp_path / "lab.toml"
+    spec.write_text("[workload]\nuse = 'shop'\n")
+    done = pgassay("plan", str(spec))
+    assert done.returncode == ExitCode.USAGE
+    assert "buy.sql:2:16: syntax error" in done.stderr
+    assert done.stderr.splitlines()[-2:] == ["\\set x random(1", "               ^"]
+    (folder / "buy.sql").write_text("SELECT :who;\n")
+    assert "buy.sql: reads :who, which nothing sets" in pgassay("plan", str(spec)).stderr
+
+
+def test_every_error_has_an_exit_code() -> None:
+    def family(kind: type[PgassayError]) -> set[type[PgassayError]]:
+        return {kind}.union(*(family(child) for child in kind.__subclasses__()))
+
+    assert {kind.exit_code for kind in family(PgassayError)} <= set(ExitCode)
+
+
+def test_no_warning_of_a_library_reaches_the_user() -> None:
+    # As root without a login session, where platformdirs would warn about XDG_RUNTIME_DIR.
+    done = subprocess.run(
+        [sys.executable, "-m", "pgassay", "doctor"],
+        env=os.environ | {"XDG_RUNTIME_DIR": "", "PYTHONWARNINGS": "always"},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.stderr == ""
+
+
+def test_the_native_module_has_what_its_stub_declares() -> None:
+    tree = ast.parse(STUB.read_text("utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            assert callable(getattr(_core, node.name))
+        if isinstance(node, ast.ClassDef):
+            native = getattr(_core, node.name)
+            declared = {n.name for n in node.body if isinstance(n, ast.FunctionDef)}
+            declared |= {
+                n.target.id
+                for n in node.body
+                if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)
+            }
+            public = {name for name in vars(native) if not name.startswith("_")}
+            assert {name for name in declared if not name.startswith("_")} >= public
+            assert all(hasattr(native, name) for name in declared)
+
+
+def test_connection_options_become_one_libpq_string() -> None:
+    assert connection_string(None, None, None, None) == ""
+    assert connection_string("db", "h", 5, "u") == "dbname=db host=h port=5 user=u"
+    assert connection_string("postgresql://h/x", None, None, None) == "postgresql://h/x"
+    with pytest.raises(SpecError, match="a password may not be written here"):
+        connection_string("host=h password=p", None, None, None)
+
+
+def test_scripts_take_weights_as_pgbench_does(tmp_path: Path) -> None:
+    script = tmp_path / "a@b.sql"
+    script.write_text("SELECT 1;")
+    assert read_script(f"{script}@3").weight == 3.0
+    assert read_script(str(script)).weight == 1.0
+    assert builtin_script("sel@0.5").name == "select-only"
+    assert read_script(f"{script}@0").weight == 0.0
+    with pytest.raises(SpecError, match="'1e9' is not a weight"):
+        read_script(f"{script}@1e9")
+
+
+def test_a_script_is_read_as_psql_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "ünï codé.sql"
+    script.write_bytes(b"\xef\xbb\xbfSELECT 1;\r\n")
+    assert read_script(str(script)).script == "SELECT 1;\r\n"
+    script.write_bytes(b"SELECT 1;\nSELECT '\xe9';\n")
+    with pytest.raises(SpecError, match=r"is not UTF-8 text \(line 2\); save it as UTF-8"):
+        read_script(str(script))
+    with pytest.raises(SpecError, match="there is no such file"):
+        read_script("nowhere.sql")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"SELECT 2;")))
+    assert read_script("-@3") == Scenario("stdin", "-", "SELECT 2;", 3.0)

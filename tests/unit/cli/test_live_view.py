@@ -1,0 +1,179 @@
+"""The live view fits narrow terminals and shows what was measured."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from rich.text import Text
+
+from pgassay.cli.run import progress
+from pgassay.cli.run.progress import RunProgress
+from pgassay.cli.terminal import live_view
+from pgassay.cli.terminal.live_view import LoadRates, figures_line, figures_table
+from pgassay.plan.design import make_plan
+from pgassay.spec.parse import parse_spec
+from pgassay.trials.sampling.live_view import LiveFigures, Snapshot, figures_between
+
+S = 1_000_000_000
+BUSY = LiveFigures(
+    answers=True,
+    sessions={
+        "LWLock:WALWrite": 11.5, "CPU": 2.25, "IO:WALSync": 1.0, "Lock:transactionid": 0.5,
+        "LWLock:ParallelHashJoinAndSomeMore": 0.25, "IO:DataFileRead": 0.2, "IPC:BufferIO": 0.1,
+    },
+    checkpoint=True,
+    tps=12345.6,
+    rollbacks=3.0,
+    processors={"busy": 83.0, "iowait": 9.0, "steal": 1.0},
+    read_bytes_s=12.5e6,
+    written_bytes_s=250e6,
+)  # fmt: skip
+HIDDEN = LiveFigures(
+    answers=True, sessions={}, checkpoint=False, tps=None, rollbacks=None, processors=None,
+    read_bytes_s=None, written_bytes_s=None,
+)  # fmt: skip
+SPEC = """
+question = "Which of these two rather long values of a setting is the better one?"
+[factors.postgres]
+default_text_search_config = ["pg_catalog.english", "pg_catalog.norwegian"]
+"""
+
+
+def drawn(what: Any, width: int) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, no_color=True)
+    with console.capture() as capture:
+        console.print(what)
+    return [Text.from_ansi(line).plain for line in capture.get().splitlines()]
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_the_table_fits_its_terminal(width: int) -> None:
+    lines = drawn(figures_table(BUSY, width), width)
+    text = "\n".join(lines)
+    for word in ("12,346", "15.8 active", "checkpoint running", "LWLock:WALWrite"):
+        assert word in " ".join(text.split())
+    assert all(len(line) <= width for line in lines)
+    assert len(lines) <= 12
+
+
+def test_what_is_not_measured_is_not_shown() -> None:
+    assert figures_line(HIDDEN) == "0.0 active"
+    assert "CPU" not in "".join(drawn(figures_table(HIDDEN, 60), 60))
+
+
+def test_a_server_cannot_steer_the_terminal_by_the_name_of_an_event() -> None:
+    hostile = replace(BUSY, sessions={"Extension:a\x1b]0;owned\x07[red]b\nc": 2.0})
+    assert "\x1b" not in figures_line(hostile)
+    assert "\n" not in figures_line(hostile)
+    table = "\n".join(drawn(figures_table(hostile, 100), 100))
+    assert "\x1b" not in table
+    assert "\x07" not in table
+    assert "[red]b c" in table
+
+
+def test_a_server_that_does_not_answer_is_reported() -> None:
+    gone = LiveFigures(**{**vars(HIDDEN), "answers": False})
+    assert "no samples lately" in figures_line(gone)
+    assert "no samples lately" in "".join(drawn(figures_table(gone, 60), 60))
+
+
+def progress_at(elapsed_s: float, transactions: int, failed: int = 0) -> Mapping[str, Any]:
+    return {
+        "elapsed_s": elapsed_s, "transactions": transactions, "failed": failed, "measured": True,
+        "latency_ms": transactions * 2.0, "clients": 8, "tps": 100.0,
+    }  # fmt: skip
+
+
+def test_rates_cover_the_last_seconds_only() -> None:
+    rates = LoadRates()
+    for second in range(10):
+        line = rates.add(progress_at(second, 1000 if second < 5 else 1000 + 100 * (second - 4)))
+    assert line.plain == "100 tps  2.00 ms mean latency"
+    assert "5 failed" in rates.add(progress_at(11, 1700, failed=5)).plain
+
+
+def test_a_load_command_has_no_latency_and_its_counts_begin_anew_in_each_step() -> None:
+    rates = LoadRates()
+    for second, transactions in ((0, 0), (1, 50), (2, 0), (3, 10)):
+        line = rates.add({"elapsed_s": second, "transactions": transactions, "failed": 0})
+    assert line.plain == "10 tps"
+
+
+@pytest.mark.parametrize("width", [60, 120])
+def test_a_run_fits_its_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, no_color=True)
+    for module in (progress, live_view):
+        monkeypatch.setattr(module, "err", console)
+    plan = make_plan(parse_spec(SPEC, source="lab.toml", beside=Path()))
+    view = RunProgress()
+    view.planned(plan)
+    trial = plan.trials[0]
+    view.trial_began(trial, plan.arm(trial.arm).label)
+    view.loading(progress_at(1, 100), BUSY)
+    view.loading(progress_at(2, 200), BUSY)
+    lines = drawn(view.drawing(), width)
+    assert all(len(line) <= width for line in lines)
+    text = "\n".join(lines)
+    for word in ("trial 1", "100 tps", "LWLock:WALWrite", "iowait", "8 clients", "min left"):
+        assert word in text
+
+
+def glance(at_s: int, **values: Any) -> Snapshot:
+    given: dict[str, Any] = {
+        "at_ns": at_s * S, "ticks": 10 * at_s, "checkpointing": 0, "busy": {}, "readings": {},
+        "own_transactions": 0,
+    }  # fmt: skip
+    return Snapshot(**{**given, **values})
+
+
+def reading(at_s: int, **objects: Mapping[str, float]) -> Mapping[str, Any]:
+    return {"time_ns": at_s * S, "objects": {name.strip("_"): v for name, v in objects.items()}}
+
+
+def test_figures_leave_out_the_work_of_the_sampler() -> None:
+    before = glance(
+        10,
+        busy={"CPU": 5, "IO:WALSync": 1},
+        readings={
+            "cluster": reading(10, _={"xact_commit": 1000.0, "xact_rollback": 5.0}),
+            "stat": reading(10, cpu={"user": 10.0, "idle": 80.0, "iowait": 5.0, "steal": 0.0}),
+            "diskstats": reading(
+                10,
+                sda={"sectors_read": 0.0, "sectors_written": 0.0},
+                sda1={"sectors_read": 0.0, "sectors_written": 0.0},
+            ),
+        },
+    )
+    now = glance(
+        12,
+        busy={"CPU": 25, "IO:WALSync": 1},
+        checkpointing=3,
+        own_transactions=40,
+        readings={
+            "cluster": reading(12, _={"xact_commit": 1240.0, "xact_rollback": 1.0}),
+            "stat": reading(12, cpu={"user": 60.0, "idle": 120.0, "iowait": 15.0, "steal": 0.0}),
+            "diskstats": reading(
+                12,
+                sda={"sectors_read": 0.0, "sectors_written": 2000.0},
+                sda1={"sectors_read": 0.0, "sectors_written": 2000.0},
+            ),
+        },
+    )
+    seen = figures_between(before, now)
+    assert seen.sessions == {"CPU": 1.0}
+    assert seen.checkpoint
+    assert seen.tps == pytest.approx(100.0)
+    assert seen.rollbacks is None, "it went backwards"
+    assert seen.processors == {"busy": 50.0, "iowait": 10.0, "steal": 0.0}
+    assert seen.written_bytes_s == pytest.approx(512_000)
+    assert seen.read_bytes_s == 0
+
+
+def test_without_a_tick_the_server_does_not_answer() -> None:
+    assert not figures_between(glance(1, ticks=5), glance(3, ticks=5)).answers

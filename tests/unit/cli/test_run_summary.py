@@ -1,0 +1,70 @@
+"""The summary of a run says the verdict, how sure it is, why, and what limits it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from pgassay.cli.show.shown import show_run
+from pgassay.cli.terminal import console
+from support.synthetic import SPEC, synthetic_run
+
+WIDTH = 70
+
+
+def printed(monkeypatch: pytest.MonkeyPatch, run: Path) -> str:
+    """What `show` prints of a run, into a pipe."""
+    monkeypatch.setattr(console.out, "_file", text := io.StringIO())
+    show_run(run, None, None, as_json=False)
+    return text.getvalue()
+
+
+def test_it_has_the_verdict_its_certainty_why_and_the_caveats(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = SPEC.replace("_blocks = 6", "_blocks = 4")
+    run, _, _ = synthetic_run(tmp_path / "run", spec_text=spec, effects={"a2": 0.2})
+    text = printed(monkeypatch, run.path)
+    lines = text.splitlines()
+    assert lines[0] == "arm a1    max_wal_size = 32MB"
+    assert any(line.startswith("BETTER      max_wal_size = 4GB is ") for line in lines)
+    assert "sign-flip p = 0.125 (4 blocks), e-value " in text
+    assert "Why" in lines
+    assert "WAL per transaction" in text
+    assert lines[lines.index("1 caveat") + 1].startswith("- with 4 blocks the sign-flip p ")
+
+
+def test_a_test_on_a_part_of_the_blocks_says_which_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The sign-flip test may be made once: on as many blocks as were fixed in advance.
+    spec = SPEC.replace("min_blocks = 6", "min_blocks = 4").replace(
+        "max_blocks = 6", "max_blocks = 8"
+    )
+    run, _, _ = synthetic_run(tmp_path / "run", spec_text=spec, blocks=8)
+    text = printed(monkeypatch, run.path)
+    assert "(the first 4 blocks of 8, a number fixed in advance)" in text
+
+
+def lines_of(text: str, *, is_terminal: bool) -> list[str]:
+    """A labelled text as it is shown."""
+    shown = io.StringIO()
+    view = Console(
+        file=shown, width=WIDTH, force_terminal=is_terminal, highlight=False, soft_wrap=True
+    )
+    console.labelled("risk: ", text, console=view)
+    return shown.getvalue().splitlines()
+
+
+def test_a_labelled_text_wraps_beside_its_label_on_a_terminal_only() -> None:
+    text = " ".join(["an effect of 12.5 % [not markup]"] * 6)
+    assert lines_of(text, is_terminal=False) == [f"risk: {text}"]
+    first, *more = lines_of(text, is_terminal=True)
+    assert more
+    assert " ".join([first, *(line.strip() for line in more)]) == f"risk: {text}"
+    assert all(len(line) <= WIDTH for line in (first, *more))
+    assert all(line.startswith(" " * len("risk: ")) for line in more)
+    assert not any(line.strip().startswith("%") for line in more)

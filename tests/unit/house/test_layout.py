@@ -1,0 +1,40 @@
+"""The house rules that no linter knows; each test lists the modules that break its rule."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pgassay
+
+PACKAGE = Path(pgassay.__file__).parent
+MODULES = {str(path.relative_to(PACKAGE)): path for path in sorted(PACKAGE.rglob("*.py"))}
+TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
+MOST_LINES = 400
+
+
+def test_every_module_says_what_enters_what_leaves_and_what_it_never_does() -> None:
+    silent = []
+    for name, tree in TREES.items():
+        words = ast.get_docstring(tree) or ""
+        is_package = name.endswith(("__init__.py", "__main__.py"))
+        wanted = () if is_package else ("Enters:", "Leaves:", "Never:")
+        if not words or not all(word in words for word in wanted):
+            silent.append(name)
+    assert silent == []
+
+
+def test_no_module_is_longer_than_400_lines() -> None:
+    lengths = {name: path.read_text("utf-8").count("\n") for name, path in MODULES.items()}
+    assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
+
+
+def test_only_trials_and_doctor_call_the_native_module() -> None:
+    callers = [
+        name
+        for name, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        and any(f"{node.module}.{alias.name}" == "pgassay._core" for alias in node.names)
+    ]
+    assert [name for name in callers if not name.startswith(("trials/", "doctor/"))] == []

@@ -1,0 +1,101 @@
+"""Caveats of a load: a rate that was not reached, a client that was the limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pgassay.plan.steps import Step
+from pgassay.trials.load.caveats import load_caveats
+
+OUTAGE = {"start_ns": 1_000_000_000, "end_ns": 1_500_000_000, "connections": 2}
+STEPS = (Step(2, 10.0, measured=True, rate=1000.0),)
+
+
+def result(transactions: int = 10_000, **changes: Any) -> dict[str, Any]:
+    step = {
+        "index": 0, "measured": True, "start_ns": 0, "end_ns": 10 * 10**9,
+        "transactions": transactions, "failed": 0,
+    }  # fmt: skip
+    return {
+        "steps": [step], "lost_connections": 0, "failed": 0, "client_cpu_s": 1.0,
+        "duration_s": 10.0, "connections": {"count": 4}, "transactions": transactions, **changes,
+    }  # fmt: skip
+
+
+def test_a_load_as_asked_for_has_no_caveat() -> None:
+    assert (
+        load_caveats(result(unfinished=8, unfinished_max_ms=3.0, latency_ms={"max": 4.0}), STEPS, 1)
+        == []
+    )
+    assert load_caveats(result(), STEPS, 1) == []
+    assert load_caveats(result(9_600), STEPS, 1) == [], "chance and edges explain so much"
+    assert load_caveats(result(10), [Step(2, 10.0, measured=True)], 1) == []
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (result(9_000), "1000 transactions a second were asked for, 900.0 done"),
+        (result(client_cpu_s=9.5), "was the limit, not the server"),
+        (result(client_limited=True), "was the limit, not the server"),
+        (result(skipped=7), "7 transactions were skipped"),
+        (
+            result(unfinished=2, unfinished_max_ms=1500.0, latency_ms={"max": 9.0}),
+            "2 transactions were still running when the load ended and are not counted"
+            " (0.02 % of all; too few to change p99)",
+        ),
+        (
+            result(unfinished=1, unfinished_max_ms=7.0, latency_ms={"max": None}),
+            "1 transaction was still running when the load ended and is not counted",
+        ),
+        (
+            result(9_900, unfinished=50, unfinished_max_ms=1500.0, latency_ms={"max": 9.0}),
+            "the slowest had run for 1.50 s, so p99 looks better than it was",
+        ),
+        (result(lost_connections=2), "2 connections were lost"),
+        (result(lost_connections=1), "1 connection was lost"),
+        (result(outages=[OUTAGE]), "2 of 4 connections away once, 0.50 s"),
+        (
+            result(outages=[OUTAGE, {**OUTAGE, "connections": 4}]),
+            "all connections away at most, 2 times, 1.00 s in all",
+        ),
+        (
+            result(failed=1, first_error={"sqlstate": "40001", "message": "x"}),
+            "1 transaction failed; first 40001: x",
+        ),
+        (
+            result(failed=3, first_error={"sqlstate": "40001", "message": "x"}),
+            "3 transactions failed; first 40001: x",
+        ),
+    ],
+)
+def test_each_trouble_of_a_load_is_one_caveat(found: dict[str, Any], words: str) -> None:
+    (caveat,) = load_caveats(found, STEPS, 1)
+    assert words in caveat
+
+
+def a_slice(transactions: int, crossing: int, edge_lag_ms: float) -> dict[str, Any]:
+    return {
+        "transactions": transactions,
+        "failed": 0,
+        "crossing": crossing,
+        "edge_lag_ms": edge_lag_ms,
+    }
+
+
+def test_slices_that_lose_long_transactions_or_switch_late_have_a_caveat() -> None:
+    one_late = [a_slice(100, 2, 0.1), a_slice(100, 2, 40.0), a_slice(100, 2, 1.0)]
+    assert load_caveats(result(slices=one_late), STEPS, 1) == []
+    (caveat,) = load_caveats(result(slices=[a_slice(80, 20, 1.0)]), STEPS, 1)
+    assert "20 of 100 transactions ran across a slice switch" in caveat
+    assert "no variant; mostly these are the long ones, so make load.slices.length longer" in caveat
+    (caveat,) = load_caveats(result(slices=[a_slice(80, 0, 7.25)] * 3), STEPS, 1)
+    assert "median delay of slice switches on idle connections: 7.2 ms" in caveat
+
+
+def test_in_a_switchback_the_advice_names_design_slice() -> None:
+    lossy = result(slices=[a_slice(80, 20, 1.0)])
+    (caveat,) = load_caveats(lossy, STEPS, 1, arms_alternate=True)
+    assert "count for no arm; mostly these are the long ones, so make design.slice longer" in caveat

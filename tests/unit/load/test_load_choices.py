@@ -1,0 +1,333 @@
+"""pgbench's letters become the engine's configuration, or an error that names the letter."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import subprocess
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+
+from pgassay import _core
+from pgassay.cli.load.choices import LoadChoices, request_of, scenarios_of
+from pgassay.cli.load.command import load
+from pgassay.cli.load.pgbench_command import elsewhere
+from pgassay.cli.load.search import SearchChoices, probing, search_choices
+from pgassay.errors import SetupError, SpecError
+from pgassay.server.owned.installation import embedded_installation
+from pgassay.server.protocol import ConnectionParameters
+from pgassay.spec.load.table import LoadTable
+
+DOCS = Path(__file__).parents[3] / "docs" / "load.md"
+
+
+def configuration(**choices: Any) -> dict[str, Any]:
+    given = LoadChoices(**{"random_seed": "1", **choices})
+    request = request_of(given, scenarios_of(given))
+    found: dict[str, Any] = json.loads(
+        request.configuration(ConnectionParameters("/run", 5432, "u", "d"))
+    )
+    return found
+
+
+def options() -> dict[str, list[str]]:
+    """Parameter of the command → its option names."""
+    hints = get_type_hints(load, include_extras=True)
+    found = {}
+    for name in inspect.signature(load).parameters:
+        (told,) = hints[name].__metadata__
+        declared = [told.default, *(told.param_decls or ())]
+        found[name] = [word for word in declared if isinstance(word, str) and word.startswith("-")]
+    return found
+
+
+def test_what_was_not_asked_for_is_not_sent() -> None:
+    assert set(configuration()) == {
+        "connection", "application_name", "scenarios", "steps", "transactions_per_client",
+        "protocol", "threads", "seed", "interval_s", "variables",
+    }  # fmt: skip
+    assert set(configuration()["steps"][0]) == {"clients", "duration_s", "measured"}
+
+
+@pytest.mark.parametrize(
+    ("choices", "expected"),
+    [
+        ({"clients": 4, "threads": 9}, {"threads": 4}),
+        ({"transactions": 7}, {"transactions_per_client": 7}),
+        ({}, {"transactions_per_client": 10}),
+        ({"duration": 2.0}, {"transactions_per_client": None}),
+        ({"protocol": "extended"}, {"protocol": "extended"}),
+        ({"latency_limit": 20.0}, {"latency_limit_ms": 20.0}),
+        ({"max_tries": 3}, {"max_tries": 3}),
+        ({"max_tries": 0, "duration": 1.0}, {"max_tries": 0}),
+        ({"connect": True}, {"reconnect": "each_transaction"}),
+        ({"reconnect": "on-loss"}, {"reconnect": "on_loss"}),
+        ({"report_per_command": True}, {"statements": True}),
+        ({"exit_on_abort": True}, {"exit_on_abort": True}),
+        ({"verbose_errors": True}, {"verbose_errors": True}),
+        ({"think_time": "10ms:exp"}, {"think_time_s": 0.01, "think_time": "exponential"}),
+        ({"interval": "100ms"}, {"interval_s": 0.1}),
+        ({"pool": "per-scenario"}, {"pools": "per_scenario"}),
+        ({"transport": "epoll"}, {"transport": "epoll"}),
+        ({"busy_poll": "50us"}, {"busy_poll_us": 50}),
+        ({"busy_poll": "off"}, {"busy_poll_us": 0}),
+        ({"allow_shell": True}, {"allow_shell": True}),
+        ({"rate": "50", "arrivals": "constant"}, {"arrivals": "constant"}),
+        ({"log": True}, {"log": {"prefix": "pgbench_log"}}),
+        (
+            {"log": True, "log_prefix": "x", "sampling_rate": 0.1},
+            {"log": {"prefix": "x", "sampling_rate": 0.1}},
+        ),
+        (
+            {"log": True, "failures_detailed": True},
+            {"log": {"prefix": "pgbench_log", "failures_detailed": True}},
+        ),
+        (
+            {"log": True, "aggregate_interval": 5, "duration": 20.0},
+            {"log": {"prefix": "pgbench_log", "aggregate_interval_s": 5}},
+        ),
+        (
+            {"define": ["a=007", "b=x=1", "é€=1_0"]},
+            {"variables": {"scale": 1, "a": "007", "b": "x=1", "é€": "1_0"}},
+        ),
+        ({"random_seed": "18446744073709551615"}, {"seed": 2**64 - 1}),
+    ],
+)
+def test_a_letter_becomes_its_key(choices: dict[str, Any], expected: dict[str, Any]) -> None:
+    found = configuration(**choices)
+    assert {key: found[key] for key in expected} == expected
+    # The engine takes it: what it refuses it refuses here.
+    assert isinstance(_core.Load(json.dumps(found)), _core.Load)
+
+
+def test_steps_come_in_order_shuffled_by_rate_and_in_stages() -> None:
+    def steps(**choices: Any) -> list[tuple[int, float, float | None]]:
+        found = configuration(**choices)["steps"]
+        return [(s["clients"], s["duration_s"], s.get("rate")) for s in found if s["measured"]]
+
+    assert steps(steps="1..4 log 3", duration=2.0) == [(1, 2, None), (2, 2, None), (4, 2, None)]
+    assert steps(steps="30s:10,2m:50") == [(10, 30, None), (50, 120, None)]
+    assert steps(rate="10,20", duration=3.0, clients=5) == [(5, 3, 10), (5, 3, 20)]
+    assert steps(steps="2,3", rate="7", duration=1.0) == [(2, 1, 7), (3, 1, 7)]
+    drawn = steps(steps="1..9 lin 9", duration=1.0, shuffle=True)
+    assert sorted(drawn) == steps(steps="1..9 lin 9", duration=1.0)
+    assert drawn != sorted(drawn)
+    assert drawn == steps(steps="1..9 lin 9", duration=1.0, shuffle=True)
+    warm = configuration(steps="4,2", duration=1.0, warmup="500ms")["steps"][0]
+    assert warm == {"clients": 4, "duration_s": 0.5, "measured": False}
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"duration": 1.0, "transactions": 1}, "-t and -T exclude each other"),
+        ({"sampling_rate": 0.5}, "--sampling-rate belongs to -l"),
+        ({"log_prefix": "x"}, "--log-prefix belongs to -l"),
+        ({"log": True, "sampling_rate": 1.5}, "--sampling-rate 1.5: write a share"),
+        (
+            {"log": True, "sampling_rate": 0.5, "aggregate_interval": 1},
+            "--sampling-rate and --aggregate-interval exclude",
+        ),
+        (
+            {"log": True, "aggregate_interval": 3, "duration": 10.0},
+            "--aggregate-interval 3: -T 10 is no multiple",
+        ),
+        ({"progress_timestamp": True}, "--progress-timestamp belongs to -P"),
+        ({"max_tries": 0}, "--max-tries 0 needs an end by -T or -L"),
+        ({"arrivals": "constant"}, "--arrivals belongs to -R"),
+        ({"arrivals": "burst", "rate": "1"}, "--arrivals burst: known are poisson, constant"),
+        ({"rate": "0"}, "-R 0: a rate is above 0"),
+        ({"rate": "fast"}, "-R fast: 'fast' is not a number"),
+        ({"rate": "nan"}, "-R nan: 'nan' is not a number"),
+        ({"rate": "inf"}, "-R inf: 'inf' is not a number"),
+        ({"rate": "1e12"}, "-R 1e12: a rate is above 0, and at most"),
+        ({"rate": "5", "duration": 1.0, "think_time": "1s"}, "--think-time and -R exclude"),
+        ({"duration": float("inf")}, "-T inf: write a number above 0"),
+        ({"progress": float("nan")}, "-P nan: write a number above 0"),
+        ({"warmup": "1s"}, "--warmup needs -T"),
+        ({"warmup": "1s", "transactions": 3}, "--warmup needs -T"),
+        ({"warmup": "-1s", "duration": 1.0}, "--warmup -1s: write a time such as 10s"),
+        ({"steps": "999999999999", "duration": 1.0}, "is too many"),
+        ({"log": True, "log_prefix": "/no/such/x"}, "--log-prefix /no/such/x: /no/such is no"),
+        ({"builtins": ["s"]}, "-b s: is ambiguous: simple-update or select-only"),
+        (
+            {"builtins": ["sel@-1"], "pool": "per-scenario", "rate": "5", "duration": 1.0},
+            "-R needs a script with a weight above 0",
+        ),
+        ({"steps": "2,4"}, "steps need -T"),
+        ({"steps": "2,4", "rate": "1,2", "duration": 1.0}, "may have several levels"),
+        ({"steps": "1s:2", "duration": 1.0}, "stages have times of their own"),
+        ({"steps": "2,4", "clients": 3, "duration": 1.0}, "drop -c"),
+        ({"shuffle": True}, "--shuffle needs several steps"),
+        ({"connect": True, "reconnect": "on-loss"}, "-C and --reconnect on-loss exclude"),
+        (
+            {"exit_on_abort": True, "reconnect": "on-loss"},
+            "--exit-on-abort and --reconnect on-loss exclude",
+        ),
+        ({"pool": "own"}, "--pool own: known are shared, per-scenario"),
+        ({"interval": "10ms"}, "--interval 10ms: write 100ms to 1h"),
+        ({"think_time": "0"}, "--think-time 0: a think time is above 0"),
+        ({"random_seed": "soon"}, "--random-seed soon: write an integer"),
+        ({"transport": "rdma"}, "--transport rdma: known are auto"),
+        ({"busy_poll": "2s"}, "--busy-poll 2s: write 'off', or a short duration such as"),
+        ({"builtins": ["select@-2"]}, "add --pool per-scenario"),
+        ({"builtins": ["select@-0.5"]}, "'-0.5' is not a weight: write a number from 0 on"),
+        ({"builtins": ["select-only@one"]}, "'one' is not a weight: write a number from 0 on"),
+        ({"builtins": ["select-only"] * 129}, "129 scripts; at most 128 are allowed"),
+        ({"builtins": ["select@0", "tpcb@0"]}, "every script has weight 0"),
+        ({"define": ["x="]}, "-D x=: write VARIABLE=VALUE"),
+        ({"define": ["1x=2"]}, "-D 1x=2: write VARIABLE=VALUE"),
+        ({"random_seed": "18446744073709551616"}, "write an integer of 0 to 2^64 - 1"),
+    ],
+)
+def test_letters_that_contradict_are_refused_by_name(choices: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError, match=re.escape(message)):
+        configuration(**choices)
+
+
+def test_a_warm_up_of_no_length_is_none() -> None:
+    assert len(configuration(warmup="0s", duration=1.0)["steps"]) == 1
+    assert len(configuration(warmup="0", transactions=3)["steps"]) == 1
+
+
+SLICES = """
+length = "500ms"
+[[variants]]
+name = "plain"
+[[variants]]
+name = "no jit"
+settings = { jit = false }
+"""
+
+
+def test_slices_come_from_a_file_of_their_own_or_from_an_experiment(tmp_path: Path) -> None:
+    own, experiment = tmp_path / "slices.toml", tmp_path / "experiment.toml"
+    own.write_text(SLICES)
+    nested = SLICES.replace("[[variants]]", "[[load.slices.variants]]")
+    experiment.write_text(f'question = "?"\n[load]\nclients = 7\n[load.slices]\n{nested}')
+    for file in (own, experiment):
+        found = configuration(slices=str(file), duration=5.0, warmup="1s")
+        assert found["slices"]["schedule"] == [[0, 0.5], [1, 0.5]]
+        assert [one["name"] for one in found["slices"]["variants"]] == ["plain", "no jit"]
+        assert isinstance(_core.Load(json.dumps(found)), _core.Load)
+
+
+@pytest.mark.parametrize(
+    ("text", "choices", "message"),
+    [
+        (SLICES, {}, "--slices needs -T"),
+        (SLICES, {"duration": 0.9}, "s.toml: load.slices: one round of the slices takes 1 s"),
+        (SLICES.replace("name", "nam", 1), {"duration": 5.0}, "variants.0.nam: unknown key"),
+        (
+            SLICES.replace("jit", "shared_buffers"),
+            {"duration": 5.0},
+            "load.slices.variants.1.settings.shared_buffers:",
+        ),
+        (f'{SLICES}scenarios = ["x"]', {"duration": 5.0}, "has no scenario 'x'"),
+        ("variants = [", {"duration": 5.0}, "s.toml: not valid TOML"),
+        ("[load]\nclients = 3", {"duration": 5.0}, "s.toml: load.slices: this key is required"),
+    ],
+)
+def test_slices_that_will_not_do_are_refused_by_file_and_key(
+    text: str,
+    choices: dict[str, Any],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s.toml").write_text(text)
+    with pytest.raises(SpecError, match=re.escape(message)):
+        configuration(slices="s.toml", **choices)
+
+
+def test_a_search_needs_its_range() -> None:
+    whole = ("p99 <= 5ms", "clients", 1.0, 4.0, "50%", "0.9")
+    found = search_choices(*whole)
+    assert found is not None
+    assert found.levels == (1, 2, 3, 4)
+    for index, wrong in ((1, None), (2, None), (3, 0.5), (4, "x"), (5, "2"), (0, "p99"), (3, 4.5)):
+        given: Any = [*whole[:index], wrong, *whole[index + 1 :]]
+        with pytest.raises(SpecError):
+            search_choices(*given)
+    for option, given in {
+        "--over": ("rate", None, None, None, None),
+        "--within": (None, None, None, "5%", None),
+        "--confidence": (None, None, None, None, "95%"),
+    }.items():
+        with pytest.raises(SpecError, match=f"{option} belongs to --search"):
+            search_choices(None, *given)
+
+
+SEARCHES: dict[str, SearchChoices] = {
+    over: found
+    for over in ("rate", "clients")
+    if (found := search_choices("p99 <= 5ms", over, 10.0, 20.0, None, None))
+}
+
+
+@pytest.mark.parametrize(
+    ("choices", "option"),
+    [
+        ({"steps": "1,2"}, "--steps"),
+        ({"rate": "5"}, "-R"),
+        ({"log": True}, "-l"),
+        ({"slices": "x.toml"}, "--slices"),
+        ({"progress": 1.0}, "-P"),
+        ({"report_per_command": True}, "-r"),
+        ({"failures_detailed": True}, "--failures-detailed"),
+        ({"interval": "1s"}, "--interval"),
+        ({"intervals": Path("x.csv")}, "--intervals"),
+        ({"transactions": 5}, "-t"),
+    ],
+)
+def test_a_search_refuses_what_it_could_not_heed(choices: dict[str, Any], option: str) -> None:
+    for wanted in SEARCHES.values():
+        with pytest.raises(SpecError, match=re.escape(option)):
+            probing(LoadChoices(**choices), wanted)
+
+
+def test_a_search_heeds_clients_arrivals_and_its_own_warm_up() -> None:
+    def probed(over: str, **choices: Any) -> Any:
+        found = probing(LoadChoices(random_seed="1", **choices), SEARCHES[over])
+        return request_of(found, scenarios_of(found))
+
+    by_rate = probed("rate", clients=7, arrivals="constant")
+    assert (by_rate.steps[-1].clients, by_rate.steps[-1].rate) == (7, 10.0)
+    assert by_rate.arrivals == "constant"
+    assert [step.duration_s for step in by_rate.steps] == [2.0, 10.0]
+    assert [step.duration_s for step in probed("clients", warmup="0s").steps] == [10.0]
+    with pytest.raises(SpecError, match="drop -c"):
+        probed("clients", clients=1)
+
+
+def test_every_choice_is_an_option_of_the_command() -> None:
+    assert {field.name for field in fields(LoadChoices)} <= set(inspect.signature(load).parameters)
+
+
+def test_pgbenchs_own_help_is_covered_option_by_option() -> None:
+    try:
+        pgbench = embedded_installation(18).bin_directory / "pgbench"
+    except SetupError as error:
+        pytest.skip(str(error))
+    told = subprocess.run([pgbench, "--help"], capture_output=True, text=True, check=True).stdout
+    theirs = set(re.findall(r"^ {2,6}(?:(-\w|-\?), )?(--[a-z-]+)", told, re.MULTILINE))
+    flat = {name for pair in theirs for name in pair if name} - {"--help"}
+    assert len(flat) > 60
+    ours = {name for names in options().values() for name in names}
+    assert flat - ours - set(elsewhere()) == set()
+    assert ours & set(elsewhere()) == set()
+
+
+def test_every_option_and_every_key_is_documented() -> None:
+    text = DOCS.read_text("utf-8")
+    words = set(re.findall(r"`([^`]+)`", text))
+    named = {name for names in options().values() for name in names} | set(elsewhere())
+    missing = {name for name in named if name not in words}
+    assert missing == set(), "docs/load.md does not say what these options do"
+    keys = {f"load.{name}" for name in LoadTable.model_fields}
+    assert keys - words == set(), "docs/load.md does not say what these keys do"

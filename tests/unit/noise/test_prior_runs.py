@@ -1,0 +1,258 @@
+"""What a plan can expect, from earlier runs on this host."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench.validate.switchback_errors import World, make_design, make_trials
+
+from pgassay.analysis.analyse import analyse, with_noise
+from pgassay.analysis.compare.rule import Rule
+from pgassay.analysis.model import IntervalKind
+from pgassay.analysis.noise.model import NoiseFloor
+from pgassay.analysis.noise.power import Spreading, blocks_for, outlook
+from pgassay.analysis.noise.prior_runs import Expectation, expect, record_of
+from pgassay.findings.forecast import expectation_lines
+from pgassay.pipeline import report_run
+from pgassay.plan.design import make_plan
+from pgassay.plan.model import Plan
+from pgassay.samples.noise_history import (
+    MOST_KEPT,
+    add_noise_record,
+    noise_folder,
+    noise_records,
+)
+from pgassay.spec.experiment import Spec
+from pgassay.spec.parse import parse_spec
+from support.command import pgassay
+from support.synthetic import SPEC, synthetic_run
+
+SEQUENTIAL = SPEC.replace("max_blocks = 6", "max_blocks = 24")
+
+
+def spec_of(text: str = SEQUENTIAL) -> Spec:
+    return parse_spec(text, source="spec.toml", beside=Path())
+
+
+def expected(text: str, records: list[dict[str, object]]) -> Expectation:
+    spec = spec_of(text)
+    found = expect(spec, make_plan(spec), records)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def floor(tmp_path: Path) -> NoiseFloor:
+    run, _, _ = synthetic_run(tmp_path / "earlier", noise=0.01)
+    found = report_run(run).context.analysis.noise
+    assert found is not None
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def test_an_earlier_run_of_the_load_says_what_to_expect(floor: NoiseFloor) -> None:
+    record = json.loads(json.dumps(record_of(spec_of(), "embedded", floor)))
+    found = expected(SEQUENTIAL, [record])
+    assert (found.known_from, found.runs, len(found.cases)) == ("this load", 1, 1)
+    tps = next(noise for noise in floor.metrics if noise.metric == "tps")
+    assert found.cases[0].trial_sd == pytest.approx(tps.trial_sd, rel=0.01)
+    assert found.cases[0].outlook.difference_sd == pytest.approx(math.sqrt(2) * tps.trial_sd, 0.01)
+
+
+def test_the_factor_does_not_matter_but_the_load_does(floor: NoiseFloor) -> None:
+    record = record_of(spec_of(), "embedded", floor)
+    other_factor = SEQUENTIAL.replace('max_wal_size = ["32MB", "4GB"]', 'jit = ["on", "off"]')
+    assert expected(other_factor, [record]).known_from == "this load"
+    other_load = SEQUENTIAL.replace("clients = 8", "clients = 2")
+    assert expected(other_load, [record]).known_from == "other loads"
+
+
+TURNS = SEQUENTIAL.replace('max_wal_size = ["32MB", "4GB"]', 'work_mem = ["4MB", "64MB"]').replace(
+    "[design]", '[design]\nmode = "switchback"\nslice = 0.25'
+)
+DUET = """
+[factors.target]
+version = [16, 18]
+[load]
+step = "{seconds}s"
+[design]
+mode = "duet"
+"""
+
+
+def left_by(plan: Plan, world: World) -> NoiseFloor:
+    """What a run of that plan leaves for later ones."""
+    trials = make_trials(plan, world, np.random.default_rng(1))
+    analysis = analyse("?", plan, trials)
+    assert analysis.comparisons
+    floor = with_noise(analysis, plan, [], [{"started_ns": 0, "ended_ns": 30 * 10**9}]).noise
+    assert floor is not None
+    return floor
+
+
+def test_a_switchback_leaves_how_the_difference_of_its_arms_scatters() -> None:
+    plan = make_design(12, 12, 20, 1)
+    floor = left_by(plan, World("a host that forgets", memory=0.0))
+    assert floor.metrics == (), "rounds of slices are no trials"
+    turns = floor.turns
+    assert turns is not None
+    assert (turns.mode, turns.slice_s, turns.measured_s, turns.trials) == (
+        "switchback",
+        1.0,
+        20,
+        12,
+    )
+    # A slice of 1 s has the host's 3 % and its own 2 %, its kept part of three quarters more.
+    one_round = math.sqrt(2) * math.hypot(0.03, 0.02 / math.sqrt(0.75))
+    assert turns.trial_sd == pytest.approx(one_round / math.sqrt(10), rel=0.35)
+
+
+def test_a_switchback_is_forecast_from_prior_ones_with_its_slices_scaled_to_its_trials() -> None:
+    spec = spec_of(TURNS)
+    plan = make_plan(spec)
+    floor = left_by(plan, World("a host that forgets", memory=0.0))
+    record = json.loads(json.dumps(record_of(spec, "embedded", floor)))
+    found = expected(TURNS, [record])
+    assert floor.turns is not None
+    assert (found.known_from, found.runs) == ("this load", 1)
+    assert [case.trial_sd for case in found.cases] == [pytest.approx(floor.turns.trial_sd)]
+    lines = dict(expectation_lines(found, plan))
+    assert lines["noise"].startswith(
+        "the standard deviation, from trial to trial, of the difference of two"
+    )
+    assert {"expect", "finds"} <= lines.keys()
+    four_times = expected(TURNS.replace('step = "10s"', 'step = "40s"'), [record])
+    assert four_times.cases[0].trial_sd == pytest.approx(floor.turns.trial_sd / 2)
+    p99 = TURNS.replace("[design]", '[design]\nmetric = "latency_p99"')
+    assert expect(spec_of(p99), make_plan(spec_of(p99)), []) is None, "nobody knows"
+    other_slices = expected(TURNS.replace("slice = 0.25", "slice = 0.5"), [record])
+    assert other_slices.known_from == "others"
+
+
+def test_noise_of_blocks_forecasts_no_switchback_and_that_of_a_switchback_no_blocks(
+    floor: NoiseFloor,
+) -> None:
+    assert expected(TURNS, [record_of(spec_of(TURNS), "embedded", floor)]).known_from == "others"
+    turns = left_by(make_plan(spec_of(TURNS)), World("a host that forgets", memory=0.0))
+    assert expected(SEQUENTIAL, [record_of(spec_of(), "embedded", turns)]).known_from == "others"
+    assert [case.trial_sd for case in expected(TURNS, []).cases] == [
+        pytest.approx(share * math.sqrt(128 / make_plan(spec_of(TURNS)).measured_s))
+        for share in (0.0024, 0.02)
+    ]
+
+
+def test_a_duet_is_forecast_from_prior_duets_on_this_host() -> None:
+    spec = spec_of(DUET.format(seconds=16))
+    plan = make_plan(spec)
+    assert expect(spec, plan, []) is None
+    ((label, sentence),) = expectation_lines(None, plan)
+    assert (label, sentence[:22]) == ("expect", "unknown: it depends on")
+    floor = left_by(plan, World("lucky starts", memory=0.0, between=0.03))
+    assert floor.turns is not None
+    assert floor.turns.trial_sd == pytest.approx(0.03, rel=0.5)
+    record = record_of(spec, "embedded", floor)
+    (same,) = expected(DUET.format(seconds=16), [record]).cases
+    (longer,) = expected(DUET.format(seconds=1600), [record]).cases
+    assert same.trial_sd == pytest.approx(floor.turns.trial_sd)
+    assert 0.02 < longer.trial_sd < same.trial_sd, "no length makes the luck less"
+
+
+def test_records_that_may_be_of_rounds_of_slices_are_not_believed() -> None:
+    assert add_noise_record({"n": 1})
+    (kept,) = noise_folder().iterdir()
+    kept.write_text(kept.read_text().replace("pgassay.noise/2", "pgassay.noise/1"))
+    assert noise_records() == []
+
+
+def test_prior_runs_of_owned_servers_say_nothing_of_an_existing_server(floor: NoiseFloor) -> None:
+    record = record_of(spec_of(), "embedded", floor)
+    text = f"[target]\ndsn = 'service=lab'\nallow_changes = true\n{SEQUENTIAL.strip()}"
+    assert expected(text.replace('question = "', "#", 1), [record]).known_from == "others"
+
+
+def test_without_prior_runs_the_forecast_is_the_general_range() -> None:
+    found = expected(SEQUENTIAL, [])
+    assert found.known_from == "others"
+    assert [case.trial_sd for case in found.cases] == [0.005, 0.025]
+    plan = make_plan(spec_of())
+    assert "there is no prior run here" in dict(expectation_lines(found, plan))["noise"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{}, {"metrics": 3}, {"metrics": {"tps": {"trial_sd": "x"}}}, {"turns": {"trial_sd": "x"}}],
+)
+def test_a_record_of_another_make_is_as_none(broken: dict[str, object]) -> None:
+    stored = {"target": ["embedded", "18"], "overhead_s": 1.0, **broken}
+    assert expected(SEQUENTIAL, [stored]).known_from == "others"
+
+
+def test_records_are_their_owners_and_their_number_is_bounded() -> None:
+    first = datetime(2026, 1, 1, tzinfo=UTC)
+    for at in range(MOST_KEPT + 5):
+        assert add_noise_record({"n": at}, first + timedelta(seconds=at))
+    kept = noise_records()
+    assert [record["n"] for record in kept[:2]] == [MOST_KEPT + 4, MOST_KEPT + 3]
+    assert len(kept) == MOST_KEPT
+    modes = {path.stat().st_mode & 0o777 for path in noise_folder().iterdir()}
+    assert modes == {0o600}
+    assert noise_folder().stat().st_mode & 0o777 == 0o700
+
+
+def test_a_state_that_cannot_be_used_stops_nothing() -> None:
+    noise_folder().parent.mkdir(parents=True)
+    noise_folder().write_text("not a folder")
+    assert not add_noise_record({})
+    assert noise_records() == []
+
+
+def test_a_record_that_cannot_be_written_leaves_nothing() -> None:
+    assert not add_noise_record({"overhead_s": math.nan})
+    assert list(noise_folder().iterdir()) == []
+
+
+def test_what_is_expected_is_what_the_validation_saw() -> None:
+    # docs/measured/validation.md: trial noise of 1.5 %, 6 to 24 blocks.
+    rule = Rule(IntervalKind.SEQUENCE, 0.02, 1, 6)
+    found = outlook(rule, Spreading(math.sqrt(2) * 0.015), 6, 24)
+    assert found.if_different.decided == pytest.approx(0.91, abs=0.03)
+    assert found.if_same.decided == pytest.approx(0.90, abs=0.03)
+    assert found.if_different.blocks in range(11, 15)
+
+
+def test_the_detectable_effect_of_a_t_test_is_the_textbooks() -> None:
+    # 12 pairs, two-sided 5 %, power 90 %: 1.0277 standard deviations (noncentral t).
+    rule = Rule(IntervalKind.T, 0.001, 1, 12)
+    found = outlook(rule, Spreading(0.01), 12, 12)
+    assert found.detectable == pytest.approx(math.expm1(0.010277), rel=0.03)
+
+
+def test_quieter_hosts_need_fewer_blocks() -> None:
+    for kind in IntervalKind:
+        looks = (6, 12, 18, 24) if kind is IntervalKind.GROUP else ()
+        rule = Rule(kind, 0.02, 1, 6, looks)
+        needed = [blocks_for(rule, Spreading(sd), 6, 200) for sd in (0.005, 0.02, 0.04)]
+        assert all(needed)
+        assert needed == sorted(needed, key=lambda blocks: blocks or 0)
+        assert blocks_for(rule, Spreading(1.0), 6, 200) is None
+
+
+def test_plan_shows_the_forecast_and_its_json_contains_it(
+    tmp_path: Path, floor: NoiseFloor
+) -> None:
+    path = tmp_path / "spec.toml"
+    path.write_text(SEQUENTIAL + '[workload]\nuse = "bank-write"\n')
+    add_noise_record(record_of(spec_of(), "embedded", floor))
+    printed = " ".join(pgassay("plan", path).stdout.split())
+    assert "a prior run of this load here" in printed
+    told = json.loads(pgassay("plan", path, "--json").stdout)
+    assert told["expected"]["cases"][0]["outlook"]["if_same"]["blocks"]

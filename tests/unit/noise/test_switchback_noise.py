@@ -1,0 +1,297 @@
+"""A/A runs in which both labels take turns: what they tell of rounds, trials and blocks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench.validate.switchback_errors import World, make_trials
+
+from pgassay.analysis.analyse import analyse, answered, with_noise
+from pgassay.analysis.compare.rule import rule_of
+from pgassay.analysis.model import Analysis, StepMeasures, Verdict
+from pgassay.analysis.noise.model import SwitchbackNoise
+from pgassay.analysis.noise.power import Spreading, outlook
+from pgassay.analysis.noise.switchback_noise import (
+    advise_switchback,
+    expected_of_switchback,
+    spreading,
+    switchback_noise,
+)
+from pgassay.findings.aa_run import calibration_findings
+from pgassay.plan.design import make_plan
+from pgassay.plan.model import ALL_ARMS, Plan
+from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.spec.parse import parse_spec
+from pgassay.trials.load.switchback import slices_of
+from pgassay.trials.run.testbeds import testbeds_of
+
+SPEC = """
+[factors.postgres]
+work_mem = {levels}
+[load]
+step = "32s"
+[design]
+mode = "switchback"
+min_blocks = {least}
+seed = 3
+"""
+
+
+def designed(least: int = 6, levels: str = '["4MB", "64MB"]', *, aa: bool = True) -> Plan:
+    text = SPEC.format(least=least, levels=levels)
+    return make_plan(parse_spec(text, source="s.toml", beside=Path()), calibrates=aa)
+
+
+DUET = """
+[factors.postgres]
+max_connections = [50, 100{more}]
+[load]
+step = "{seconds}s"
+warmup = "2s"
+[design]
+mode = "duet"
+min_blocks = {least}
+{most}
+seed = 3
+"""
+
+
+def duet(least: int = 12, seconds: int = 32, more: str = "", most: str = "max_blocks = 24") -> Plan:
+    text = DUET.format(least=least, seconds=seconds, more=more, most=most)
+    return make_plan(parse_spec(text, source="d.toml", beside=Path()), calibrates=True)
+
+
+def calibrated(plan: Plan, whole_sd: float = 0.03, luck: float = 0.0) -> Analysis:
+    source = np.random.default_rng(5)
+    world = World("identical", memory=0.5, between=luck)
+    trials = make_trials(plan, world, source)[: plan.last_block]
+    figures = np.exp(9.0 + whole_sd * source.standard_normal(len(trials)))
+    trials = [
+        replace(trial, whole=StepMeasures(None, 0, 1, 1, {"tps": float(figure)}))
+        for trial, figure in zip(trials, figures, strict=True)
+    ]
+    overhead = {"started_ns": 0, "ended_ns": 40 * 10**9}
+    return with_noise(analyse("?", plan, trials), plan, (), [overhead])
+
+
+def test_an_aa_run_of_a_switchback_alternates_two_labels_of_the_baseline() -> None:
+    spec = parse_spec(SPEC.format(least=6, levels='["4MB", "64MB"]'), source="s", beside=Path())
+    plan = make_plan(spec, calibrates=True)
+    assert (plan.mode, plan.held_mode) == ("switchback", "switchback")
+    assert {trial.arm for trial in plan.trials} == {ALL_ARMS}
+    assert plan_from_json(plan_to_json(plan)) == plan
+    table, _ = slices_of(plan.trials[0], spec, plan)
+    # The same happens at an edge as in the experiment: each label sets the baseline's value.
+    assert [one.settings for one in table.variants] == [{"work_mem": "4MB"}] * 2
+    assert next(block for block in range(1, 13) if answered(plan, block, [])) == 6
+
+
+def test_an_aa_switchback_reports_the_noise_of_rounds_and_what_the_switchback_can_detect() -> None:
+    analysis = calibrated(designed())
+    found = analysis.calibration
+    assert found is not None
+    assert found.turns is not None
+    assert {c.verdict for c in analysis.comparisons} == {Verdict.CALIBRATION}
+    assert (found.turns.trials, found.turns.rounds) == (6, 3 * 16 + 3 * 32)
+    # Two slices of 0.5 or 1 s, three quarters kept, each with 2 % a second and the host's 3 %.
+    assert 0.02 < found.turns.round_sd < 0.08
+    expected = found.turns.round_sd / math.sqrt(24)
+    assert found.turns.trial_sd == pytest.approx(expected, rel=0.6)
+    assert found.outlook.detectable is not None
+    assert found.outlook.detectable < 0.05
+    assert found.noise.trial_sd == pytest.approx(0.03, rel=0.7)
+    floor = analysis.noise
+    assert floor is not None
+    assert floor.metrics == (), "nothing of it is the noise of trials in blocks"
+    assert floor.turns is not None
+    assert floor.turns.trial_sd == found.turns.trial_sd
+
+
+def test_its_advice_compares_the_switchback_with_blocks() -> None:
+    analysis = calibrated(designed())
+    assert analysis.calibration is not None
+    told = {f.title: f.text for f in calibration_findings(analysis.calibration, 0.02)}
+    assert "per round of slices" in told["Noise"]
+    assert "a switchback takes" in told["Advice"]
+    assert "one arm per trial takes" in told["Advice"]
+    assert "The switchback is faster here." in told["Advice"]
+    quiet = calibrated(designed(), whole_sd=0.0005).calibration
+    assert quiet is not None
+    told = {f.title: f.text for f in calibration_findings(quiet, 0.02)}
+    assert "Scatter of trials" not in " ".join(told), "it cancels"
+
+
+def test_more_arms_have_fewer_rounds_in_a_trial() -> None:
+    two, four = designed(), designed(levels='["4MB", "8MB", "16MB", "64MB"]')
+    noise = switchback_noise(two, calibrated(two).trials)
+    assert noise is not None
+    few = expected_of_switchback(noise, two.experiment())
+    many = expected_of_switchback(noise, four.experiment())
+    assert many.difference_sd == pytest.approx(few.difference_sd * math.sqrt(2.0))
+    fewer = advise_switchback(noise, two.experiment(), 8.0)
+    more = advise_switchback(noise, four.experiment(), 8.0)
+    assert fewer is not None
+    assert more is not None
+    assert more.blocks >= fewer.blocks
+
+
+def test_blocks_that_tell_their_own_spread_decide_sooner() -> None:
+    rule = rule_of(designed(4, aa=False))
+    alone = outlook(rule, Spreading(0.01), 4, 12)
+    inside = outlook(rule, Spreading(0.01, 20.0), 4, 12)
+    assert alone.detectable is not None
+    assert inside.detectable is not None
+    assert inside.detectable < alone.detectable
+
+
+def test_an_aa_run_of_a_duet_has_two_servers_of_the_baseline() -> None:
+    text = DUET.format(least=6, seconds=32, more="", most="max_blocks = 24")
+    spec = parse_spec(text, source="d.toml", beside=Path())
+    plan = make_plan(spec, calibrates=True)
+    assert (plan.mode, plan.held_mode) == ("duet", "duet")
+    assert plan_from_json(plan_to_json(plan)) == plan
+    grounds = testbeds_of(spec, plan)
+    assert len({grounds.of_arm[arm.id] for arm in plan.arms}) == 2
+    experiment = make_plan(spec)
+    assert plan.trial_s == experiment.trial_s, "two servers here and there"
+    assert duet(more=", 200").trial_s == duet().trial_s, "three there, two here"
+
+
+def test_a_duet_separates_the_scatter_of_starts_from_that_of_seconds() -> None:
+    found = calibrated(duet(24), luck=0.02).calibration
+    assert found is not None
+    assert found.turns is not None
+    # One of the two servers has that luck in these worlds.
+    start_sd = found.turns.start_sd
+    assert start_sd is not None
+    assert start_sd == pytest.approx(0.02, rel=0.4)
+    assert found.turns.trial_sd > start_sd
+    assert found.turns.units == 1.0
+    low, high = found.turns.trial_sd_ci95 or (0.0, 0.0)
+    assert low < 0.02 < high
+    told = {f.title: f.text for f in calibration_findings(found, 0.02)}
+    assert "per round of slices" in told["Noise"]
+    assert "between two servers of the same arm" in told["Noise"]
+    assert "from differences between starts" in told["Noise"]
+    assert told["Advice"].startswith("A duet takes ")
+    assert "longer trials and more trials help equally" in told["Advice"]
+    alike = calibrated(duet(24)).calibration
+    assert alike is not None
+    assert alike.turns is not None
+    assert (alike.turns.start_sd or 0.0) < 0.005
+
+
+def test_variable_starts_favour_more_and_shorter_trials_of_a_duet() -> None:
+    experiment = duet().experiment()
+
+    def length(start_sd: float, rounds_sd: float, overhead_s: float) -> float:
+        sd = math.hypot(start_sd, rounds_sd)
+        noise = SwitchbackNoise(500, 12, 0.05, sd, 1.0, start_sd=start_sd)
+        advised = advise_switchback(noise, experiment, overhead_s)
+        assert advised is not None
+        return advised.trial_s
+
+    assert length(0.01, 0.002, 5.0) < length(0.002, 0.02, 5.0)
+    assert length(0.005, 0.01, 2.0) < length(0.005, 0.01, 200.0)
+    assert length(0.03, 0.001, 5.0) >= 2 * 8 * 1.0, "a trial has eight rounds or more"
+
+
+def test_a_duet_of_three_takes_three_resets_a_trial() -> None:
+    two, three = calibrated(duet()).calibration, calibrated(duet(more=", 200")).calibration
+    assert two is not None
+    assert three is not None
+    # 40 s of which 32 are measured; the warm-up of 2 s is all servers' at once.
+    assert two.overhead_s == pytest.approx(8.0)
+    assert three.overhead_s == pytest.approx(2.0 + 1.5 * 6.0)
+    assert three.block_s - two.block_s == pytest.approx(3.0)
+
+
+def test_more_arms_have_fewer_rounds_and_the_same_scatter_of_starts() -> None:
+    two, four = duet().experiment(), duet(more=", 200, 300").experiment()
+
+    def difference(plan: Plan, start_sd: float, rounds_sd: float) -> float:
+        return spreading(math.hypot(start_sd, rounds_sd), 1.0, plan, start_sd).sd
+
+    assert difference(four, 0.02, 0.0) == pytest.approx(difference(two, 0.02, 0.0))
+    assert difference(four, 0.0, 0.02) == pytest.approx(math.sqrt(2) * difference(two, 0.0, 0.02))
+
+
+@pytest.mark.parametrize(
+    ("least", "lines", "fewest", "most"),
+    [
+        (4, "max_blocks = 4", 6, 200),
+        (6, "max_blocks = 12\nstopping = 'group-sequential'\nlooks = [6, 12]", 6, 12),
+    ],
+)
+def test_a_duets_advice_is_for_trials_that_its_design_may_have(
+    least: int, lines: str, fewest: int, most: int
+) -> None:
+    experiment = duet(least, most=lines).experiment()
+    quiet, noisy = (SwitchbackNoise(500, 12, 0.05, sd, 1.0, start_sd=0.0) for sd in (0.0005, 0.012))
+    soonest = advise_switchback(quiet, experiment, 5.0)
+    assert soonest is not None
+    assert soonest.blocks == fewest
+    later = advise_switchback(noisy, experiment, 5.0)
+    assert later is None or fewest <= later.blocks <= most
+
+
+def test_few_trials_advise_no_other_length_and_say_what_they_cannot_tell() -> None:
+    found = calibrated(duet(6)).calibration
+    assert found is not None
+    assert found.turns is not None
+    assert found.advice_in_turns is not None
+    assert found.advice_in_turns.trial_s == 32.0
+    unknown = replace(found, turns=replace(found.turns, start_sd=0.0))
+    told = {f.title: f.text for f in calibration_findings(unknown, 0.02)}
+    assert "differences between starts cannot be separated from them" in told["Noise"]
+
+
+def test_advice_that_there_is_none_says_within_how_many_and_of_which_lengths() -> None:
+    few, many = (calibrated(duet(least)).calibration for least in (6, 12))
+    assert few is not None
+    assert many is not None
+    for found, within, text in (
+        (few, 200, "A duet with trials of 32 s does not decide about 2 % within 200 trials"),
+        (many, 24, "No length of trial decides a duet about 2 % within 24 trials"),
+    ):
+        none = replace(found, advice_in_turns=None, advised_within=within)
+        told = {f.title: f.text for f in calibration_findings(none, 0.02)}
+        assert told["Advice"].startswith(text)
+    assert "An A/A run of 12 trials or more also tries other lengths" in str(
+        calibration_findings(replace(few, advice_in_turns=None), 0.02)
+    )
+
+
+def test_a_design_that_finds_nothing_makes_no_host_fit() -> None:
+    found = calibrated(duet(6)).calibration
+    assert found is not None
+    blind = replace(found, outlook=replace(found.outlook, detectable=None), ci95_pct=None)
+    told = {f.title: f.text for f in calibration_findings(blind, 0.02)}
+    assert "Fitness: unfit" in told
+    assert told["Detectable effect: unfit"].startswith("No effect of any size is found")
+    assert "A/A interval: unfit" in told
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.95])
+def test_the_interval_of_a_switchbacks_noise_holds(memory: float) -> None:
+    plan, world = designed(8), World("identical", memory=memory)
+    source = np.random.default_rng(11)
+    floors = []
+    for _ in range(80):
+        floor = switchback_noise(plan, make_trials(plan, world, source)[:8])
+        assert floor is not None
+        floors.append(floor)
+    # Rounds alternate between slices of 1 s and of half a second, so trials scatter by two figures.
+    truth = math.sqrt(float(np.mean([floor.trial_sd**2 for floor in floors])))
+    covers = [low <= truth <= high for low, high in (one.trial_sd_ci95 or (0, 0) for one in floors)]
+    assert np.mean(covers) >= 0.9
+
+
+def test_a_duet_of_two_trials_says_that_it_is_too_small() -> None:
+    analysis = calibrated(duet(2))
+    assert analysis.calibration is None
+    assert any(doubt.kind == "calibration" for doubt in analysis.warnings)

@@ -1,0 +1,188 @@
+"""Duets: when they are valid, what is stored of a trial, and the error rates of verdicts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench.validate.duet_errors import count, make_design
+from bench.validate.switchback_errors import World, make_trials
+
+from pgassay.analysis.analyse import analyse
+from pgassay.analysis.measures.trial import measure_trial
+from pgassay.errors import SpecError
+from pgassay.plan.description import mode_lines, restarts_line
+from pgassay.plan.design import make_plan
+from pgassay.plan.duet import background
+from pgassay.plan.model import ALL_ARMS, Plan
+from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.server.protocol import ConnectionParameters
+from pgassay.spec.experiment import Spec
+from pgassay.spec.parse import parse_spec
+from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
+from pgassay.trials.host.processor_times import ProcessorTimes, of_all_servers, split_between
+from pgassay.trials.load.trial_load import engine_request
+from pgassay.trials.run.reset_servers import reset_order
+from pgassay.trials.run.testbeds import testbeds_of
+from support.synthetic import synthetic_run
+
+VERSIONS = "[factors.target]\nversion = [16, 18]"
+SESSION = "[factors.postgres]\nwork_mem = ['1MB', '4MB']"
+RESTART = "[factors.postgres]\nmax_connections = [50, 100]"
+
+
+def spec_of(
+    factors: str = VERSIONS, *, load: str = "", design: str = "mode = 'auto'", target: str = ""
+) -> Spec:
+    text = f"{target}\n{factors}\n[load]\nclients = 3\nstep = '40s'\n{load}\n"
+    return parse_spec(f"{text}[design]\nseed = 1\n{design}", source="x.toml", beside=Path())
+
+
+def planned(factors: str = VERSIONS, *, load: str = "", design: str = "mode = 'auto'") -> Plan:
+    return make_plan(spec_of(factors, load=load, design=design))
+
+
+@pytest.mark.parametrize("factors", [VERSIONS, RESTART, f"{VERSIONS}\n{SESSION}"])
+def test_auto_chooses_a_duet_for_factors_that_take_a_restart_and_says_why(factors: str) -> None:
+    plan = planned(factors)
+    assert plan.mode == "duet"
+    assert {trial.arm for trial in plan.trials} == {ALL_ARMS}
+    assert (plan.min_blocks, plan.max_blocks) == (6, 24)
+    lines = mode_lines(plan)
+    assert lines[0].startswith("duet: a factor takes a restart")
+    assert "each on its own server" in lines[1]
+    assert lines[2].startswith("not switchback: ")
+    assert "every trial starts all servers" in restarts_line(plan, every_trial=True)
+    assert any("only for the first arm's server" in risk for risk in plan.warnings)
+
+
+def test_factors_that_take_no_restart_are_a_duet_only_if_the_file_asks_for_it() -> None:
+    assert planned(SESSION).mode == "switchback"
+    assert planned(SESSION, design="mode = 'duet'").mode == "duet"
+    scale = "[factors.workload]\nscale = [1, 2]"
+    assert planned(scale).mode == "blocks"
+    memory = "[factors.postgres]\nshared_buffers = ['64MB', '128MB']"
+    assert planned(memory).mode == "blocks"
+    assert 'mode = "duet" is valid' in mode_lines(planned(memory))[0]
+    asked = planned(memory, design="mode = 'duet'")
+    assert any("share the host's memory" in risk for risk in asked.warnings)
+    left_out = planned(design="")
+    assert left_out.mode == "blocks"
+    assert "duet is valid too" in mode_lines(left_out)[0]
+
+
+@pytest.mark.parametrize(
+    ("factors", "load", "why"),
+    [
+        (
+            "[factors.postgres]\ncheckpoint_timeout = ['1min', '5min']",
+            "",
+            "checkpoints are written",
+        ),
+        ("[factors.postgres]\nautovacuum_max_workers = [3, 5]", "", "autovacuum runs"),
+        ("[factors.workload]\nscale = [1, 2]", "", "do not have the same load"),
+        ("[factors.client]\nprotocol = ['simple', 'prepared']", "", "one kind of client"),
+        (VERSIONS, "rate = 100", "a rate belongs to no single server"),
+        (
+            VERSIONS,
+            "[load.slices]\nvariants = [{name='a'}, {name='b'}]",
+            "already alternates variants",
+        ),
+        ("[factors.target]\nbin = ['a', 'b', 'c', 'd', 'e']", "", "4 at most can alternate"),
+    ],
+)
+def test_an_invalid_duet_is_refused_with_the_reason(factors: str, load: str, why: str) -> None:
+    assert why in planned(factors, load=load, design="").modes_refused["duet"]
+    with pytest.raises(SpecError, match=r"design\.mode") as refused:
+        planned(factors, load=load, design="mode = 'duet'")
+    assert why in str(refused.value)
+
+
+def test_a_duet_on_an_existing_server_takes_copies_of_it() -> None:
+    target = "[target]\ndsn = 'service=lab'\nallow_changes = true\n"
+    with pytest.raises(SpecError, match=r'reset\.level = "snapshot" makes copies'):
+        make_plan(spec_of(SESSION, design="mode = 'duet'", target=target))
+    copied = f"{target}[reset]\nlevel = 'snapshot'\n"
+    assert make_plan(spec_of(SESSION, design="mode = 'duet'", target=copied)).side_by_side
+
+
+def test_every_setting_in_background_toml_exists() -> None:
+    names = set().union(*(catalogue(major) for major in CATALOGUED))
+    assert [name for name in background() if "*" not in name and name not in names] == []
+
+
+def test_a_stored_duet_reads_back_unchanged() -> None:
+    plan = planned()
+    assert plan_from_json(json.loads(json.dumps(plan_to_json(plan)))) == plan
+    assert plan.side_by_side
+
+
+def test_every_arm_of_a_duet_has_its_own_server_and_data_even_if_only_settings_differ() -> None:
+    for factors in (VERSIONS, RESTART):
+        spec = spec_of(factors)
+        testbeds = testbeds_of(spec, make_plan(spec))
+        assert testbeds.side_by_side
+        assert [testbed.arm for testbed in testbeds.datasets] == ["a1", "a2"]
+        assert testbeds.of_arm[ALL_ARMS] == testbeds.of_arm["a1"]
+
+
+def test_the_engine_gets_each_arms_server_and_none_of_its_settings() -> None:
+    spec = spec_of(
+        f"{SESSION}\n[factors.client.settings]\njit = ['on', 'off']", design="mode='duet'"
+    )
+    plan = make_plan(spec)
+    request = engine_request(plan.trials[0], spec, plan)
+    places = {arm.id: ConnectionParameters(f"/run/{arm.id}", 1, "u", "d") for arm in plan.arms}
+    sent = json.loads(
+        type(request)(**{**request.__dict__, "servers": places}).configuration(places["a1"])
+    )
+    variants = sent["slices"]["variants"]
+    assert [one["connection"]["host"] for one in variants] == [
+        f"/run/{arm.id}" for arm in plan.arms
+    ]
+    assert {tuple(one["sql"]) for one in variants} == {()}
+
+
+def test_every_length_of_slices_is_combined_with_every_order_of_resets() -> None:
+    for factors, arms in ((VERSIONS, 2), (f"{VERSIONS}\n{RESTART}", 4)):
+        plan = planned(factors)
+        trials = [trial for trial in plan.trials if trial.block <= 8]
+        seen = {(trial.slice_s, reset_order(trial, plan)[-1].id) for trial in trials}
+        assert len(seen) == 2 * arms
+
+
+def test_a_trial_of_a_duet_is_one_value_because_server_starts_differ() -> None:
+    plan = make_design(6, 6, 1)
+    world = World("lucky starts", memory=0.0, between=0.01)
+    (verdict,) = analyse("?", plan, make_trials(plan, world, np.random.default_rng(1))).verdicts()
+    assert (verdict.blocks, verdict.rounds) == (6, None)
+    assert len(verdict.block_effects_pct) == 6
+    found = count(World("lucky starts", memory=0.9, between=0.01), 40, 4, 4)
+    assert found.missed <= 7  # of 40, where 2 are to be expected
+
+
+def test_costs_per_transaction_are_not_computed_from_one_server_of_a_duet(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.1})
+    trial = next(iter(run.trials()))
+    before = measure_trial(trial).whole.values
+    path = run.path / "trials" / f"{trial.summary()['number']:04}" / "trial.json"
+    summary = json.loads(path.read_text())
+    path.write_text(json.dumps(summary | {"reset": {"arms": {}, "sampled": "a1"}}))
+    after = measure_trial(next(iter(run.trials()))).whole.values
+    assert before.keys() - after.keys() >= {"wal_bytes_per_tx", "checkpoints_per_min"}
+    assert after["tps"] == before["tps"]
+
+
+def test_cpu_time_of_the_duets_other_servers_is_not_foreign() -> None:
+    def times(user_s: float, server_s: float) -> ProcessorTimes:
+        return ProcessorTimes(100.0 + user_s, 50.0, user_s, 0.0, server_s, server_s, 0.0, 0.0)
+
+    before = of_all_servers([times(10.0, 3.0), times(10.0, 4.0)])
+    after = of_all_servers([times(20.0, 8.0), times(20.0, 9.0)])
+    split = split_between(before, after)
+    assert split is not None
+    assert split.server_s == 10.0
+    assert split.foreign_user_s == 0.0
+    assert of_all_servers([times(1.0, 1.0), None]) is None

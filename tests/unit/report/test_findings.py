@@ -1,0 +1,65 @@
+"""Findings say what was estimated, in words a DBA can quote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pgassay.analysis.analyse import analyse
+from pgassay.analysis.measures.trial import measure_trial
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.registry import find
+from pgassay.findings.wording import quantity, signed_percent
+from support.synthetic import SPEC, synthetic_run
+
+
+def findings_of(path: Path, **options: Any) -> dict[FindingKind, list[Finding]]:
+    run, spec, plan = synthetic_run(path, **options)
+    analysis = analyse(spec.question, plan, [measure_trial(trial) for trial in run.trials()])
+    found: dict[FindingKind, list[Finding]] = {kind: [] for kind in FindingKind}
+    for finding in find(analysis):
+        found[finding.kind].append(finding)
+    return found
+
+
+def test_a_clear_effect_is_told_with_size_interval_and_cause(tmp_path: Path) -> None:
+    found = findings_of(tmp_path / "run", effects={"a2": 0.12})
+    (verdict,) = found[FindingKind.VERDICT]
+    assert verdict.text.startswith("max_wal_size = 4GB is 1")
+    assert "faster than 32MB (95 % CI" in verdict.text
+    assert "6 blocks); p99 latency is 11.6 % lower (95 % CI" in verdict.text
+    titles = [finding.title for finding in found[FindingKind.EXPLANATION]]
+    assert titles[0] == "Full-page images"
+    assert "WAL per transaction" in titles
+    pattern = found[FindingKind.EXPLANATION][0]
+    assert pattern.text.startswith("max_wal_size = 32MB has more checkpoints")
+
+
+def test_a_slower_level_is_the_one_blamed(tmp_path: Path) -> None:
+    swapped = SPEC.replace('["32MB", "4GB"]', '["4GB", "32MB"]')
+    found = findings_of(tmp_path / "run", spec_text=swapped, effects={"a2": -0.12})
+    assert "max_wal_size = 32MB is 10.8 %" in found[FindingKind.VERDICT][0].text
+    assert "slower than 4GB" in found[FindingKind.VERDICT][0].text
+
+
+def test_without_an_effect_nothing_is_claimed(tmp_path: Path) -> None:
+    (verdict,) = findings_of(tmp_path / "run", noise=0.05)[FindingKind.VERDICT]
+    assert "4GB against 32MB is undecided: " in verdict.text
+    assert "more blocks about 6 of 10 such runs are decided" in verdict.text
+
+
+def test_a_single_arm_is_measured_not_judged(tmp_path: Path) -> None:
+    spec = SPEC.replace('[factors.postgres]\nmax_wal_size = ["32MB", "4GB"]\n', "")
+    found = findings_of(tmp_path / "run", spec_text=spec)
+    (measured,) = found[FindingKind.VERDICT]
+    assert measured.evidence is None
+    assert "tps over 6 trials" in measured.text
+
+
+def test_quantities_read_as_people_write_them() -> None:
+    assert quantity(8015.4, METRICS["tps"]) == "8\u202f015 tps"
+    assert quantity(2457.6, METRICS["wal_bytes_per_tx"]) == "2.4 kB"
+    assert quantity(0.0, METRICS["wal_bytes_per_tx"]) == "0 B"
+    assert signed_percent(-3.14) == "\u22123.1 %"
+    assert signed_percent(None) == "n/a"

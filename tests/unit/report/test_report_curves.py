@@ -1,0 +1,154 @@
+"""The report on load curves, quantiles, checkpoints, associations and steadiness."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from browser.reports import STEPS, synthetic_context
+from pgassay.analysis.curves.model import (
+    Association,
+    Associations,
+    CheckpointContrast,
+    CheckpointEffect,
+    Crossing,
+    EffectByLoad,
+    LoadCurve,
+    QuantileShift,
+    ScalingFit,
+    Steadiness,
+    StepSteadiness,
+)
+from pgassay.analysis.statistics.values import Estimate
+from pgassay.findings.model import FindingKind
+from pgassay.findings.registry import find
+from pgassay.report.context import ReportContext
+from pgassay.report.html import render_html
+from pgassay.report.markdown import render_markdown
+
+LOADS = (1.0, 8.0, 64.0)
+BY_LOAD = EffectByLoad(
+    "tps", "max_wal_size", "32MB", "4GB", "clients", 6, LOADS, (6.0, 0.4, -9.0),
+    ((4.0, 8.0), (-1.0, 1.8), (-11.0, -7.0)), (Crossing(10.2, 6.0, 19.0, "better"),),
+)  # fmt: skip
+SHIFT = QuantileShift(
+    "max_wal_size", "32MB", "4GB", None, "clients", "latency", 6, (0.1, 0.5, 0.99),
+    (1.0, 2.0, 9.0), (0.9, 2.0, 14.0), (-10.0, 0.1, 55.0),
+    ((-12.0, -8.0), (-1.0, 1.2), (40.0, 70.0)),
+)  # fmt: skip
+KNEE = LoadCurve(
+    "a1", 6, LOADS, (100.0, 500.0, 400.0), ((90.0, 110.0), None, (380.0, 420.0)),
+    ScalingFit(
+        Estimate(110, 100, 120), Estimate(0.1, 0.08, 0.12), Estimate(0.002, 0.001, 0.003),
+        Estimate(21.2, 18, 26), Estimate(520, 500, 540), None, 1.2, ((1.0, 100.0), (64.0, 400.0)),
+    ), None,
+)  # fmt: skip
+REFUSED = LoadCurve("a2", 2, LOADS, (1.0, 2.0, 3.0), (None,) * 3, None, "intervals take 3 blocks")
+DIP = CheckpointEffect(
+    "a1", 8, 24, 1.0, 2.0, (-0.5, 0.5, 1.5), (0.0, -30.0, -5.0), (None, (-35.0, -25.0), None),
+    Estimate(30, 25, 35), 0.5, Estimate(4, 3, 5), Estimate(6, 5, 8), Estimate(12345, 11000, 13500),
+    Estimate(7654, 7000, 8300), None,
+)  # fmt: skip
+NO_DIP = replace(
+    DIP, arm="a2", depth_pct=Estimate(1, -2, 4), dip_at_s=None, duration_s=None, recovery_s=None,
+    lost_transactions=Estimate(50, -400, 500),
+)  # fmt: skip
+CONTRAST = CheckpointContrast(
+    "max_wal_size", "32MB", "4GB", 6, Estimate(-29, -33, -25), Estimate(-12000, -13500, -10500)
+)
+TOGETHER = Associations(
+    (Association("sessions: <WAL>", "tps", 2.0, -0.45, (-0.52, -0.37), 1e-5, 8, 900.0),),
+    120, tuple(float(at) for at in range(-10, 11)), 8, 8, None,
+)  # fmt: skip
+UNSTEADY = StepSteadiness(
+    3, "a1", 8.0, Steadiness.UNSTEADY, "its mean changed by -8 % at 41 s", 0.0, (), None, False
+)
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
+    plain = synthetic_context(tmp_path_factory.mktemp("run"))
+    analysis = replace(
+        plain.analysis,
+        by_load=(BY_LOAD,),
+        quantile_shifts=(SHIFT,),
+        load_curves=(KNEE, REFUSED),
+        checkpoint_effects=(DIP, NO_DIP),
+        checkpoint_contrasts=(CONTRAST,),
+        associations=TOGETHER,
+        courses=(UNSTEADY,),
+    )
+    return replace(plain, analysis=analysis, findings=find(analysis))
+
+
+def test_every_curve_is_described_in_one_sentence(context: ReportContext) -> None:
+    assert [finding.text for finding in context.of_kind(FindingKind.OBSERVATION)] == [
+        "Latency of max_wal_size = 4GB against 32MB is lower at the 10th percentile (−10.0 %),"
+        " higher at the 99th percentile (+55.0 %); elsewhere there is no clear difference that"
+        " matters (one 95 % band, 6 blocks).",
+        "Throughput of max_wal_size = 4GB against 32MB is higher at 1 client (+6.0 %),"
+        " lower at 64 clients (−9.0 %); elsewhere there is no clear difference that"
+        " matters (one 95 % band, 6 blocks).",
+        "max_wal_size = 4GB is better than 32MB below about 10 clients (95 % CI 6.0 to 19),"
+        " and worse above.",
+        "max_wal_size = 32MB: throughput is greatest at about 21 clients (95 % CI 18 to 26),"
+        " near 520 tps.",
+        "max_wal_size = 32MB: after a checkpoint begins, throughput falls by 30 % at its lowest"
+        " point (95 % CI 25 to 35 %) and recovers after 6.0 s (5.0 to 8.0 s); each checkpoint costs"
+        " 12\u202f300 transactions within 2 s (95 % CI 11\u202f000 to 13\u202f500; 8 trials,"
+        " 24 checkpoints).",
+        "max_wal_size = 4GB: throughput shows no clear dip after checkpoints begin; the cost of"
+        " each checkpoint within 2 s is not clear (95 % CI −400 to 500 transactions; 8 trials,"
+        " 24 checkpoints).",
+        "A checkpoint of max_wal_size = 4GB costs 12\u202f000 transactions fewer than one of 32MB"
+        " (95 % CI 10\u202f500 to 13\u202f500, 6 blocks).",
+        "sessions: <WAL> rises 2 s before throughput falls (r = −0.45, 95 % CI −0.52 to −0.37,"
+        " 8 trials). This is an association inside trials; it does not show that one causes the"
+        " other.",
+    ]
+
+
+def test_a_clear_difference_too_small_to_matter_is_not_reported(context: ReportContext) -> None:
+    tiny = replace(
+        SHIFT, shift_pct=(0.3, 0.3, 0.3), band95_pct=((0.2, 0.4), (0.2, 0.4), (0.2, 0.4))
+    )
+    analysis = replace(context.analysis, quantile_shifts=(tiny,), by_load=())
+    assert not [f for f in find(analysis) if f.title == "Latency by quantile"]
+
+
+def test_the_page_has_sentences_tables_and_charts_of_each_curve(context: ReportContext) -> None:
+    page = render_html(context)
+    for chart in ("by_load", "load_curve", "quantiles", "checkpoints"):
+        assert f'data-chart="{chart}"' in page
+    assert "better than 32MB below about 10 clients" in page
+    assert "21 clients (18 to 26)" in page
+    assert "intervals take 3 blocks" in page
+    assert "12\u202f300 (11\u202f000 to 13\u202f500)" in page
+    assert "sessions: &lt;WAL&gt;" in page
+    assert "<WAL>" not in page
+    assert "its mean changed by -8 % at 41 s" in page
+
+
+def test_markdown_has_the_same_sentences_and_the_table_of_loads(context: ReportContext) -> None:
+    text = render_markdown(context)
+    assert "- Throughput of max_wal_size = 4GB against 32MB is higher at 1 client" in text
+    assert "| Throughput | max_wal_size = 4GB | 64 clients | −9.0 % | −11.0 % to −7.0 % |" in text
+    assert "&lt;WAL&gt;" in text
+
+
+def test_the_stored_files_of_a_run_with_steps_give_the_effect_at_each_load(tmp_path: Path) -> None:
+    context = synthetic_context(tmp_path, STEPS, effects={"a2": 0.1})
+    (effect, *_) = context.analysis.by_load
+    assert len(effect.loads) == len(effect.effect_pct) > 1
+    texts = [finding.text for finding in context.of_kind(FindingKind.OBSERVATION)]
+    assert any("so at every load that was run" in text for text in texts)
+    assert {step.course for step in context.analysis.courses} == {Steadiness.UNKNOWN}
+    assert context.analysis.associations is not None
+    assert context.analysis.associations.refused is not None
+
+
+def test_two_blocks_give_curves_without_a_band_and_the_reason(tmp_path: Path) -> None:
+    page = render_html(synthetic_context(tmp_path, STEPS, blocks=2))
+    assert page.count("There is no band: a band takes 3 complete blocks, there are 2.") == 2

@@ -1,0 +1,106 @@
+"""The report on several factors and on ordered levels."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from browser.reports import HOSTILE, HOSTILE_IMAGE, THREE_LEVELS, TWO_FACTORS, synthetic_context
+from pgassay.report.charts.interactions import interaction_chart, pairs_left_out
+from pgassay.report.context import ReportContext
+from pgassay.report.html import render_html
+from pgassay.report.markdown import render_markdown
+
+DEPENDING = {"a2": 0.0, "a3": 0.12, "a4": 0.02}
+FRACTION = TWO_FACTORS.replace(
+    "[settings.postgres]",
+    'fsync = ["on", "off"]\njit = ["on", "off"]\n[settings.postgres]',
+).replace("seed = 7", 'seed = 7\ncombinations = "fraction"\nplots = "split"')
+HOSTILE_FACTORS = f"""
+[factors.postgres]
+search_path = ["{HOSTILE}", "{HOSTILE_IMAGE}", "<b>x</b>"]
+DateStyle = ["{HOSTILE}", "{HOSTILE_IMAGE}"]
+[load]
+step = "3s"
+warmup = "1s"
+[design]
+min_blocks = 3
+max_blocks = 3
+seed = 7
+"""
+
+
+@pytest.fixture(scope="module")
+def depending(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
+    return synthetic_context(tmp_path_factory.mktemp("two"), TWO_FACTORS, effects=DEPENDING)
+
+
+def text_of(html: str) -> str:
+    visible = re.sub(r"<(script|style)\b.*?</\1>", "", html, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]+>", " ", visible).split())
+
+
+def test_an_interaction_stands_at_the_top_and_in_a_section(
+    depending: ReportContext,
+) -> None:
+    page = text_of(render_html(depending))
+    head, _, rest = page.partition("The effect, block by block")
+    sentence = "The effect of max_wal_size = 4GB depends on checkpoint_completion_target: +12."
+    assert sentence in head
+    assert "How the factors work together" in rest
+    assert "with checkpoint_completion_target" in rest
+    assert "Arms: all 4 combinations" in rest
+    assert "3 arms against the baseline of all factors" in rest
+    markdown = render_markdown(depending)
+    assert "**DEPENDS** The effect of max_wal_size" in markdown
+    assert "| max_wal_size = 4GB | with checkpoint_completion_target | 0.5: +12." in markdown
+
+
+def test_the_chart_shows_each_effect_at_each_level_of_the_other(depending: ReportContext) -> None:
+    chart = interaction_chart(depending.analysis)
+    assert chart is not None
+    (line,) = chart.data
+    assert list(line.y) == pytest.approx([12.7, 2.0], abs=2.5)
+    assert list(chart.layout.xaxis.ticktext) == ["0.5", "0.9"]
+    assert "max_wal_size = 4GB" in chart.layout.annotations[0].text
+    assert pairs_left_out(depending.analysis) == 0
+
+
+def test_a_single_factor_has_a_trend_and_no_interactions(tmp_path: Path) -> None:
+    context = synthetic_context(tmp_path, THREE_LEVELS, effects={"a2": 0.05, "a3": 0.08})
+    page = text_of(render_html(context))
+    assert "How the factors work together" not in page
+    assert "Along the levels" in page
+    assert "Throughput rises with max_wal_size" in page
+    assert "p values of all 2 verdicts together" in page
+    assert interaction_chart(context.analysis) is None
+
+
+def test_a_fraction_says_what_it_cannot_separate(tmp_path: Path) -> None:
+    context = synthetic_context(tmp_path, FRACTION)
+    page, markdown = text_of(render_html(context)), render_markdown(context)
+    for text in (page, markdown):
+        assert "What this fraction cannot separate" in text
+        assert "max_wal_size × checkpoint_completion_target = fsync × jit" in text
+        assert "a fraction of resolution IV, 8 of 16 combinations" in text
+    assert len(context.analysis.interactions) == 3
+
+
+def test_names_never_become_markup_in_tables_charts_or_sentences(tmp_path: Path) -> None:
+    context = synthetic_context(tmp_path, HOSTILE_FACTORS)
+    html = render_html(context)
+    assert HOSTILE not in html
+    assert HOSTILE_IMAGE not in html
+    chart = interaction_chart(context.analysis)
+    assert chart is not None
+    assert "<img" not in chart.to_json().replace("\\u003c", "<").replace("&lt;", "")
+    assert HOSTILE_IMAGE not in render_markdown(context).split("## Method")[0]
+
+
+def test_interactions_are_grouped_by_the_other_factor(tmp_path: Path) -> None:
+    page = text_of(render_html(synthetic_context(tmp_path, FRACTION)))
+    table = page.partition("How the factors work together")[2].partition("Effects multiply")[0]
+    names = ("checkpoint_completion_target", "fsync", "jit")
+    assert [table.count(f"with {name} ") for name in names] == [1, 1, 1]

@@ -1,0 +1,269 @@
+"""The HTML report says what the analysis says, whatever is missing or hostile."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from plotly.offline import get_plotlyjs
+
+from browser.reports import (
+    HOSTILE_SPEC,
+    LATENCY,
+    NO_FACTORS,
+    SEQUENTIAL,
+    STEPS,
+    THREE_LEVELS,
+    TWO_FACTORS,
+    synthetic_context,
+)
+from pgassay.analysis.analyse import analyse
+from pgassay.analysis.model import Analysis, Caveat
+from pgassay.findings.model import FindingKind
+from pgassay.findings.registry import find
+from pgassay.report.charts.effect import effect_chart, runs_out
+from pgassay.report.charts.throughput import thinning
+from pgassay.report.context import ReportContext
+from pgassay.report.html import render_html
+from pgassay.report.tables.host import host_tables_of_run
+from support.synthetic import SPEC
+
+EMPTY_WORDS = re.compile(r"\b(None|nan|NaN|inf|Infinity|undefined)\b")
+
+
+class Page(HTMLParser):
+    """The elements and the visible text of a page, and its chart data."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.data: list[str] = []
+        self._within = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        self._within = tag
+        if tag == "script" and ("type", "application/json") in attrs:
+            self._within = "data"
+
+    def handle_endtag(self, tag: str) -> None:
+        self._within = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._within == "data":
+            self.data.append(data)
+        elif self._within not in ("script", "style"):
+            self.text += data
+
+    @property
+    def words(self) -> str:
+        """The text with every run of white space as one space."""
+        return " ".join(self.text.split())
+
+
+def rendered(context: ReportContext) -> Page:
+    """The page, without the library, which takes a parser long and says nothing."""
+    return Page(render_html(context).replace(get_plotlyjs(), ""))
+
+
+@pytest.fixture(scope="module")
+def better(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
+    return synthetic_context(tmp_path_factory.mktemp("better"), effects={"a2": 0.12})
+
+
+def test_the_page_has_the_verdict_and_a_chart_for_each_kind_of_data(better: ReportContext) -> None:
+    page = rendered(better)
+    verdict = better.of_kind(FindingKind.VERDICT)[0]
+    assert verdict.text in page.words
+    assert better.question in page.words
+    assert [len(json.loads(data)["data"]) > 0 for data in page.data] == [True] * 5
+
+
+def test_nothing_is_loaded_from_outside(better: ReportContext) -> None:
+    page = rendered(better)
+    loading = [
+        (name, value)
+        for name, value in page.attributes
+        if name in ("src", "href") and not (value or "").startswith("#")
+    ]
+    assert loading == []
+    assert "link" not in page.tags
+    assert ("http-equiv", "Content-Security-Policy") in page.attributes
+
+
+def test_hostile_names_stay_text(tmp_path: Path) -> None:
+    context = synthetic_context(tmp_path, HOSTILE_SPEC, effects={"a2": 0.1})
+    hostile = "<img src=x onerror=alert(1)></script>"
+    series = tuple(
+        replace(trial, events={hostile: 1.0}, checkpoints_s=((0.5, None, hostile),))
+        for trial in context.series
+    )
+    page = rendered(
+        replace(
+            context,
+            series=series,
+            run_name=hostile,
+            command=hostile,
+            environment={"server": {"version": hostile, "settings": {hostile: hostile}}},
+        )
+    )
+    assert page.tags.count("script") == 2 + len(page.data)
+    assert not {"img", "iframe"} & set(page.tags)
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    assert hostile in page.text
+    for data in page.data:
+        assert "<" not in data
+        shown = json.dumps(_texts(json.loads(data)))
+        assert "<img" not in shown
+        assert "<script" not in shown
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for inner in value.values() for text in _texts(inner)]
+    if isinstance(value, list):
+        return [text for inner in value for text in _texts(inner)]
+    return []
+
+
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "no effect": (SPEC, {}),
+    "sequential": (SEQUENTIAL, {"noise": 0.004}),
+    "one block": (SPEC, {"blocks": 1}),
+    "three levels": (THREE_LEVELS, {"effects": {"a2": 0.06, "a3": -0.05}}),
+    "steps": (STEPS, {"effects": {"a2": 0.03}}),
+    "two factors": (TWO_FACTORS, {"blocks": 3}),
+    "single arm": (NO_FACTORS, {}),
+    "latency": (LATENCY, {"effects": {"a2": 0.12}}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_kind_of_run_shows_an_empty_value(name: str, tmp_path: Path) -> None:
+    spec_text, truth = CASES[name]
+    context = synthetic_context(tmp_path, spec_text, **truth)
+    page = rendered(context)
+    assert not EMPTY_WORDS.findall(page.text)
+    for verdict in context.of_kind(FindingKind.VERDICT):
+        if verdict.evidence is None or verdict.evidence.step is None:
+            text = " ".join(verdict.text.removeprefix("Undecided: ").split())
+            assert text in page.words
+
+
+def _only_throughput(analysis: Analysis) -> Analysis:
+    trials = tuple(
+        replace(
+            trial, whole=replace(trial.whole, values={"tps": trial.whole.values["tps"]}), steps=()
+        )
+        for trial in analysis.trials
+    )
+    arms = tuple(replace(arm, means={"tps": arm.means["tps"]}) for arm in analysis.arms)
+    comparisons = analysis.verdicts()
+    return replace(analysis, trials=trials, arms=arms, comparisons=comparisons)
+
+
+def _unmeasured(analysis: Analysis) -> Analysis:
+    trials = tuple(
+        replace(trial, whole=replace(trial.whole, values={}), steps=()) for trial in analysis.trials
+    )
+    arms = tuple(replace(arm, means={}) for arm in analysis.arms)
+    return replace(analysis, trials=trials, arms=arms, comparisons=())
+
+
+@pytest.mark.parametrize("reduce", [_only_throughput, _unmeasured])
+def test_missing_metrics_are_dashes(
+    reduce: Callable[[Analysis], Analysis], better: ReportContext
+) -> None:
+    analysis = reduce(better.analysis)
+    page = rendered(
+        replace(better, analysis=analysis, findings=find(analysis), series=(), environment={})
+    )
+    assert not EMPTY_WORDS.findall(page.text)
+    assert "No busy session was sampled" in page.words
+
+
+def test_a_run_without_a_trial_says_so(better: ReportContext) -> None:
+    analysis = analyse(better.question, better.plan, [])
+    page = rendered(replace(better, analysis=analysis, findings=find(analysis), series=()))
+    assert "No trial has finished, so there is no result." in page.words
+
+
+def test_a_partly_known_environment_is_shown_as_far_as_known(better: ReportContext) -> None:
+    environment = {
+        "server": {"version": None, "settings": {"fsync": "", "work_mem": None}},
+        "host": {"cpus": None, "memory_bytes": 8 * 2**30, "vm": {"vm.swappiness": "10"}},
+        "new": [1, None, {"a": True}],
+        "not_seen": [{"name": None}, "text"],
+        "sizes": {
+            "bank": {"largest": [{"schema": "public", "name": "account", "size_bytes": 2**30}]},
+            "shop": {"reason": "permission denied"},
+            "odd": None,
+        },
+    }
+    page = rendered(replace(better, environment=environment))
+    assert not EMPTY_WORDS.findall(page.text)
+    for words in (
+        "not known",
+        "8.0 GB",
+        "(empty)",
+        "vm.swappiness",
+        "a = yes",
+        "public.account",
+        "permission denied",
+    ):
+        assert words in page.text
+
+
+def test_caveats_are_grouped_and_listed_once(better: ReportContext) -> None:
+    texts = [f"trial {number}: too hot" for number in range(1, 9)]
+    warnings = tuple(Caveat("heat-alarm", text) for text in (*texts, *texts))
+    analysis = replace(better.analysis, warnings=warnings)
+    page = rendered(replace(better, analysis=analysis, findings=find(analysis)))
+    assert page.words.count("Heat alarm") == 1
+    assert page.words.count("too hot") == 8
+    assert "8 caveats" in page.words
+
+
+def test_the_host_table_has_a_row_for_each_arm_the_baseline_first(better: ReportContext) -> None:
+    vmstat, iostat = host_tables_of_run(better)
+    labels = [arm.label for arm in better.analysis.arms]
+    assert [row[0] for row in vmstat.rows] == labels
+    assert [(row[0], row[1]) for row in iostat.rows] == [(one, "vda") for one in labels]
+    assert all(len(row.cells) == len(iostat.columns) for row in iostat.rows)
+
+
+def test_a_question_left_out_is_replaced_by_the_name_of_the_run(better: ReportContext) -> None:
+    assert f"<h1>{better.run_name}</h1>" in render_html(replace(better, question=" "))
+
+
+def test_a_very_wide_interval_does_not_flatten_the_dots(better: ReportContext) -> None:
+    wide = tuple(replace(c, ci95_pct=(-900.0, 950.0)) for c in better.analysis.comparisons)
+    analysis = replace(better.analysis, comparisons=wide)
+    chart = effect_chart(analysis)
+    assert chart is not None
+    low, high = chart.layout.xaxis.range
+    assert high - low < 200.0
+    assert runs_out(analysis)
+    assert not runs_out(better.analysis)
+
+
+def test_long_runs_are_thinned_and_say_so(better: ReportContext) -> None:
+    long = tuple(
+        replace(trial, offset_s=trial.offset_s * 700, tps=trial.tps * 700)
+        for trial in better.series
+    )
+    assert thinning(better.series) == 1
+    assert thinning(long) == 6
+    assert "one second in 6 drawn" in rendered(replace(better, series=long)).words

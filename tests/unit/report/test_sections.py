@@ -1,0 +1,51 @@
+"""The list of sections and the list of rules are whole: nothing is left out by a slip of a name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pgassay.findings
+import pgassay.report.sections
+from pgassay.findings import registry
+from pgassay.report.section import Section
+from pgassay.report.sections import RUN_SECTIONS
+from pgassay.report.sections.observation import OBSERVATION_SECTIONS
+
+PACKAGE = pgassay.report.sections.__name__
+SECTIONS = Path(pgassay.report.sections.__file__).parent
+RULES = Path(pgassay.findings.__file__).parent
+LISTED: tuple[Section, ...] = (*RUN_SECTIONS, *OBSERVATION_SECTIONS)
+
+
+def names(pattern: str) -> set[str]:
+    """Such as `answer/effect`, of every file beneath the sections."""
+    found = (path.relative_to(SECTIONS) for path in SECTIONS.glob(f"*/{pattern}"))
+    return {str(path.with_name(path.name.split(".")[0])) for path in found}
+
+
+def test_every_section_has_a_module_a_template_and_a_line_in_the_list() -> None:
+    listed = {section.name for section in LISTED}
+    assert listed == names("*.html.j2")
+    assert names("*.md.j2") <= listed
+    made = [
+        value
+        for name in names("*.py")
+        for value in vars(import_module(f"{PACKAGE}.{name.replace('/', '.')}")).values()
+        if isinstance(value, Section)
+    ]
+    assert listed == {section.name for section in made}
+    for section in made:
+        assert section.content.__module__.startswith(f"{PACKAGE}.{section.name.split('/')[0]}.")
+
+
+def test_no_two_sections_of_a_report_share_an_anchor() -> None:
+    for sections in (RUN_SECTIONS, OBSERVATION_SECTIONS):
+        anchors = [section.anchor for section in sections]
+        assert len(set(anchors)) == len(anchors)
+
+
+def test_every_module_with_a_rule_is_listed() -> None:
+    listed = {rule.__module__.rpartition(".")[2] for rule in registry.RULES}
+    with_rule = {path.stem for path in RULES.glob("*.py") if "\ndef find(" in path.read_text()}
+    assert listed == with_rule

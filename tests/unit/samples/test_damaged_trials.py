@@ -1,0 +1,128 @@
+"""Stored trials that had another load than planned, or hold what is no number."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from pgassay.analysis.model import Verdict
+from pgassay.errors import RunDirectoryError
+from pgassay.pipeline import analyse_run
+from pgassay.samples.run_directory import RunDirectory
+from support.synthetic import SPEC, synthetic_run
+
+TWO_STEPS = SPEC.replace("clients = 8", "clients = [4, 8]")
+Edit = Callable[[dict[str, Any]], None]
+
+
+def edited(run: RunDirectory, edit: Edit, *, arm: str = "a2", most: int = 99) -> None:
+    """Some of an arm's trials, as somebody or a broken disk has left them."""
+    for trial in run.trials():
+        path = trial.folder / "trial.json"
+        summary = json.loads(path.read_text())
+        if summary["arm"] == arm and most > 0:
+            edit(summary)
+            path.write_text(json.dumps(summary))
+            most -= 1
+
+
+def without_the_last_step(summary: dict[str, Any]) -> None:
+    summary["load"]["steps"].pop()
+
+
+def cut_short(summary: dict[str, Any]) -> None:
+    summary["load"]["steps"][-1]["end_ns"] -= 5 * 10**9
+
+
+def at_another_level(summary: dict[str, Any]) -> None:
+    summary["load"]["steps"][-1]["clients"] = 9
+
+
+@pytest.mark.parametrize("edit", [without_the_last_step, cut_short, at_another_level])
+def test_a_trial_with_another_load_than_planned_does_not_count(tmp_path: Path, edit: Edit) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", spec_text=TWO_STEPS, effects={"a2": 0.09})
+    before = analyse_run(run).analysis
+    edited(run, edit, most=1)
+    after = analyse_run(run).analysis
+    assert [v.verdict for v in after.verdicts()] == [v.verdict for v in before.verdicts()]
+    (invalid,) = after.invalid_trials
+    assert "it ran 4 clients for 10 s" in invalid.invalid[0]
+    assert "but the plan has 4 clients for 10 s, 8 clients for 10 s" in invalid.invalid[0]
+    assert any("does not count" in doubt.text for doubt in after.warnings)
+
+
+def test_where_a_whole_arm_lacks_a_step_there_is_no_verdict_and_none_the_other_way_round(
+    tmp_path: Path,
+) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", spec_text=TWO_STEPS, effects={"a2": 0.09})
+    edited(run, without_the_last_step)
+    found = analyse_run(run).analysis
+    assert len(found.invalid_trials) == 6
+    assert all(verdict.effect_pct is None for verdict in found.verdicts())
+
+
+def test_a_users_program_ends_when_it_ends(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.09})
+
+    def own_program(summary: dict[str, Any]) -> None:
+        cut_short(summary)
+        summary["load"]["backend"] = "command"
+
+    edited(run, own_program)
+    assert analyse_run(run).analysis.invalid_trials == ()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_samples_that_are_no_numbers_are_left_out_with_a_caveat(
+    tmp_path: Path, value: float, recwarn: pytest.WarningsRecorder
+) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.09})
+    for trial in run.trials():
+        path = trial.folder / "postgres.parquet"
+        table = pq.read_table(path)
+        place = table.column_names.index("value")
+        broken = pc.multiply(table["value"], pa.scalar(value))
+        pq.write_table(table.set_column(place, table.field(place), broken), path)
+    found = analyse_run(run).analysis
+    assert [v.verdict for v in found.verdicts()] == [Verdict.BETTER]
+    assert all("wal_bytes_per_tx" not in trial.whole.values for trial in found.trials)
+    assert any(
+        "values in postgres.parquet are not finite numbers" in w.text for w in found.warnings
+    )
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("transactions", -5, "counts or lasts less than nothing"),
+        ("tps", float("nan"), "'load.steps[1].tps' is no finite number"),
+    ],
+)
+def test_a_count_below_nothing_and_a_rate_that_is_no_number_are_refused(
+    tmp_path: Path, key: str, value: float, told: str
+) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run")
+
+    def broken(summary: dict[str, Any]) -> None:
+        summary["load"]["steps"][1][key] = value
+
+    edited(run, broken, most=1)
+    with pytest.raises(RunDirectoryError) as refused:
+        analyse_run(run)
+    assert told in str(refused.value)
+
+
+def test_a_run_without_its_trials_is_refused_in_a_line(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run")
+    shutil.rmtree(run.path / "trials")
+    with pytest.raises(RunDirectoryError, match="holds no finished trial"):
+        analyse_run(run)

@@ -1,0 +1,205 @@
+"""A trial that does not count is kept, told, and in no figure; drift between trials is told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgassay.analysis.model import Analysis
+from pgassay.pipeline import analyse_run, report_run
+from pgassay.plan.model import Plan
+from pgassay.report.markdown import render_markdown
+from pgassay.report.run_object import run_object
+from pgassay.report.sections.record.trials import trial_table
+from pgassay.samples.run_directory import RunDirectory
+from support.synthetic import synthetic_run
+
+REASON = "the server was restarted in the trial"
+
+
+def judged_invalid(run: RunDirectory, number: int) -> dict[str, Any]:
+    path = run.path / "trials" / f"{number:04d}" / "trial.json"
+    trial: dict[str, Any] = json.loads(path.read_text())
+    trial["validity"] = {"valid": False, "reasons": [REASON]}
+    path.write_text(json.dumps(trial))
+    return trial
+
+
+def run_again(run: RunDirectory, plan: Plan, number: int) -> int:
+    """A copy of a trial, as its second run."""
+    first = next(trial for trial in plan.trials if trial.number == number)
+    again = plan.again(first, len(plan.arms) + 1)
+    source = run.path / "trials" / f"{number:04d}"
+    copy = run.path / "trials" / f"{again.number:04d}"
+    copy.mkdir()
+    for file in source.iterdir():
+        (copy / file.name).write_bytes(file.read_bytes())
+    trial = json.loads((source / "trial.json").read_text())
+    trial |= {"number": again.number, "position": again.position, "repeats": again.repeats}
+    trial |= {"validity": {"valid": True, "reasons": []}}
+    (copy / "trial.json").write_text(json.dumps(trial))
+    return again.number
+
+
+def told(analysis: Analysis, kind: str) -> list[str]:
+    return [doubt.text for doubt in analysis.warnings if doubt.kind == kind]
+
+
+def test_a_second_run_has_a_number_of_its_own_and_the_same_arm_and_block(tmp_path: Path) -> None:
+    _, _, plan = synthetic_run(tmp_path / "run")
+    numbers = {plan.again(trial, 3).number for trial in plan.trials}
+    assert len(numbers) == len(plan.trials)
+    assert not numbers & {trial.number for trial in plan.trials}
+    again = plan.again(plan.trials[2], 3)
+    assert (
+        replace(again, number=3, position=plan.trials[2].position, repeats=None) == (plan.trials[2])
+    )
+    assert again.repeats == 3
+
+
+def test_an_invalid_trial_without_a_second_run_leaves_its_block_out(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.1})
+    judged_invalid(run, 3)
+    context = analyse_run(run)
+    analysis = context.analysis
+    assert (analysis.blocks, len(analysis.trials)) == (5, 11)
+    assert analysis.verdicts()[0].blocks == 5
+    assert [trial.number for trial in analysis.invalid_trials] == [3]
+    assert told(analysis, "invalid-trial") == [
+        f"trial 3 does not count: {REASON}; it was not repeated"
+    ]
+    assert told(analysis, "incomplete-block") == [
+        "1 trial is left out: of a block that lacks a trial of some arm"
+    ]
+    assert 3 not in {series.number for series in context.series}
+
+
+def test_a_second_run_takes_the_place_of_an_invalid_trial(tmp_path: Path) -> None:
+    run, _, plan = synthetic_run(tmp_path / "run", effects={"a2": 0.1})
+    before = analyse_run(run).analysis.verdicts()
+    number = run_again(run, plan, 3)
+    judged_invalid(run, 3)
+    context = analyse_run(run)
+    analysis = context.analysis
+    assert analysis.verdicts() == before
+    assert told(analysis, "incomplete-block") == []
+    assert told(analysis, "invalid-trial") == [
+        f"trial 3 does not count: {REASON}; trial {number} repeats it"
+    ]
+    trials = trial_table(context)
+    blocks = dict(zip(trials.column("Trial"), trials.column("Block"), strict=True))
+    caveats = dict(zip(trials.column("Trial"), trials.column("Caveats"), strict=True))
+    assert caveats["3"] == f"does not count: {REASON}"
+    assert blocks[str(number)] == blocks["3"]
+    answer = run_object("run", context)
+    assert (answer["blocks"], answer["trials"]) == (6, 12)
+    assert any("trial 3 does not count" in text for text in answer["warnings"])
+    (invalid,) = answer["invalid_trials"]
+    assert (invalid["number"], invalid["reasons"]) == (3, [REASON])
+    assert answer["variants"] == []
+    report = report_run(run).report.read_text()
+    assert f"trial 3 does not count: {REASON}" in report
+
+
+def test_an_invalid_repeat_is_a_caveat_too(tmp_path: Path) -> None:
+    run, _, plan = synthetic_run(tmp_path / "run")
+    number = run_again(run, plan, 3)
+    judged_invalid(run, 3)
+    judged_invalid(run, number)
+    texts = told(analyse_run(run).analysis, "invalid-trial")
+    assert texts == [
+        f"trial 3 does not count: {REASON}; its repeat, trial {number}, does not count either",
+        f"trial {number} does not count: {REASON}",
+    ]
+
+
+def test_a_run_without_one_valid_trial_is_reported_as_that(tmp_path: Path) -> None:
+    run, _, plan = synthetic_run(tmp_path / "run", blocks=2)
+    for trial in plan.trials[:4]:
+        judged_invalid(run, trial.number)
+    outcome = report_run(run)
+    assert outcome.context.analysis.blocks == 0
+    assert "No trial counts, so there is no result" in outcome.report.read_text()
+    assert "No trial counts" in render_markdown(outcome.context)
+
+
+def test_a_run_made_before_validity_was_judged_counts_whole(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run")
+    for folder in (run.path / "trials").iterdir():
+        trial = json.loads((folder / "trial.json").read_text())
+        for key in ("validity", "repeats", "fingerprint"):
+            del trial[key]
+        (folder / "trial.json").write_text(json.dumps(trial))
+    assert len(analyse_run(run).analysis.trials) == 12
+
+
+def with_fingerprint(
+    run: RunDirectory,
+    number: int,
+    settings: dict[str, str],
+    size: int = 10**8,
+    *,
+    knobs_differ: bool = True,
+) -> None:
+    path = run.path / "trials" / f"{number:04d}" / "trial.json"
+    trial = json.loads(path.read_text())
+    knobs = {"vm.swappiness": "1" if number > 6 else "60"}
+    trial["fingerprint"] = {
+        "before": {
+            "version": "18.4",
+            "settings": settings,
+            "database_bytes": size,
+            "host": {"knobs": knobs if knobs_differ else {}},
+        }
+    }
+    path.write_text(json.dumps(trial))
+
+
+def test_a_difference_between_trials_of_one_arm_is_one_caveat(tmp_path: Path) -> None:
+    run, _, plan = synthetic_run(tmp_path / "run")
+    for trial in plan.trials:
+        settings = {"max_wal_size": trial.arm, "hba_file": f"/run/{trial.number}/pg_hba.conf"}
+        with_fingerprint(run, trial.number, settings)
+    texts = told(analyse_run(run).analysis, "drift")
+    (text,) = texts
+    assert text.startswith("vm.swappiness differed between trials of one arm: 60 in trial ")
+    assert ", 1 in trial " in text
+
+
+@pytest.mark.parametrize(("growth", "told_of"), [(0.004, 0), (0.02, 1)])
+def test_data_that_grow_from_trial_to_trial_are_a_caveat(
+    tmp_path: Path, growth: float, told_of: int
+) -> None:
+    run, _, plan = synthetic_run(tmp_path / "run")
+    for trial in plan.trials:
+        size = round(2e8 * (1 + growth * (trial.number - 1)))
+        with_fingerprint(run, trial.number, {}, size, knobs_differ=False)
+    texts = told(analyse_run(run).analysis, "drift")
+    assert len(texts) == told_of
+    if texts:
+        assert texts[0].startswith("trials of one arm began with different amounts of data: 20")
+        assert (
+            " MB in trial 12; a reset level" in texts[0]
+            or " MB in trial 11; a reset level" in texts[0]
+        )
+
+
+def test_a_trial_whose_looks_are_null_has_no_drift(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=3)
+    for path in (run.path / "trials").glob("*/trial.json"):
+        stored = json.loads(path.read_text())
+        path.write_text(json.dumps(stored | {"fingerprint": None}))
+    assert told(analyse_run(run).analysis, "drift") == []
+
+
+def test_an_invalid_trial_is_not_searched_for_drift(tmp_path: Path) -> None:
+    run, _, plan = synthetic_run(tmp_path / "run", blocks=3)
+    for trial in plan.trials[:6]:
+        with_fingerprint(run, trial.number, {"fsync": "off" if trial.number == 3 else "on"})
+    assert len(told(analyse_run(run).analysis, "drift")) == 1
+    judged_invalid(run, 3)
+    assert told(analyse_run(run).analysis, "drift") == []

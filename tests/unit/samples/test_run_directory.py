@@ -1,0 +1,174 @@
+"""A run directory keeps what was finished, whole, and to its owner."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from pgassay.errors import RunDirectoryError, StorageFull
+from pgassay.samples import files
+from pgassay.samples.journal import FileJournal, open_changes
+from pgassay.samples.run_directory import RunDirectory, default_run_path
+from pgassay.samples.schemas import TABLES
+from pgassay.server.protocol import Change
+from support.command import pgassay
+from support.synthetic import synthetic_run
+
+
+def test_a_stored_trial_reads_back_with_every_table(tmp_path: Path) -> None:
+    run, _, plan = synthetic_run(tmp_path / "run", blocks=1)
+    trials = list(RunDirectory.open(run.path).trials())
+    assert [trial.summary()["number"] for trial in trials] == [1, 2]
+    for name, schema in TABLES.items():
+        table = trials[0].table(name)
+        assert table.schema.names == schema.names
+    assert trials[0].table("load").num_rows == sum(int(s.duration_s) for s in plan.steps)
+
+
+def test_a_run_made_before_the_newer_columns_reads_them_as_null(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+    path = run.path / "trials" / "0001" / "load.parquet"
+    table = pq.read_table(path)
+    older = table.select([field.name for field in TABLES["load"] if not field.nullable])
+    pq.write_table(older, path)
+    read = RunDirectory.open(run.path).trial(1).table("load")
+    assert read.schema.names == TABLES["load"].names
+    assert read["response_ns"].null_count == read.num_rows
+    assert read["transactions"] == table["transactions"]
+
+
+def test_only_the_owner_may_read_a_run(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+    for path in [run.path, *run.path.rglob("*")]:
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o277])
+def test_modes_do_not_hang_on_the_umask(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+        run.journal().record(Change("1", "setting", "SET", "RESET"))
+        run.output_folder(9)
+    finally:
+        os.umask(before)
+    for path in [run.path, *run.path.rglob("*")]:
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_a_folder_with_anything_in_it_is_not_taken(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("keep me")
+    with pytest.raises(RunDirectoryError, match="exists already; name another with --out"):
+        RunDirectory.create(tmp_path)
+    assert (tmp_path / "mine.txt").read_text() == "keep me"
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunDirectoryError, match="is not a run directory"):
+        RunDirectory.open(tmp_path)
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+    (run.path / "plan.json").write_text("{")
+    with pytest.raises(RunDirectoryError, match=r"plan\.json: is damaged"):
+        run.read_json("plan.json")
+    (run.path / "trials" / "0001" / "load.parquet").write_bytes(b"PAR1")
+    with pytest.raises(RunDirectoryError, match=r"load\.parquet: cannot be read"):
+        run.trial(1).table("load")
+
+
+def test_a_full_disk_says_so_and_leaves_nothing_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StorageFull, match=r"analysis\.json: the disk is full; free some space"):
+        run.write_json("analysis.json", {"a": 1})
+    assert [path.name for path in run.path.iterdir() if "analysis" in path.name] == []
+
+
+def test_a_replaced_file_is_the_old_one_or_the_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    files.write_atomically(path, b"old")
+    files.write_atomically(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["a.json"]  # noqa: PTH208
+
+
+def test_open_changes_that_only_an_older_version_can_undo_are_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = FileJournal(path)
+    journal.record(Change("1", "setting", "SET", "RESET"))
+    with path.open("a") as file:
+        line = {"event": "change", "id": "2", "what": "x", "do": "mv", "copy": "/d", "undo": "mv b"}
+        file.write(json.dumps(line) + "\n")
+    with pytest.raises(RunDirectoryError, match=r"of an older pgassay.*run there yourself: mv b"):
+        open_changes(path)
+    journal.undone("2")
+    assert [change.id for change in open_changes(path)] == ["1"]
+
+
+def test_the_journal_knows_what_was_not_undone_also_after_a_torn_line(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = FileJournal(path)
+    for name in ("1", "2", "3"):
+        journal.record(Change(name, "setting", f"SET {name}", f"RESET {name}"))
+    journal.undone("2")
+    with path.open("a") as file:
+        file.write('{"event": "cha')
+    assert [change.id for change in open_changes(path)] == ["1", "3"]
+    assert path.stat().st_mode & 0o077 == 0
+    assert json.loads(path.read_text().splitlines()[1])["undo"] == "RESET 1"
+
+
+def test_a_run_without_a_name_gets_one_from_time_and_spec() -> None:
+    path = default_run_path("lab")
+    assert path.parent.name == "pgassay-runs"
+    assert path.name.endswith("-lab")
+
+
+def test_a_second_run_of_the_same_second_gets_a_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    moment = datetime(2026, 1, 31, 14, 25, 1, tzinfo=UTC)
+    for name in ("2026-01-31-142501-lab", "2026-01-31-142501-lab-2", "2026-01-31-142501-lab-3"):
+        path = default_run_path("lab", moment)
+        assert path.name == name
+        path.mkdir(parents=True)
+
+
+def test_a_damaged_trial_is_named_and_the_list_survives_it(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+    (run.path / "trials" / "0002" / "trial.json").unlink()
+    with pytest.raises(RunDirectoryError, match=r"trial\.json: No such file"):
+        run.trial(2).summary()
+    (run.path / "trials" / "0002" / "trial.json").write_text('{"number": 2}')
+    with pytest.raises(RunDirectoryError, match=r"is damaged: '\w+' is missing"):
+        run.trial(2).summary()
+    (run.path / "plan.json").write_bytes(b"\xff")
+    listed = pgassay("list", tmp_path)
+    assert listed.returncode == 0
+    assert "unreadable" in listed.stdout
+
+
+def test_a_run_without_a_trial_leaves_nothing_unless_there_is_something_to_undo(
+    tmp_path: Path,
+) -> None:
+    run = RunDirectory.create(tmp_path / "run")
+    assert run.discard_if_empty()
+    assert not run.path.exists()
+    run = RunDirectory.create(tmp_path / "run")
+    run.journal().record(Change("1", "setting", "SET", "RESET"))
+    assert not run.discard_if_empty()
+    assert run.path.exists()

@@ -1,0 +1,147 @@
+"""A stored trial of another form, or one that lacks a key, is refused by name or is read."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pgassay.errors import RunDirectoryError
+from pgassay.pipeline import analyse_run
+from pgassay.samples.run_directory import RunDirectory
+from pgassay.samples.stored_fields import SEGMENT_SCHEMA, TRIAL_SCHEMA, misfit
+from support.synthetic import synthetic_run
+
+REAL: dict[str, Any] = json.loads((Path(__file__).parents[2] / "data/trial.json").read_text())
+Path_ = tuple[str | int, ...]
+
+
+def keys_of(value: Any, at: Path_ = ()) -> Iterator[Path_]:
+    """Every key of every object, the first of a list standing for all."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield (*at, key)
+            yield from keys_of(inner, (*at, key))
+    elif isinstance(value, list) and value:
+        yield from keys_of(value[0], (*at, 0))
+
+
+def holder(value: Any, path: Path_) -> Any:
+    for part in path[:-1]:
+        value = value[part]
+    return value
+
+
+def as_real(synthetic: Mapping[str, Any]) -> dict[str, Any]:
+    """A real trial.json that goes with a synthetic trial's tables."""
+    found = copy.deepcopy(REAL)
+    own = ("number", "block", "position", "arm", "levels", "started_ns", "ended_ns")
+    found |= {name: synthetic[name] for name in own}
+    step = found["load"]["steps"][0]
+    found["load"]["steps"] = [{**step, **other} for other in synthetic["load"]["steps"]]
+    return found
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
+    """Two trials of a real form."""
+    found, _, _ = synthetic_run(tmp_path_factory.mktemp("stored") / "run", blocks=1)
+    for number in (1, 2):
+        file = found.path / "trials" / f"{number:04d}" / "trial.json"
+        file.write_text(json.dumps(as_real(json.loads(file.read_text()))))
+    return found
+
+
+def outcome_of(run: RunDirectory, changed: Mapping[str, Any]) -> str:
+    """Of the analysis with this in the first trial's place: "read", or what it was refused for."""
+    file = run.path / "trials" / "0001" / "trial.json"
+    before = file.read_text()
+    file.write_text(json.dumps(changed))
+    try:
+        analyse_run(run)
+    except RunDirectoryError as error:
+        return str(error)
+    finally:
+        file.write_text(before)
+    return "read"
+
+
+def test_any_key_may_be_gone_and_the_trial_is_read_or_refused_with_file_and_key(
+    run: RunDirectory,
+) -> None:
+    whole = run.trial(1).summary()
+    assert outcome_of(run, whole) == "read"
+    refused = []
+    for path in keys_of(whole):
+        changed = copy.deepcopy(whole)
+        del holder(changed, path)[path[-1]]
+        told = outcome_of(run, changed)
+        if told != "read":
+            refused.append(path[-1])
+            assert "0001/trial.json: is damaged: " in told
+            assert f"{path[-1]}' is missing" in told
+    assert {"schema", "arm", "load", "steps", "tps", "client_cpu_s", "server_s"} <= set(refused)
+    assert not {"fingerprint", "validity", "repeats", "reset", "clock", "log"} & set(refused)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    path=st.sampled_from(list(keys_of(REAL))),
+    value=st.sampled_from([None, "text", 7, [], {}, True, [None], {"a": 1}]),
+)
+def test_whatever_stands_in_a_keys_place_it_is_never_an_internal_error(
+    run: RunDirectory, path: Path_, value: object
+) -> None:
+    changed = copy.deepcopy(run.trial(1).summary())
+    holder(changed, path)[path[-1]] = value
+    told = outcome_of(run, changed)
+    assert told == "read" or "0001/trial.json: " in told
+
+
+def test_a_later_form_is_refused_by_name(run: RunDirectory) -> None:
+    told = outcome_of(run, {**run.trial(1).summary(), "schema": "pgassay.trial/2"})
+    assert told.endswith(
+        "its schema is 'pgassay.trial/2', and this pgassay reads 'pgassay.trial/1'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "told"),
+    [
+        (
+            ("load", "steps", 0, "tps"),
+            "fast",
+            "'load.steps[0].tps' is text, where a number belongs",
+        ),
+        (("load", "steps", 0, "measured"), 1, "is a whole number, where true or false belongs"),
+        (("number",), True, "'number' is true or false, where a whole number belongs"),
+        (("warnings",), ["a", 2], "'warnings[1]' is a whole number, where text belongs"),
+        (("load", "steps"), [], "no step in 'load.steps' was measured"),
+        (("arm",), "all", "'load.slices' is missing, and the arms took turns"),
+    ],
+)
+def test_a_wrong_field_is_named_with_the_expected_form(
+    path: Path_, value: object, told: str
+) -> None:
+    changed = copy.deepcopy(REAL)
+    for step in changed["load"]["steps"]:
+        step["measured"] = True
+    assert misfit(changed, TRIAL_SCHEMA) is None
+    holder(changed, path)[path[-1]] = value
+    assert told in (misfit(changed, TRIAL_SCHEMA) or "")
+
+
+def test_a_segment_is_held_to_its_own_form() -> None:
+    segment = {
+        "schema": SEGMENT_SCHEMA, "number": 1, "started_ns": 1, "ended_ns": 2, "sampler_cost": {},
+        "checkpoints_from": "log", "warnings": [],
+    }  # fmt: skip
+    assert misfit(segment, SEGMENT_SCHEMA) is None
+    del segment["sampler_cost"]
+    assert misfit(segment, SEGMENT_SCHEMA) == "is damaged: 'sampler_cost' is missing"

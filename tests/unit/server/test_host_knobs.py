@@ -1,0 +1,315 @@
+"""Knobs of the host: refused early where they are wrong, planned beside the server's settings."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pgassay.errors import RestoreFailed, SettingRejected, SetupError, SpecError, TargetError
+from pgassay.plan.design import make_plan
+from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.server.hosts import knob_record
+from pgassay.server.hosts import knobs as host_knobs
+from pgassay.server.hosts.knob_files import Knob, device_of, find_knob, knob_at
+from pgassay.server.hosts.knobs import HostKnobs, recover_host, sweep_host
+from pgassay.server.protocol import Change
+from pgassay.spec.experiment import Spec
+from pgassay.spec.parse import parse_spec
+from support import forked
+from support.command import pgassay
+from support.servers import RecordingJournal
+
+
+@pytest.fixture(autouse=True)
+def lock_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host's real lock may be held by a test or a run beside us."""
+    monkeypatch.setattr(knob_record, "LOCKED", tmp_path)
+
+
+ALLOWED = "[target]\nallow_host_changes = true\n"
+
+
+def parsed(text: str) -> Spec:
+    return parse_spec(ALLOWED + text, source="lab.toml", beside=Path())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("'vm.swapiness' = [1, 'x']\n'swappiness' = [1, 2]", "unknown knob of the host"),
+        ("'vm.swappiness' = [10]", "lab.toml: factors.host.vm.swappiness: a factor needs at least"),
+        ("'vm.swappiness' = [10, 201]", "201 is outside the range of vm.swappiness: 0 to 200"),
+        ("'vm.swappiness' = [10, 'many']", "'many' is not a whole number"),
+        ("'vm.swappiness' = [10, '010']", "'10' and '010' are the same level"),
+        ("'vm.swappiness' = [10, '']", "a value is one line of text"),
+        ("'block.schedular' = ['none', 'bfq']", "did you mean block.scheduler?"),
+        ("'transparent_hugepage' = ['never', 'always']", "transparent_hugepage.enabled"),
+        ("'transparent_hugepage.enabled' = ['never', 'on']", "known are always, madvise, never"),
+        ("'vm.drop_caches' = [1, 3]", "cannot be set here: it triggers an action"),
+        ("'kernel.core_pattern' = ['a', '|b']", "it names a program that the kernel runs"),
+        (
+            "'vm.dirty_ratio' = [1, 3]\n'vm.dirty_bytes' = [8192, 9000]",
+            "makes the kernel set vm.dirty_bytes to 0",
+        ),
+        ("'../../etc/passwd' = ['a', 'b']", "unknown knob of the host"),
+        ("'vm.../../x' = ['a', 'b']", "unknown knob of the host"),
+    ],
+)
+def test_a_wrong_knob_is_refused_with_key_and_fix(text: str, message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        parsed(f"[factors.host]\n{text}")
+    assert message in str(caught.value)
+
+
+def test_names_may_be_written_without_quotes() -> None:
+    spec = parsed("[factors.host]\nvm.swappiness = [10, 1]\n[settings.host]\nvm.dirty_ratio = 5")
+    assert spec.file.factors.host == {"vm.swappiness": ("10", "1")}
+    assert spec.file.settings.host == {"vm.dirty_ratio": "5"}
+    assert spec.question == "What does vm.swappiness do?"
+
+
+def test_the_host_is_changed_only_where_the_file_allows_it() -> None:
+    text = "[settings.host]\n'vm.swappiness' = 1"
+    with pytest.raises(SpecError, match=r"which takes target\.allow_host_changes = true$"):
+        parse_spec(text, source="lab.toml", beside=Path())
+    existing = "[target]\ndsn = 'service=lab'\nallow_host_changes = true\n"
+    with pytest.raises(SpecError, match=r"and target\.allow_changes = true"):
+        parse_spec(existing + text, source="lab.toml", beside=Path())
+    parse_spec(existing + "allow_changes = true\n" + text, source="lab.toml", beside=Path())
+
+
+def test_a_knob_that_is_held_or_a_setting_too_is_refused() -> None:
+    with pytest.raises(SpecError, match=r"also in \[settings\.host\]"):
+        parsed("[factors.host]\n'vm.swappiness'=[1,2]\n[settings.host]\n'vm.swappiness'=1")
+    with pytest.raises(SpecError, match=r"also in \[factors\.postgres\]"):
+        parsed("[factors.host]\n'vm.x'=[1,2]\n[factors.postgres]\n'vm.x'=[1,2]")
+
+
+FACTORS = """
+[factors.postgres]
+fsync = ["on", "off"]
+[factors.host]
+"vm.swappiness" = [60, 1]
+"""
+
+
+def test_arms_combine_settings_and_knobs_and_tell_them_apart() -> None:
+    plan = make_plan(parsed(FACTORS))
+    assert [arm.label for arm in plan.arms] == [
+        "fsync = on, vm.swappiness = 60",
+        "fsync = on, vm.swappiness = 1",
+        "fsync = off, vm.swappiness = 60",
+        "fsync = off, vm.swappiness = 1",
+    ]
+    last = plan.arms[-1]
+    assert last.settings == {"fsync": "off"}
+    assert last.knobs == {"vm.swappiness": "1"}
+    assert [factor.kind for factor in plan.factors] == ["postgres", "host"]
+    stored = json.loads(json.dumps(plan_to_json(plan)))
+    assert plan_from_json(stored) == plan
+
+
+def test_a_plan_of_before_other_kinds_of_factors_is_still_read() -> None:
+    spec = parsed(FACTORS)
+    stored = json.loads(json.dumps(plan_to_json(make_plan(spec))))
+    for arm in stored["arms"]:
+        arm["host"] = ["vm.swappiness"]
+    assert plan_from_json(stored) == make_plan(spec)
+
+
+def test_a_plan_lists_every_change_to_the_host_first(tmp_path: Path) -> None:
+    file = tmp_path / "lab.toml"
+    file.write_text(
+        "[workload]\nuse = 'bank-write'\n"
+        + ALLOWED
+        + FACTORS
+        + "[settings.host]\n'vm.dirty_ratio' = 7"
+    )
+    shown = pgassay("plan", file)
+    assert shown.returncode == 0, shown.stderr
+    assert "host      vm.dirty_ratio = 7, held; put back at the end" in shown.stdout
+    assert "host      vm.swappiness = 60, 1; put back at the end" in shown.stdout
+    assert "fsync = off, vm.swappiness = 1" in shown.stdout
+
+
+def test_a_plan_tells_of_a_knob_that_this_host_lacks(tmp_path: Path) -> None:
+    file = tmp_path / "lab.toml"
+    file.write_text(
+        "[workload]\nuse = 'bank-write'\n" + ALLOWED + "[settings.host]\n'vm.no_such_knob' = 7"
+    )
+    shown = pgassay("plan", file)
+    assert shown.returncode == 0, shown.stderr
+    words = " ".join(shown.stdout.split())
+    assert "risk: a run here would be refused: vm.no_such_knob: this host has no" in words
+
+
+def test_a_knob_this_host_lacks_is_named_with_its_neighbour() -> None:
+    with pytest.raises(SettingRejected, match=r"no /proc/sys/vm/swapiness; did you mean vm\.swapp"):
+        find_knob("vm.swapiness", None)
+
+
+def test_the_word_in_brackets_is_the_value_and_an_error_lists_the_others(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "scheduler"
+    path.write_text("none [mq-deadline] kyber\n")
+    knob = Knob("block.scheduler", path)
+    assert knob.read() == "mq-deadline"
+    with pytest.raises(SettingRejected, match="this host knows none, mq-deadline, kyber"):
+        knob.check("bfq")
+    knob.check("kyber")
+    assert path.read_text() == "none [mq-deadline] kyber\n"
+
+
+def test_a_knob_that_may_not_be_written_is_refused_without_writing(tmp_path: Path) -> None:
+    # Opened for writing by nobody, root included.
+    knob = Knob("kernel.version", Path("/proc/sys/kernel/version"))
+    with pytest.raises(SettingRejected, match="may not be written"):
+        knob.check("1")
+
+
+def test_data_in_memory_has_no_disk_whose_queue_could_be_set() -> None:
+    memory = Path("/dev/shm")  # noqa: S108 (nothing is written)
+    if not memory.is_dir():
+        pytest.skip("there is no /dev/shm here")
+    with pytest.raises(TargetError, match="without a block device"):
+        device_of(memory)
+
+
+def test_the_disk_of_a_directory_is_found_where_there_is_one(tmp_path: Path) -> None:
+    try:
+        device = device_of(tmp_path)
+    except TargetError:
+        pytest.skip("the file system of the tests has no disk")
+    assert (device / "queue").is_dir()
+    assert not (device / "partition").exists()
+
+
+def test_only_files_that_can_be_knobs_are_taken_from_a_journal() -> None:
+    for path in ("/etc/passwd", "/proc/sys/../../etc/passwd", "/sys/kernel/debug/x"):
+        with pytest.raises(TargetError, match="not a knob of the host"):
+            knob_at(path, "vm.x")
+
+
+def test_a_run_of_another_host_is_not_recovered_here() -> None:
+    change = Change(
+        id="1", what="vm.swappiness of this host", do="", undo="", server="elsewhere 1234",
+        value="1", found="60", knob="/proc/sys/vm/swappiness",
+    )  # fmt: skip
+    with pytest.raises(RestoreFailed, match="changed knobs of elsewhere; recover it on that host"):
+        recover_host([change], RecordingJournal())
+
+
+def test_values_of_an_earlier_boot_have_nothing_to_undo() -> None:
+    journal = RecordingJournal()
+    earlier = f"{knob_record.host_identity().split()[0]} another-boot"
+    change = Change(
+        id="1", what="vm.swappiness of this host", do="", undo="", server=earlier,
+        value="0", found="199", knob="/proc/sys/vm/swappiness",
+    )  # fmt: skip
+    before = Path(change.knob).read_text()
+    assert recover_host([change], journal) == []
+    assert journal.undone_ids == ["1"]
+    assert Path(change.knob).read_text() == before
+
+
+def test_two_runs_may_not_change_one_host_at_once() -> None:
+    with (
+        knob_record.locked(),
+        pytest.raises(TargetError, match="another pgassay run is changing"),
+        knob_record.locked(),
+    ):
+        pass
+    with knob_record.locked():
+        pass
+
+
+@pytest.fixture
+def swappiness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Files of our own in the place of two knobs, and a memory of our own."""
+    monkeypatch.setenv("PGASSAY_HOST_MEMORY", str(tmp_path / "memory"))
+    knobs = {name: tmp_path / name for name in ("vm.swappiness", "vm.vfs_cache_pressure")}
+    for path in knobs.values():
+        path.write_text("60\n")
+
+    def ours(path: str, name: str, *_: object) -> Knob:
+        if name not in knobs:
+            raise TargetError(f"{path} is gone")
+        return Knob(name, knobs[name])
+
+    monkeypatch.setattr(host_knobs, "knob_at", ours)
+    monkeypatch.setattr(host_knobs, "find_knob", lambda name, *_: ours("", name))
+    return knobs["vm.swappiness"]
+
+
+GONE = knob_record.Written("vm.dirty_ratio", "/proc/sys/vm/gone", "20", ("5",))
+
+
+def test_what_could_not_be_undone_stays_remembered_through_the_next_run(swappiness: Path) -> None:
+    knob_record.write_knobs([GONE])
+    knobs = HostKnobs(RecordingJournal())
+    knobs.check({"vm.swappiness": "11"}, None)
+    assert "gone" in knobs.notes[0]
+    knobs.apply({"vm.swappiness": "11"}, None)
+    assert [one.name for one in knob_record.recorded_knobs()] == ["vm.dirty_ratio", "vm.swappiness"]
+    knobs.restore()
+    assert swappiness.read_text().strip() == "60"
+    assert knob_record.recorded_knobs() == [GONE]
+
+
+@pytest.mark.parametrize("name", ["vm.dirty_ratio", "vm.dirty_bytes"])
+def test_a_knob_whose_old_value_could_not_be_put_back_is_refused(
+    name: str, swappiness: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = replace(GONE, path=str(swappiness))
+    knob_record.write_knobs([left])
+    monkeypatch.setattr(host_knobs, "find_knob", lambda name, *_: Knob(name, swappiness))
+    knobs = HostKnobs(RecordingJournal())
+    with pytest.raises(TargetError, match=f"{name}: a killed run has written .* echo 20 > "):
+        knobs.check({name: "7"}, None)
+    assert name not in knobs.found
+    knobs.restore()
+    assert knob_record.recorded_knobs() == [left]
+    with knob_record.locked():
+        pass
+
+
+# Dies as by SIGKILL in the middle of what it remembers, or when that is done.
+DYING = """
+import os, signal, sys
+from pgassay.server.hosts import knob_record
+if sys.argv[1] == "half":
+    os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+knob_record.write_knobs([knob_record.Written("vm.swappiness", sys.argv[2], "60", ("11",))])
+"""
+
+
+@pytest.mark.parametrize("how", ["half", "whole"])
+def test_recovery_leaves_nothing_of_the_memory(swappiness: Path, how: str) -> None:
+    memory = swappiness.parent / "memory"
+    memory.mkdir()
+    forked.run(["-c", DYING, how, str(swappiness)])
+    assert [one.suffix for one in memory.iterdir()] == [".part" if how == "half" else ".json"]
+    change = Change(
+        id="1", what="vm.swappiness of this host", do="echo 11", undo="echo 60",
+        server=knob_record.host_identity(), value="11", found="60", knob=str(swappiness),
+    )  # fmt: skip
+    recover_host([change], RecordingJournal())
+    assert not memory.exists()
+
+
+def test_a_memory_of_the_host_that_cannot_be_read_stops_a_run(swappiness: Path) -> None:
+    knob_record.write_knobs([GONE])
+    kept = next((swappiness.parent / "memory").iterdir())
+    kept.write_text("{")
+    knobs = HostKnobs(RecordingJournal())
+    with pytest.raises(SetupError, match=r"host-knobs\.json of this host cannot be read"):
+        knobs.check({"vm.swappiness": "1"}, None)
+    with pytest.raises(SetupError):
+        sweep_host()
+    knobs.restore()
+    assert kept.read_text() == "{"
+    assert swappiness.read_text() == "60\n"

@@ -1,0 +1,40 @@
+"""The log directory of a host is listed however many files there are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pgassay.server.hosts.local import HERE
+from pgassay.trials.server_log.host_files import HostFiles
+from pgassay.trials.server_log.log_files import LogUnreadable
+
+
+def listing_of(directory: Path) -> HostFiles:
+    return HostFiles(HERE, directory, os.geteuid(), lambda: None)
+
+
+def test_more_names_than_a_command_line_holds_are_listed(tmp_path: Path) -> None:
+    # 12 000 names of 200 bytes are more than the 2 MiB that Linux takes as arguments.
+    for number in range(12_000):
+        (tmp_path / f"{number:0>200}").touch()
+    assert len(listing_of(tmp_path).listing()) == 12_000
+
+
+def test_only_files_are_listed_with_size_and_time(tmp_path: Path) -> None:
+    file = tmp_path / "-a b.log"
+    file.write_text("12345")
+    (tmp_path / ".hidden").touch()
+    (tmp_path / "link").symlink_to(file)
+    (tmp_path / "directory").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    found = listing_of(tmp_path).listing()
+    assert set(found) == {"-a b.log", ".hidden"}
+    assert (found["-a b.log"].size, found["-a b.log"].modified_ns) == (5, file.stat().st_mtime_ns)
+
+
+def test_a_missing_log_directory_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(LogUnreadable, match="gone"):
+        listing_of(tmp_path / "gone").listing()

@@ -1,0 +1,266 @@
+"""Every kind of factor: how a file writes it, what an arm runs, what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pgassay.errors import SpecError
+from pgassay.plan.design import make_plan
+from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.spec.arms.apply_levels import schema_of_arm, spec_of_arm
+from pgassay.spec.experiment import Spec
+from pgassay.spec.factors.level_names import file_names
+from pgassay.spec.parse import load_spec, parse_spec
+from pgassay.spec.stored import materials_to_json
+from pgassay.trials.load.client_side import as_the_client
+from pgassay.trials.load.trial_load import check_load
+from pgassay.trials.run.testbeds import testbeds_of
+from support.command import shop_workload
+from support.synthetic_connection import CONNECTION
+
+EXISTING = "[target]\ndsn = 'host=/tmp dbname=lab'\nallow_changes = true\n"
+INDEX = """
+[factors.schema.index]
+none = ""
+"b-tree, 'große' / 1" = "CREATE INDEX ON account (branch, :scale)"
+"""
+
+
+def parsed(text: str, beside: Path = Path()) -> Spec:
+    return parse_spec(text + "\n[design]\nseed = 1", source="lab.toml", beside=beside)
+
+
+def arms_of(spec: Spec) -> list[Spec]:
+    return [spec_of_arm(spec, arm.by_kind) for arm in make_plan(spec).arms]
+
+
+def test_a_variant_needs_no_undo_where_each_trial_has_a_copy_of_the_data() -> None:
+    spec = parsed(EXISTING + "[reset]\nlevel = 'snapshot'\n" + INDEX)
+    assert len(make_plan(spec).arms) == 2
+
+
+def test_an_arm_can_have_levels_of_all_kinds_and_is_stored_with_them() -> None:
+    spec = parsed(
+        "[factors.target]\nversion = [16, 18]\n[factors.workload]\nscale = [1, 10]\n"
+        "[factors.weights]\nbalance = [1, 5]\n[factors.client]\nprotocol = ['simple', 'prepared']\n"
+        "[factors.client.settings]\nwork_mem = ['4MB', '8MB']\n"
+        "[factors.postgres]\nfsync = [true, false]\n" + INDEX
+    )
+    plan = make_plan(spec)
+    assert len(plan.arms) == 2**7
+    last = plan.arms[-1]
+    assert last.by_kind == {
+        "target": {"version": "18"},
+        "workload": {"scale": "10"},
+        "schema": {"index": "b-tree, 'große' / 1"},
+        "weights": {"weight of balance": "5"},
+        "client": {"protocol": "prepared"},
+        "client.settings": {"work_mem": "8MB"},
+        "postgres": {"fsync": "off"},
+    }
+    assert plan_from_json(json.loads(json.dumps(plan_to_json(plan)))) == plan
+    one = spec_of_arm(spec, last.by_kind)
+    assert one.file.workload.scale == 10
+    assert one.file.load.protocol == "prepared"
+    assert one.file.load.settings == {"work_mem": "8MB"}
+    assert [s.weight for s in one.workload.scenarios if s.name == "balance"] == [5.0]
+    made = schema_of_arm(spec, last.by_kind)
+    assert made["index"].sql == "CREATE INDEX ON account (branch, 10)"
+    first = spec_of_arm(spec, plan.arms[0].by_kind)
+    assert schema_of_arm(spec, plan.arms[0].by_kind) == {}
+    assert (first.file.workload.scale, first.file.load.protocol) == (1, "simple")
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        (["/usr/lib/postgresql/15/bin", "/opt/patched/bin"], ["15", "patched"]),
+        (["/opt/a/pg/bin", "/opt/b/pg/bin"], ["a/pg", "b/pg"]),
+        ([16, 18, "/usr/lib/postgresql/16/bin"], ["embedded 16", "embedded 18", "16"]),
+        (["transfer.sql", "sub/transfer.sql"], ["transfer", "sub/transfer"]),
+        (["", "a b/c'd.sql"], ["as it is", "c'd"]),
+        (["bank-read", "./mine"], ["bank-read", "mine"]),
+    ],
+)
+def test_a_path_is_named_by_the_shortest_ending_that_differs(
+    values: list[str], names: list[str]
+) -> None:
+    assert file_names(values) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[factors.client]\nclients = [1, 2]", "clients is not a factor"),
+        ("[factors.client]\nrate = [1, 2]", "rate is not a factor"),
+        ("[factors.client]\nprotocl = [1, 2]", r"protocl: unknown key; did you mean protocol\?"),
+        (
+            "[factors.client]\nprotocol = ['simple', 'fast']",
+            r"lab\.toml: factors\.client\.protocol: 'fast' is not one of",
+        ),
+        ("[factors.client]\nthreads = [1, 0]", r"factors\.client\.threads: .*greater than"),
+        ("[factors.client]\nthreads = [2]", "a factor needs at least two levels"),
+        ("[factors.client]\nthreads = [2, 2]", "two levels are called '2'"),
+        ("[factors.client]\nthreads = {a = 1, b = 2}", "write a list of levels"),
+        (
+            "[factors.client]\nthreads = [1, 2]\n[load]\nthreads = 1",
+            r"also given in \[load\]",
+        ),
+        (
+            "[factors.client]\nthreads = [1, 2]\n[load]\ncommand = ['true']",
+            "which command replaces",
+        ),
+        ("[factors.client]\nsslmode = ['disable', 'require']", "Unix socket, which has no TLS"),
+        ("[load]\nsslmode = 'require'", r"load\.sslmode: .*Unix socket"),
+        (
+            "[factors.client.settings]\nshared_buffers = ['1GB', '2GB']",
+            r"changes only by a restart of the server, so a session cannot have it",
+        ),
+        ("[factors.client.settings]\nwork_mem = ['1MB', 'x']", "'x'"),
+        ("[factors.client.settings]\nwork_mem = ['1MB']", "at least two levels"),
+        (
+            "[factors.client.settings]\nwork_mem = [1, 2]\n[settings.postgres]\nwork_mem = '4MB'",
+            "the experiment sets it on the server too",
+        ),
+        (
+            "[factors.client.settings]\njit = [1, 0]\n[factors.postgres]\njit=[1, 0]",
+            r"factors\.client\.settings\.jit is called 'jit' in reports too",
+        ),
+        ("[factors.target]\nversion = [16, 17]", r"factors\.target\.version\.17: 17 is not one"),
+        ("[factors.target]\nversion = [16, 18]\n[target]\nversion = 16", r"drop target\.version"),
+        (
+            "[factors.target]\nversion = [16, 18]\nbin = ['/a/b/bin', '/c/d/bin']",
+            "are one factor",
+        ),
+        (
+            "[factors.target]\nversion = [16, 18]\n[settings.postgres]\nio_method = 'sync'",
+            r"settings\.postgres\.io_method: unknown setting of PostgreSQL 16; .* 18 has it",
+        ),
+        (
+            "[factors.target]\nversion = [18, 16]\n[factors.postgres]\nio_workers = [1, 2]",
+            r"factors\.postgres\.io_workers: unknown setting of PostgreSQL 16",
+        ),
+        (EXISTING + "[factors.target]\nversion = [16, 18]", r"drop target\.dsn"),
+        (EXISTING + "[factors.workload]\nscale = [1, 2]", "different data, which takes a server"),
+        (EXISTING + "[factors.workload]\nuse = ['bank', 'pgbench']", "different data, which"),
+        (EXISTING + "[factors.schema]\ni.a = ''\ni.b = 'SELECT 1'", "'b' needs SQL that undoes it"),
+        (
+            "[target]\ndsn = 'host=/tmp'\n[factors.schema]\ni.a = ''\ni.b = 'SELECT 1'",
+            r"factors\.schema\.i: .* only with target\.allow_changes = true",
+        ),
+        ("[factors.workload]\nuse = ['bank', 'bnak-read']", "neither a ready workload"),
+        (
+            "[factors.workload]\nuse = ['bank', 'bank-read']\n[workload]\nuse = 'bank'",
+            r"also given as workload\.use",
+        ),
+        ("[factors.scenarios]\ntransfr = ['', 'x.sql']", "there is no script 'x.sql'"),
+        ("[factors.weights]\ntransfr = [1, 2]", r"bank-write has no scenario 'transfr'; did you"),
+        ("[factors.weights]\ntransfer = [1, 0]", r"factors\.weights\.transfer: a weight is above"),
+        ("[factors.weights]\ntransfer = [1, -2]", "pools"),
+        ("[factors.schema.i]\na = ''\nb = ' '", "'a' and 'b' are the same level"),
+        ("[factors.schema.i]\na = ''\nb = 'gone.sql'", "there is no file 'gone.sql'"),
+        ("[factors.schema.i]\na = ''\n\"b\\n\" = 'x'", "cannot name a level"),
+        ("[factors.schema.i]\na = ''\nb = {sq = 'x'}", "unknown key; did you mean sql"),
+        (
+            "[factors.schema.i]\na = ''\nb = \"CREATE ROLE x PASSWORD 'geheim'\"",
+            "holds what looks like a password",
+        ),
+    ],
+)
+def test_impossible_factors_are_refused_with_their_key(text: str, told: str) -> None:
+    with pytest.raises(SpecError, match=told):
+        parsed(text)
+
+
+def test_a_file_of_sql_with_a_password_is_refused_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("SELECT 1;\nCREATE ROLE x PASSWORD 'geheim';")
+    with pytest.raises(SpecError, match="line 2 holds what looks like a password") as refused:
+        parsed("[factors.schema]\ni = ['', 'a.sql']", tmp_path)
+    assert "geheim" not in str(refused.value)
+
+
+def test_scripts_of_a_scenario_are_read_beside_the_file_and_kept_with_the_run(
+    tmp_path: Path,
+) -> None:
+    other = tmp_path / "my scripts" / "über 'alles'.sql"
+    other.parent.mkdir()
+    other.write_text("SELECT 1;")
+    text = (
+        "[factors.scenarios]\nbalance = ['', \"my scripts/über 'alles'.sql\"]\n[design]\nseed = 1\n"
+    )
+    spec = parse_spec(text, source="lab.toml", beside=tmp_path)
+    assert [arm.label for arm in make_plan(spec).arms] == [
+        "balance = as it is",
+        "balance = über 'alles'",
+    ]
+    scripts = [one.workload.scenarios[-1].script for one in arms_of(spec)]
+    assert scripts[1] == "SELECT 1;" != scripts[0]
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "spec.toml").write_text(text)
+    (run / "plan.json").write_text("{}")
+    stored = materials_to_json(spec.workload, spec.variants, spec.folder)
+    (run / "workload.json").write_text(json.dumps(stored))
+    other.unlink()
+    again = load_spec(run / "spec.toml")
+    assert (again.workload, again.variants) == (spec.workload, spec.variants)
+    assert make_plan(again) == make_plan(spec)
+
+
+def test_a_syntax_error_in_one_arms_script_is_found_before_the_run(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "bad.sql").write_text("\\set x nonsense(\nSELECT :x;")
+    spec = parsed("[factors.scenarios]\nbalance = ['', 'bad.sql']", tmp_path)
+    with pytest.raises(SpecError, match=r"bad\.sql"):
+        check_load(spec)
+
+
+def test_no_think_time_can_be_a_level() -> None:
+    spec = parsed("[factors.client]\nthink_time = [0, '10ms']")
+    loads = [one.file.load.think_time for one in arms_of(spec)]
+    assert loads[0] is None
+    assert loads[1] is not None
+    assert loads[1].mean_s == 0.01
+
+
+def test_arms_share_a_testbed_if_server_data_and_schema_are_the_same() -> None:
+    spec = parsed(
+        "[factors.target]\nversion = [16, 18]\n[factors.workload]\n"
+        "use = ['bank-read', 'bank-write', 'pgbench']\n" + INDEX
+    )
+    testbeds = testbeds_of(spec, make_plan(spec))
+    assert len(testbeds.of_arm) == 12
+    assert len(set(testbeds.of_arm.values())) == 2 * 2 * 2
+    assert sorted({(g.server, g.data) for g in testbeds.datasets}) == [
+        ("16", ""), ("16", "pgbench at scale 1"), ("18", ""), ("18", "pgbench at scale 1"),
+    ]  # fmt: skip
+    assert all(len(variants) == 1 for variants in testbeds.variants.values())
+    assert testbeds.are_several
+    plain = parsed("[factors.client]\nthreads = [1, 2]" + INDEX)
+    assert not testbeds_of(plain, make_plan(plain)).are_several
+
+
+def test_session_settings_with_special_characters_reach_the_sessions() -> None:
+    spec = parsed("[load.settings]\nsearch_path = 'a b, \"c\\d\"'\njit = false")
+    assert as_the_client(CONNECTION, spec.file.load).options == (
+        '-c x=1 -c search_path=a\\ b,\\ "c\\\\d" -c jit=off'
+    )
+
+
+def test_workload_folders_of_the_same_name_have_separate_data(tmp_path: Path) -> None:
+    for folder in "abc":
+        (tmp_path / folder).mkdir()
+        workload = shop_workload(tmp_path / folder, "SELECT 1;")
+        schema = workload / "schema.sql"
+        schema.write_text(f"{schema.read_text()}\n-- {folder}\n")
+    levels = ", ".join(f'{folder} = "{folder}/{workload.name}"' for folder in "abc")
+    spec = parse_spec(
+        f"[factors.workload]\nuse = {{ {levels} }}\n", source="lab.toml", beside=tmp_path
+    )
+    testbeds = testbeds_of(spec, make_plan(spec))
+    assert len(set(testbeds.of_arm.values())) == 3
+    assert len({dataset.name for dataset in testbeds.datasets.values()}) == 3

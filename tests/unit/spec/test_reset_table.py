@@ -1,0 +1,93 @@
+"""The `[reset]` table: what can be asked of which server, and what is said of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pgassay.errors import SpecError
+from pgassay.plan.design import make_plan
+from pgassay.spec.experiment import Spec
+from pgassay.spec.parse import parse_spec
+from pgassay.spec.server.reset import Caches, ResetLevel, ResetRule
+
+EXISTING = "[target]\ndsn = 'service=lab'\n"
+
+
+def parsed(text: str) -> Spec:
+    return parse_spec(text, source="lab.toml", beside=Path())
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("", ResetRule(ResetLevel.SNAPSHOT)),
+        (EXISTING, ResetRule(ResetLevel.VACUUM)),
+        (
+            "[reset]\nlevel = 'restart'\ncaches = 'cold'\n",
+            ResetRule(ResetLevel.RESTART, Caches.COLD),
+        ),
+        ("[reset]\ncaches = 'warm'\n", ResetRule(ResetLevel.SNAPSHOT, Caches.WARM)),
+        (EXISTING + "[reset]\nlevel = 'none'\n", ResetRule(ResetLevel.NONE)),
+        (
+            EXISTING + "allow_changes = true\n[reset]\nlevel = 'template'\n",
+            ResetRule(ResetLevel.TEMPLATE),
+        ),
+        (EXISTING + "[reset]\nlevel = 'snapshot'\n", ResetRule(ResetLevel.SNAPSHOT)),
+    ],
+)
+def test_a_reset_table_means_one_rule(text: str, rule: ResetRule) -> None:
+    assert parsed(text).file.reset_rule() == rule
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "[reset]\nlevel = 'template'\n",
+            "not for an owned server; take one of snapshot, rest",
+        ),
+        (
+            EXISTING + "cluster = '15/main'\n[reset]\nlevel = 'snapshot'\n",
+            "leaves the server itself alone; leave out target.cluster",
+        ),
+        (EXISTING + "[reset]\nlevel = 'template'\n", "only with target.allow_changes = true"),
+        (
+            "[reset]\nlevel = 'none'\ncaches = 'cold'\n",
+            "requires reset.level = snapshot, restart or template",
+        ),
+        ("[reset]\nlevel = 'snapshoot'\n", "reset.level"),
+        (
+            "[reset]\nlevel = 'restart'\n[factors.target]\nversion = [16, 18]\n",
+            'reset.level: "restart" keeps the data of the trial before, but factors.target.version',
+        ),
+        ("[reset]\ncaches = 'hot'\n", "reset.caches"),
+    ],
+)
+def test_a_reset_that_does_not_fit_the_server_is_refused_with_what_fits(
+    text: str, told: str
+) -> None:
+    with pytest.raises(SpecError) as refused:
+        parsed(text)
+    assert told in str(refused.value)
+
+
+def test_a_copy_of_an_existing_server_takes_what_an_owned_one_does() -> None:
+    copied = parsed(
+        EXISTING + "allow_host_changes = true\n[reset]\nlevel = 'snapshot'\n"
+        "[placement]\nserver = '0'\n[factors.postgres]\nshared_buffers = ['1GB', '2GB']\n"
+        "[factors.workload]\nscale = [1, 2]\n[settings.host]\n'vm.swappiness' = 1\n"
+    ).file
+    assert copied.copies_existing
+    assert not copied.loads_existing
+
+
+@pytest.mark.parametrize("level", ResetLevel)
+def test_a_plan_warns_of_everything_that_a_reset_does_not_restore(level: ResetLevel) -> None:
+    target = "" if "owned" in level.servers else EXISTING + "allow_changes = true\n"
+    warnings = make_plan(parsed(f"{target}[reset]\nlevel = '{level}'\n")).warnings
+    told = [text for text in warnings if text.startswith("reset level")]
+    assert told == [f"reset level {level}: {text}" for text in level.differs]
+    assert bool(told) == (level is not ResetLevel.SNAPSHOT)
+    assert level.does

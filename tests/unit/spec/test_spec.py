@@ -1,0 +1,349 @@
+"""An experiment file is accepted whole, or refused with file, key and fix."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgassay.errors import SpecError
+from pgassay.plan.design import make_plan
+from pgassay.spec.experiment import Spec
+from pgassay.spec.model import ExperimentFile
+from pgassay.spec.parse import load_spec, parse_spec
+from pgassay.spec.stored import materials_to_json
+from pgassay.spec.workload.folder import WorkloadFile, ready_workloads
+from pgassay.trials.load.trial_load import check_load
+from support.command import shop_workload
+from support.workloads_page import write_example
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def parsed(text: str) -> Spec:
+    return parse_spec(text, source="lab.toml", beside=Path())
+
+
+def test_without_factors_there_is_one_arm_on_the_embedded_server() -> None:
+    spec = parsed("")
+    assert spec.file.factors.postgres == {}
+    assert spec.workload.name == "bank-write"
+    assert spec.file.load.clients == (8,)
+
+
+def test_units_and_lists_are_read_in_every_form() -> None:
+    spec = parsed(
+        """
+        [factors.postgres]
+        checkpoint_timeout = ["1min", 900]
+        full_page_writes = [true, false]
+        [load]
+        clients = [5, 8]
+        step = "1.5min"
+        warmup = 3
+        [design]
+        smallest_effect = "2.5%"
+        """
+    )
+    assert spec.file.factors.postgres["checkpoint_timeout"] == ("1min", "900")
+    assert spec.file.factors.postgres["full_page_writes"] == ("on", "off")
+    assert spec.file.load.clients == (5, 8)
+    assert spec.file.load.step == 90.0
+    assert spec.file.load.warmup == 3.0
+    assert spec.file.design.smallest_effect == pytest.approx(0.025)
+
+
+def test_names_of_settings_ignore_case() -> None:
+    spec = parsed(
+        """
+        [settings.postgres]
+        Work_Mem = "8MB"
+        timezone = "UTC"
+        "Auto_Explain.log_analyze" = true
+        [factors.postgres]
+        DATESTYLE = ["ISO", "SQL"]
+        [factors.client.settings]
+        JIT = ["on", "off"]
+        [load.settings]
+        intervalstyle = "iso_8601"
+        """
+    )
+    assert spec.file.settings.postgres == {
+        "work_mem": "8MB", "TimeZone": "UTC", "Auto_Explain.log_analyze": "on",
+    }  # fmt: skip
+    assert list(spec.file.factors.postgres) == ["DateStyle"]
+    assert list(spec.file.factors.client.settings) == ["jit"]
+    assert spec.file.load.settings == {"IntervalStyle": "iso_8601"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("qestion = 'x'", "lab.toml: qestion: unknown key; did you mean question?"),
+        ("[load]\nclints = 3", "lab.toml: load.clints: unknown key; did you mean clients?"),
+        ("[load]\nclints = 3\nthread = 1\nrat = 2", "did you mean clients?; 2 more errors in the"),
+        ("[load]\nclients = 0", "lab.toml: load.clients.0: 0 given; it should be greater than"),
+        ("[load]\nclients = 2.5", "lab.toml: load.clients.0: 2.5 given; it should be a whole"),
+        ("[load]\nstep = '10sec'", "lab.toml: load.step: 'sec' is not a unit here; units are us"),
+        ("load = 3", "lab.toml: load: 3 given; it should be a table"),
+        ("a b", "lab.toml: not valid TOML"),
+        (
+            "[settings.postgres]\nwork_mem = '8MB'\nWORK_MEM = '9MB'",
+            "lab.toml: settings.postgres: work_mem and WORK_MEM are the same setting; keep one",
+        ),
+        (
+            "[settings.postgres]\nwork_mem = '8MB'\n[factors.postgres]\nWork_Mem = ['5MB', '6MB']",
+            "lab.toml: factors.postgres.work_mem: is also in [settings.postgres]",
+        ),
+        (
+            "[factors.postgres]\nmax_wal_siz = ['1GB', '2GB']",
+            "lab.toml: factors.postgres.max_wal_siz: unknown setting of PostgreSQL 18;"
+            " did you mean max_wal_size?",
+        ),
+        (
+            "[factors.postgres]\nmax_wal_size = ['1gb', '2GB']",
+            "'gb' is not a unit here; did you mean GB?",
+        ),
+        (
+            "[factors.postgres]\nmax_wal_size = ['1GB', '1024MB']",
+            "'1GB' and '1024MB' are the same level",
+        ),
+        ("[factors.postgres]\nmax_wal_size = '1GB'", "it should be a list"),
+        ("[factors.postgres]\nmax_wal_size = ['1GB']", "a factor needs at least two levels"),
+        ("[factors.postgres]\njit = ['maybe', 'on']", "'maybe' is not a boolean; write on or off"),
+        (
+            "[factors.postgres]\nwal_level = ['minimum', 'logical']",
+            "'minimum' is not a value of wal_level; known are minimal, replica, logical",
+        ),
+        ("[settings.postgres]\nrandom_page_cost = '2ms'", "this setting is a plain number"),
+        ("[settings.postgres]\nblock_size = 8192", "fixed when PostgreSQL is built"),
+        ("[settings.postgres]\nport = 1", "cannot be set here: the load and the samplers"),
+        (
+            "[factors.postgres]\nfsync = ['on', 'off']\n[settings.postgres]\nfsync = 'on'",
+            "is also in [settings.postgres]",
+        ),
+        (
+            "[target]\nversion = 16\n[factors.postgres]\nio_method = ['sync', 'worker']",
+            "unknown setting of PostgreSQL 16; PostgreSQL 18 has it",
+        ),
+        ("[load]\nclients = '5..22'", "lab.toml: load.clients: '5..22': add the number of steps"),
+        ("[load]\nclients = '30s:5'", "load.clients: this has times; write it in"),
+        ("[load]\nstages = '30s'", "lab.toml: load.stages: '30s' is not a stage; write stages as"),
+        ("[load]\nstages = '9s:5'\nstep = 3", "load: stages have their own clients and times"),
+        ("[load]\nclients = [3, 3]", "two steps have the same level"),
+        (
+            "[load]\nclients = [3, 4]\nrate = [1, 2]",
+            "only one of clients and rate may have several",
+        ),
+        ("[load]\narrivals = 'constant'", "lab.toml: load: arrivals belongs to rate"),
+        ("[load]\nthink_time = '9ms:normal'", "load.think_time: 'normal' is not a distribution"),
+        ("[load]\npools = 'own'", "load.pools: 'own' is not one of 'shared' or 'per_scenario'"),
+        (
+            "[sampling]\nwaits = '10ms'",
+            "sampling.waits: '10ms' given; it should be greater",
+        ),
+        ("[load]\nthroughput = { json = 'a' }", "load: throughput belongs to command"),
+        ("[load]\ncommand = 'k6'", "lab.toml: load.command: 'k6' given; it should be a list"),
+        ("[load]\ncommand = ['k6']\nthreads = 2", "load: threads is an option of pgassay's engine"),
+        ("[load]\ncommand = ['k6']\nwarmup = 2", "load: warmup is for pgassay's engine"),
+        (
+            "[load]\ncommand = ['k6']\nthroughput = { json = 'a', pattern = '(b)' }",
+            "lab.toml: load.throughput: write either json or pattern",
+        ),
+        (
+            "[load]\ncommand = ['k6']\nthroughput = { jsn = 'a' }",
+            "lab.toml: load.throughput.jsn: unknown key; did you mean json?",
+        ),
+        (
+            "[load]\ncommand = ['k6']\nthroughput = { pattern = 'tps' }",
+            "load.throughput.pattern: the pattern needs one group",
+        ),
+        (
+            "[load]\ncommand = ['k6']\nlatency = { hdr_log = 'x' }",
+            "load.latency: unit (ns, us, ms or s) belongs to hdr_log",
+        ),
+        ("[target]\nversion = 18\ndsn = ''", "version and dsn exclude each other"),
+        ("[target]\nallow_changes = true", "allow_changes belongs to an existing server"),
+        ("[target]\naccept = ['slots']", "accept belongs to an existing server; give dsn too"),
+        (
+            "[target]\ndsn = 'host=h'\naccept = ['slots', 'replica']",
+            "target.accept: there is no sign 'replica'; did you mean replicas?",
+        ),
+        (
+            "[load]\ncommand = ['sh', '-c', 'PGPASSWORD=canary pgbench']",
+            "line 2 holds what looks like a password; use ~/.pgpass",
+        ),
+        ("[settings.postgres]\nprimary_conninfo = 'password=canary'", "line 2 holds what looks"),
+        ("[settings.postgres]\n'my.api_key' = 'canary'", "its value is a secret"),
+        ("# postgres://u:canary@h/d", "line 1 holds what looks like a password"),
+        ("[target]\ndsn = ['postgres://u:canary@h/d']", "['postgres://u:***@h/d'] given"),
+        ("[target]\ndsn = 'postgres://u:p@h/d'", "a password may not be written here"),
+        ("[target]\ndsn = 'postgresql://u@h/d?password=p'", "a password may not be written here"),
+        ("[target]\ndsn = 'host=h sslpassword=p'", "a password may not be written here"),
+        ("[target]\ndsn = 'not a dsn'", "not a connection string that libpq can read"),
+        (
+            "[target]\ndsn = 'host=h'\n[settings.postgres]\nfsync = 'on'",
+            "fsync changes a setting of an existing server",
+        ),
+        ("[load]\nstep = '1e400s'", "load.step"),
+        ("[workload]\nuse = '~nobody-here/x'", "workload.use"),
+        ("[workload]\nuse = 'bank-wite'", "did you mean bank-write?"),
+        ("[design]\nmin_blocks = 8\nmax_blocks = 7", "max_blocks (7) is less than min_blocks (8)"),
+        ("[design]\nsmallest_effect = '2'", "write a share such as '2%' or 0.02"),
+        ("[factors.kernel]\nswappiness = [1, 2]", "factors.kernel: unknown key"),
+    ],
+)
+def test_every_mistake_is_one_line_with_file_and_key(text: str, message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        parsed(text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith("lab.toml")
+
+
+def test_a_load_is_shaped_by_ranges_stages_and_rates() -> None:
+    def steps(text: str) -> list[tuple[int, float, float | None]]:
+        drawn = make_plan(parsed(f"[load]\n{text}")).steps
+        return [(s.clients, s.duration_s, s.rate) for s in drawn if s.measured]
+
+    assert steps("clients = '5..22 log 6'\nstep = 9") == [
+        (clients, 9, None) for clients in (5, 7, 9, 12, 16, 22)
+    ]
+    assert steps("stages = '30s:10,2m:50'") == [(10, 30, None), (50, 120, None)]
+    assert steps("clients = 3\nstep = 1\nrate = [100, 200.5]") == [(3, 1, 100), (3, 1, 200.5)]
+    assert steps("clients = [1, 2]\nstep = 1\nrate = 10") == [(1, 1, 10), (2, 1, 10)]
+    plan = make_plan(parsed("[load]\nrate = '100..400 log 3'"))
+    assert plan.step_unit == "tps asked"
+    assert plan.step_levels() == (100, 200, 400)
+
+
+def test_load_command_has_a_warm_up_only_with_warmup_command() -> None:
+    own = "[load]\ncommand = ['k6', 'run']\n"
+    assert [s.measured for s in make_plan(parsed(own)).steps] == [True]
+    warm = own + "warmup_command = ['k6', 'warm']\nwarmup = 3"
+    assert [s.duration_s for s in make_plan(parsed(warm)).steps] == [3, 60]
+
+
+def test_a_negative_weight_needs_pools_per_scenario(tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    table = "title = 's'\n[scenarios]\nbuy = { file = 'b.sql', weight = -2 }\n"
+    (folder / "workload.toml").write_text(table)
+    for name in ("schema.sql", "data.sql", "b.sql"):
+        (folder / name).write_text("")
+    (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\n")
+    with pytest.raises(SpecError, match=r"load\.pools: scenario 'buy' has weight -2"):
+        load_spec(tmp_path / "lab.toml")
+    text = "[workload]\nuse = 'shop'\n[load]\npools = 'per_scenario'\n"
+    (tmp_path / "lab.toml").write_text(text)
+    assert load_spec(tmp_path / "lab.toml").workload.scenarios[0].weight == -2
+    for wrong in ("-0.5", "0", "inf"):
+        (folder / "workload.toml").write_text(table.replace("-2", wrong))
+        with pytest.raises(SpecError, match="a weight is above 0, or −n"):
+            load_spec(tmp_path / "lab.toml")
+
+
+def test_a_file_without_a_workload_is_refused_with_an_example(tmp_path: Path) -> None:
+    file = tmp_path / "lab.toml"
+    for text in ("", "[workload]\nscale = 5\n"):
+        file.write_text(text)
+        with pytest.raises(SpecError, match=r'use: name the.*use = "bank-write"'):
+            load_spec(file)
+    file.write_text("[factors.workload]\nuse = ['bank-read', 'bank-write']\n")
+    assert load_spec(file).workload.name == "bank-read"
+
+
+def test_the_example_of_the_workloads_page_is_a_complete_experiment(tmp_path: Path) -> None:
+    spec = load_spec(write_example(tmp_path))
+    assert spec.workload.name == "smallbank"
+    assert [scenario.weight for scenario in spec.workload.scenarios] == [15, 15, 15, 15, 25, 15]
+    check_load(spec)
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"nowhere\.toml: there is no such file"):
+        load_spec(tmp_path / "nowhere.toml")
+    with pytest.raises(SpecError, match=r"this is a folder"):
+        load_spec(tmp_path)
+
+
+def test_a_workload_folder_is_found_relative_to_the_spec(tmp_path: Path) -> None:
+    shop_workload(tmp_path, "SELECT 1;", weight=3)
+    (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\nscale = 7\n")
+    spec = load_spec(tmp_path / "lab.toml")
+    assert spec.workload.scenarios[0].weight == 3.0
+    assert spec.workload.building_sql(7)[1].endswith("generate_series(1, 7);")
+
+
+def test_a_workload_with_a_missing_script_names_the_script(tmp_path: Path) -> None:
+    (shop_workload(tmp_path, "SELECT 1;") / "buy.sql").unlink()
+    (tmp_path / "lab.toml").write_text("[workload]\nuse = 'shop'\n")
+    with pytest.raises(SpecError, match=r"buy\.sql: there is no such file"):
+        load_spec(tmp_path / "lab.toml")
+
+
+def test_every_ready_workload_can_be_loaded() -> None:
+    assert {"bank", "bank-read", "bank-write", "pgbench"} <= set(ready_workloads())
+    for name in ready_workloads():
+        assert parsed(f"[workload]\nuse = '{name}'").workload.scenarios
+
+
+def test_a_seed_is_drawn_unless_the_file_has_one() -> None:
+    assert parsed("[design]\nseed = 12").seed == 12
+    assert len({parsed("").seed for _ in range(5)}) > 1
+
+
+def test_every_key_of_the_published_schema_is_described_and_documented() -> None:
+    page = (DOCS / "experiment-file.md").read_text("utf-8")
+    documented = set(re.findall(r"^\| `([\w.]+)` \|", page, re.MULTILINE))
+    schema = json.loads(json.dumps(ExperimentFile.model_json_schema()))
+    found = dict(keys_of(schema, schema["$defs"]))
+    assert documented == set(found)
+    undescribed = [key for key, described in found.items() if not described]
+    assert [key for key in undescribed if not key.startswith("factors.client.")] == []
+    workload = WorkloadFile.model_json_schema()
+    page = (DOCS / "workloads.md").read_text("utf-8")
+    for key, _ in keys_of(workload, workload["$defs"]):
+        assert f"`{key.replace('scenarios.', 'scenarios.NAME.')}`" in page
+
+
+def keys_of(
+    table: dict[str, Any], defs: dict[str, Any], above: str = ""
+) -> Iterator[tuple[str, str | None]]:
+    """Every key below a table with its description; tables without one only contain keys."""
+    for name, value in table["properties"].items():
+        references = re.findall(r"#/\$defs/(\w+)", json.dumps(value))
+        below = [defs[one] for one in references if "properties" in defs[one]]
+        if "description" in value or not below:
+            yield f"{above}{name}", value.get("description")
+        for one in below:
+            yield from keys_of(one, defs, f"{above}{name}.")
+
+
+def test_the_published_schema_takes_durations_and_ranges_as_text() -> None:
+    schema = ExperimentFile.model_json_schema()
+    load = schema["$defs"]["LoadTable"]["properties"]
+    assert load["step"]["type"] == ["string", "number"]
+    assert {"type": "string"} in load["clients"]["anyOf"]
+    assert schema["additionalProperties"] is False
+
+
+def test_a_stored_run_is_read_with_its_stored_scripts(tmp_path: Path) -> None:
+    spec = parsed("[workload]\nuse = 'bank'\n[design]\nseed = 5\n")
+    (tmp_path / "spec.toml").write_text(spec.text.replace("'bank'", "'gone'"))
+    stored = materials_to_json(spec.workload, spec.variants, Path("/lab"))
+    (tmp_path / "workload.json").write_text(json.dumps(stored))
+    with pytest.raises(SpecError, match="'gone' is neither"):
+        load_spec(tmp_path / "spec.toml")
+    (tmp_path / "plan.json").write_text("{}")
+    again = load_spec(tmp_path / "spec.toml", seed=9)
+    assert again.workload == spec.workload
+    assert again.seed == 9
+    assert again.folder == Path("/lab")
+    (tmp_path / "workload.json").write_text("{}")
+    with pytest.raises(SpecError, match=r"workload\.json: is damaged"):
+        load_spec(tmp_path / "spec.toml")

@@ -1,0 +1,131 @@
+"""What a host says of itself, read: state, processors, clock, from any host's words."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pgassay.errors import TargetError
+from pgassay.server.hosts.host import Finished
+from pgassay.server.hosts.knob_files import device_of
+from pgassay.server.hosts.local import HERE, LocalHost
+from pgassay.trials.host.host_look import HostLook, host_state, lines_of, look_at
+from pgassay.trials.host.processor_times import processor_times, split_between
+
+SAID = """\
+==> clock 1 <==
+100.00 1700000000000000000 100.04
+==> clock 2 <==
+100.05 1700000000060000000 100.07
+==> postmaster <==
+70
+==> ticks <==
+1000
+==> disk data <==
+1000 500 400
+==> disk wal <==
+1000 100 100
+
+==> queue data scheduler <==
+[none] mq-deadline
+
+==> /proc/stat <==
+cpu  1000 200 300 4000 50 6 7 80 0 0
+
+==> /proc/pressure/io <==
+some avg10=1.00 avg60=0.00 avg300=0.00 total=123456
+
+==> /proc/sys/vm/swappiness <==
+60
+
+==> /sys/kernel/mm/transparent_hugepage/enabled <==
+==> /sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq <==
+2000000
+
+==> /sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq <==
+3000000
+
+==> /proc/70/stat <==
+70 (postgres) S 1 70 70 0 -1 4 0 0 0 0 100 50 1000 400 20 0
+==> /proc/71/stat <==
+71 (a ) (b) S 70 71 71 0 -1 4 0 0 0 0 10 5 7000 7000 20 0
+"""
+
+
+def look(text: str = SAID, *, is_ours: bool = False) -> HostLook:
+    return HostLook(lines_of(text), is_ours=is_ours)
+
+
+def test_the_state_of_a_host_is_read_and_what_is_not_there_is_absent() -> None:
+    state = host_state(look())
+    assert state.knobs == {"vm.swappiness": "60", "queue data scheduler": "[none] mq-deadline"}
+    assert state.throttled is None
+    assert state.frequency_mhz == 2500.0
+    assert state.disk_used == pytest.approx(0.9)
+    assert state.pressure_us == {"io": 123456}
+    # The second reading was held up least; it is off by half of that and a step of the uptime.
+    assert state.clock_offset_ns == 1700000000060000000 - 100_060_000_000
+    assert state.clock_error_ns == 20_000_000
+
+
+def test_processor_times_are_the_servers_in_the_hosts_own_ticks() -> None:
+    times = processor_times(look())
+    assert times is not None
+    assert times.all_s == pytest.approx(5.643)
+    assert times.steal_s == pytest.approx(0.08)
+    # Only the postmaster has waited for processes that ended.
+    assert times.server_user_s == pytest.approx(1.11)
+    assert times.server_s == pytest.approx(1.565)
+    assert times.client_s == 0.0
+    ours = processor_times(look(is_ours=True))
+    assert ours is not None
+    assert ours.client_s > 0.0
+    split = split_between(times, times)
+    assert split is not None
+    assert split.foreign_user_s == 0.0
+
+
+@pytest.mark.parametrize(
+    "gone", ["==> postmaster <==\n70\n", "==> /proc/stat <==", "==> /proc/70/stat <=="]
+)
+def test_without_the_server_processes_there_are_no_processor_times(gone: str) -> None:
+    assert gone in SAID
+    assert processor_times(look(SAID.replace(gone, ""))) is None
+
+
+def test_a_look_at_this_host_finds_the_parent_of_a_process_and_its_children() -> None:
+    seen = look_at(HERE, Path("/"), backend=os.getpid())
+    assert seen.is_ours
+    assert seen.postmaster == os.getppid()
+    assert os.getpid() in {pid for pid, _ in seen.processes()}
+    state = host_state(seen)
+    assert state.knobs["vm.swappiness"] == Path("/proc/sys/vm/swappiness").read_text().strip()
+    assert state.disk_used is not None
+    assert 0.0 < state.disk_used < 1.0
+
+
+def test_the_queue_of_a_disk_is_that_of_the_partition_or_disk_below(tmp_path: Path) -> None:
+    try:
+        queue = device_of(tmp_path) / "queue"
+    except TargetError as error:
+        pytest.skip(str(error))
+    seen = host_state(look_at(HERE, tmp_path)).knobs
+    assert seen["queue data read_ahead_kb"] == (queue / "read_ahead_kb").read_text().strip()
+    assert seen["queue data scheduler"] == (queue / "scheduler").read_text().strip()
+    assert "queue wal scheduler" not in seen
+
+
+class Mute(LocalHost):
+    """A host whose shell refuses."""
+
+    label = "mute"
+
+    def run(self, words: object, **_: object) -> Finished:
+        return Finished([], 127, "", "sh: not found\n")
+
+
+def test_a_host_without_a_shell_is_an_error() -> None:
+    with pytest.raises(TargetError, match="mute did not report its state: sh: not found"):
+        look_at(Mute(), None)

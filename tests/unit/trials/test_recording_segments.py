@@ -1,0 +1,93 @@
+"""Segments end early where room is short; a warning of one kind is told once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from pgassay import observation
+from pgassay.analysis.observation.summary import summarise_observation
+from pgassay.cli.show.shown import show_run
+from pgassay.errors import SetupError
+from pgassay.observation import Request
+from pgassay.samples.observation_directory import OBSERVATION, ObservationDirectory
+from pgassay.trials.model.record import Piece, SegmentEnd
+from pgassay.trials.observing import Recorder
+from support.segments import NOTHING, end_of, waits
+
+DRIFT = "the server's clock moved by {:+d} ms against this machine's: see chrony"
+
+
+class Recording:
+    """A recorder whose segments never grow old."""
+
+    def __init__(self) -> None:
+        self.pieces = self.ended = 0
+        self.age_s = 0.0
+
+    @property
+    def segment_age_s(self) -> float:
+        return 10.0 * (self.pieces + 1)
+
+    def seen(self) -> None:
+        return None
+
+    def take(self) -> Piece:
+        self.pieces += 1
+        return Piece(waits(100 + 100 * self.pieces, 1000), NOTHING, NOTHING)
+
+    def end_segment(self, *, last: bool) -> SegmentEnd:
+        self.ended += 1
+        assert not last
+        return end_of(100, 200, warnings=(DRIFT.format(-5 * self.ended), "no pressure"))
+
+
+class Told:
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+
+    def began(self, *_: Any) -> None: ...
+
+    def seen(self, *_: Any) -> None: ...
+
+    def warned(self, text: str) -> None:
+        self.warnings.append(text)
+
+
+def record(directory: ObservationDirectory, request: Request, segments: int) -> tuple[int, Told]:
+    recording, told = Recording(), Told()
+    kinds: dict[str, str] = {}
+    for number in range(1, segments + 1):
+        recorder = cast(Recorder, recording)
+        assert not observation._record_segment(
+            number, recorder, request, directory, told, lambda: False, kinds
+        )
+    return recording.pieces, told
+
+
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ObservationDirectory:
+    monkeypatch.setattr(observation, "_LOOK_EVERY_S", 0.0)
+    return ObservationDirectory.create(tmp_path / "run")
+
+
+def test_a_segment_ends_early_at_a_tenth_of_the_room(directory: ObservationDirectory) -> None:
+    request = Request(segment_s=86_400.0, keep_s=10 * 86_400.0, max_disk_bytes=2_000_000)
+    pieces, _ = record(directory, request, segments=1)
+    assert 2 < pieces < 100
+    assert directory.segment(1).bytes() < request.segment_bytes
+
+
+def test_a_drift_is_one_warning_with_its_latest_amount(directory: ObservationDirectory) -> None:
+    _, told = record(directory, Request(max_disk_bytes=1), segments=3)
+    assert told.warnings == [DRIFT.format(-5), "no pressure"]
+    observed = summarise_observation(list(directory.segments()))
+    assert observed.warnings == (DRIFT.format(-15), "no pressure")
+
+
+def test_an_observation_has_no_trials_to_show(directory: ObservationDirectory) -> None:
+    directory.write_json(OBSERVATION, {})
+    with pytest.raises(SetupError, match="is an observation"):
+        show_run(directory.path, None, 1, as_json=False)

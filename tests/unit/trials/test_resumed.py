@@ -1,0 +1,151 @@
+"""What makes the later part of a run unlike the earlier one is named, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgassay.errors import RunDirectoryError, SetupError
+from pgassay.plan.design import make_plan
+from pgassay.plan.store import plan_from_json, plan_to_json, same_design
+from pgassay.samples.journal import FileJournal, open_changes
+from pgassay.samples.unfinished import clear_unfinished, locked, pending_undo
+from pgassay.server.protocol import Change
+from pgassay.spec.parse import parse_spec
+from pgassay.trials.model.record import Validity
+from pgassay.trials.run.resumed import RunSoFar, differences
+from support.synthetic import SPEC, synthetic_run
+
+BEFORE: dict[str, Any] = {
+    "schema": "pgassay.environment/1",
+    "pgassay": "0.1.0",
+    "created_at": "2026-01-31T14:25:01+00:00",
+    "target": "embedded",
+    "server": {
+        "version": "PostgreSQL 18.4",
+        "settings": {"work_mem": "8192kB", "unix_socket_directories": "/a"},
+    },
+    "host": {"kernel": "Linux 6.1", "cpus": 2},
+}
+
+
+def now(**server: Any) -> dict[str, Any]:
+    later = deepcopy(BEFORE) | {"created_at": "2026-02-01T00:00:00+00:00", "pgassay": "0.2.0"}
+    later["server"]["settings"]["unix_socket_directories"] = "/b"
+    later["server"] |= server
+    return later
+
+
+def test_the_same_server_a_day_later_is_the_same() -> None:
+    assert list(differences(BEFORE, now())) == []
+
+
+def test_a_new_run_has_nothing_to_differ_from() -> None:
+    assert RunSoFar().continued(BEFORE) == BEFORE
+    RunSoFar().refuse_other_server(BEFORE)
+
+
+def test_every_difference_is_named_with_both_values() -> None:
+    later = now(version="PostgreSQL 16.14", settings={"jit": "off"})
+    later["host"] = {"kernel": "Linux 6.6", "cpus": 2}
+    assert dict(differences(BEFORE, later)) == {
+        "version": ("PostgreSQL 18.4", "PostgreSQL 16.14"),
+        "jit": ("not set", "off"),
+        "work_mem": ("8192kB", "not set"),
+        "host.kernel": ("Linux 6.1", "Linux 6.6"),
+    }
+
+
+def test_the_socket_of_an_existing_server_is_a_setting_like_any_other() -> None:
+    before, later = (one | {"target": "existing"} for one in (BEFORE, now()))
+    assert [name for name, _ in differences(before, later)] == ["unix_socket_directories"]
+
+
+def test_a_difference_is_refused_with_one_line_or_accepted_by_name() -> None:
+    later = now(settings=BEFORE["server"]["settings"] | {"work_mem": "4096kB"})
+    so_far = RunSoFar(BEFORE, {1: Validity()}, resumed=True)
+    with pytest.raises(SetupError, match=r"work_mem was 8192kB, is 4096kB.*--accept work_mem$"):
+        so_far.continued(later)
+    accepting = RunSoFar(BEFORE, {1: Validity()}, frozenset({"work_mem"}), resumed=True)
+    stored = accepting.continued(later)
+    assert stored["server"] == BEFORE["server"]
+    assert stored["resumed"][0]["accepted"] == ["work_mem"]
+    again = RunSoFar(stored, {1: Validity(), 2: Validity()}, frozenset({"work_mem"}), resumed=True)
+    assert [note["after_trials"] for note in again.continued(later)["resumed"]] == [1, 2]
+
+
+def test_another_version_is_refused_before_anything_is_built() -> None:
+    with pytest.raises(SetupError, match=r"version was PostgreSQL 18\.4, is PostgreSQL 16\.14"):
+        RunSoFar(BEFORE, resumed=True).refuse_other_server(now(version="PostgreSQL 16.14"))
+
+
+def test_a_stored_plan_is_the_drawn_one_whatever_its_estimates_say() -> None:
+    plan = make_plan(parse_spec(SPEC, source="spec.toml", beside=Path()))
+    stored = plan_from_json(json.loads(json.dumps(plan_to_json(plan))) | {"trial_s": 99.0})
+    assert same_design(plan, stored)
+    other = SPEC.replace("clients = 8", "clients = 9")
+    assert not same_design(make_plan(parse_spec(other, source="x", beside=Path())), stored)
+
+
+def test_pieces_of_a_trial_that_never_ended_are_cleared_and_finished_ones_stay(
+    tmp_path: Path,
+) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+    trials = run.path / "trials"
+    (trials / ".0003.part").mkdir()
+    (trials / ".0003.part" / "load.parquet").write_bytes(b"PAR1")
+    (trials / "output-0003").mkdir()
+    (run.path / ".analysis.json.17.part").write_text("{")
+    before = sorted(path for path in trials.rglob("000[12]*"))
+    clear_unfinished(run.path)
+    assert run.finished() == [1, 2]
+    assert sorted(trials.rglob("*[!0-9]*")) == sorted(trials.glob("000[12]/*"))
+    assert sorted(path for path in trials.rglob("000[12]*")) == before
+    assert not list(run.path.glob(".*"))
+
+
+def test_a_run_directory_is_locked_by_one_process_until_it_ends(tmp_path: Path) -> None:
+    holder = (
+        "import sys; from pathlib import Path; from pgassay.samples.unfinished import locked\n"
+        "with locked(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", holder, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(RunDirectoryError, match="its run is alive"), locked(tmp_path):
+            pass
+        other.kill()
+    with locked(tmp_path):
+        pass
+
+
+def test_a_journal_that_cannot_be_written_stops_a_change_but_not_its_undoing(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "gone"
+    journal = FileJournal(folder / "journal.jsonl")
+    with pytest.raises(RunDirectoryError, match="cannot be written"):
+        journal.record(Change("1", "setting", "SET", "RESET"))
+    journal.undone("1")
+    assert open_changes(folder / "journal.jsonl") == []
+
+
+def test_pending_changes_are_listed_newest_first_with_the_command(tmp_path: Path) -> None:
+    assert pending_undo(tmp_path) == "nothing is left to undo"
+    journal = FileJournal(tmp_path / "journal.jsonl")
+    for number, what in enumerate(["setting work_mem", "schema pgassay"]):
+        journal.record(Change(str(number), what, "do", "undo"))
+    assert pending_undo(tmp_path) == (
+        f"left to undo: schema pgassay; setting work_mem; pgassay recover {tmp_path} does it"
+    )

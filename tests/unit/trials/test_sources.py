@@ -1,0 +1,24 @@
+"""Every source of the samplers is one .sql file and one line of the documentation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pgassay.trials.sampling.queries import all_queries
+from pgassay.trials.sampling.statement_statistics import STATEMENTS, WAITS
+
+DOCUMENTATION = Path(__file__).parents[3] / "docs" / "observation.md"
+NO_TABLES = {"waits", STATEMENTS.resets, WAITS.resets}
+"""The waits have a section; resets are read along with what they are about."""
+
+
+def test_every_source_is_documented() -> None:
+    views = DOCUMENTATION.read_text("utf-8").partition("## Views")[2].partition("\n## ")[0]
+    documented = set(re.findall(r"`(\w+)`", views))
+    assert {query.name for query in all_queries()} - NO_TABLES <= documented
+
+
+def test_extensions_that_must_be_preloaded_are_marked() -> None:
+    marked = {query.extension for query in all_queries() if query.is_preloaded}
+    assert marked == {"pg_stat_statements", "pg_wait_sampling"}

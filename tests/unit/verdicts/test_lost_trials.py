@@ -1,0 +1,192 @@
+"""Trials without a figure take no side; of one arm oftener than chance, they take its verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgassay.analysis.analyse import analyse, answered, with_curves
+from pgassay.analysis.compare.model import Withdrawn
+from pgassay.analysis.model import Analysis, TrialMeasures, Verdict
+from pgassay.findings.registry import find
+from pgassay.plan.model import Plan
+from pgassay.samples.failed_trials import failed_trials, note_failed
+from pgassay.trials.model.record import FailedTrial
+from support.courses import plan_with, trials_with
+from support.dead_trials import FIVE, plan_of, told, trials_of
+
+
+def invalidated(
+    trials: list[TrialMeasures], plan: Plan, arm: str, count: int
+) -> list[TrialMeasures]:
+    """The arm's first trials do not count, and each was run again."""
+    first = [trial for trial in trials if trial.arm == arm][:count]
+    again = [
+        replace(trial, number=len(plan.trials) + place, position=9, repeats=trial.number)
+        for place, trial in enumerate(first, 1)
+    ]
+    bad = {trial.number for trial in first}
+    lost = [replace(t, invalid=("the server restarted",)) if t.number in bad else t for t in trials]
+    return lost + again
+
+
+def broken(arm: str, count: int) -> list[FailedTrial]:
+    """So many planned trials of an arm, once each."""
+    reason = "trial 3: 8 of 8 connections were lost; is the server still up?"
+    return [FailedTrial(100 + at, 2, arm, reason) for at in range(count)]
+
+
+def test_an_arm_that_loses_six_trials_while_the_other_loses_none_has_no_verdict() -> None:
+    plan = plan_of()
+    trials = trials_of(plan, {"a2": 0.03}, ())
+    for lost, failed in (
+        (invalidated(trials, plan, "a2", 6), ()),
+        (invalidated(trials, plan, "a2", 3), broken("a2", 3)),
+        (trials, broken("a2", 6)),
+    ):
+        analysis = analyse("?", plan, lost, failed=failed)
+        (verdict,) = analysis.verdicts()
+        assert (verdict.verdict, verdict.withdrawn) == (Verdict.UNDECIDED, Withdrawn.LOST_TRIALS)
+        (text,) = told(analysis, "lost-trials")
+        assert "(0 of max_wal_size = 1GB, 6 of max_wal_size = 2GB)" in text
+        assert "no verdict of max_wal_size = 2GB" in text
+        assert "one arm lost more of its trials than chance explains" in find(analysis)[0].text
+
+
+def test_trials_lost_by_chance_are_reported_and_withdraw_nothing() -> None:
+    plan = plan_of()
+    trials = trials_of(plan, {"a2": 0.03}, ())
+    analysis = analyse("?", plan, trials, failed=[*broken("a2", 3), *broken("a1", 1)])
+    assert analysis.verdicts()[0].verdict is Verdict.BETTER
+    (text,) = told(analysis, "failed-trials")
+    assert text.startswith(
+        "4 trials ended with an error and gave no figure (1 of max_wal_size = 1GB,"
+        " 3 of max_wal_size = 2GB): trial 3: 8 of 8 connections were lost"
+    )
+    assert not told(analysis, "lost-trials")
+
+
+def test_a_look_uses_no_later_trials() -> None:
+    plan = plan_of()
+    trials = trials_of(plan, {"a2": 0.03}, ())
+    early = broken("a2", 6)
+    assert answered(plan, 8, trials)
+    assert not answered(plan, 8, trials, early)
+    later = [replace(one, block=9) for one in broken("a1", 6)]
+    assert not answered(plan, 8, trials, [*early, *later])
+
+
+def test_a_trial_that_was_tried_often_is_one() -> None:
+    plan = plan_of()
+    trials = trials_of(plan, {"a2": 0.03}, ())
+    first = next(trial for trial in trials if trial.arm == "a2")
+    again = FailedTrial(99, first.block, "a2", "trial 99: no", repeats=first.number)
+    often = [replace(again, number=first.number, repeats=None)] * 6 + [again] * 3
+    analysis = analyse("?", plan, invalidated(trials, plan, "a2", 1), failed=often)
+    assert analysis.verdicts()[0].verdict is Verdict.BETTER
+    assert told(analysis, "failed-trials")
+    assert not told(analysis, "lost-trials")
+
+
+def test_one_arm_of_five_takes_its_own_verdict_only_and_the_baseline_takes_all() -> None:
+    plan = plan_of(FIVE)
+    trials = trials_of(plan, {}, ())
+    for arm, taken in (("a3", ["3GB"]), ("a1", ["2GB", "3GB", "4GB", "5GB"])):
+        analysis = analyse("?", plan, trials, failed=broken(arm, 4))
+        lost = [c.level for c in analysis.verdicts() if c.withdrawn is Withdrawn.LOST_TRIALS]
+        assert lost == taken
+
+
+def test_an_idle_trial_withdraws_the_verdict_even_in_an_incomplete_block() -> None:
+    plan = plan_of()
+    trials = trials_of(plan, {"a2": 0.03}, [("a2", 4)])
+    partner = [t for t in trials if not (t.arm == "a1" and t.block == 4)]
+    analysis = analyse("?", plan, partner)
+    (verdict,) = analysis.verdicts()
+    assert verdict.blocks == analysis.blocks == 8
+    assert verdict.withdrawn is Withdrawn.STANDSTILL
+
+
+def test_what_was_noted_is_read_back_beside_a_line_cut_short(tmp_path: Path) -> None:
+    path = tmp_path / "failed.jsonl"
+    assert failed_trials(path) == ()
+    one, other = broken("a1", 1)[0], FailedTrial(5, 3, "a2", 'the "server" — died')
+    note_failed(path, one)
+    with path.open("a") as file:
+        file.write('{"number": 4, "blo')
+    note_failed(path, other)
+    assert failed_trials(path) == (one, other)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_fixed_number_that_has_not_all_run_has_no_verdict_and_a_sequence_has() -> None:
+    fixed = plan_of(blocks=9)
+    trials = trials_of(fixed, {"a2": 0.03}, ())
+    assert analyse("?", fixed, trials[:14]).verdicts()[0].verdict is Verdict.BETTER
+    plan = replace(fixed, stopping="fixed", min_blocks=9)
+    analysis = analyse("?", plan, trials[:14])
+    (verdict,) = analysis.verdicts()
+    assert (verdict.verdict, verdict.withdrawn) == (Verdict.UNDECIDED, Withdrawn.UNFINISHED)
+    (text,) = told(analysis, "unfinished")
+    assert text.startswith("4 trials are missing of a number that was fixed beforehand")
+    whole = analyse("?", plan, trials)
+    assert whole.verdicts()[0].verdict is Verdict.BETTER
+    assert not told(whole, "unfinished")
+    # A trial that does not count has run all the same.
+    lost = [replace(t, invalid=("a backup ran",)) if t.number == 18 else t for t in trials]
+    assert not told(analyse("?", plan, lost), "unfinished")
+    # One that the run repeats, and has not yet.
+    lost = [replace(trial, is_repeated=bool(trial.invalid)) for trial in lost]
+    (text,) = told(analyse("?", plan, lost), "unfinished")
+    assert text.startswith("1 trial is missing")
+    repeat = replace(whole_trial(trials, 18), number=19, repeats=18)
+    assert not told(analyse("?", plan, [*lost, repeat]), "unfinished")
+
+
+def whole_trial(trials: list[TrialMeasures], number: int) -> TrialMeasures:
+    return next(trial for trial in trials if trial.number == number)
+
+
+def test_curves_of_a_level_without_a_verdict_have_no_band() -> None:
+    plan = plan_with(clients=(1, 2, 4, 8), blocks=9)
+    source = np.random.default_rng(1)
+    tps = {arm: 1000.0 * np.exp(noisy(source, 4)) for arm in ("a1", "a2")}
+    tps["a2"] *= np.array([1.2, 1.1, 0.9, 0.8])
+    curves = {"a1": np.exp(noisy(source, 11)), "a2": 0.7 * np.exp(noisy(source, 11))}
+    trials = trials_with(plan, tps, curves)
+
+    def curves_of(of: list[TrialMeasures]) -> Analysis:
+        return with_curves(analyse("?", plan, of), plan, [])
+
+    alive = curves_of(trials)
+    assert all(band is not None for band in alive.quantile_shifts[0].band95_pct)
+    assert alive.by_load[0].crossings
+    dead = [still(t) if (t.arm, t.block) == ("a2", 4) else t for t in trials]
+    found = curves_of(dead)
+    bands = [one.band95_pct for one in found.quantile_shifts] + [found.by_load[0].band95_pct]
+    assert {band for bands_of in bands for band in bands_of} == {None}
+    refused = {one.refused for one in found.quantile_shifts} | {found.by_load[0].refused}
+    assert refused == {"its verdict is withdrawn; the warnings say why"}
+    assert found.by_load[0].crossings == ()
+    of_dead = found.load_curves[1]
+    assert (of_dead.fit, set(of_dead.interval95)) == (None, {None})
+    assert of_dead.refused == "no transaction succeeded in some of its trials"
+    assert found.load_curves[0].refused is None
+    broke = with_curves(analyse("?", plan, trials, failed=broken("a2", 6)), plan, [])
+    assert [one.refused is None for one in broke.load_curves] == [True, False]
+    assert broke.load_curves[1].fit is None
+    assert alive.load_curves[1].refused is None
+
+
+def noisy(source: np.random.Generator, places: int) -> NDArray[np.float64]:
+    return 0.01 * source.standard_normal((9, places))
+
+
+def still(trial: TrialMeasures) -> TrialMeasures:
+    """The same, without a commit."""
+    nothing = [replace(one, transactions=0, values={}) for one in (trial.whole, *trial.steps)]
+    whole = replace(nothing[0], latency_curve=None)
+    return replace(trial, whole=whole, steps=tuple(nothing[1:]))

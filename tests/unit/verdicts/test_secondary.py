@@ -1,0 +1,125 @@
+"""Metrics beside the primary one: what is said of them is corrected for all, everywhere alike."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from pgassay.analysis.analyse import analyse
+from pgassay.analysis.measures.trial import measure_trial
+from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures, Verdict
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.statistics.multiple_testing import yekutieli
+from pgassay.findings.model import FindingKind
+from pgassay.findings.registry import find
+from pgassay.pipeline import analyse_run
+from pgassay.plan.design import make_plan
+from pgassay.plan.model import Plan
+from pgassay.report.sections.answer.why import difference_table
+from pgassay.report.sections.record.measured import comparison_table
+from pgassay.spec.parse import parse_spec
+from support.synthetic import synthetic_run
+
+COSTS = [name for name, metric in METRICS.items() if metric.group in ("cost", "waits")]
+DIFFERENT = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
+
+
+def plan_of(levels: int = 2, blocks: int = 8) -> Plan:
+    sizes = json.dumps([f"{n}GB" for n in range(1, levels + 1)])
+    text = f"[factors.postgres]\nmax_wal_size = {sizes}\n[design]\nseed = 1\n"
+    text += f"min_blocks = {blocks}\nmax_blocks = {blocks}\n"
+    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+
+
+def analysis_of(plan: Plan, seed: int, moved: dict[str, float] | None = None) -> Analysis:
+    """Every metric is noise of 3 %, but for those that the levels change by so much."""
+    source = np.random.default_rng(seed)
+    trials = []
+    for t in plan.trials:
+        values = {}
+        for name in ("tps", "latency_p99", "latency_mean", *COSTS):
+            effect = (moved or {}).get(name, 0.0) if t.arm != "a1" else 0.0
+            values[name] = float(np.exp(effect + 0.03 * source.standard_normal()))
+        whole = StepMeasures(None, 0, 1, 10_000, values)
+        trials.append(TrialMeasures(t.number, t.block, t.position, t.arm, whole, (), ()))
+    return analyse("?", plan, trials)
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=60))
+def test_the_corrected_p_is_that_of_scipy(p: list[float]) -> None:
+    known = stats.false_discovery_control(p, method="by")
+    np.testing.assert_allclose(yekutieli(np.array(p)), known, atol=1e-12)
+
+
+def test_without_any_effect_hardly_a_run_says_that_anything_differs() -> None:
+    plan = plan_of(levels=3)
+    said, alone = 0, 0
+    for seed in range(120):
+        others = [c for c in analysis_of(plan, seed).comparisons if c.metric != "tps"]
+        said += any(c.verdict in DIFFERENT or c.clear for c in others)
+        alone += any(c.p_t is not None and c.p_t < 0.05 for c in others)
+    assert alone > 100, "uncorrected, nearly every run has something to tell"
+    assert said <= 8
+
+
+def test_one_family_holds_all_metrics_of_all_levels() -> None:
+    analysis = analysis_of(plan_of(levels=4), 3)
+    others = [c for c in analysis.comparisons if c.metric != "tps"]
+    assert {c.level for c in others} == {"2GB", "3GB", "4GB"}
+    known = stats.false_discovery_control([c.p_t or 0.0 for c in others], method="by")
+    assert [c.p_by for c in others] == pytest.approx(list(known))
+    assert {(c.p_by, c.clear) for c in analysis.verdicts()} == {(None, None)}
+
+
+def test_a_difference_that_is_there_is_said_with_its_direction() -> None:
+    moved = {"latency_p99": 0.3, "wal_bytes_per_tx": -0.5, "latency_mean": 0.02}
+    by_metric = {c.metric: c for c in analysis_of(plan_of(), 5, moved).comparisons}
+    assert by_metric["latency_p99"].verdict is Verdict.WORSE
+    assert by_metric["wal_bytes_per_tx"].verdict is Verdict.BETTER
+    assert by_metric["wal_bytes_per_tx"].clear
+    assert by_metric["latency_mean"].verdict not in DIFFERENT
+
+
+def test_the_primary_verdict_does_not_change() -> None:
+    analysis = analysis_of(plan_of(), 5, {"tps": 0.2})
+    (verdict,) = analysis.verdicts()
+    assert verdict.verdict is Verdict.BETTER
+
+
+def test_text_table_and_verdict_of_a_row_never_contradict_each_other(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.12})
+    context = analyse_run(run)
+    told = [f for f in context.of_kind(FindingKind.EXPLANATION) if f.evidence is not None]
+    assert told
+    for finding, result in zip(told, difference_table(context).column("Result"), strict=True):
+        assert finding.evidence is not None
+        unclear = "no clear difference" in finding.text
+        assert unclear is not finding.evidence.clear
+        assert (result in ("no clear difference", "equivalent")) is unclear
+        if finding.evidence.verdict in DIFFERENT:
+            low, high = finding.evidence.ci95 or (0.0, 0.0)
+            assert low > 0.0 or high < 0.0
+    compared = comparison_table(context)
+    words = dict(zip(compared.column("Measured"), compared.column("Result"), strict=True))
+    assert words["Checkpoints started per minute"] == "different", "neither way is good"
+    assert words["WAL per transaction"] == "better"
+
+
+def test_a_count_that_differs_by_the_same_in_every_block_is_said(tmp_path: Path) -> None:
+    run, spec, plan = synthetic_run(tmp_path / "run")
+    trials = []
+    for trial in map(measure_trial, run.trials()):
+        values = {**trial.whole.values, "wal_fpi_per_tx": 1.0 + (trial.arm == "a2")}
+        trials.append(replace(trial, whole=replace(trial.whole, values=values)))
+    analysis = analyse(spec.question, plan, trials)
+    (count,) = [c for c in analysis.comparisons if c.metric == "wal_fpi_per_tx"]
+    assert (count.p_t, count.clear, count.verdict) == (None, True, Verdict.WORSE)
+    (text,) = [f.text for f in find(analysis) if f.evidence is count]
+    assert "no clear difference" not in text
