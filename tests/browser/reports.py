@@ -15,7 +15,7 @@ from pgassay.analysis.measures.trial import measure_trial
 from pgassay.analysis.measures.trial_course import read_course
 from pgassay.findings.registry import find
 from pgassay.report.context import ReportContext
-from support.synthetic import SPEC, synthetic_run
+from support.synthetic.directories import SPEC, synthetic_run
 
 NO_FACTORS = SPEC.replace('[factors.postgres]\nmax_wal_size = ["32MB", "4GB"]\n', "")
 THREE_LEVELS = SPEC.replace('["32MB", "4GB"]', '["32MB", "1GB", "4GB"]')

@@ -17,15 +17,15 @@ import pytest
 
 from pgassay.server.hosts.account import Account, server_account
 from pgassay.server.owned.installation import Installation
-from support.server_pool import ServerPool, server_pool
-from support.servers import (
+from support.hosts.sshd import Sshd, loopback_sshd
+from support.servers.debian import CONF_ROOT, DebianServer
+from support.servers.lab import (
     LabServer,
     RecordingJournal,
     installation_named,
 )
-from support.services import CONF_ROOT, DebianServer
-from support.sshd import Sshd, loopback_sshd
-from support.untouched import left_untouched
+from support.servers.pool import ServerPool, server_pool
+from support.servers.untouched import left_untouched
 
 
 @pytest.fixture(scope="session", autouse=True)

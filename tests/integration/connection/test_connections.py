@@ -21,7 +21,7 @@ from pgassay.server.owned.workspace import make_workspace, new_name
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.engine import LoadRequest
-from support.servers import SECRET, LabServer, installation_named, started_on_a_free_port
+from support.servers.lab import SECRET, LabServer, installation_named, started_on_a_free_port
 
 
 def unused_port() -> int:

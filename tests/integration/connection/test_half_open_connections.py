@@ -12,7 +12,7 @@ import psycopg
 
 from pgassay.server.connection.session import resolve
 from pgassay.trials.sampling.samplers import open_sampler
-from support.servers import LabServer, wait_until
+from support.servers.lab import LabServer, wait_until
 
 TICKS = 20
 PROTOCOL = 3 << 16

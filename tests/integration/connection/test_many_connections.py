@@ -19,7 +19,7 @@ from pgassay.plan.steps import Step
 from pgassay.server.protocol import PATIENCE_S, ConnectionParameters
 from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.engine import LoadRequest, open_load
-from support import silent_server
+from support.servers import silent_server
 
 CONNECTIONS = 10_000
 PORT = 5432

@@ -25,8 +25,8 @@ from pgassay.server.owned.workspace import make_workspace, new_name
 from pgassay.server.settings.statements import reload
 from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.engine import LoadRequest, run_load
-from support.certificates import Authority, make_authority
-from support.servers import (
+from support.servers.certificates import Authority, make_authority
+from support.servers.lab import (
     SECRET,
     LabServer,
     RecordingJournal,

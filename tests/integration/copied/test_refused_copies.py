@@ -13,7 +13,7 @@ from pgassay.errors import TargetError
 from pgassay.server.copied import room
 from pgassay.server.copied.origin import ServerCopy
 from pgassay.server.owned.target import OwnedTarget
-from support.servers import LabServer, RecordingJournal, installation_named
+from support.servers.lab import LabServer, RecordingJournal, installation_named
 
 ACCEPTED = ("commits", "sessions")
 

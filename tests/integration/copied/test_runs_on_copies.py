@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from support.broken_runs import LOAD, assert_no_server_left, assert_nothing_open, spec_file, watched
-from support.command import pgassay
-from support.deaths import At, Phase, killed, when_said
-from support.servers import scalar
-from support.services import DebianServer
+from support.runs.broken import LOAD, assert_no_server_left, assert_nothing_open, spec_file, watched
+from support.runs.command import pgassay
+from support.runs.killed_at_phase import At, Phase, killed, when_said
+from support.servers.debian import DebianServer
+from support.servers.lab import scalar
 
 TAKING = "pgassay.server.copied.base_backup:_run"
 PHASES: dict[str, Phase] = {

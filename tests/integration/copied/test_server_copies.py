@@ -14,8 +14,8 @@ from pgassay.server.copied.origin import ServerCopy
 from pgassay.server.open import make_copy, make_several
 from pgassay.server.owned.target import OwnedTarget
 from pgassay.server.protocol import Connection, SchemaVariant, Testbed
-from support.servers import SECRET, LabServer, RecordingJournal, scalar
-from support.services import DebianServer
+from support.servers.debian import DebianServer
+from support.servers.lab import SECRET, LabServer, RecordingJournal, scalar
 
 ACCEPTED = ("commits", "sessions")
 ROLE, DATABASE = 'app "user"; --', 'shop\'s $db "1"'

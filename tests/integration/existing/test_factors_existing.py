@@ -10,9 +10,9 @@ import pytest
 
 from pgassay.server.hosts.account import Account
 from pgassay.server.settings.statements import reload
-from support.certificates import make_authority
-from support.command import pgassay, shop_workload
-from support.servers import SECRET, LabServer, installation_named, running_lab_server
+from support.runs.command import pgassay, shop_workload
+from support.servers.certificates import make_authority
+from support.servers.lab import SECRET, LabServer, installation_named, running_lab_server
 
 ASKS = "SELECT CASE WHEN {} AND random() < 0.1 THEN 1 / (random() * 0)::int END;\n"
 SPEC = """

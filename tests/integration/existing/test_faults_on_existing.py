@@ -11,24 +11,24 @@ from pathlib import Path
 
 import pytest
 
-from support.broken_runs import (
+from support.hosts.small_disk import fill, small_disk
+from support.runs.broken import (
     assert_kept,
     in_the_second_trial,
     postmaster_below,
     servers_below,
     watched,
 )
-from support.command import pgassay
-from support.existing_runs import (
+from support.runs.command import pgassay
+from support.runs.existing import (
     SQL_ONLY,
     as_found,
     crash_for_want_of_room,
     kill_postmaster,
     stopped,
 )
-from support.servers import wait_until
-from support.services import DebianServer, debian_server
-from support.small_disk import fill, small_disk
+from support.servers.debian import DebianServer, debian_server
+from support.servers.lab import wait_until
 
 RESTARTED = (
     "pg_ctlcluster",

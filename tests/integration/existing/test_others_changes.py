@@ -18,12 +18,12 @@ from pgassay.server.recovery.recover import recover
 from pgassay.server.service.program import refuse_other_program
 from pgassay.server.settings.pending_changes import PendingChanges
 from pgassay.server.settings.statements import reload
-from support.broken_runs import postmaster_below, spec_file
-from support.command import pgassay
-from support.existing_servers import die, nothing
-from support.servers import RecordingJournal, installation_named, running_lab_server
-from support.services import DebianServer
-from support.targets import ACCESS, existing, state_of
+from support.runs.broken import postmaster_below, spec_file
+from support.runs.command import pgassay
+from support.runs.targets import ACCESS, existing, state_of
+from support.servers.debian import DebianServer
+from support.servers.existing import die, nothing
+from support.servers.lab import RecordingJournal, installation_named, running_lab_server
 
 TARGET = """[target]
 dsn = "{dsn}"

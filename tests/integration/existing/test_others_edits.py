@@ -13,10 +13,10 @@ from pgassay.server.existing.access import Access
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.settings.pending_changes import PendingChanges
 from pgassay.server.settings.statements import reload
-from support.broken_runs import spec_file
-from support.command import pgassay
-from support.existing_servers import nothing
-from support.servers import LabServer, RecordingJournal
+from support.runs.broken import spec_file
+from support.runs.command import pgassay
+from support.servers.existing import nothing
+from support.servers.lab import LabServer, RecordingJournal
 
 EDITS: dict[str, tuple[str, str, str]] = {
     "a setting": (

@@ -11,14 +11,14 @@ from pgassay.errors import RestoreFailed, TargetError
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.recovery.recover import recover
 from pgassay.server.settings.statements import reload
-from support.broken_runs import assert_nothing_open, in_the_second_trial, spec_file, watched
-from support.existing_servers import (
+from support.runs.broken import assert_nothing_open, in_the_second_trial, spec_file, watched
+from support.servers.existing import (
     auto_conf,
     build,
     killed_after_changes,
     settings_left_alone,
 )
-from support.servers import LabServer, RecordingJournal, scalar
+from support.servers.lab import LabServer, RecordingJournal, scalar
 
 
 @pytest.fixture

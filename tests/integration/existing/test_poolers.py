@@ -14,10 +14,10 @@ import pytest
 from pgassay.errors import TargetError
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.account import Account
-from support.broken_runs import spec_file
-from support.command import last_line, pgassay
-from support.pooler import through_another_key, through_pgbouncer
-from support.servers import SECRET, LabServer, RecordingJournal
+from support.runs.broken import spec_file
+from support.runs.command import last_line, pgassay
+from support.servers.lab import SECRET, LabServer, RecordingJournal
+from support.servers.pooler import through_another_key, through_pgbouncer
 
 WORDS = "is a connection pooler"
 

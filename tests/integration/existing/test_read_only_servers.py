@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from support.broken_runs import (
+from support.hosts.small_disk import FailingDisk, failing_disk
+from support.runs.broken import (
     assert_kept,
     assert_no_server_left,
     in_the_second_trial,
@@ -17,11 +18,10 @@ from support.broken_runs import (
     spec_file,
     watched,
 )
-from support.command import pgassay
-from support.existing_runs import as_found
-from support.servers import wait_until
-from support.services import NAME, VERSION, debian_server
-from support.small_disk import FailingDisk, failing_disk
+from support.runs.command import pgassay
+from support.runs.existing import as_found
+from support.servers.debian import NAME, VERSION, debian_server
+from support.servers.lab import wait_until
 
 
 @pytest.fixture

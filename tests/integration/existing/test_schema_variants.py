@@ -11,8 +11,8 @@ from pgassay.errors import TargetError
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.protocol import Connection, SchemaVariant, Testbed
 from pgassay.server.recovery.recover import recover
-from support.existing_servers import die
-from support.servers import LabServer, RecordingJournal
+from support.servers.existing import die
+from support.servers.lab import LabServer, RecordingJournal
 
 
 def variant(name: str, sql: str, undo: str | None) -> SchemaVariant:

@@ -18,8 +18,8 @@ import pytest
 from pgassay.errors import SettingRejected
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.settings.statements import reload
-from support.command import pgassay
-from support.servers import SECRET, LabServer, RecordingJournal, configure
+from support.runs.command import pgassay
+from support.servers.lab import SECRET, LabServer, RecordingJournal, configure
 
 HELD = "canary-5e11"
 """A password that the server's own settings hold."""

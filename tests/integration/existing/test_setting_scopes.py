@@ -17,10 +17,10 @@ from pgassay.server.protocol import Connection
 from pgassay.server.recovery.recover import recover
 from pgassay.server.settings.statements import reload
 from pgassay.spec.server.access import SettingsAt
-from support.broken_runs import spec_file
-from support.command import pgassay
-from support.existing_servers import die
-from support.servers import SECRET, LabServer, RecordingJournal, configure
+from support.runs.broken import spec_file
+from support.runs.command import pgassay
+from support.servers.existing import die
+from support.servers.lab import SECRET, LabServer, RecordingJournal, configure
 
 # A name that has to be quoted wherever it is written.
 DATABASE, ROLE = 'o"ne; DROP', 'it\'s a "role"'

@@ -18,8 +18,8 @@ from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
 from pgassay.spec.server.signs import SIGNS
-from support.command import pgassay
-from support.servers import (
+from support.runs.command import pgassay
+from support.servers.lab import (
     SECRET,
     LabServer,
     RecordingJournal,

@@ -10,7 +10,7 @@ from psycopg.conninfo import make_conninfo
 from pgassay.errors import ConnectionRefused, SettingRejected
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.protocol import Connection
-from support.servers import SECRET, LabServer, RecordingJournal
+from support.servers.lab import SECRET, LabServer, RecordingJournal
 
 
 def build(session: Connection) -> None:

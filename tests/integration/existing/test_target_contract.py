@@ -10,8 +10,8 @@ import pytest
 
 from pgassay.errors import SettingRejected, TargetError
 from pgassay.server.protocol import Connection, Target
-from support.servers import RecordingJournal
-from support.targets import KINDS, Subject, subject
+from support.runs.targets import KINDS, Subject, subject
+from support.servers.lab import RecordingJournal
 
 HELD = {"max_wal_size": "2GB"}
 REFUSED = [

@@ -11,14 +11,14 @@ from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.protocol import ResetLevel
 from pgassay.server.recovery.recover import recover
-from support.existing_servers import (
+from support.servers.existing import (
     auto_conf,
     build,
     die,
     killed_after_changes,
     settings_left_alone,
 )
-from support.servers import SECRET, LabServer, RecordingJournal, scalar
+from support.servers.lab import SECRET, LabServer, RecordingJournal, scalar
 
 
 @pytest.fixture

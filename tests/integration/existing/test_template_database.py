@@ -15,10 +15,10 @@ from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.protocol import Connection
 from pgassay.server.recovery.recover import recover
 from pgassay.spec.server.reset import Caches, ResetLevel, ResetRule
-from support.broken_runs import spec_file
-from support.command import pgassay
-from support.existing_servers import die
-from support.servers import SECRET, LabServer, RecordingJournal, scalar
+from support.runs.broken import spec_file
+from support.runs.command import pgassay
+from support.servers.existing import die
+from support.servers.lab import SECRET, LabServer, RecordingJournal, scalar
 
 RULE = ResetRule(ResetLevel.TEMPLATE)
 

@@ -16,9 +16,9 @@ from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.server.hosts import knob_record
 from pgassay.server.hosts.knob_files import find_knob
 from pgassay.server.hosts.knobs import HostKnobs, recover_host, settle_left_over, sweep_host
-from support import forked
-from support.command import pgassay
-from support.servers import SECRET, LabServer, RecordingJournal, wait_until
+from support.runs import forked
+from support.runs.command import pgassay
+from support.servers.lab import SECRET, LabServer, RecordingJournal, wait_until
 
 SWAP, PRESSURE = "vm.swappiness", "vm.vfs_cache_pressure"
 RATIO, BYTES = "vm.dirty_ratio", "vm.dirty_bytes"

@@ -11,8 +11,8 @@ from pgassay.server.hosts import knob_record
 from pgassay.server.hosts.knob_files import find_knob
 from pgassay.server.hosts.knobs import HostKnobs, recover_host
 from pgassay.server.hosts.ssh import SshHost
-from support.servers import RecordingJournal, wait_until
-from support.sshd import HOST, Sshd
+from support.hosts.sshd import HOST, Sshd
+from support.servers.lab import RecordingJournal, wait_until
 
 SWAP = "vm.swappiness"
 

@@ -31,8 +31,8 @@ from pgassay.trials.host.host_sources import (
     sources_over_sql,
 )
 from pgassay.trials.sampling.samplers import open_sampler
-from support.servers import LabServer, is_root, wait_until
-from support.sshd import HOST
+from support.hosts.sshd import HOST
+from support.servers.lab import LabServer, is_root, wait_until
 
 READINGS = 3
 BLKIO = Path("/sys/fs/cgroup/blkio")

@@ -23,8 +23,8 @@ from pgassay.server.hosts.host import Host, HostUnreachable, NoLocks, is_there, 
 from pgassay.server.hosts.local import LocalHost
 from pgassay.server.hosts.ssh import SshHost
 from pgassay.server.hosts.ssh_connection import PREFIX
-from support.servers import is_root, wait_until
-from support.sshd import HOST, Sshd
+from support.hosts.sshd import HOST, Sshd
+from support.servers.lab import is_root, wait_until
 
 ODD = "a 'b' \"c\" $(touch /tmp/pgassay-injected) `id` ;& \\ *"
 

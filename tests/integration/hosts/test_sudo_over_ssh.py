@@ -14,11 +14,11 @@ from pgassay.errors import TargetError
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.ssh import SshHost
 from pgassay.trials.guards.fingerprint import take_fingerprint
-from support.servers import RecordingJournal
-from support.services import CONF_ROOT, DebianServer
-from support.sshd import HOST, Sshd, loopback_sshd
-from support.sudoer import RULES, sudoer
-from support.targets import ACCESS, state_of
+from support.hosts.sshd import HOST, Sshd, loopback_sshd
+from support.hosts.sudoer import RULES, sudoer
+from support.runs.targets import ACCESS, state_of
+from support.servers.debian import CONF_ROOT, DebianServer
+from support.servers.lab import RecordingJournal
 
 
 @pytest.fixture(scope="module")

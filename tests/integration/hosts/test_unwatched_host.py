@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from support.broken_runs import spec_file
-from support.command import pgassay
-from support.servers import SECRET, LabServer
+from support.runs.broken import spec_file
+from support.runs.command import pgassay
+from support.servers.lab import SECRET, LabServer
 
 ELSEWHERE, HERE = "0.0.0.0", "127.0.0.1"  # noqa: S104 (an address to connect to)
 WORDS = "no guard watches its host: kernel settings, processors used by others"

@@ -15,8 +15,8 @@ import pytest
 
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.server.owned.installation import embedded_installation
-from support.command import pgassay
-from support.servers import SECRET, LabServer, wait_until
+from support.runs.command import pgassay
+from support.servers.lab import SECRET, LabServer, wait_until
 
 SPEC = """
 [workload]

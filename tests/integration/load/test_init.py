@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from psycopg import sql
 
-from support.command import pgassay
-from support.server_pool import on_every_version
-from support.servers import LabServer, installation_named
+from support.runs.command import pgassay
+from support.servers.lab import LabServer, installation_named
+from support.servers.pool import on_every_version
 
 TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers")
 CATALOGS = {

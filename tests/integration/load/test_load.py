@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from support import command
-from support.servers import LabServer
+from support.runs import command
+from support.servers.lab import LabServer
 
 
 @pytest.fixture(scope="module")

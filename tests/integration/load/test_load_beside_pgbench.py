@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 from pgassay.server.owned.installation import embedded_installation
-from support.command import pgassay
-from support.servers import LabServer
+from support.runs.command import pgassay
+from support.servers.lab import LabServer
 
 SCRIPT = r"""\set x 3
 \if :x > 2

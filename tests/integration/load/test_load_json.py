@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pgassay.trials.model.columns import LOAD
-from support.command import pgassay
-from support.servers import LabServer
+from support.runs.command import pgassay
+from support.servers.lab import LabServer
 
 DOCS = Path(__file__).parents[3] / "docs" / "json.md"
 SLICES = '[[variants]]\nname = "a"\n[[variants]]\nname = "b"\nlength = "250ms"\n'

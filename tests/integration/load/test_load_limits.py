@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from support import without_io_uring
-from support.command import pgassay
-from support.servers import LabServer, wait_until
+from support.hosts import without_io_uring
+from support.runs.command import pgassay
+from support.servers.lab import LabServer, wait_until
 
 PEAK = """
 import resource, subprocess, sys

@@ -19,9 +19,9 @@ from pgassay.server.owned.cluster import Cluster
 from pgassay.server.owned.readable_copy import runnable_by
 from pgassay.server.owned.workspace import make_workspace, new_name
 from pgassay.server.protocol import ConnectionParameters
-from support.script_cases import DEFINED, EXPRESSIONS, SCRIPTS, Script
-from support.script_mistakes import FAILING, FAULT_DEFINED, FAULTS, MISORDERED, REFUSED
-from support.servers import installation_named, started_on_a_free_port
+from support.load.script_cases import DEFINED, EXPRESSIONS, SCRIPTS, Script
+from support.load.script_mistakes import FAILING, FAULT_DEFINED, FAULTS, MISORDERED, REFUSED
+from support.servers.lab import installation_named, started_on_a_free_port
 
 SEED = 42
 FILE = "case.sql"

@@ -13,10 +13,10 @@ import pytest
 
 from pgassay.errors import ExitCode
 from pgassay.server.hosts.account import Account
-from support.command import pgassay
-from support.observing import busy_sessions, ended, last_reading_ns, observing
-from support.server_pool import on_every_version
-from support.servers import LabServer, running_standby, scalar, wait_until
+from support.runs.command import pgassay
+from support.runs.observing import busy_sessions, ended, last_reading_ns, observing
+from support.servers.lab import LabServer, running_standby, scalar, wait_until
+from support.servers.pool import on_every_version
 
 # A transaction that touches no table is counted only when its session does something else.
 SLOW = "SELECT pg_sleep(0.02) FROM (SELECT FROM pg_database LIMIT 1) AS one"

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from pgassay.errors import ExitCode
-from support.broken_runs import servers_below
-from support.observing import ended, observing
-from support.servers import LabServer, wait_until
+from support.runs.broken import servers_below
+from support.runs.observing import ended, observing
+from support.servers.lab import LabServer, wait_until
 
 ENDS_WITHIN_S = 45.0
 """A login and a log are given ten seconds each, a query of the samplers six."""

@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 from pgassay.errors import ExitCode
-from support.command import pgassay
-from support.observing import busy_sessions, ended, last_reading_ns, observing
-from support.servers import wait_until
-from support.services import DebianServer
-from support.sshd import HOST, Sshd
+from support.hosts.sshd import HOST, Sshd
+from support.runs.command import pgassay
+from support.runs.observing import busy_sessions, ended, last_reading_ns, observing
+from support.servers.debian import DebianServer
+from support.servers.lab import wait_until
 
 SLEEP = "SELECT pg_sleep(0.02) FROM (SELECT FROM pg_database LIMIT 1) AS one"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from support.command import last_line, pgassay
-from support.servers import SECRET, LabServer
+from support.runs.command import last_line, pgassay
+from support.servers.lab import SECRET, LabServer
 
 OWN = """
 [workload]

@@ -13,7 +13,8 @@ import pytest
 
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.server.owned.installation import Installation
-from support.broken_runs import (
+from support.hosts.small_disk import fill, remount, small_disk
+from support.runs.broken import (
     assert_kept,
     assert_no_server_left,
     assert_nothing_open,
@@ -24,9 +25,8 @@ from support.broken_runs import (
     spec_file,
     watched,
 )
-from support.command import last_line, pgassay, shop_workload
-from support.servers import SECRET, LabServer, installation_named, wait_until
-from support.small_disk import fill, remount, small_disk
+from support.runs.command import last_line, pgassay, shop_workload
+from support.servers.lab import SECRET, LabServer, installation_named, wait_until
 
 
 @pytest.fixture(scope="module")

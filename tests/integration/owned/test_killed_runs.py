@@ -18,7 +18,7 @@ from _pytest.mark.structures import ParameterSet
 
 from pgassay.server.owned.installation import Installation
 from pgassay.server.owned.postmaster import end_programs
-from support.broken_runs import (
+from support.runs.broken import (
     LOAD,
     RESET,
     WARM_UP,
@@ -29,18 +29,18 @@ from support.broken_runs import (
     spec_file,
     watched,
 )
-from support.command import pgassay
-from support.deaths import (
+from support.runs.command import pgassay
+from support.runs.killed_at_phase import (
     Phase,
     after_a_trial,
     assert_resumed_to_the_end,
-    die_and_mend,
+    kill_and_repair,
     killed,
     when_journaled,
     when_said,
     when_storing,
 )
-from support.servers import SECRET, LabServer, installation_named, wait_until
+from support.servers.lab import SECRET, LabServer, installation_named, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +205,7 @@ def test_an_existing_server_is_as_found_after_a_killed_run(
     tmp_path: Path, lab_server: LabServer, own_base: Path, phase: str, then: str
 ) -> None:
     spec = spec_file(tmp_path, target=lab_target(lab_server))
-    die_and_mend(
+    kill_and_repair(
         tmp_path / "run", spec, own_base, (phase, EXISTING[phase]), then, PGPASSWORD=SECRET
     )
 
@@ -226,4 +226,6 @@ def test_a_variant_of_the_schema_is_gone_after_a_killed_run(
     tmp_path: Path, lab_server: LabServer, own_base: Path, phase: str, then: str
 ) -> None:
     spec = spec_file(tmp_path, target=lab_target(lab_server), factor=EXTRA)
-    die_and_mend(tmp_path / "run", spec, own_base, (phase, VARYING[phase]), then, PGPASSWORD=SECRET)
+    kill_and_repair(
+        tmp_path / "run", spec, own_base, (phase, VARYING[phase]), then, PGPASSWORD=SECRET
+    )

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from pgassay.server.hosts.account import Account
-from support.broken_runs import assert_nothing_open, spec_file
-from support.command import last_line
-from support.servers import SECRET, LabServer, installation_named, is_root, running_lab_server
+from support.runs.broken import assert_nothing_open, spec_file
+from support.runs.command import last_line
+from support.servers.lab import SECRET, LabServer, installation_named, is_root, running_lab_server
 
 NUMBER = 54321
 READS = "+dac_read_search"

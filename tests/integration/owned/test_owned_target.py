@@ -27,8 +27,8 @@ from pgassay.server.owned.target import OwnedTarget
 from pgassay.server.owned.workspace import SOCKET_BYTES, SOCKET_NAME, base_directory
 from pgassay.server.protocol import Change, Connection, ResetLevel, ServerFacts
 from pgassay.server.recovery.recover import recover
-from support.server_pool import on_every_version
-from support.servers import RecordingJournal, installation_named, is_root, scalar, wait_until
+from support.servers.lab import RecordingJournal, installation_named, is_root, scalar, wait_until
+from support.servers.pool import on_every_version
 
 HELD = {"max_wal_size": "2GB"}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from support.command import pgassay
+from support.runs.command import pgassay
 
 SPEC = """
 [workload]

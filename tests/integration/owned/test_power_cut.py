@@ -12,12 +12,12 @@ import psutil
 import pytest
 
 from pgassay.samples.journal import open_changes
-from support.broken_runs import watched
-from support.command import pgassay
-from support.crash_disk import CrashDisk, crash_disk
-from support.servers import WAIT_LIMIT_S
-from support.services import CONF_ROOT, DebianServer, debian_server
-from support.untouched import own_rows
+from support.hosts.crash_disk import CrashDisk, crash_disk
+from support.runs.broken import watched
+from support.runs.command import pgassay
+from support.servers.debian import CONF_ROOT, DebianServer, debian_server
+from support.servers.lab import WAIT_LIMIT_S
+from support.servers.untouched import own_rows
 
 SPEC = """
 [target]

@@ -18,7 +18,7 @@ from pgassay.server.owned.origin import NewCluster
 from pgassay.server.owned.target import OwnedTarget
 from pgassay.server.protocol import Connection
 from pgassay.spec.server.reset import Caches, ResetLevel, ResetRule
-from support.servers import RecordingJournal, installation_named, scalar
+from support.servers.lab import RecordingJournal, installation_named, scalar
 
 ROWS = 20_000
 DATABASE_OID = "SELECT oid::text FROM pg_database WHERE datname"

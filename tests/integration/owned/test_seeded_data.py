@@ -10,7 +10,7 @@ from pgassay.server.owned.target import OwnedTarget
 from pgassay.trials.environment.server_differences import contents_of
 from pgassay.trials.run.preparing import builder
 from pgassay.trials.run.testbeds import Dataset
-from support.servers import RecordingJournal
+from support.servers.lab import RecordingJournal
 
 DRAWN = Dataset(
     "shop at scale 1",

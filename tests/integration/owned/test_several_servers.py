@@ -18,9 +18,9 @@ from pgassay.spec.workload.folder import load_workload
 from pgassay.trials.environment.server_differences import contents_of, unlike
 from pgassay.trials.run.checks import check_arms
 from pgassay.trials.run.testbeds import testbeds_of
-from support.broken_runs import assert_no_server_left, postmaster_below
-from support.servers import DEBIAN, RecordingJournal, installation_named
-from support.small_disk import small_disk
+from support.hosts.small_disk import small_disk
+from support.runs.broken import assert_no_server_left, postmaster_below
+from support.servers.lab import DEBIAN, RecordingJournal, installation_named
 
 SERVERS: dict[str, int | Path | None] = {"16": 16, "18": 18, "the distribution's": DEBIAN}
 HOSTILE = "index = b-tree / 'größe' \"x\""

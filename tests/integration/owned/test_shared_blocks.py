@@ -19,8 +19,8 @@ from pgassay.server.owned.target import OwnedTarget
 from pgassay.server.owned.workspace import DATA_VARIABLE
 from pgassay.server.protocol import Connection
 from pgassay.spec.server.reset import ResetLevel, ResetRule
-from support.crash_disk import crash_disk
-from support.servers import RecordingJournal, installation_named, running_lab_server, wait_until
+from support.hosts.crash_disk import crash_disk
+from support.servers.lab import RecordingJournal, installation_named, running_lab_server, wait_until
 
 MIB = 2**20
 PIECE = """

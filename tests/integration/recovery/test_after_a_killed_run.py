@@ -16,13 +16,13 @@ from pgassay.server.data import schema
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.preview.preview import preview_existing
 from pgassay.server.recovery.recover import recover
-from support.broken_runs import assert_nothing_open, spec_file, watched
-from support.command import last_line, pgassay
-from support.dying import Phase, killed_in
-from support.existing_servers import auto_conf, build, die
-from support.servers import LabServer, RecordingJournal
-from support.services import DebianServer
-from support.targets import ACCESS
+from support.runs.broken import assert_nothing_open, spec_file, watched
+from support.runs.command import last_line, pgassay
+from support.runs.killed_target import Phase, killed_in
+from support.runs.targets import ACCESS
+from support.servers.debian import DebianServer
+from support.servers.existing import auto_conf, build, die
+from support.servers.lab import LabServer, RecordingJournal
 
 ACCEPT = ("commits", "sessions")
 TARGET = "[target]\ndsn = ''\nallow_changes = true\naccept = ['commits', 'sessions']\n"

@@ -11,11 +11,11 @@ from pgassay.errors import RestoreFailed
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.protocol import SchemaVariant, Testbed
 from pgassay.server.recovery.recover import recover
-from support.existing_servers import die
-from support.servers import RecordingJournal
-from support.services import BIN, NAME, VERSION, DebianServer, shut_out
-from support.targets import existing
-from support.untouched import build
+from support.runs.targets import existing
+from support.servers.debian import BIN, NAME, VERSION, DebianServer, shut_out
+from support.servers.existing import die
+from support.servers.lab import RecordingJournal
+from support.servers.untouched import build
 
 SHELL = " then in a shell: "
 PARTS = {"the index": "CREATE INDEX one ON account (i)", "the role": "CREATE ROLE lab_hand"}

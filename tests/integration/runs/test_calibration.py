@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pgassay.samples.noise_history import noise_folder
-from support.broken_runs import assert_no_server_left
-from support.command import pgassay
+from support.runs.broken import assert_no_server_left
+from support.runs.command import pgassay
 
 SPEC = """
 [workload]

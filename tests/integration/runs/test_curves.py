@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgassay.samples.tables import read_table
-from support.command import pgassay
+from support.runs.command import pgassay
 
 SPEC = """
 [workload]

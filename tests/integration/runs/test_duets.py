@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from support.broken_runs import (
+from support.runs.broken import (
     assert_no_server_left,
     assert_nothing_open,
     postmasters_below,
     watched,
 )
-from support.command import pgassay, shop_workload
-from support.servers import installation_named
+from support.runs.command import pgassay, shop_workload
+from support.servers.lab import installation_named
 
 DUET = """
 [workload]

@@ -13,8 +13,8 @@ import pytest
 from pgassay.pipeline import analyse_run
 from pgassay.report.markdown import render_markdown
 from pgassay.samples.run_directory import RunDirectory
-from support.broken_runs import assert_no_server_left, assert_nothing_open, prints_of, watched
-from support.command import pgassay, shop_workload
+from support.runs.broken import assert_no_server_left, assert_nothing_open, prints_of, watched
+from support.runs.command import pgassay, shop_workload
 
 LOAD = '[load]\nclients = 2\nstep = "0.6s"\nwarmup = "0.2s"\n'
 DESIGN = "[design]\nseed = 3\nmin_blocks = 2\nmax_blocks = 2\n"

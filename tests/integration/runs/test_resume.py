@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from support.broken_runs import assert_no_server_left, prints_of, spec_file, watched
-from support.command import pgassay
-from support.servers import installation_named
+from support.runs.broken import assert_no_server_left, prints_of, spec_file, watched
+from support.runs.command import pgassay
+from support.servers.lab import installation_named
 
 
 @pytest.fixture(scope="module")

@@ -18,10 +18,10 @@ import pytest
 
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.samples.run_directory import RunDirectory, StoredTrial
-from support.broken_runs import assert_no_server_left, servers_below
-from support.command import pgassay, shop_workload
-from support.servers import LabServer, wait_until
-from support.small_disk import small_disk
+from support.hosts.small_disk import small_disk
+from support.runs.broken import assert_no_server_left, servers_below
+from support.runs.command import pgassay, shop_workload
+from support.servers.lab import LabServer, wait_until
 
 SPEC = """
 question = "Does it run?"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.command import pgassay
+from support.runs.command import pgassay
 
 SPEC = """
 question = "Do they work together?"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from pgassay.server.existing.capacity import own_sessions
-from support.broken_runs import assert_nothing_open, watched
-from support.command import pgassay, shop_workload
-from support.servers import SECRET, LabServer
+from support.runs.broken import assert_nothing_open, watched
+from support.runs.command import pgassay, shop_workload
+from support.servers.lab import SECRET, LabServer
 
 SPEC = """
 {target}

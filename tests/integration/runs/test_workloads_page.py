@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from support.command import pgassay
-from support.workloads_page import write_example
+from support.load.workloads_page import write_example
+from support.runs.command import pgassay
 
 
 def test_the_example_of_the_workloads_page_runs_without_a_failed_transaction(

@@ -9,9 +9,9 @@ import pytest
 from pgassay.samples.journal import FileJournal, open_changes, run_of
 from pgassay.server.recovery.recover import recover
 from pgassay.server.undo.change_record import forget_never_made
-from support.dying import Phase, killed_in
-from support.services import DebianServer
-from support.targets import ACCESS, state_of
+from support.runs.killed_target import Phase, killed_in
+from support.runs.targets import ACCESS, state_of
+from support.servers.debian import DebianServer
 
 RECORD = "pgassay.server.undo.change_record:RecordedJournal.record"
 JOURNAL = "pgassay.samples.journal:FileJournal.record"

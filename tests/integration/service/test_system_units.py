@@ -17,9 +17,9 @@ from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.server_process import ServerProcess
 from pgassay.server.service.control import DebianCluster
 from pgassay.server.service.system_unit import refuse_leaving_unit
-from support.servers import RecordingJournal, is_root, wait_until
-from support.services import DebianServer
-from support.targets import CLUSTER, existing
+from support.runs.targets import CLUSTER, existing
+from support.servers.debian import DebianServer
+from support.servers.lab import RecordingJournal, is_root, wait_until
 
 TREES = [Path("/sys/fs/cgroup/systemd"), Path("/sys/fs/cgroup/unified"), Path("/sys/fs/cgroup")]
 SLICE = "pgassay-test.slice"

@@ -20,14 +20,14 @@ from pgassay.server.hosts.server_process import find_server_process
 from pgassay.server.service import service as service_module
 from pgassay.server.service.control import DebianCluster, RestartCommand, SystemdUnit
 from pgassay.server.service.service import Service
-from support import forked
-from support.broken_runs import assert_nothing_open, in_the_second_trial, spec_file, watched
-from support.command import pgassay
-from support.existing_servers import nothing
-from support.servers import RecordingJournal, wait_until
-from support.services import NAME, UNIT, VERSION, DebianServer, debian_server, lets_in
-from support.sshd import HOST, Sshd
-from support.targets import ACCESS, CLUSTER, existing, state_of
+from support.hosts.sshd import HOST, Sshd
+from support.runs import forked
+from support.runs.broken import assert_nothing_open, in_the_second_trial, spec_file, watched
+from support.runs.command import pgassay
+from support.runs.targets import ACCESS, CLUSTER, existing, state_of
+from support.servers.debian import NAME, UNIT, VERSION, DebianServer, debian_server, lets_in
+from support.servers.existing import nothing
+from support.servers.lab import RecordingJournal, wait_until
 
 TARGET = """[target]
 dsn = "{dsn}"

@@ -16,8 +16,8 @@ from pgassay.trials.checkpoints.combined import CheckpointFollower
 from pgassay.trials.model.record import Checkpoint
 from pgassay.trials.sampling.samplers import open_sampler
 from pgassay.trials.server_log.reader import LogReading, ServerLog
-from support.server_pool import on_every_version
-from support.servers import LabServer, running_lab_server, running_standby, wait_until
+from support.servers.lab import LabServer, running_lab_server, running_standby, wait_until
+from support.servers.pool import on_every_version
 
 NO_LOG = LogReading(None, has_checkpoints=False)
 

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from pgassay.server.hosts.account import Account
-from support.observing import busy_sessions, ended, observing
-from support.servers import installation_named, running_lab_server
+from support.runs.observing import busy_sessions, ended, observing
+from support.servers.lab import installation_named, running_lab_server
 
 SPIN = "DO $$ BEGIN FOR i IN 1..10000000 LOOP NULL; END LOOP; END $$"
 

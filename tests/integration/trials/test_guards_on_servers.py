@@ -26,8 +26,8 @@ from pgassay.trials.guards.invariants import InvariantWatch
 from pgassay.trials.model.record import Checkpoint, Columns
 from pgassay.trials.sampling.sample_buffer import SampleBuffer
 from pgassay.trials.sampling.samplers import open_sampler
-from support.guard_results import SPEC, said
-from support.servers import (
+from support.hosts.small_disk import small_disk
+from support.servers.lab import (
     LabServer,
     RecordingJournal,
     installation_named,
@@ -35,7 +35,7 @@ from support.servers import (
     running_standby,
     wait_until,
 )
-from support.small_disk import small_disk
+from support.synthetic.guard_results import SPEC, said
 
 SLOWLY = "SET vacuum_cost_delay = 100; SET vacuum_cost_limit = 1; VACUUM slow"
 

@@ -13,11 +13,11 @@ from pgassay.server.hosts.local import HERE
 from pgassay.server.protocol import ServerFacts
 from pgassay.trials.guards.fingerprint import take_fingerprint
 from pgassay.trials.guards.invariants import InvariantWatch
-from support.guard_results import said
-from support.servers import RecordingJournal
-from support.services import DebianServer
-from support.sshd import Sshd
-from support.targets import existing
+from support.hosts.sshd import Sshd
+from support.runs.targets import existing
+from support.servers.debian import DebianServer
+from support.servers.lab import RecordingJournal
+from support.synthetic.guard_results import said
 
 SWAP = "vm.swappiness"
 

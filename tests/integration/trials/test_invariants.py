@@ -25,7 +25,7 @@ from pgassay.trials.host.host_look import look_at
 from pgassay.trials.host.processor_times import processor_times
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.sampling.live_view import LiveFigures
-from support.servers import LabServer, RecordingJournal
+from support.servers.lab import LabServer, RecordingJournal
 
 SPEC = """
 question = "Is it left alone?"

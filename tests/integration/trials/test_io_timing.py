@@ -14,8 +14,8 @@ from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
 from pgassay.trials.sampling.not_measured import not_seen
 from pgassay.trials.sampling.samplers import open_sampler
-from support.observing import busy_sessions
-from support.servers import LabServer, running_lab_server, wait_until
+from support.runs.observing import busy_sessions
+from support.servers.lab import LabServer, running_lab_server, wait_until
 
 READ = "SELECT count(*) FROM large WHERE pad > 'y'"
 FEW_READS = 1000

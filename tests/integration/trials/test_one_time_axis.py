@@ -14,7 +14,7 @@ from pgassay.trials.checkpoints.combined import checkpoints_in_log
 from pgassay.trials.server_log.events import LogEvent
 from pgassay.trials.server_log.reader import ServerLog
 from pgassay.trials.server_log.server_clock import ServerClock
-from support.servers import LabServer, installation_named, running_lab_server, wait_until
+from support.servers.lab import LabServer, installation_named, running_lab_server, wait_until
 
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
 AHEAD_S = 93.25

@@ -20,14 +20,14 @@ from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.trials.checkpoints.combined import checkpoints_in_log
 from pgassay.trials.server_log.place import Missing, Place, find_place
 from pgassay.trials.server_log.reader import LogReading, ServerLog
-from support.server_pool import on_every_version
-from support.servers import (
+from support.servers.lab import (
     SECRET,
     LabServer,
     installation_named,
     running_lab_server,
     wait_until,
 )
+from support.servers.pool import on_every_version
 
 COLLECTOR = """
 logging_collector = on

@@ -18,10 +18,10 @@ from pgassay.trials.server_log.host_files import HostFiles, process_there
 from pgassay.trials.server_log.log_files import LogUnreadable
 from pgassay.trials.server_log.place import Place, find_place, log_settings
 from pgassay.trials.server_log.reader import LogReading, ServerLog
-from support.servers import wait_until
-from support.services import DebianServer
-from support.sshd import HOST, Sshd
-from support.targets import ACCESS
+from support.hosts.sshd import HOST, Sshd
+from support.runs.targets import ACCESS
+from support.servers.debian import DebianServer
+from support.servers.lab import wait_until
 
 ELSEWHERE = "db.example"
 

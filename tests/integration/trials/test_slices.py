@@ -13,8 +13,8 @@ from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.load.slices import SlicesTable
 from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.engine import LoadRequest, open_load, run_load
-from support.command import pgassay, shop_workload
-from support.servers import SECRET, LabServer
+from support.runs.command import pgassay, shop_workload
+from support.servers.lab import SECRET, LabServer
 
 CLIENTS = 3
 SCRIPT = """

@@ -7,10 +7,10 @@ from typing import Any
 
 from pgassay.server.hosts.account import Account
 from pgassay.server.protocol import Connection
-from support.command import pgassay
-from support.observing import ended, observing
-from support.servers import LabServer, running_standby, wait_until
-from support.views import rows_of
+from support.runs.command import pgassay
+from support.runs.observing import ended, observing
+from support.servers.lab import LabServer, running_standby, wait_until
+from support.servers.views import rows_of
 
 CUT_OFF = ("ALTER SYSTEM SET primary_conninfo = ''", "SELECT pg_reload_conf()")
 

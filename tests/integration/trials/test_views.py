@@ -16,9 +16,9 @@ from pgassay.server.protocol import Connection
 from pgassay.trials.sampling.not_measured import described, not_seen
 from pgassay.trials.sampling.queries import extensions_in, queries_for
 from pgassay.trials.sampling.statement_statistics import StatementWatch
-from support.server_pool import on_debian_15, on_every_version
-from support.servers import LabServer, installation_named, running_lab_server, wait_until
-from support.views import rows_of
+from support.servers.lab import LabServer, installation_named, running_lab_server, wait_until
+from support.servers.pool import on_debian_15, on_every_version
+from support.servers.views import rows_of
 
 TEXT, INT8, FLOAT8 = 25, 20, 701
 PRELOADED = "shared_preload_libraries = 'pg_stat_statements'\n"

@@ -14,9 +14,9 @@ from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
 from pgassay.trials.sampling.queries import extensions_in
 from pgassay.trials.sampling.statement_statistics import StatementWatch
-from support.command import pgassay, shop_workload
-from support.observing import busy_sessions, ended, observing
-from support.servers import (
+from support.runs.command import pgassay, shop_workload
+from support.runs.observing import busy_sessions, ended, observing
+from support.servers.lab import (
     DEBIAN,
     LabServer,
     installation_named,

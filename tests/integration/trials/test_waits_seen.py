@@ -18,8 +18,8 @@ from pgassay.server.connection.session import resolve
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
 from pgassay.trials.sampling.samplers import open_sampler
-from support.observing import busy_sessions
-from support.servers import LabServer, running_lab_server, wait_until
+from support.runs.observing import busy_sessions
+from support.servers.lab import LabServer, running_lab_server, wait_until
 
 # The last fsync of a file wins, and the tests' servers have it off.
 SLOW_DISK = "shared_buffers = '128kB'\nmax_connections = 50\n"

@@ -16,8 +16,8 @@ from pgassay.analysis.statistics.prewhitening import (
     whitened,
     without_means,
 )
-from support.courses import noise_of, recorded_tps
-from support.synthetic import synthetic_run
+from support.synthetic.courses import noise_of, recorded_tps
+from support.synthetic.directories import synthetic_run
 
 # statsmodels 0.15.0: yule_walker(order=2, method="mle") and acf(nlags=3) of the recorded series.
 YULE_WALKER = {"select-only": (0.866698, 0.04574), "simple-update": (0.477492, 0.196861)}

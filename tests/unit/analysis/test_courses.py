@@ -20,7 +20,7 @@ from pgassay.analysis.statistics.change_points import (
     long_run_variance,
     without_spikes,
 )
-from support.courses import noise_of, plan_with, recorded_tps
+from support.synthetic.courses import noise_of, plan_with, recorded_tps
 
 SECONDS = np.arange(300)
 

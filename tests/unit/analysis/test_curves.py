@@ -23,7 +23,7 @@ from pgassay.analysis.statistics.intervals import (
     widened_percentiles,
 )
 from pgassay.analysis.statistics.simultaneous import max_t_band
-from support.courses import plan_with, trials_with
+from support.synthetic.courses import plan_with, trials_with
 
 CLIENTS = (1, 2, 4, 8, 16, 32, 64)
 # SPEC SDM91 on a SPARCcenter 2000, as in Gunther's book and R's package usl, whose fit is

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pgassay.analysis.host.columns import COLUMNS, HostColumns
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.trials.model.columns import COUNTERS
-from support.command import pgassay
-from support.synthetic import synthetic_run
+from support.runs.command import pgassay
+from support.synthetic.directories import synthetic_run
 
 SECOND = 10**9
 START = 1_800_000_000 * SECOND

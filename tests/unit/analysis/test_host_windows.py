@@ -17,8 +17,8 @@ from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.samples.observation_directory import OBSERVATION, ObservationDirectory
 from pgassay.trials.model.columns import COUNTERS
 from pgassay.trials.model.record import Piece
-from support.command import pgassay
-from support.segments import NOTHING, S, end_of, waits, write
+from support.runs.command import pgassay
+from support.synthetic.segments import NOTHING, S, end_of, waits, write
 
 IDLE = {"r/s": 0.0, "r_await": 0.0, "%util": 0.0}
 STAT = ("user", "nice", "system", "irq", "softirq", "idle", "iowait", "steal")

@@ -13,7 +13,7 @@ from pgassay.analysis.statistics.inertia import (
     likely_inertia,
     quantile,
 )
-from support.courses import noise_of
+from support.synthetic.courses import noise_of
 
 
 def test_the_likelihood_is_that_of_the_whole_covariance_matrix() -> None:

@@ -9,7 +9,7 @@ from pgassay.analysis.reading.logged import logged_in
 from pgassay.pipeline import analyse_run
 from pgassay.report.markdown import render_markdown
 from pgassay.samples.run_directory import RunDirectory
-from support.synthetic import synthetic_run
+from support.synthetic.directories import synthetic_run
 
 
 def test_events_are_stored_with_their_figures(tmp_path: Path) -> None:

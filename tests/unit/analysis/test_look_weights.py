@@ -16,7 +16,7 @@ from pgassay.analysis.observation.summary import ObservationSummary, summarise_o
 from pgassay.analysis.waits.wait_profile import times_of_looks
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.trials.model.record import Piece
-from support.segments import NOTHING, S, end_of, write
+from support.synthetic.segments import NOTHING, S, end_of, write
 
 SLOW_FROM, SLOW_TO, OVER = 200, 300, 400
 """Seconds: before and after that one session is busy, and in it nine."""

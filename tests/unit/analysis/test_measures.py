@@ -23,7 +23,7 @@ from pgassay.samples.histogram_layout import HistogramLayout, layout_in
 from pgassay.samples.schemas import TABLES
 from pgassay.trials.load.engine import LEADING_BITS
 from pgassay.trials.model.columns import COUNTERS, LOAD, WAITS
-from support.synthetic import BASE_TPS, SPEC, synthetic_run
+from support.synthetic.directories import BASE_TPS, SPEC, synthetic_run
 
 KEY = ("wal", "", "wal_bytes")
 S = 1_000_000_000

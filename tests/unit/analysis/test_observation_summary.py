@@ -20,7 +20,7 @@ from pgassay.trials.checkpoints.combined import CheckpointFollower
 from pgassay.trials.model.record import Checkpoint, Piece
 from pgassay.trials.server_log.events import LogEvent
 from pgassay.trials.server_log.reader import LogReading
-from support.segments import NOTHING, S, end_of, waits, write
+from support.synthetic.segments import NOTHING, S, end_of, waits, write
 
 
 def track(times_s: list[float], values: list[float]) -> CounterTrack:

@@ -17,7 +17,7 @@ from pgassay.cli.connection import connection_string
 from pgassay.errors import ExitCode, PgassayError, SpecError
 from pgassay.spec.workload.folder import Scenario
 from pgassay.spec.workload.scripts import builtin_script, read_script
-from support.command import pgassay, shop_workload
+from support.runs.command import pgassay, shop_workload
 
 STUB = Path(_core.__file__).parent / "_core.pyi"
 

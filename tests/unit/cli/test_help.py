@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from pgassay.cli.commands import COMMANDS, load_command
 from pgassay.cli.main import app
-from support.command import pgassay
+from support.runs.command import pgassay
 
 FRAMES = str.maketrans(dict.fromkeys("│╭╮╰╯─", " "))
 HEAVY = {"jinja2", "numpy", "plotly", "psycopg", "pyarrow", "ruptures", "scipy"}

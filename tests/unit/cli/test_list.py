@@ -10,7 +10,7 @@ import pytest
 from pgassay.cli.list import lines
 from pgassay.samples.overview import State, overview_of, runs_in
 from pgassay.samples.unfinished import locked
-from support.command import pgassay
+from support.runs.command import pgassay
 
 EVIDENCE = {"metric": "tps", "factor": "jit", "baseline": "on", "level": "off", "step": None}
 VERDICT = {"kind": "verdict", "title": "better", "evidence": EVIDENCE}

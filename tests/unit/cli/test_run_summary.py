@@ -10,7 +10,7 @@ from rich.console import Console
 
 from pgassay.cli.show.shown import show_run
 from pgassay.cli.terminal import console
-from support.synthetic import SPEC, synthetic_run
+from support.synthetic.directories import SPEC, synthetic_run
 
 WIDTH = 70
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from support import forked
+from support.runs import forked
 
 REPORT = """
 import json, os, signal, sys, tempfile, threading, time

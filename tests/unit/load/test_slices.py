@@ -14,7 +14,7 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.load.slices import engine_slices, with_variants
 from pgassay.trials.load.trial_load import engine_request
-from support.command import shop_workload
+from support.runs.command import shop_workload
 
 JIT = '[{name = "on", settings = {jit = true}}, {name = "off", settings = {jit = "off"}}]'
 

@@ -29,7 +29,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.markdown import render_markdown
 from pgassay.report.run_object import run_object
 from pgassay.spec.parse import parse_spec
-from support.synthetic import SPEC, synthetic_run
+from support.synthetic.directories import SPEC, synthetic_run
 
 
 def design(text: str = SPEC) -> Plan:

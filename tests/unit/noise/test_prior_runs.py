@@ -29,8 +29,8 @@ from pgassay.samples.noise_history import (
 )
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
-from support.command import pgassay
-from support.synthetic import SPEC, synthetic_run
+from support.runs.command import pgassay
+from support.synthetic.directories import SPEC, synthetic_run
 
 SEQUENTIAL = SPEC.replace("max_blocks = 6", "max_blocks = 24")
 

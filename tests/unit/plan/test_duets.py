@@ -26,7 +26,7 @@ from pgassay.trials.host.processor_times import ProcessorTimes, of_all_servers, 
 from pgassay.trials.load.trial_load import engine_request
 from pgassay.trials.run.reset_servers import reset_order
 from pgassay.trials.run.testbeds import testbeds_of
-from support.synthetic import synthetic_run
+from support.synthetic.directories import synthetic_run
 
 VERSIONS = "[factors.target]\nversion = [16, 18]"
 SESSION = "[factors.postgres]\nwork_mem = ['1MB', '4MB']"

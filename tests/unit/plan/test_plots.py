@@ -19,7 +19,7 @@ from pgassay.plan.model import Factor, Plan
 from pgassay.plan.plots import is_hard_to_change
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
 from pgassay.spec.parse import parse_spec
-from support.command import pgassay
+from support.runs.command import pgassay
 
 LEVELS = {
     "shared_buffers": ["64MB", "128MB", "256MB"],

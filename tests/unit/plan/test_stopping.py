@@ -22,7 +22,7 @@ from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.spec.parse import parse_spec
-from support.trials import trials_of
+from support.synthetic.trials import trials_of
 
 LOOKS = (6, 12, 18, 24)
 

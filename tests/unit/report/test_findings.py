@@ -11,7 +11,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.registry import find
 from pgassay.findings.wording import quantity, signed_percent
-from support.synthetic import SPEC, synthetic_run
+from support.synthetic.directories import SPEC, synthetic_run
 
 
 def findings_of(path: Path, **options: Any) -> dict[FindingKind, list[Finding]]:

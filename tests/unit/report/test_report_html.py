@@ -32,7 +32,7 @@ from pgassay.report.charts.throughput import thinning
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
 from pgassay.report.tables.host import host_tables_of_run
-from support.synthetic import SPEC
+from support.synthetic.directories import SPEC
 
 EMPTY_WORDS = re.compile(r"\b(None|nan|NaN|inf|Infinity|undefined)\b")
 

@@ -11,7 +11,7 @@ from pgassay.pipeline import analyse_run
 from pgassay.report.html import render_html
 from pgassay.report.markdown import render_markdown
 from pgassay.report.sections.record.servers import servers
-from support.synthetic import synthetic_run
+from support.synthetic.directories import synthetic_run
 
 HOSTILE = "18 <b>|'\"ü"
 ENVIRONMENT: dict[str, Any] = {

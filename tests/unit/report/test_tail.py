@@ -11,7 +11,7 @@ from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.findings.verdicts import with_tail
-from support.synthetic import synthetic_run
+from support.synthetic.directories import synthetic_run
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from pgassay.analysis.model import Verdict
 from pgassay.errors import RunDirectoryError
 from pgassay.pipeline import analyse_run
 from pgassay.samples.run_directory import RunDirectory
-from support.synthetic import SPEC, synthetic_run
+from support.synthetic.directories import SPEC, synthetic_run
 
 TWO_STEPS = SPEC.replace("clients = 8", "clients = [4, 8]")
 Edit = Callable[[dict[str, Any]], None]

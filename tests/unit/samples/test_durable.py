@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from pgassay.durable import write_atomically
-from support import forked
+from support.runs import forked
 
 # Dies as by SIGKILL when all is written and nothing is renamed.
 DYING = """

@@ -16,7 +16,7 @@ from pgassay.report.markdown import render_markdown
 from pgassay.report.run_object import run_object
 from pgassay.report.sections.record.trials import trial_table
 from pgassay.samples.run_directory import RunDirectory
-from support.synthetic import synthetic_run
+from support.synthetic.directories import synthetic_run
 
 REASON = "the server was restarted in the trial"
 

@@ -16,8 +16,8 @@ from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.samples.run_directory import RunDirectory, default_run_path
 from pgassay.samples.schemas import TABLES
 from pgassay.server.protocol import Change
-from support.command import pgassay
-from support.synthetic import synthetic_run
+from support.runs.command import pgassay
+from support.synthetic.directories import synthetic_run
 
 
 def test_a_stored_trial_reads_back_with_every_table(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pgassay.errors import RunDirectoryError
 from pgassay.pipeline import analyse_run
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_fields import SEGMENT_SCHEMA, TRIAL_SCHEMA, misfit
-from support.synthetic import synthetic_run
+from support.synthetic.directories import synthetic_run
 
 REAL: dict[str, Any] = json.loads((Path(__file__).parents[2] / "data/trial.json").read_text())
 Path_ = tuple[str | int, ...]

@@ -23,7 +23,7 @@ from pgassay.server.undo.change_record import (
     write_changes,
 )
 from pgassay.server.undo.killed_run import refuse_killed_run
-from support import forked
+from support.runs import forked
 
 
 def test_nothing_changed_leaves_no_file_not_even_one_that_was_being_written(

@@ -18,9 +18,9 @@ from pgassay.server.hosts.knobs import HostKnobs, recover_host, sweep_host
 from pgassay.server.protocol import Change
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
-from support import forked
-from support.command import pgassay
-from support.servers import RecordingJournal
+from support.runs import forked
+from support.runs.command import pgassay
+from support.servers.lab import RecordingJournal
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pgassay.trials.server_log.clock import LogClock, epoch_ns
 from pgassay.trials.server_log.stderr_form import line_pattern
-from support.server_logs import CLOCK, pattern_for
+from support.servers.logs import CLOCK, pattern_for
 
 WRITTEN = {
     "a": "my app",

@@ -18,8 +18,8 @@ from pgassay.spec.stored import materials_to_json
 from pgassay.trials.load.client_side import as_the_client
 from pgassay.trials.load.trial_load import check_load
 from pgassay.trials.run.testbeds import testbeds_of
-from support.command import shop_workload
-from support.synthetic_connection import CONNECTION
+from support.runs.command import shop_workload
+from support.synthetic.connection import CONNECTION
 
 EXISTING = "[target]\ndsn = 'host=/tmp dbname=lab'\nallow_changes = true\n"
 INDEX = """

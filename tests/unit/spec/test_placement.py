@@ -23,7 +23,7 @@ from pgassay.server.hosts.placement import (
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.server.placement import PlacementTable, as_list, cpus_in
 from pgassay.trials.load.trial_load import engine_request
-from support.command import pgassay
+from support.runs.command import pgassay
 
 
 def table(text: str, before: str = "") -> PlacementTable:

@@ -18,8 +18,8 @@ from pgassay.spec.parse import load_spec, parse_spec
 from pgassay.spec.stored import materials_to_json
 from pgassay.spec.workload.folder import WorkloadFile, ready_workloads
 from pgassay.trials.load.trial_load import check_load
-from support.command import shop_workload
-from support.workloads_page import write_example
+from support.load.workloads_page import write_example
+from support.runs.command import shop_workload
 
 DOCS = Path(__file__).parents[3] / "docs"
 

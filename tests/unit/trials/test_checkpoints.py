@@ -18,7 +18,7 @@ from pgassay.trials.model.record import Checkpoint
 from pgassay.trials.server_log.entry import Entry
 from pgassay.trials.server_log.events import EventTally, LogEvent
 from pgassay.trials.server_log.reader import LogReading
-from support.server_logs import contents, entries_in, form_for
+from support.servers.logs import contents, entries_in, form_for
 
 START = LogEvent(10, "checkpoint_start", "time")
 END = LogEvent(20, "checkpoint_end", figures={"buffers": 7.0, "write_s": 1.5, "redo_lsn": 99.0})

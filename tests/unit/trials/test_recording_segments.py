@@ -15,7 +15,7 @@ from pgassay.observation import Request
 from pgassay.samples.observation_directory import OBSERVATION, ObservationDirectory
 from pgassay.trials.model.record import Piece, SegmentEnd
 from pgassay.trials.observing import Recorder
-from support.segments import NOTHING, end_of, waits
+from support.synthetic.segments import NOTHING, end_of, waits
 
 DRIFT = "the server's clock moved by {:+d} ms against this machine's: see chrony"
 

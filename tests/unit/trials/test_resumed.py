@@ -20,7 +20,7 @@ from pgassay.server.protocol import Change
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.record import Validity
 from pgassay.trials.run.resumed import RunSoFar, differences
-from support.synthetic import SPEC, synthetic_run
+from support.synthetic.directories import SPEC, synthetic_run
 
 BEFORE: dict[str, Any] = {
     "schema": "pgassay.environment/1",

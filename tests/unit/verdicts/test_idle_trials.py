@@ -15,27 +15,27 @@ from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
 from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
-from support.dead_trials import FIVE, plan_of, told, trials_of
+from support.synthetic.failed_trials import FIVE, plan_of, trials_of, warnings_of
 
 
 def test_an_arm_that_is_idle_in_three_of_nine_blocks_is_not_judged_by_the_other_six() -> None:
     plan = plan_of()
     alive = trials_of(plan, {"a2": 0.03}, ())
     assert analyse("?", plan, alive).verdicts()[0].verdict is Verdict.BETTER
-    dead = trials_of(plan, {"a2": 0.03}, [("a2", 2), ("a2", 5), ("a2", 8)])
-    analysis = analyse("?", plan, dead)
+    failed = trials_of(plan, {"a2": 0.03}, [("a2", 2), ("a2", 5), ("a2", 8)])
+    analysis = analyse("?", plan, failed)
     (verdict,) = analysis.verdicts()
     assert (verdict.verdict, verdict.withdrawn) == (Verdict.UNDECIDED, Withdrawn.STANDSTILL)
     assert verdict.blocks_to_decide is None
-    (text,) = told(analysis, "standstill")
+    (text,) = warnings_of(analysis, "standstill")
     assert "3 of 9 trials of max_wal_size = 2GB" in text
     assert "no verdict of max_wal_size = 2GB" in text
-    assert not told(analysis, "missing-values")
+    assert not warnings_of(analysis, "missing-values")
     (sentence,) = [f.text for f in find(analysis) if f.kind is FindingKind.VERDICT]
     assert "is undecided" in sentence
     assert "not one transaction succeeded in 3 of 9 trials of max_wal_size = 2GB" in sentence
     a2 = analysis.arms[1]
-    assert a2.means["tps"] == pytest.approx(1030.0 * 6 / 9, rel=0.01), "a dead trial has 0 tps"
+    assert a2.means["tps"] == pytest.approx(1030.0 * 6 / 9, rel=0.01), "a failed trial has 0 tps"
 
 
 def test_one_idle_trial_withdraws_all_metrics_but_the_failed_share() -> None:
@@ -59,19 +59,19 @@ def test_one_idle_level_of_five_leaves_the_verdicts_of_the_others_unchanged() ->
         assert found[level] == replace(with_all[level], p_max_t=found[level].p_max_t)
         assert found[level].verdict in (Verdict.BETTER, Verdict.WORSE)
         assert found[level].p_max_t is not None
-    assert analysis.trends[0].verdict is Verdict.UNDECIDED, "the dead level is on the line"
+    assert analysis.trends[0].verdict is Verdict.UNDECIDED, "the failing level is on the line"
 
 
 def test_a_run_ends_when_all_levels_without_idle_trials_are_decided() -> None:
     plan = plan_of(FIVE[:3], blocks=24)
-    dead = [("a3", block) for block in range(1, 25, 4)]
-    trials = trials_of(plan, {"a2": 0.05, "a3": 0.05}, dead)
+    failed = [("a3", block) for block in range(1, 25, 4)]
+    trials = trials_of(plan, {"a2": 0.05, "a3": 0.05}, failed)
     ends = [b for b in range(1, 25) if answered(plan, b, [t for t in trials if t.block <= b])]
     alone = plan_of(FIVE[:2], blocks=24)
     without = trials_of(alone, {"a2": 0.05}, ())
     decided = [b for b in range(1, 25) if answered(alone, b, [t for t in without if t.block <= b])]
     assert ends[0] <= decided[0] + 2, "two verdicts share the error"
-    still_open = trials_of(plan, {"a2": 0.02}, dead, noise=0.2)
+    still_open = trials_of(plan, {"a2": 0.02}, failed, noise=0.2)
     assert not answered(plan, 8, [t for t in still_open if t.block <= 8])
 
 
@@ -89,7 +89,7 @@ def test_a_run_with_an_arm_that_is_always_idle_ends_at_the_first_opportunity(
     verdicts = [f for f in find(analysis) if f.kind is FindingKind.VERDICT]
     assert verdicts[0].title == "undecided"
     assert "has no verdict: not one transaction succeeded in 6 of 6 trials" in verdicts[0].text
-    assert len(told(analysis, "standstill")) == len(arms)
+    assert len(warnings_of(analysis, "standstill")) == len(arms)
 
 
 def test_in_a_full_factorial_an_idle_arm_withdraws_every_verdict_it_is_part_of() -> None:
@@ -126,7 +126,7 @@ def test_an_idle_step_has_no_verdict_and_whole_trials_keep_theirs() -> None:
     withdrawn = {c.step: c.withdrawn for c in analysis.verdicts()}
     assert withdrawn == {None: None, 2.0: None, 4.0: Withdrawn.STANDSTILL}
     assert analysis.may_end()
-    (doubt,) = told(analysis, "standstill")
+    (doubt,) = warnings_of(analysis, "standstill")
     assert "1 of 6 trials of max_wal_size = 2GB at 4 clients" in doubt
 
 
@@ -139,7 +139,7 @@ def test_an_aa_run_has_no_verdict_to_withdraw() -> None:
     plan = make_plan(spec, calibrates=True)
     analysis = analyse("?", plan, trials_of(plan, {}, [(plan.arms[1].id, 2)]))
     assert {c.verdict for c in analysis.verdicts()} == {Verdict.CALIBRATION}
-    (doubt,) = told(analysis, "standstill")
+    (doubt,) = warnings_of(analysis, "standstill")
     assert "no verdict" not in doubt
 
 
@@ -161,7 +161,7 @@ def test_arms_in_blocks_that_fail_differently_are_reported_as_in_a_switchback(
         for t in trials_of(plan, {}, ())
         for share in [failed * (t.arm == "a2")]
     ]
-    texts = told(analyse("?", plan, trials), "failures")
+    texts = warnings_of(analyse("?", plan, trials), "failures")
     assert bool(texts) is is_told
     if is_told:
         assert f"{failed:.1f} % of max_wal_size = 2GB" in texts[0]

@@ -15,8 +15,8 @@ from pgassay.findings.registry import find
 from pgassay.plan.model import Plan
 from pgassay.samples.failed_trials import failed_trials, note_failed
 from pgassay.trials.model.record import FailedTrial
-from support.courses import plan_with, trials_with
-from support.dead_trials import FIVE, plan_of, told, trials_of
+from support.synthetic.courses import plan_with, trials_with
+from support.synthetic.failed_trials import FIVE, plan_of, trials_of, warnings_of
 
 
 def invalidated(
@@ -50,7 +50,7 @@ def test_an_arm_that_loses_six_trials_while_the_other_loses_none_has_no_verdict(
         analysis = analyse("?", plan, lost, failed=failed)
         (verdict,) = analysis.verdicts()
         assert (verdict.verdict, verdict.withdrawn) == (Verdict.UNDECIDED, Withdrawn.LOST_TRIALS)
-        (text,) = told(analysis, "lost-trials")
+        (text,) = warnings_of(analysis, "lost-trials")
         assert "(0 of max_wal_size = 1GB, 6 of max_wal_size = 2GB)" in text
         assert "no verdict of max_wal_size = 2GB" in text
         assert "one arm lost more of its trials than chance explains" in find(analysis)[0].text
@@ -61,12 +61,12 @@ def test_trials_lost_by_chance_are_reported_and_withdraw_nothing() -> None:
     trials = trials_of(plan, {"a2": 0.03}, ())
     analysis = analyse("?", plan, trials, failed=[*broken("a2", 3), *broken("a1", 1)])
     assert analysis.verdicts()[0].verdict is Verdict.BETTER
-    (text,) = told(analysis, "failed-trials")
+    (text,) = warnings_of(analysis, "failed-trials")
     assert text.startswith(
         "4 trials ended with an error and gave no figure (1 of max_wal_size = 1GB,"
         " 3 of max_wal_size = 2GB): trial 3: 8 of 8 connections were lost"
     )
-    assert not told(analysis, "lost-trials")
+    assert not warnings_of(analysis, "lost-trials")
 
 
 def test_a_look_uses_no_later_trials() -> None:
@@ -87,8 +87,8 @@ def test_a_trial_that_was_tried_often_is_one() -> None:
     often = [replace(again, number=first.number, repeats=None)] * 6 + [again] * 3
     analysis = analyse("?", plan, invalidated(trials, plan, "a2", 1), failed=often)
     assert analysis.verdicts()[0].verdict is Verdict.BETTER
-    assert told(analysis, "failed-trials")
-    assert not told(analysis, "lost-trials")
+    assert warnings_of(analysis, "failed-trials")
+    assert not warnings_of(analysis, "lost-trials")
 
 
 def test_one_arm_of_five_takes_its_own_verdict_only_and_the_baseline_takes_all() -> None:
@@ -130,20 +130,20 @@ def test_a_fixed_number_that_has_not_all_run_has_no_verdict_and_a_sequence_has()
     analysis = analyse("?", plan, trials[:14])
     (verdict,) = analysis.verdicts()
     assert (verdict.verdict, verdict.withdrawn) == (Verdict.UNDECIDED, Withdrawn.UNFINISHED)
-    (text,) = told(analysis, "unfinished")
+    (text,) = warnings_of(analysis, "unfinished")
     assert text.startswith("4 trials are missing of a number that was fixed beforehand")
     whole = analyse("?", plan, trials)
     assert whole.verdicts()[0].verdict is Verdict.BETTER
-    assert not told(whole, "unfinished")
+    assert not warnings_of(whole, "unfinished")
     # A trial that does not count has run all the same.
     lost = [replace(t, invalid=("a backup ran",)) if t.number == 18 else t for t in trials]
-    assert not told(analyse("?", plan, lost), "unfinished")
+    assert not warnings_of(analyse("?", plan, lost), "unfinished")
     # One that the run repeats, and has not yet.
     lost = [replace(trial, is_repeated=bool(trial.invalid)) for trial in lost]
-    (text,) = told(analyse("?", plan, lost), "unfinished")
+    (text,) = warnings_of(analyse("?", plan, lost), "unfinished")
     assert text.startswith("1 trial is missing")
     repeat = replace(whole_trial(trials, 18), number=19, repeats=18)
-    assert not told(analyse("?", plan, [*lost, repeat]), "unfinished")
+    assert not warnings_of(analyse("?", plan, [*lost, repeat]), "unfinished")
 
 
 def whole_trial(trials: list[TrialMeasures], number: int) -> TrialMeasures:

@@ -25,7 +25,7 @@ from pgassay.plan.model import Plan
 from pgassay.report.sections.answer.why import difference_table
 from pgassay.report.sections.record.measured import comparison_table
 from pgassay.spec.parse import parse_spec
-from support.synthetic import synthetic_run
+from support.synthetic.directories import synthetic_run
 
 COSTS = [name for name, metric in METRICS.items() if metric.group in ("cost", "waits")]
 DIFFERENT = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)

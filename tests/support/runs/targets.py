@@ -19,9 +19,9 @@ from pgassay.server.owned.origin import NewCluster
 from pgassay.server.owned.target import OwnedTarget
 from pgassay.server.protocol import Target
 from pgassay.server.service.control import DebianCluster, RestartCommand, SystemdUnit
-from support.servers import RecordingJournal, installation_named
-from support.services import NAME, UNIT, VERSION, DebianServer, stand_in_systemctl
-from support.sshd import HOST
+from support.hosts.sshd import HOST
+from support.servers.debian import NAME, UNIT, VERSION, DebianServer, stand_in_systemctl
+from support.servers.lab import RecordingJournal, installation_named
 
 CLUSTER = DebianCluster(VERSION, NAME)
 COMMAND = f"pg_ctlcluster {VERSION} {NAME} restart"

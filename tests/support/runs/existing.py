@@ -1,7 +1,7 @@
 """Runs against a server that is not ours, by every way in which it may be restarted.
 
-Enters: a Debian cluster, a kind of access. Leaves: a spec of such a run, and that the server is up
-on what it had, with nothing remembered of it. Never: starts a server itself.
+Enters: a Debian cluster, a kind of access. Leaves: a spec of such a run, and a check that the
+server is up with its settings and that no change record is left. Never: starts a server itself.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import psycopg
 import pytest
 
 from pgassay.errors import ConnectionRefused
-from support.broken_runs import WatchedRun, postmaster_below, spec_file
-from support.services import DebianServer
-from support.sshd import HOST
-from support.targets import COMMAND
-from support.untouched import left_untouched
+from support.hosts.sshd import HOST
+from support.runs.broken import WatchedRun, postmaster_below, spec_file
+from support.runs.targets import COMMAND
+from support.servers.debian import DebianServer
+from support.servers.untouched import left_untouched
 
 SQL_ONLY = "sql"
 WAYS = {

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pgassay.server.protocol import Connection
-from support.services import CONF_ROOT, DebianServer
+from support.servers.debian import CONF_ROOT, DebianServer
 
 
 def build(session: Connection) -> None:

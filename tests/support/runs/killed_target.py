@@ -10,10 +10,10 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from support import forked
-from support.services import DebianServer
+from support.runs import forked
+from support.servers.debian import DebianServer
 
-# Kills itself as by SIGKILL at the n-th call of a function: before it, after it, or, for a restart,
+# Kills itself by SIGKILL at the n-th call of a function: before it, after it, or, for a restart,
 # once the server is down.
 _PROGRAM = """
 import os, signal, subprocess, sys
@@ -21,8 +21,8 @@ from importlib import import_module
 from pathlib import Path
 from pgassay.samples.journal import FileJournal
 from pgassay.server.existing.target import ExistingTarget
-from support.targets import ACCESS
-from support.untouched import build
+from support.runs.targets import ACCESS
+from support.servers.untouched import build
 
 dsn, journal, kind, place, when, number = sys.argv[1:]
 module, _, path = place.partition(":")
@@ -32,7 +32,7 @@ for part in between:
     owner = getattr(owner, part)
 plain, left = getattr(owner, name), int(number)
 
-def dying(*words, **options):
+def kill_at_call(*words, **options):
     global left
     left -= 1
     if left == 0 and when == "half-way":
@@ -44,7 +44,7 @@ def dying(*words, **options):
         os.kill(os.getpid(), signal.SIGKILL)
     return found
 
-setattr(owner, name, dying)
+setattr(owner, name, kill_at_call)
 target = ExistingTarget(
     dsn, FileJournal(Path(journal)), allow_changes=True, accept=["commits", "sessions"],
     access=ACCESS[kind],
@@ -72,5 +72,5 @@ def killed_in(phase: Phase, kind: str, server: DebianServer, journal: Path) -> N
     """A run of this kind that was killed in this phase; its server may be down."""
     journal.parent.mkdir(exist_ok=True)
     words = ["-c", _PROGRAM, server.dsn(), str(journal), kind]
-    died = forked.run([*words, phase.place, phase.when, str(phase.number)])
-    assert died.returncode == -signal.SIGKILL, died.stderr
+    ended = forked.run([*words, phase.place, phase.when, str(phase.number)])
+    assert ended.returncode == -signal.SIGKILL, ended.stderr

@@ -19,7 +19,7 @@ from pgassay.trials.server_log.entry import Entry, Form
 from pgassay.trials.server_log.json_form import JsonForm
 from pgassay.trials.server_log.stderr_form import StderrForm, line_pattern
 
-FOLDER = Path(__file__).parents[1] / "data" / "server_logs"
+FOLDER = Path(__file__).parents[2] / "data" / "server_logs"
 LOGS = sorted(path.name for path in FOLDER.iterdir())
 CLOCK = LogClock({"MSK": 3 * 3600, "NST": -12600})
 _HOSTILE = "%t %%x %-12b|%10p|%q%a LOG: %u@%d %e %% %r "

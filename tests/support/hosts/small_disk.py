@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from support.servers import is_root
+from support.servers.lab import is_root
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from support.servers import is_root, wait_until
+from support.servers.lab import is_root, wait_until
 
 SHUTDOWN = 0x8004587D
 """_IOR('X', 125, __u32)."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pgassay.server.connection.session import connect
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.protocol import Connection
-from support.servers import LabServer, RecordingJournal, wait_until
+from support.servers.lab import LabServer, RecordingJournal, wait_until
 
 
 def build(session: Connection) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from support.servers import is_root, wait_until
+from support.servers.lab import is_root, wait_until
 
 HOST = "lab-host"
 PRIVILEGE_SEPARATION = Path("/run/sshd")

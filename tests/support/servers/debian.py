@@ -25,7 +25,7 @@ from psycopg.conninfo import make_conninfo
 from pgassay.errors import ConnectionRefused
 from pgassay.server.connection.session import connect
 from pgassay.server.protocol import Connection, ConnectionParameters
-from support.servers import is_root, wait_until
+from support.servers.lab import is_root, wait_until
 
 CONF_ROOT = "PG_CLUSTER_CONF_ROOT"
 VERSION, NAME = "15", "lab"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from support.servers import is_root
+from support.servers.lab import is_root
 
 RULES = Path("/etc/sudoers.d")
 RULE = """\

@@ -20,8 +20,8 @@ from pgassay.errors import PgassayError
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
 from pgassay.server.protocol import Connection
-from support.servers import LabServer, make_lab_objects, running_lab_server
-from support.services import DebianServer, debian_server, make_debian_objects
+from support.servers.debian import DebianServer, debian_server, make_debian_objects
+from support.servers.lab import LabServer, make_lab_objects, running_lab_server
 
 VERSIONS = (
     "embedded-18",

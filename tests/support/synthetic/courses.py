@@ -19,7 +19,7 @@ from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.spec.parse import parse_spec
 
-_DATA = Path(__file__).parent.parent / "data"
+_DATA = Path(__file__).parents[2] / "data"
 
 
 def recorded_tps(load: str) -> Array:

@@ -21,8 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from support.servers import SECRET, LabServer, wait_until
-from support.services import DebianServer
+from support.servers.debian import DebianServer
+from support.servers.lab import SECRET, LabServer, wait_until
 
 
 @contextmanager

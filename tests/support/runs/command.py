@@ -10,7 +10,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from support.forked import run
+from support.runs.forked import run
 
 LIMIT_S = 120
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "workloads.md"
+PAGE = Path(__file__).parents[3] / "docs" / "workloads.md"
 _BLOCK = re.compile(r"^```(?:toml|sql)\n(?:#|--) (\S+)\n.*?^```", re.MULTILINE | re.DOTALL)
 
 

@@ -1,6 +1,6 @@
 """Trials of two or five levels, some of which commit nothing, and the caveats about them.
 
-Enters: levels, effects, which trials are dead. Leaves: plans and measures.
+Enters: levels, effects, which trials commit nothing. Leaves: plans and measures.
 Never: measures anything.
 """
 
@@ -34,20 +34,20 @@ def plan_of(levels: Collection[str] = FIVE[:2], more: str = "", blocks: int = 9)
 
 
 def trials_of(
-    plan: Plan, effects: dict[str, float], dead: Collection[tuple[str, int]], noise: float = 0.002
+    plan: Plan, effects: dict[str, float], failed: Collection[tuple[str, int]], noise: float = 0.002
 ) -> list[TrialMeasures]:
-    """Trials of 1000 tps; in the dead ones, named by arm and block, every transaction failed."""
+    """Trials of 1000 tps; in the failed ones, named by arm and block, every transaction failed."""
     source = np.random.default_rng(1)
     found = []
     for t in plan.trials:
         tps = 1000.0 * float(np.exp(effects.get(t.arm, 0.0) + noise * source.standard_normal()))
         values = {"tps": tps, "latency_mean": 8000.0 / tps, "failed_share": 0.0}
         whole = StepMeasures(None, 0, 1, 10_000, values)
-        if (t.arm, t.block) in dead:
+        if (t.arm, t.block) in failed:
             whole = StepMeasures(None, 0, 1, 0, {"failed_share": 100.0})
         found.append(TrialMeasures(t.number, t.block, t.position, t.arm, whole, (), ()))
     return found
 
 
-def told(analysis: Analysis, kind: str) -> list[str]:
+def warnings_of(analysis: Analysis, kind: str) -> list[str]:
     return [doubt.text for doubt in analysis.warnings if doubt.kind == kind]

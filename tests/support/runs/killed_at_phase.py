@@ -1,7 +1,7 @@
-"""SIGKILL to the tool at a chosen phase, and what must be true once it is mended.
+"""SIGKILL to the tool at a chosen phase, and what must hold after recovery.
 
-Enters: a spec, a phase. Leaves: a run that died there, recovered, gone on with, or followed by
-another: nothing is left to undo, and finished trials are as they were. Never: knows the target.
+Enters: a spec, a phase. Leaves: a run that was killed there, then recovered, resumed or followed by
+another: nothing is left to undo, and finished trials are unchanged. Never: knows the target.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from support.broken_runs import (
+from support.runs.broken import (
     TOOL,
     WatchedRun,
     assert_nothing_open,
     prints_of,
     watched,
 )
-from support.command import pgassay
+from support.runs.command import pgassay
 
-# Dies as by SIGKILL at the n-th call of a function, before it or after it.
-DYING = """
+# Kills itself by SIGKILL at the n-th call of a function, before it or after it.
+_PROGRAM = """
 import os, signal, sys
 from importlib import import_module
 place, when, number = sys.argv[1:4]
@@ -33,7 +33,7 @@ owner = import_module(module)
 for part in between:
     owner = getattr(owner, part)
 plain, left = getattr(owner, name), int(number)
-def dying(*words, **options):
+def kill_at_call(*words, **options):
     global left
     left -= 1
     if left == 0 and when != "after":
@@ -42,7 +42,7 @@ def dying(*words, **options):
     if left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
     return found
-setattr(owner, name, dying)
+setattr(owner, name, kill_at_call)
 from pgassay.entry import main
 main()
 """
@@ -59,8 +59,8 @@ class At:
 
     @property
     def program(self) -> tuple[str, ...]:
-        """The tool that does so."""
-        return ("-c", DYING, self.place, self.when, str(self.number))
+        """The tool that kills itself at this call."""
+        return ("-c", _PROGRAM, self.place, self.when, str(self.number))
 
     def __call__(self, tool: WatchedRun, base: Path) -> None:
         assert tool.end() == -signal.SIGKILL, tool.text
@@ -108,7 +108,7 @@ WITH_TRIALS = {
 
 
 def killed(tool: WatchedRun, base: Path, phase: str, wait: Phase) -> dict[str, str]:
-    """Digests of the trials that were finished when the tool died in this phase."""
+    """Digests of the trials that were finished when the tool was killed in this phase."""
     wait(tool, base)
     tool.kill()
     kept = tool.finished()
@@ -117,7 +117,7 @@ def killed(tool: WatchedRun, base: Path, phase: str, wait: Phase) -> dict[str, s
 
 
 def assert_resumed_to_the_end(run: Path, kept: dict[str, str], **environment: str) -> None:
-    """`--resume` ends with every trial, those of before untouched, and says when it went on."""
+    """`--resume` ends with every trial, earlier ones unchanged, and records when it resumed."""
     done = pgassay("run", "--resume", run, "--json", **environment)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["trials"] == 4
@@ -132,7 +132,7 @@ def assert_resumed_to_the_end(run: Path, kept: dict[str, str], **environment: st
     assert_nothing_open(run)
 
 
-def die_and_mend(
+def kill_and_repair(
     run: Path,
     spec: Path,
     base: Path,

@@ -22,7 +22,7 @@ import psutil
 import pytest
 
 from pgassay.samples.journal import open_changes
-from support.forked import start
+from support.runs.forked import start
 
 SPEC = """
 question = "Does it survive?"

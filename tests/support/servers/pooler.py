@@ -20,7 +20,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgassay.server.hosts.account import Account
-from support.servers import SECRET, LabServer, wait_until
+from support.servers.lab import SECRET, LabServer, wait_until
 
 NOT_A_PROCESS = 0x7FFFFFFF
 CONFIGURATION = """

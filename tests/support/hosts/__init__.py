@@ -1,0 +1,1 @@
+"""What tests need of a machine: small disks, sshd, sudo, a kernel that refuses io_uring."""

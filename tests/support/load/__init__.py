@@ -1,0 +1,1 @@
+"""Scripts and workloads that the load engine must run."""

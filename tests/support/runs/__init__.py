@@ -1,0 +1,1 @@
+"""Commands and runs as a user starts them, killed or stopped at a chosen moment."""

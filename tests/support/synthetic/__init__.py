@@ -1,0 +1,1 @@
+"""Made-up trials, run directories and segments with known answers; no server."""
