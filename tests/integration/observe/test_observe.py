@@ -66,8 +66,9 @@ def test_an_observation_records_the_server_in_every_format_and_changes_nothing(
     assert state_of(quiet_server) == before
     assert found["schema"] == "pgassay.observed/1"
     assert found["ended_by"] == "duration"
-    # Two sessions that sleep 20 ms at a time, less what a busy machine takes from them.
-    assert 5 < found["averages"]["tps"] < 110
+    # Two sessions that sleep 20 ms at a time make 100, fewer on a busy machine; the samplers' own
+    # queries, ten a second and some slower ones, are commits of this server too.
+    assert 5 < found["averages"]["tps"] < 125
     assert 1.0 < found["active_sessions"] <= 2.2
     assert max(found["events"], key=found["events"].get) == "Timeout:PgSleep"
     assert found["checkpoints"] == 1
