@@ -28,8 +28,7 @@ from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.plan.store import plan_to_json
 from pgassay.samples.files import write_atomically
 from pgassay.samples.run_directory import RunDirectory
-from pgassay.samples.schemas import TABLES
-from pgassay.samples.tables import parquet
+from pgassay.samples.tables import TABLES, parquet
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.record import Checkpoint, TrialRecord
 

@@ -22,7 +22,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
 from pgassay.report.repeat_command import repeat_command
 from pgassay.samples.files import lost_storage_is_a_trial_error
-from pgassay.samples.journal_entries import JOURNAL, has_open_changes
+from pgassay.samples.journal import JOURNAL, open_changes
 from pgassay.samples.noise_history import add_noise_record
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_design import store_design, stored_plan
@@ -82,9 +82,11 @@ def carry_out(
     trials = TrialContext(
         spec, plan, target, testbeds, listener, run.output_folder, run.note_failed, placement
     )
-    journal = run.path / JOURNAL
     with opened(
-        target, listener, lambda: pending_undo(run.path), lambda: has_open_changes(journal)
+        target,
+        listener,
+        lambda: pending_undo(run.path),
+        lambda: bool(open_changes(run.path / JOURNAL)),
     ) as facts:
         trials = _prepared(trials, run, facts, so_far or RunSoFar())
         with lost_storage_is_a_trial_error():

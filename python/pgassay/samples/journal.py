@@ -17,7 +17,7 @@ from pathlib import Path
 from pgassay.errors import PgassayError, RunDirectoryError
 from pgassay.samples.files import append_line
 from pgassay.samples.journal_entries import JOURNAL as JOURNAL
-from pgassay.samples.journal_entries import journal_entries
+from pgassay.samples.journal_entries import journal_entries, open_entries
 from pgassay.server.protocol import Change
 
 _FIELDS = tuple(field.name for field in fields(Change))
@@ -65,24 +65,16 @@ class FileJournal:
 
 def open_changes(path: Path) -> list[Change]:
     """The changes of a journal that were not undone, oldest first."""
-    changes: dict[str, Change] = {}
-    older: dict[str, str] = {}
-    for entry in journal_entries(path):
-        if entry["event"] == "change":
-            if entry.get("copy") or entry.get("started"):
-                older[str(entry.get("id"))] = str(entry.get("undo"))
-            with suppress(TypeError, KeyError):
-                known = {name: entry[name] for name in _FIELDS if name in entry}
-                changes[known["id"]] = Change(**known)
-        elif entry["event"] == "undone":
-            changes.pop(str(entry.get("id")), None)
-            older.pop(str(entry.get("id")), None)
-    for undo in older.values():
-        raise RunDirectoryError(
-            f"{path} is of an older pgassay, which had started or copied the server of this run;"
-            f" recover it with that version, or run there yourself: {undo}"
-        )
-    return list(changes.values())
+    changes = []
+    for entry in open_entries(path):
+        if entry.get("copy") or entry.get("started"):
+            raise RunDirectoryError(
+                f"{path} is of an older pgassay, which had started or copied the server of this"
+                f" run; recover it with that version, or run there yourself: {entry.get('undo')}"
+            )
+        with suppress(TypeError):
+            changes.append(Change(**{name: entry[name] for name in _FIELDS if name in entry}))
+    return changes
 
 
 def run_of(path: Path) -> str:

@@ -26,12 +26,12 @@ def journal_entries(path: Path) -> Iterator[dict[str, Any]]:
                 yield entry
 
 
-def has_open_changes(path: Path) -> bool:
-    """Whether any change of a journal was not undone."""
-    found: set[str] = set()
+def open_entries(path: Path) -> list[dict[str, Any]]:
+    """The entries of changes that were not undone, oldest first."""
+    found: dict[str, dict[str, Any]] = {}
     for entry in journal_entries(path):
         if entry["event"] == "change":
-            found.add(str(entry.get("id")))
+            found[str(entry.get("id"))] = entry
         elif entry["event"] == "undone":
-            found.discard(str(entry.get("id")))
-    return bool(found)
+            found.pop(str(entry.get("id")), None)
+    return list(found.values())

@@ -23,12 +23,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pgassay.durable import make_directory, sync_directory
-from pgassay.errors import RunDirectoryError
 from pgassay.samples.files import clear_errors, write_atomically
 from pgassay.samples.run_directory import RunDirectory, StoredTrial, as_json, checked_file
-from pgassay.samples.schemas import TABLES
 from pgassay.samples.stored_fields import SEGMENT_SCHEMA
-from pgassay.samples.tables import as_table, logged_tables, packing
+from pgassay.samples.tables import TABLES, as_table, logged_tables, packing
 from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.trials.model.record import Columns, Piece, SegmentEnd
 
@@ -53,41 +51,22 @@ class StoredSegment(StoredTrial):
 class ObservationDirectory(RunDirectory):
     """Writes an observation as it goes on, and reads one back."""
 
-    @classmethod
-    def create(cls, path: Path) -> Self:
-        """A new, empty one; refuses a directory that holds anything."""
-        super().create(path)
-        with clear_errors(path):
-            (path / "trials").rmdir()
-            make_directory(path / SEGMENTS)
-        return cls(path)
-
-    @classmethod
-    def open(cls, path: Path) -> Self:
-        """An existing one."""
-        if not is_observation(path):
-            raise RunDirectoryError(f"{path}: is not an observation (it has no {OBSERVATION})")
-        return cls(path)
+    KIND, DESCRIBED_BY, PARTS = "stored observation", OBSERVATION, SEGMENTS
 
     def discard_if_empty(self) -> bool:
-        """Remove one without a segment; whether it was."""
-        if self.numbers():
+        """Remove one without a finished segment; returns whether it was removed."""
+        if self.finished():
             return False
         shutil.rmtree(self.path, ignore_errors=True)
         return True
-
-    def numbers(self) -> list[int]:
-        """Numbers of the segments that are whole, in their order."""
-        folder = self.path / SEGMENTS
-        return sorted(int(f.name) for f in folder.iterdir() if f.name.isdigit())
 
     def segment(self, number: int) -> StoredSegment:
         """One segment."""
         return StoredSegment(self.path / SEGMENTS / f"{number:06d}")
 
     def segments(self) -> Iterator[StoredSegment]:
-        """Those that are whole, in the order of time."""
-        return (self.segment(number) for number in self.numbers())
+        """The finished ones, in the order of time."""
+        return (self.segment(number) for number in self.finished())
 
     def write_segment(self, number: int) -> SegmentWriter:
         """A segment to be filled."""
@@ -95,7 +74,7 @@ class ObservationDirectory(RunDirectory):
 
     def drop_oldest(self, *, ended_before_ns: int, most_bytes: int) -> int:
         """Make room; how many segments were dropped. The newest always stays."""
-        numbers = self.numbers()
+        numbers = self.finished()
         sizes = {number: self.segment(number).bytes() for number in numbers}
         dropped = 0
         for number in numbers[:-1]:

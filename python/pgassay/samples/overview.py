@@ -17,7 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from pgassay.samples.journal_entries import JOURNAL, has_open_changes
+from pgassay.samples.journal_entries import JOURNAL, open_entries
 
 PLAN = "plan.json"
 OBSERVATION = "observation.json"
@@ -85,7 +85,7 @@ def overview_of(path: Path) -> RunOverview:
 def _state(path: Path) -> State:
     if _is_running(path):
         return State.RUNNING
-    if has_open_changes(path / JOURNAL):
+    if open_entries(path / JOURNAL):
         return State.CHANGES_LEFT
     return State.FINISHED if (path / ANALYSIS).is_file() else State.UNFINISHED
 

@@ -28,9 +28,15 @@ from pgassay.samples.failed_trials import FAILED, failed_trials, note_failed
 from pgassay.samples.files import clear_errors, write_atomically
 from pgassay.samples.histogram_layout import with_layout
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
-from pgassay.samples.schemas import TABLES
 from pgassay.samples.stored_fields import TRIAL_SCHEMA, misfit
-from pgassay.samples.tables import ByColumn, as_table, logged_tables, parquet_of, read_table
+from pgassay.samples.tables import (
+    TABLES,
+    ByColumn,
+    as_table,
+    logged_tables,
+    parquet_of,
+    read_table,
+)
 from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.trials.model.packed import PackedTables
 from pgassay.trials.model.record import Columns, FailedTrial, TrialRecord, Validity
@@ -50,24 +56,27 @@ def default_run_path(name: str, now: datetime | None = None) -> Path:
 class RunDirectory:
     """Writes a run as it happens, and reads one back."""
 
+    KIND, DESCRIBED_BY, PARTS = "run directory", "plan.json", "trials"
+    """What it is called, the file that shows it is one, the folder of its trials or segments."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @classmethod
     def create(cls, path: Path) -> Self:
-        """Make a new, empty run directory; refuses one that holds anything."""
+        """Make a new, empty one; refuses a directory that holds anything."""
         with clear_errors(path):
             if path.exists() and (not path.is_dir() or any(path.iterdir())):
                 raise RunDirectoryError(f"{path}: exists already; name another with --out")
             make_directory(path, parents=True, exist_ok=True)
-            make_directory(path / "trials")
+            make_directory(path / cls.PARTS)
         return cls(path)
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """An existing run; refuses a folder that is not one."""
-        if not (path / "plan.json").is_file():
-            raise RunDirectoryError(f"{path}: is not a run directory (it has no plan.json)")
+        """An existing one; refuses a folder that is not one."""
+        if not (path / cls.DESCRIBED_BY).is_file():
+            raise RunDirectoryError(f"{path}: is not a {cls.KIND} (it has no {cls.DESCRIBED_BY})")
         return cls(path)
 
     def journal(self) -> FileJournal:
@@ -105,7 +114,7 @@ class RunDirectory:
         return True
 
     def note_failed(self, trial: FailedTrial) -> None:
-        """Remember a trial that broke off: it is run again, and a reader is to know it was."""
+        """Store that a trial broke off: it is run again, and the report says so."""
         note_failed(self.path / FAILED, trial)
 
     def failed(self) -> tuple[FailedTrial, ...]:
@@ -149,8 +158,8 @@ class RunDirectory:
         return StoredTrial(self.path / "trials" / f"{number:04d}")
 
     def finished(self) -> list[int]:
-        """Numbers of the finished trials, in their order."""
-        folders = (self.path / "trials").glob("[0-9]*")  # nothing where the folder is gone
+        """Numbers of the finished trials or segments, in their order."""
+        folders = (self.path / self.PARTS).glob("[0-9]*")  # nothing where the folder is gone
         return sorted(int(folder.name) for folder in folders if folder.name.isdigit())
 
     def trials(self) -> Iterator[StoredTrial]:

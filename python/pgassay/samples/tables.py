@@ -17,10 +17,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.schemas import ADDED_LATER, TABLES
+from pgassay.trials.model.columns import CHECKPOINTS, COUNTERS, EVENTS, LOAD, WAITS
 from pgassay.trials.model.record import Checkpoint, Columns
 from pgassay.trials.server_log.events import LogEvent
 
+TABLES = {
+    "load": LOAD,
+    "waits": WAITS,
+    "postgres": COUNTERS,
+    "host": COUNTERS,
+    "checkpoints": CHECKPOINTS,
+    "events": EVENTS,
+}
+"""File name (without .parquet) → schema, for every file of a trial."""
+_ADDED_LATER = "events"
+"""A table that runs of before do not have; it reads as empty."""
 _RISING = ("latency_ns", "response_ns")
 """Lists in ascending order."""
 _SELDOM_TWICE = ("time_ns", "tick_ns", "xact_start_ns", "value")
@@ -29,7 +40,7 @@ _COMPRESSION = 9
 
 
 def as_table(columns: Columns, schema: pa.Schema) -> pa.Table:
-    """Columns as one of the tables of `schemas.py`; nullable ones that are missing are null: a
+    """Columns as one of `TABLES`; nullable ones that are missing are null: a
     program of the user's measures less than the engine."""
     rows = len(next(iter(columns.values()), []))
     absent: dict[str, list[Any]] = {field.name: [None] * rows for field in schema if field.nullable}
@@ -80,7 +91,7 @@ def _leaf(field: pa.Field) -> str:
 
 def read_table(path: Path, name: str) -> pa.Table:
     """All of it."""
-    if name in ADDED_LATER and not path.exists():
+    if name == _ADDED_LATER and not path.exists():
         return TABLES[name].empty_table()
     with _clear_errors(path):
         _refuse_lacking(path, name)

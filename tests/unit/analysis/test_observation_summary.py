@@ -14,8 +14,7 @@ from pgassay.analysis.reading.binned import MOST_BINS, CounterTrack, LevelTrack,
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.observation_directory import ObservationDirectory
-from pgassay.samples.schemas import TABLES
-from pgassay.samples.tables import as_table
+from pgassay.samples.tables import TABLES, as_table
 from pgassay.trials.checkpoints.combined import CheckpointFollower
 from pgassay.trials.model.record import Checkpoint, Piece
 from pgassay.trials.server_log.events import LogEvent
@@ -228,16 +227,16 @@ def test_the_oldest_go_first_and_the_newest_stays(tmp_path: Path) -> None:
         piece = Piece(waits(number * 10, 5), NOTHING, NOTHING)
         write(directory, number, piece, end_of(number * 10, number * 10 + 10))
     assert directory.drop_oldest(ended_before_ns=31 * S, most_bytes=1 << 30) == 2
-    assert directory.numbers() == [3, 4, 5]
+    assert directory.finished() == [3, 4, 5]
     assert directory.drop_oldest(ended_before_ns=0, most_bytes=1) == 2
-    assert directory.numbers() == [5]
+    assert directory.finished() == [5]
 
 
 def test_a_segment_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
     directory = ObservationDirectory.create(tmp_path / "run")
     with pytest.raises(KeyboardInterrupt), directory.write_segment(1):
         raise KeyboardInterrupt
-    assert directory.numbers() == []
+    assert directory.finished() == []
     assert directory.discard_if_empty()
     with pytest.raises(RunDirectoryError, match=r"observation\.json"):
         ObservationDirectory.open(tmp_path / "run")

@@ -14,7 +14,7 @@ from pgassay.errors import RunDirectoryError, StorageFull
 from pgassay.samples import files
 from pgassay.samples.journal import FileJournal, open_changes
 from pgassay.samples.run_directory import RunDirectory, default_run_path
-from pgassay.samples.schemas import TABLES
+from pgassay.samples.tables import TABLES
 from pgassay.server.protocol import Change
 from support.runs.command import pgassay
 from support.synthetic.directories import synthetic_run
