@@ -12,10 +12,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Self
 
-import psycopg
-
 from pgassay import _core
-from pgassay.errors import TargetError
 from pgassay.server.existing.observed import ObservedServer
 from pgassay.server.protocol import ServerFacts
 from pgassay.trials.checkpoints.combined import CheckpointFollower, other_events
@@ -28,7 +25,6 @@ from pgassay.trials.sampling.samplers import (
     WAITS_EVERY_S,
     host_every_s,
 )
-from pgassay.trials.server_log.reader import LogReading
 
 BUSY_SHARE = 0.1
 """The most of its time that a sampler may spend in one query; a slower one runs less often."""
@@ -105,7 +101,7 @@ class Recorder:
         """What belongs to the time since the last segment's end, besides its pieces."""
         watch = self._watch
         answers = watch.clock.look()
-        logged = self._read_log(goes_on=not last)
+        logged = watch.log.read(goes_on=not last)
         period = self._checkpoints.end_period(logged, last=last)
         # Not asked now, they are set against their last reading the next time.
         statements = watch.statements.counters() if answers else _NO_COUNTERS
@@ -126,15 +122,6 @@ class Recorder:
             log=logged.described,
             clock=watch.clock.described(),
         )
-
-    def _read_log(self, *, goes_on: bool) -> LogReading:
-        try:
-            return self._watch.log.read(goes_on=goes_on)
-        except (psycopg.Error, TargetError, OSError) as error:
-            # A log that is read over the connection goes away with the server, and comes back.
-            return self._watch.log.unread(
-                f"the server's log could not be read: {str(error).splitlines()[0]}"
-            )
 
     def _cost_of_segment(self) -> dict[str, float]:
         total: dict[str, float] = json.loads(self._sampler.cost())

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from pgassay.trials.server_log.clock import LogClock
-from pgassay.trials.server_log.entry import LONGEST_LINE, Entry, LineBuffer, decoded, severity_of
+from pgassay.trials.server_log.entry import LONGEST_LINE, Entry, Form, decoded, severity_of
 
 # PostgreSQL 13 has 24 columns, 14 and later 26; the manual: "Using CSV-Format Log Output".
 _TIME, _USER, _DATABASE, _PID, _SEVERITY, _SQLSTATE, _MESSAGE, _BACKEND = 0, 1, 2, 3, 11, 12, 13, 23
@@ -26,25 +26,20 @@ _MOST_LINES = 1000
 csv.field_size_limit(max(csv.field_size_limit(), _MOST_LINES * LONGEST_LINE))
 
 
-class CsvForm:
+class CsvForm(Form):
     """Reads records, which may span lines."""
 
     def __init__(self, clock: LogClock) -> None:
-        self.unread = 0
+        super().__init__()
         self._clock = clock
-        self._lines = LineBuffer()
         self._record: list[str] = []
         self._quoting = False
         """Whether a quote is open at the end of what there is of the record."""
 
-    def feed(self, data: bytes) -> Iterator[Entry]:
-        for line in self._lines.feed(data):
-            yield from self._take([decoded(line)])
-        self.unread += self._lines.too_long
-        self._lines.too_long = 0
+    def _line(self, line: bytes) -> Iterator[Entry]:
+        return self._take([decoded(line)])
 
-    def finish(self) -> Iterator[Entry]:
-        self.unread += bool(self._lines.finish())
+    def _complete(self) -> Iterator[Entry]:
         while self._record:
             yield from self._take(self._after_torn())
 

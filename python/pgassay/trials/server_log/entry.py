@@ -1,4 +1,4 @@
-"""One entry of a server's log, whatever form it was written in; whole lines out of pieces.
+"""One entry of a server's log, and what all forms of logs have in common.
 
 Enters: bytes as they are read, words of a log. Leaves: lines, texts out of bytes, `Entry` values
 with severities in English. Never: keeps the details, context or statement of an entry: those hold
@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Protocol
 
 _FOLDER = "pgassay.trials.server_log"
 _VERBOSE = re.compile(r"(?=(?:\d*\D?){0,2}\d)([0-9A-Z]{2}[0-9A-Z]{3}): ")
@@ -35,19 +34,6 @@ class Entry:
     backend_type: str | None
     of_session: bool
     """Written by a process that serves a session, so perhaps in a user's words."""
-
-
-class Form(Protocol):
-    """Reads one form of log, piece by piece."""
-
-    unread: int
-    """Lines so far that made no sense."""
-
-    def feed(self, data: bytes) -> Iterator[Entry]:
-        """The entries that are complete with these further bytes."""
-
-    def finish(self) -> Iterator[Entry]:
-        """The file has ended: what was held back. Another file may follow."""
 
 
 @dataclass(frozen=True)
@@ -111,29 +97,39 @@ def without_sqlstate(message: str) -> tuple[str | None, str]:
 LONGEST_LINE = 1 << 20
 
 
-class LineBuffer:
-    """Cuts pieces into lines; a line without its end waits for the next piece."""
+class Form:
+    """Reads one form of log, piece by piece; a line without its end waits for the next piece."""
 
     def __init__(self) -> None:
+        self.unread = 0
+        """Lines so far that made no sense."""
         self._rest = b""
-        self._passing_over = False
-        self.too_long = 0
+        self._in_long_line = False
 
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """The lines that end in these bytes."""
+    def feed(self, data: bytes) -> Iterator[Entry]:
+        """The entries that are complete with these further bytes."""
         *whole, rest = (self._rest + data).split(b"\n")
         for line in whole:
-            if self._passing_over:
-                self._passing_over = False
+            if self._in_long_line:
+                self._in_long_line = False
             else:
-                yield line.removesuffix(b"\r")
-        self._rest = rest
+                yield from self._line(line.removesuffix(b"\r"))
         if len(rest) > LONGEST_LINE:
-            self._rest = b""
-            self.too_long += not self._passing_over
-            self._passing_over = True
+            self.unread += not self._in_long_line
+            rest, self._in_long_line = b"", True
+        self._rest = rest
 
-    def finish(self) -> bytes:
-        """What the file ends with, after its last line end."""
-        rest, self._rest, self._passing_over = self._rest, b"", False
-        return rest
+    def finish(self) -> Iterator[Entry]:
+        """The file has ended: the entries that were held back. Another file may follow."""
+        # A line that is cut off is not read: half a number is another number.
+        self.unread += bool(self._rest)
+        self._rest, self._in_long_line = b"", False
+        yield from self._complete()
+
+    def _line(self, line: bytes) -> Iterator[Entry]:
+        """The entries that are complete with this line."""
+        raise NotImplementedError
+
+    def _complete(self) -> Iterator[Entry]:
+        """The entries that are held back for their next line."""
+        return iter(())

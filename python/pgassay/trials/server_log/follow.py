@@ -9,14 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from pgassay.trials.server_log.log_files import FileState, LogFiles, OpenFiles
+from pgassay.trials.server_log.log_files import FileState, LogFiles, LogUnreadable
 
 PIECE = 1 << 20
 MOST_AT_A_TIME = 32 << 20
 
 
 class LogFollower:
-    """Remembers how far each file was read; what there is at first is passed over."""
+    """Remembers how far each file was read, and begins at the end of what is there now.
+
+    Raises LogUnreadable.
+    """
 
     def __init__(
         self,
@@ -30,12 +33,12 @@ class LogFollower:
         self._files, self._reading = files, first
         self._rotates_to, self._truncates, self._most = rotates_to, truncates, most
         with files.opened() as opened:
-            self._seen = dict(opened.listing())
-            if first not in self._seen:
-                self._seen[first] = FileState(_end_of(opened, first), 0)
-        self._read_to = {name: seen.size for name, seen in self._seen.items()}
+            self._listed = dict(opened.listing())
+        if first not in self._listed:
+            raise LogUnreadable(f"{first} is not among the files of its directory")
+        self._read_to = {name: state.size for name, state in self._listed.items()}
         self.passed_over = 0
-        """Bytes beyond the bound, left unread."""
+        """Bytes left unread because there were more than `most`."""
         self.cut_short = 0
         """How often the file that was read last was truncated or gone: another program
         than the server truncated or removed it, and what came between is not known."""
@@ -77,18 +80,18 @@ class LogFollower:
                     yield None
                 self._read_to[name] = position
                 if name in listing:
-                    self._seen[name] = listing[name]
-            self._seen, self._reading = dict(listing), now
+                    self._listed[name] = listing[name]
+            self._listed, self._reading = dict(listing), now
 
     def _to_read(self, listing: Mapping[str, FileState], now: str) -> list[str]:
         """The file read last, those filled since, the present one."""
         filled = [
             name
-            for name, seen in listing.items()
+            for name, state in listing.items()
             if name not in (self._reading, now)
             and self._rotates_to is not None
             and self._rotates_to.fullmatch(name)
-            and self._seen.get(name) != seen
+            and self._listed.get(name) != state
         ]
         filled.sort(key=lambda name: listing[name].modified_ns)
         first = [self._reading] if self._reading in listing or not listing else []
@@ -108,17 +111,3 @@ def file_name_pattern(log_filename: str, ending: str) -> re.Pattern[str]:
     base = log_filename.removesuffix(".log") + ending if ending != ".log" else log_filename
     parts = re.split(r"%[-_0^#]?[EO]?.", base)
     return re.compile(".+?".join(map(re.escape, parts)))
-
-
-def _end_of(opened: OpenFiles, name: str) -> int:
-    """The size of a file that cannot be listed, by reading at ever larger offsets."""
-    low, high = 0, 1
-    while opened.read(name, high - 1, 1):
-        low, high = high, high * 2
-    while low < high:
-        middle = (low + high) // 2
-        if opened.read(name, middle, 1):
-            low = middle + 1
-        else:
-            high = middle
-    return low

@@ -10,30 +10,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from pgassay.trials.server_log.clock import LogClock
-from pgassay.trials.server_log.entry import Entry, LineBuffer, decoded, severity_of
+from pgassay.trials.server_log.entry import Entry, Form, decoded, severity_of
 
 
-class JsonForm:
+class JsonForm(Form):
     """Reads lines of JSON."""
 
     def __init__(self, clock: LogClock) -> None:
-        self.unread = 0
+        super().__init__()
         self._clock = clock
-        self._lines = LineBuffer()
 
-    def feed(self, data: bytes) -> Iterator[Entry]:
-        for line in self._lines.feed(data):
-            entry = self._entry(line)
-            if entry is not None:
-                yield entry
-            else:
-                self.unread += bool(line)
-        self.unread += self._lines.too_long
-        self._lines.too_long = 0
-
-    def finish(self) -> Iterator[Entry]:
-        self.unread += bool(self._lines.finish())
-        return iter(())
+    def _line(self, line: bytes) -> Iterator[Entry]:
+        entry = self._entry(line)
+        if entry is not None:
+            yield entry
+        else:
+            self.unread += bool(line)
 
     def _entry(self, line: bytes) -> Entry | None:
         try:

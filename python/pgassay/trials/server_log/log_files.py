@@ -96,34 +96,28 @@ class LocalFiles:
 class FilesOverSql:
     """On the server's host, through a session that is opened for each reading."""
 
-    def __init__(
-        self, connect: Callable[[], Connection], directory: str, form: str, *, lists: bool
-    ) -> None:
+    def __init__(self, connect: Callable[[], Connection], directory: str, form: str) -> None:
         self._connect, self._directory, self._form = connect, directory, form
-        self._lists = lists
 
     @contextmanager
     def opened(self) -> Iterator[OpenFiles]:
         try:
             with self._connect() as session:
-                yield _OverSession(session, self._directory, self._form, lists=self._lists)
+                yield _OverSession(session, self._directory, self._form)
         except (psycopg.Error, TargetError) as error:
             raise LogUnreadable(str(error).splitlines()[0]) from None
 
 
 class _OverSession:
-    def __init__(self, session: Connection, directory: str, form: str, *, lists: bool) -> None:
+    def __init__(self, session: Connection, directory: str, form: str) -> None:
         self._session, self._directory, self._form = session, directory, form
-        self._lists = lists
 
     def current(self) -> str | None:
         return current_file(self._session, self._form)
 
     def listing(self) -> Mapping[str, FileState]:
-        if self._lists:
-            rows = self._session.execute(statement("log/list"), prepare=False).fetchall()
-            return {name: FileState(size, modified) for name, size, modified in rows}
-        return {}
+        rows = self._session.execute(statement("log/list"), prepare=False).fetchall()
+        return {name: FileState(size, modified) for name, size, modified in rows}
 
     def read(self, name: str, offset: int, length: int) -> bytes:
         path = f"{self._directory}/{name}" if self._directory else name

@@ -122,9 +122,9 @@ def find_place(
         found = _collected(session, connect, settings, form, owner, there)
         if found is not None:
             return found
-    if not settings["may_read"]:
+    if not (settings["may_read"] and settings["may_list"]):
         return Missing(
-            "this role may not read the log's file",
+            "this role may not list and read the log's files",
             _grants(session, settings, reading=True),
         )
     return Missing(
@@ -206,10 +206,8 @@ def _collected(
         if path is not None and os.access(path.parent, os.R_OK | os.X_OK):
             files = LocalFiles(path.parent, owner, lambda: _asked_anew(connect, form))
             return Place(form, str(path), files, path.name, settings)
-    if settings["may_read"]:
-        over = FilesOverSql(
-            connect, reported.rpartition("/")[0], form, lists=bool(settings["may_list"])
-        )
+    if settings["may_read"] and settings["may_list"]:
+        over = FilesOverSql(connect, reported.rpartition("/")[0], form)
         with suppress(LogUnreadable):
             with over.opened() as opened:
                 opened.read(name, 0, 1)
@@ -217,8 +215,8 @@ def _collected(
     path = None if there is None else there.own_file(reported, settings["data_directory"])
     if there is None or path is None:
         return None
-    beyond = there.files(path, lambda: _asked_anew(connect, form))
-    return Place(form, f"{path} of {there.host.label}, over ssh", beyond, path.name, settings)
+    over_ssh = there.files(path, lambda: _asked_anew(connect, form))
+    return Place(form, f"{path} of {there.host.label}, over ssh", over_ssh, path.name, settings)
 
 
 def _data_directory(settings: Mapping[str, Any], owner: int) -> Path | None:

@@ -26,7 +26,7 @@ from pgassay.trials.server_log.follow import LogFollower
 from pgassay.trials.server_log.json_form import JsonForm
 from pgassay.trials.server_log.log_files import LogUnreadable
 from pgassay.trials.server_log.place import Missing, Place, find_place
-from pgassay.trials.server_log.server_clock import ServerClock, read_clock
+from pgassay.trials.server_log.server_clock import ServerClock
 from pgassay.trials.server_log.stderr_form import StderrForm, line_pattern
 
 _COARSEST_NS = 2_000_000_000
@@ -71,7 +71,7 @@ class ServerLog:
         machine: Host | None = None,
         clock: ServerClock | None = None,
     ) -> None:
-        """Without a clock that others keep reading, it is read here, once."""
+        """Without a `clock`, the server's is taken for ours."""
         self._notes: list[str] = []
         self._since_ns = _core.now_ns()
         self._clock_of_server = clock or ServerClock(connect)
@@ -84,8 +84,6 @@ class ServerLog:
                     self._notes.append(f"the server's log is not read: {found.reason}; {found.fix}")
                     return
                 self._clock = log_clock(session)
-                if clock is None:
-                    self._clock_of_server.add(read_clock(session))
             self._follower = found.follow()
             self._place = found
         except (psycopg.Error, TargetError, LogUnreadable, OSError) as error:
@@ -119,12 +117,12 @@ class ServerLog:
                 read += len(piece or b"")
                 for entry in self._form.finish() if piece is None else self._form.feed(piece):
                     tally.add(entry)
-        except LogUnreadable as error:
+        except (LogUnreadable, OSError) as error:
             # What was read counts; what is held of an entry may not go on where reading does.
             notes.append(f"the server's log could not be read to its end: {error}")
             goes_on, whole = False, False
             if not read:
-                return self.unread(*notes)
+                return LogReading(None, self.has_checkpoints, tuple(notes), has_gaps=True)
         if not goes_on or not read:
             # Nothing came for a while: what could have been going on is whole.
             for entry in self._form.finish():
@@ -148,10 +146,6 @@ class ServerLog:
             described=described,
             has_gaps=not whole or any(described[name] for name in _GAPS),
         )
-
-    def unread(self, *notes: str) -> LogReading:
-        """A reading without events, with notes that say why."""
-        return LogReading(None, self.has_checkpoints, notes, has_gaps=True)
 
 
 def form_of(place: Place, clock: LogClock) -> Form:

@@ -23,7 +23,7 @@ from pgassay.server.statements import statement
 
 ROUND_TRIPS = 9
 """The first ones pay for caches; a hold-up on either side costs all but one their worth."""
-_DRIFT_TOLD_NS = 5_000_000
+_DRIFT_REPORTED_NS = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class ServerClock:
     def notes(self) -> tuple[str, ...]:
         """Caveats, one line each."""
         sure = sum(r.uncertainty_ns for r in (self._readings[:1] + self._readings[-1:]))
-        if abs(self.drift_ns) <= max(_DRIFT_TOLD_NS, sure):
+        if abs(self.drift_ns) <= max(_DRIFT_REPORTED_NS, sure):
             return ()
         return (
             f"the server's clock drifted by {self.drift_ns / 1e6:+.0f} ms against this machine's; "

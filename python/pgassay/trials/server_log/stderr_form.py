@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pgassay.trials.server_log.clock import LogClock, epoch_ns
 from pgassay.trials.server_log.entry import (
     Entry,
-    LineBuffer,
+    Form,
     decoded,
     severity_of,
     without_sqlstate,
@@ -97,30 +97,16 @@ _MOST_LINES = 1000
 _UNKNOWN = {"", "[unknown]"}
 
 
-class StderrForm:
+class StderrForm(Form):
     """Reads lines under one prefix."""
 
     def __init__(self, pattern: re.Pattern[str], clock: LogClock) -> None:
-        self.unread = 0
+        super().__init__()
         self._pattern, self._clock = pattern, clock
-        self._lines = LineBuffer()
         self._first: re.Match[str] | None = None
         self._message: list[str] = []
         self._in_message = False
         self._in_session = False
-
-    def feed(self, data: bytes) -> Iterator[Entry]:
-        for line in self._lines.feed(data):
-            yield from self._line(line)
-        self.unread += self._lines.too_long
-        self._lines.too_long = 0
-
-    def finish(self) -> Iterator[Entry]:
-        cut = self._lines.finish()
-        if cut:
-            # Not yet whole, so not to be believed: half a number is another number.
-            self.unread += 1
-        yield from self._complete()
 
     def _line(self, raw: bytes) -> Iterator[Entry]:
         if raw.startswith(b"\t"):
