@@ -93,7 +93,7 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         least, most = blocks_of(design, mode.name)
     except SpecError as error:
         raise SpecError(error.problem, file=spec.source, key=error.key) from None
-    risks = find_risks(spec, combined.resolution, mode.name)
+    risks = find_risks(spec.file, spec.workload, combined.resolution, mode.name)
     if mode.name in (SWITCHBACK, DUET):
         trials = alternating_trials(least, most, slice_lengths(design.slice))
     else:

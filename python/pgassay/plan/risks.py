@@ -1,6 +1,6 @@
 """Find what could make an experiment misleading, before it is run.
 
-Enters: a Spec. Leaves: one plain sentence per risk.
+Enters: the experiment's file and workload, its mode. Leaves: one plain sentence per risk.
 Never: stops anything; the user decides.
 """
 
@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from pgassay.plan.modes import DUET, LEAST_TRIALS, SWITCHBACK, blocks_of
 from pgassay.plan.steps import Step, steps_of
 from pgassay.plan.switchback import LONG_S
-from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.kinds import Written, written_factors
 from pgassay.spec.model import DesignTable, ExperimentFile
 from pgassay.spec.reading.units import to_base
@@ -26,13 +25,14 @@ SURE_OF_CARRY_OVER = 12
 """Trials of a fixed number by which most carry-over is found
 (docs/measured/validation-switchback.md)."""
 CYCLE_MINIMUM = 3.0
-"""Checkpoint intervals in a trial from which on their phase matters little
+"""With so many checkpoint intervals in a trial it hardly matters when in one it begins
 (docs/methods/verdicts.md)."""
 
 
-def find_risks(spec: Spec, resolution: int | None = None, mode: str = "blocks") -> tuple[str, ...]:
+def find_risks(
+    file: ExperimentFile, workload: Workload, resolution: int | None, mode: str
+) -> tuple[str, ...]:
     """The risks of this experiment, most serious first; `resolution` is that of a fraction."""
-    file = spec.file
     steps = tuple(step for step in steps_of(file.load) if step.measured)
     factors = written_factors(file.factors)
     alternates = mode in (SWITCHBACK, DUET)
@@ -50,7 +50,7 @@ def find_risks(spec: Spec, resolution: int | None = None, mode: str = "blocks") 
         + (_side_by_side(factors) if mode == DUET else [])
         + _ordered_steps(steps, file.load.order)
         + _short_steps(steps)
-        + _secrets(spec.workload)
+        + _secrets(workload)
     )
 
 
@@ -60,8 +60,8 @@ def _few_trials(design: DesignTable) -> list[str]:
     if least >= LEAST_TRIALS:
         return []
     return [
-        f"with {least} trials the spread of the effect between trials is hardly known, so the"
-        f" verdict holds for these trials only; write min_blocks = {LEAST_TRIALS} or more"
+        f"with {least} trials little is known of how much the effect differs from trial to trial,"
+        f" so the verdict holds for these trials only; write min_blocks = {LEAST_TRIALS} or more"
     ]
 
 
@@ -69,8 +69,9 @@ def _long_slices(slice_s: float) -> list[str]:
     if slice_s <= LONG_S:
         return []
     return [
-        f"slices of {slice_s:g} s let drift of the host into their differences, and a trial holds"
-        " fewer of them; 0.5 to 2 s are enough unless an effect takes longer to show",
+        f"slices of {slice_s:g} s are long: slow changes of the host differ more from slice to"
+        " slice, and a trial holds fewer slices; 0.5 to 2 s are enough unless a setting takes"
+        " longer to have its effect",
     ]
 
 
@@ -82,12 +83,13 @@ def _weak_on_carry_over(design: DesignTable, mode: str) -> list[str]:
     least, most = blocks_of(design, mode)
     if stopping_of(design.stopping, least, most) != "fixed" or most >= SURE_OF_CARRY_OVER:
         return []
-    trials = f"a fixed number of {most} trials is" if most > 1 else "one trial is"
+    trials = f"a fixed number of {most} trials are" if most > 1 else "one trial is"
     return [
-        f"{trials} a weak test for effects that outlast their slice, which then look too small: if"
-        f" the effect halves in a second, 6 trials of 32 s find it in half of all runs,"
-        f" {SURE_OF_CARRY_OVER} in nine of ten; take {SURE_OF_CARRY_OVER} or more, an open number"
-        " (drop max_blocks), or a longer design.slice"
+        f"{trials} too few to detect reliably whether effects outlast their slice, which makes"
+        " them look smaller than they are: if an effect halves within a second, 6 trials of 32 s"
+        f" detect it in half of all runs, {SURE_OF_CARRY_OVER} in nine of ten; run"
+        f" {SURE_OF_CARRY_OVER} trials or more, let the run decide the number (remove max_blocks),"
+        " or make design.slice longer"
     ]
 
 
@@ -99,8 +101,9 @@ def _side_by_side(factors: Sequence[Written]) -> list[str]:
     ]
     if any(factor.name == "shared_buffers" for factor in factors):
         found.append(
-            "shared_buffers is varied, and the servers share the host's memory: buffers of one"
-            ' reduce the page cache of all; mode = "blocks" gives each arm the whole host'
+            "shared_buffers is varied, and the servers share the host's memory: what one takes for"
+            ' its buffers is missing from the page cache of all; mode = "blocks" runs one server'
+            " at a time"
         )
     return found
 
@@ -109,8 +112,8 @@ def _aliased(resolution: int | None) -> list[str]:
     if resolution != 3:
         return []
     return [
-        "in a fraction of resolution III a main effect may be an interaction of two other factors;"
-        " confirm effects with resolution = 4 or all combinations"
+        "in a fraction of resolution III what looks like the effect of one factor may be an"
+        " interaction of two others; confirm effects with resolution = 4 or all combinations"
     ]
 
 
@@ -129,14 +132,14 @@ def _checkpoint_phase(file: ExperimentFile, steps: Sequence[Step]) -> list[str]:
             what = f"{length:g} s of measurement" if whole else f"a step of {length:g} s"
             return [
                 f"checkpoint_timeout is varied, and {what} is not a whole number of"
-                f" {', '.join(f'{c:g} s' for c in partial)} cycles: the checkpoint's phase will"
-                f" change the result; make load.step {_fitting(cycles)}"
+                f" {', '.join(f'{c:g} s' for c in partial)} cycles: which part of a cycle is"
+                f" measured changes the result; make load.step {_fitting(cycles)}"
             ]
     return []
 
 
 def _fitting(cycles: Sequence[float]) -> str:
-    """The shortest length in which no level's phase matters much."""
+    """The shortest length that hardly depends on when in a cycle it begins."""
     common = math.lcm(*(round(cycle) for cycle in cycles))
     several = CYCLE_MINIMUM * max(cycles)
     if common <= several:
@@ -151,7 +154,7 @@ def _no_checkpoints(held: str, measured_s: float) -> list[str]:
     return [
         f"checkpoint_timeout = {held} is longer than the {measured_s:g} s that a trial measures, so"
         " trials may have no checkpoint: the verdict is about the time between checkpoints; if"
-        " they matter measure longer, or shorten the interval for all arms"
+        " checkpoints matter, measure longer or shorten checkpoint_timeout for all arms"
     ]
 
 
@@ -159,9 +162,9 @@ def _ordered_steps(steps: Sequence[Step], order: str) -> list[str]:
     if len({(step.clients, step.rate) for step in steps}) < 2 or order == "shuffled":
         return []
     return [
-        "load steps come in the same order in every trial, so that what changes with time (caches,"
-        " tables that grow, checkpoints) looks like an effect of the load; arms are compared fairly"
-        ' at each step; to compare steps write order = "shuffled"'
+        "the steps of the load come in the same order in every trial, so what changes with time"
+        " (caches, growing tables, checkpoints) looks like an effect of the load; arms are compared"
+        ' fairly at each step; to compare steps with each other write order = "shuffled"'
     ]
 
 
@@ -179,20 +182,21 @@ def _too_few_blocks(design: DesignTable, factors: Sequence[Written], steps: int)
             return []
         return [
             f"with {design.min_blocks} blocks the sign-flip p cannot be below {smallest:g}, so the"
-            " verdict rests on the t interval alone; take 6 blocks or more"
+            " verdict rests on the confidence interval alone, which assumes normally distributed"
+            " differences; write min_blocks = 6 or more"
         ]
     verdicts = sum(len(factor.levels) - 1 for factor in factors) * (1 if steps == 1 else steps + 1)
     least = fewest_sequential_blocks(verdicts) if design.stops() == "sequential" else 0
     if design.max_blocks < least:
         return [
-            f"with fewer than {least} blocks a sequential verdict can only be undecided;"
-            ' raise max_blocks, or write stopping = "fixed"'
+            f"a sequential run that ends before {least} blocks cannot decide anything;"
+            f' write max_blocks = {least} or more, or stopping = "fixed"'
         ]
     return []
 
 
 def fewest_sequential_blocks(verdicts: int) -> int:
-    """Blocks from which on the e-value can reach its bar, shared between so many verdicts.
+    """The fewest blocks with which the e-value can reach its limit, for so many verdicts.
 
     As t grows, the e-value of docs/methods/verdicts.md tends to (1 + n)^((n - 1) / 2).
     """
@@ -205,8 +209,8 @@ def _short_steps(steps: Sequence[Step]) -> list[str]:
     if shortest >= 5.0:
         return []
     return [
-        f"steps of {shortest:g} s are short: start-up effects and a single checkpoint"
-        " weigh heavily, and the verdict holds for such short loads only"
+        f"steps of {shortest:g} s are short: the start of the load and a single checkpoint change"
+        " the result a lot, and the verdict holds for such short loads only"
     ]
 
 
@@ -215,7 +219,8 @@ def _secrets(workload: Workload) -> list[str]:
     texts = [("schema.sql", workload.schema_sql), ("data.sql", workload.data_sql)]
     texts += [(scenario.file, scenario.script) for scenario in workload.scenarios]
     return [
-        f"{name} line {line} holds what looks like a password; workload.json keeps it word for word"
+        f"{name} line {line} holds what looks like a password; workload.json in the run directory"
+        " keeps a copy of it"
         for name, text in texts
         if (line := secret_line(text)) is not None
     ]

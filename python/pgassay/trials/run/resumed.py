@@ -7,7 +7,7 @@ Never: opens a server or a run directory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from shlex import quote
@@ -16,7 +16,7 @@ from typing import Any
 from pgassay.errors import SetupError
 from pgassay.trials.model.record import Validity
 
-_HOST = ("kernel", "architecture", "cpu", "cpus", "memory_bytes")
+_HOST = {key: f"host.{key}" for key in ("kernel", "architecture", "cpu", "cpus", "memory_bytes")}
 _NAMED_BY_THE_RUN = ("unix_socket_directories",)
 """Settings of an owned server that contain the name of its directory."""
 _ABSENT = "not set"
@@ -36,13 +36,14 @@ class RunSoFar:
 
     def refuse_other_server(self, now: Mapping[str, Any]) -> None:
         """Refuse another kind or version of server, before anything is built."""
-        self._refuse(dict(_kinds(self.environment, now)))
+        found = differences(self.environment, now)
+        self._refuse({name: found[name] for name in ("target", "version") if name in found})
 
     def continued(self, now: Mapping[str, Any]) -> dict[str, Any]:
         """The environment to store: the first one, with a note for each resumption."""
         if not self.resumed:
             return dict(now)
-        found = dict(differences(self.environment, now))
+        found = differences(self.environment, now)
         self._refuse(found)
         note = {
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -63,52 +64,39 @@ class RunSoFar:
             )
 
 
-def differences(
-    before: Mapping[str, Any], now: Mapping[str, Any]
-) -> Iterator[tuple[str, tuple[str, str]]]:
-    """(name, (before, now)) of everything that would make later trials incomparable."""
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Name → (before, now) of everything that would make later trials incomparable."""
     if not before:
-        return
-    yield from _kinds(before, now)
-    owned = not str(before.get("target")).startswith("existing")
-    yield from _settings(_part(before, "server"), _part(now, "server"), owned=owned)
-    servers, servers_now = _part(before, "servers"), _part(now, "servers")
-    for server in servers:
-        was, is_now = _part(servers, server), _part(servers_now, server)
-        versions = (str(was.get("version")), str(is_now.get("version")))
-        if versions[0] != versions[1]:
-            yield f"version on {server}", versions
-        for name, pair in _settings(was, is_now, owned=owned):
-            yield f"{name} on {server}", pair
-    host, host_now = _part(before, "host"), _part(now, "host")
-    for name in _HOST:
-        pair = (str(host.get(name)), str(host_now.get(name)))
-        if name in host and name in host_now and pair[0] != pair[1]:
-            yield f"host.{name}", pair
-
-
-def _settings(
-    before: Mapping[str, Any], now: Mapping[str, Any], *, owned: bool
-) -> Iterator[tuple[str, tuple[str, str]]]:
-    was, is_now = _part(before, "settings"), _part(now, "settings")
-    for name in sorted({*was, *is_now}):
-        pair = (str(was.get(name, _ABSENT)), str(is_now.get(name, _ABSENT)))
-        if pair[0] != pair[1] and not (owned and name in _NAMED_BY_THE_RUN):
-            yield name, pair
-
-
-def _kinds(
-    before: Mapping[str, Any], now: Mapping[str, Any]
-) -> Iterator[tuple[str, tuple[str, str]]]:
-    if not before:
-        return
-    kinds = {
-        "target": (before.get("target"), now.get("target")),
-        "version": (_part(before, "server").get("version"), _part(now, "server").get("version")),
+        return {}
+    old, new = _compared(before), _compared(now)
+    found = {name: (old.get(name, _ABSENT), new.get(name, _ABSENT)) for name in {**old, **new}}
+    return {
+        name: pair
+        for name, pair in found.items()
+        # A fact about the host is compared only if both runs could read it.
+        if pair[0] != pair[1] and not (name in _HOST.values() and _ABSENT in pair)
     }
-    for name, (was, is_now) in kinds.items():
-        if was != is_now:
-            yield name, (str(was), str(is_now))
+
+
+def _compared(environment: Mapping[str, Any]) -> dict[str, str]:
+    """By name, what must stay the same: server, version, settings, host."""
+    server, host = _part(environment, "server"), _part(environment, "host")
+    target = str(environment.get("target"))
+    found = {"target": target, "version": str(server.get("version"))}
+    found |= _settings(server, target)
+    for name, other in _part(environment, "servers").items():
+        found[f"version on {name}"] = str(other.get("version"))
+        found |= {f"{key} on {name}": value for key, value in _settings(other, target).items()}
+    return found | {label: str(host[key]) for key, label in _HOST.items() if key in host}
+
+
+def _settings(server: Mapping[str, Any], target: str) -> dict[str, str]:
+    owned = not target.startswith("existing")
+    return {
+        name: str(value)
+        for name, value in sorted(_part(server, "settings").items())
+        if not (owned and name in _NAMED_BY_THE_RUN)
+    }
 
 
 def _part(environment: Mapping[str, Any], name: str) -> Mapping[str, Any]:
