@@ -30,6 +30,12 @@ MISTAKES = {
     "not a run": (["report", "/"], "is not a run directory"),
     "not a folder": (["list", "/no/such"], "/no/such: there is no such folder"),
     "a number is too large": (["load", "-c", "99999999999"], "Invalid value for '-c'"),
+    "not a choice": (
+        ["load", "--arrivals", "burst"],
+        "'burst' is not one of 'poisson', 'constant'",
+    ),
+    "not a transport": (["load", "--transport", "rdma"], "'rdma' is not one of 'auto'"),
+    "not a pool": (["load", "--pool", "own"], "'own' is not one of 'shared', 'per-scenario'"),
     "options contradict": (["run", "x.toml", "--accept", "jit"], "only works with --resume"),
     "two databases": (["load", "-d", "a", "b"], "two databases given, a and b; keep one"),
     "a file cannot be written": (["load", "--intervals", "/no/x.csv"], "/no is no folder"),

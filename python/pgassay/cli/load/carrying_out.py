@@ -1,26 +1,24 @@
 """Carry out one `pgassay load`, from its options to its result.
 
-Enters: the values of the command's options, by their names. Leaves: the load's result on stdout.
-Never: is imported before the options have been read: a load needs modules that its help does not.
+Enters: the options. Leaves: the load's result on stdout.
+Never: is imported for the help, which needs none of its modules.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import fields, replace
-from types import SimpleNamespace
-from typing import Any
+from dataclasses import replace
 
 import typer
 
 from pgassay.cli.connection import connection_string, one_database
-from pgassay.cli.load.choices import LoadChoices, request_of, scenarios_of
 from pgassay.cli.load.intervals import check_intervals_file, write_intervals
-from pgassay.cli.load.progress import reporter, tell_opening
+from pgassay.cli.load.options import LoadOptions
+from pgassay.cli.load.progress import print_opening, reporter
+from pgassay.cli.load.request import request_of, scenarios_of
 from pgassay.cli.load.result import load_object, server_object
 from pgassay.cli.load.summary import print_load
-from pgassay.cli.terminal.console import err
+from pgassay.cli.terminal.console import warn
 from pgassay.errors import ExitCode
 from pgassay.server.connection.session import resolve
 from pgassay.server.protocol import ConnectionParameters
@@ -38,49 +36,48 @@ from pgassay.workloads.pgbench_tables.scale import pgbench_scale
 from pgassay.workloads.pgbench_tables.vacuum import vacuum_pgbench_tables
 
 
-def carry_out(given: Mapping[str, Any]) -> None:
-    """Put the load on the server, print what it did; `given` is option → value."""
-    asked = SimpleNamespace(**given)
-    if asked.show_script is not None or "list" in (asked.builtins or []):
-        _print_builtins(asked.show_script)
+def carry_out(options: LoadOptions) -> None:
+    """Put the load on the server, print what it did."""
+    if options.show_script is not None or "list" in (options.builtins or []):
+        _print_builtins(options.show_script)
         return
-    choices = LoadChoices(**{field.name: given[field.name] for field in fields(LoadChoices)})
-    wanted = None
-    found = ("search", "over", "lowest", "highest", "within", "confidence")
-    if any(given[name] is not None for name in found):
-        from pgassay.cli.load.search import probing, search_choices  # start-up time
+    choices = None
+    if options.search is not None:
+        from pgassay.cli.load.search_choices import probe_options, search_choices  # start-up time
 
-        wanted = search_choices(*(given[name] for name in found))
-        choices = choices if wanted is None else probing(choices, wanted)
-    request = request_of(choices, scenarios_of(choices))
+        choices = search_choices(options)
+        options = probe_options(options, choices)
+    request = request_of(options, scenarios_of(options))
     # Before the connection, as pgbench does: a mistake in a script is the user's to mend first.
-    parse_scripts(request.scenarios, allow_shell=asked.allow_shell)
-    check_intervals_file(asked.intervals)
-    where = connection_string(
-        one_database(asked.database, asked.dbname), asked.host, asked.port, asked.user
-    )
-    parameters = resolve(where)
-    request = _scaled(request, choices, parameters)
-    if not asked.no_vacuum:
-        for refusal in vacuum_pgbench_tables(parameters, everything=asked.vacuum_all):
-            err.print(f"warning: {refusal}", style="yellow", markup=False)
-    if wanted is not None:
-        from pgassay.cli.load.search import run_search
+    parse_scripts(request.scenarios, allow_shell=options.allow_shell)
+    check_intervals_file(options.intervals)
+    database = one_database(options.database, options.dbname)
+    parameters = resolve(connection_string(database, options.host, options.port, options.user))
+    request = _scaled(request, options, parameters)
+    if not options.no_vacuum:
+        for refusal in vacuum_pgbench_tables(parameters, everything=options.vacuum_all):
+            warn(refusal)
+    if choices is not None:
+        from pgassay.cli.load.search import run_search  # start-up time
 
-        run_search(wanted, request, parameters, as_json=asked.as_json)
-        return
-    server = server_object(parameters) if asked.as_json else {}
-    opened = open_load(request, parameters, tell_opening)
+        run_search(choices, request, parameters, as_json=options.as_json)
+    else:
+        _run(options, request, parameters)
+
+
+def _run(options: LoadOptions, request: LoadRequest, parameters: ConnectionParameters) -> None:
+    server = server_object(parameters) if options.as_json else {}
+    opened = open_load(request, parameters, print_opening)
     result = run_load(
-        opened, reporter(request, asked.progress, with_timestamp=asked.progress_timestamp)
+        opened, reporter(request, options.progress, with_timestamp=options.progress_timestamp)
     )
-    if asked.intervals is not None:
-        write_intervals(asked.intervals, with_variants(interval_columns(opened), result))
-    if asked.as_json:
+    if options.intervals is not None:
+        write_intervals(options.intervals, with_variants(interval_columns(opened), result))
+    if options.as_json:
         columns = with_variants(interval_columns(opened), result)
         typer.echo(json.dumps(redacted_value(load_object(result, request, columns, server))))
     else:
-        print_load(result, request, failures_detailed=asked.failures_detailed)
+        print_load(result, request, failures_detailed=options.failures_detailed)
     if result["lost_connections"] or not (result["transactions"] or result["skipped"]):
         raise typer.Exit(ExitCode.TRIALS)
 
@@ -93,17 +90,15 @@ def _print_builtins(show: str | None) -> None:
 
 
 def _scaled(
-    request: LoadRequest, choices: LoadChoices, parameters: ConnectionParameters
+    request: LoadRequest, options: LoadOptions, parameters: ConnectionParameters
 ) -> LoadRequest:
     """With a builtin script the scale is the count of pgbench_branches, as in pgbench."""
-    if not choices.uses_builtin:
+    if not options.uses_builtin:
         return request
-    found = pgbench_scale(parameters)
-    if choices.scale is not None:
-        err.print(
-            f"warning: -s {choices.scale} is ignored: builtin scripts use the count of"
-            f" pgbench_branches, {found}",
-            style="yellow",
+    scale = pgbench_scale(parameters)
+    if options.scale is not None:
+        warn(
+            f"-s {options.scale} is ignored: builtin scripts use the count of pgbench_branches,"
+            f" {scale}"
         )
-    scale: dict[str, Any] = {"scale": found}
-    return replace(request, variables={**request.variables, **scale})
+    return replace(request, variables={**request.variables, "scale": scale})

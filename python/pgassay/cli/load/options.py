@@ -1,220 +1,224 @@
-"""The options of `pgassay load`, one type each.
+"""The options of `pgassay load`.
 
-Enters: nothing. Leaves: annotated types for the command's signature; letters and meanings are
-pgbench's wherever pgbench has the option. Never: decides what an option does.
+Enters: nothing. Leaves: `LoadOptions`, from which the command line is made and in which its values
+arrive. Letters and meanings are pgbench's wherever pgbench has the option. Never: imports more
+than the help needs.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
-_SHAPE = "Load shapes"
-_SEARCH = "Search for the highest load that holds an objective"
-_LOG = "Log"
+from pgassay.cli.connection import Database, DatabaseName, Host, Port, User
+from pgassay.spec.load.amounts import is_stages
 
-# What is run.
-Files = Annotated[
-    list[str] | None, typer.Option("-f", "--file", help="Script FILE or FILE@WEIGHT; repeatable.")
-]
-Builtins = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-b",
-        "--builtin",
-        help="NAME or NAME@WEIGHT of tpcb-like, simple-update, select-only; list: show them.",
-    ),
-]
-SelectOnly = Annotated[bool, typer.Option("-S", "--select-only", help="-b select-only.")]
-SimpleUpdate = Annotated[bool, typer.Option("-N", "--skip-some-updates", help="-b simple-update.")]
-ShowScript = Annotated[
-    str | None, typer.Option("--show-script", help="Print a builtin script and exit.")
-]
-Define = Annotated[
-    list[str] | None, typer.Option("-D", "--define", help="VARIABLE=VALUE; repeatable.")
-]
-Scale = Annotated[
-    int | None, typer.Option("-s", "--scale", min=1, help=":scale of scripts given by -f.")
-]
-RandomSeed = Annotated[
-    str | None,
-    typer.Option("--random-seed", help="Integer, time or rand [PGBENCH_RANDOM_SEED, else time]."),
-]
-AllowShell = Annotated[
-    bool, typer.Option("--allow-shell", help="Scripts may run programs by \\shell, \\setshell.")
-]
 
-# How hard and how long.
-Clients = Annotated[
-    int | None, typer.Option("-c", "--client", min=1, max=1_000_000, help="Connections [1].")
-]
-Threads = Annotated[int, typer.Option("-j", "--jobs", min=1, max=1024, help="Engine threads.")]
-DurationS = Annotated[
-    float | None, typer.Option("-T", "--time", min=0.001, help="Seconds; of each step.")
-]
-Transactions = Annotated[
-    int | None, typer.Option("-t", "--transactions", min=1, max=2**31 - 1, help="Per client [10].")
-]
-Rate = Annotated[
-    str | None,
-    typer.Option("-R", "--rate", help="Transactions a second to start; '100..800 log 4' steps."),
-]
-LatencyLimitMs = Annotated[
-    float | None,
-    typer.Option("-L", "--latency-limit", min=0.001, help="Milliseconds; later is late."),
-]
-MaxTries = Annotated[
-    int | None,
-    typer.Option(
-        "--max-tries",
-        min=0,
-        max=2**32 - 1,
-        help="Of a serialization failure or deadlock; 0: no end.",
-    ),
-]
-Protocol = Annotated[str, typer.Option("-M", "--protocol", help="simple, extended or prepared.")]
-Connect = Annotated[
-    bool, typer.Option("-C", "--connect", help="A new connection for each transaction.")
-]
-NoVacuum = Annotated[bool, typer.Option("-n", "--no-vacuum", help="No VACUUM before the run.")]
-VacuumAll = Annotated[
-    bool, typer.Option("-v", "--vacuum-all", help="Also VACUUM ANALYZE pgbench_accounts before.")
-]
+def _option(names: str, text: str, panel: str | None = None, **limits: Any) -> Any:
+    return typer.Option(*names.split(), help=text, rich_help_panel=panel, **limits)
 
-# What is told.
-ProgressS = Annotated[
-    float | None, typer.Option("-P", "--progress", min=0.1, help="A line every SEC.")
-]
-ProgressTimestamp = Annotated[bool, typer.Option("--progress-timestamp", help="-P with Unix time.")]
-PerCommand = Annotated[
-    bool, typer.Option("-r", "--report-per-command", help="Latency, failures, retries of each.")
-]
-FailuresDetailed = Annotated[
-    bool, typer.Option("--failures-detailed", help="Failures by their kind.")
-]
-ExitOnAbort = Annotated[
-    bool, typer.Option("--exit-on-abort", help="Stop all at a failure that is no retryable one.")
-]
-VerboseErrors = Annotated[
-    bool, typer.Option("--verbose-errors", help="A line on stderr for each failure and retry.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Log = Annotated[
-    bool, typer.Option("-l", "--log", help="Write pgbench's log.", rich_help_panel=_LOG)
-]
-LogPrefix = Annotated[
-    str | None,
-    typer.Option("--log-prefix", help="Of the log's files [pgbench_log].", rich_help_panel=_LOG),
-]
-SamplingRate = Annotated[
-    float | None,
-    typer.Option(
-        "--sampling-rate", help="Share of transactions logged, to 1.", rich_help_panel=_LOG
-    ),
-]
-AggregateIntervalS = Annotated[
-    int | None,
-    typer.Option(
-        "--aggregate-interval",
-        min=1,
-        max=2**31 - 1,
-        help="Log a line per SEC instead.",
-        rich_help_panel=_LOG,
-    ),
-]
 
-# What pgbench does not have.
-Steps = Annotated[
-    str | None,
-    typer.Option(
-        "--steps",
-        help="Clients by steps: '5,8,12', '5..22 log 6', '5..20 lin 4', '30s:10,2m:50'.",
-        rich_help_panel=_SHAPE,
-    ),
-]
-Shuffle = Annotated[
-    bool, typer.Option("--shuffle", help="Steps in a drawn order.", rich_help_panel=_SHAPE)
-]
-WarmupS = Annotated[
-    str | None,
-    typer.Option("--warmup", help="Load before, not measured: 10s.", rich_help_panel=_SHAPE),
-]
-Arrivals = Annotated[
-    str | None,
-    typer.Option("--arrivals", help="Of -R: poisson or constant.", rich_help_panel=_SHAPE),
-]
-Pool = Annotated[
-    str | None,
-    typer.Option(
-        "--pool", help="shared or per-scenario; there @-3 is 3 connections.", rich_help_panel=_SHAPE
-    ),
-]
-ThinkTimeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--think-time", help="Between transactions: 10ms or 10ms:exp.", rich_help_panel=_SHAPE
-    ),
-]
-Reconnect = Annotated[
-    str | None,
-    typer.Option(
-        "--reconnect", help="never, on-loss or each-transaction (-C).", rich_help_panel=_SHAPE
-    ),
-]
-Slices = Annotated[
-    str | None,
-    typer.Option(
-        "--slices",
-        help="Variants that alternate: the [load.slices] of this TOML file.",
-        rich_help_panel=_SHAPE,
-    ),
-]
-Interval = Annotated[
-    str | None,
-    typer.Option(
-        "--interval",
-        help="Of the series in --json and --intervals: 100ms and up [1s].",
-        rich_help_panel=_SHAPE,
-    ),
-]
-Intervals = Annotated[
-    Path | None,
-    typer.Option(
-        "--intervals",
-        help="Write the series with its histograms: FILE.parquet or FILE.csv.",
-        rich_help_panel=_SHAPE,
-    ),
-]
-Transport = Annotated[
-    str | None,
-    typer.Option("--transport", help="auto, io_uring or epoll.", rich_help_panel=_SHAPE),
-]
-BusyPoll = Annotated[
-    str | None,
-    typer.Option(
-        "--busy-poll",
-        help="A wait looks for answers so long before it sleeps: 50us [off].",
-        rich_help_panel=_SHAPE,
-    ),
-]
+_log = partial(_option, panel="Log")
+_shape = partial(_option, panel="Load shapes")
+_search = partial(_option, panel="Search for the highest load that meets an objective")
 
-# The search.
-Search = Annotated[
-    str | None,
-    typer.Option("--search", help="Objective: 'p99 <= 20ms'.", rich_help_panel=_SEARCH),
-]
-Over = Annotated[
-    str | None, typer.Option("--over", help="rate or clients.", rich_help_panel=_SEARCH)
-]
-From = Annotated[
-    float | None, typer.Option("--from", help="Lowest level.", rich_help_panel=_SEARCH)
-]
-To = Annotated[float | None, typer.Option("--to", help="Highest level.", rich_help_panel=_SEARCH)]
-Within = Annotated[
-    str | None, typer.Option("--within", help="Distance of levels [5%].", rich_help_panel=_SEARCH)
-]
-Confidence = Annotated[
-    str | None, typer.Option("--confidence", help="Of the answer [95%].", rich_help_panel=_SEARCH)
-]
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """The options; None where one was not given."""
+
+    database: Database = None
+    dbname: DatabaseName = None
+    host: Host = None
+    port: Port = None
+    user: User = None
+    files: Annotated[
+        list[str] | None, _option("-f --file", "Run this script: FILE or FILE@WEIGHT; repeatable.")
+    ] = None
+    builtins: Annotated[
+        list[str] | None,
+        _option(
+            "-b --builtin",
+            "Run tpcb-like, simple-update or select-only (NAME@WEIGHT); list: show them.",
+        ),
+    ] = None
+    select_only: Annotated[bool, _option("-S --select-only", "Same as -b select-only.")] = False
+    simple_update: Annotated[
+        bool, _option("-N --skip-some-updates", "Same as -b simple-update.")
+    ] = False
+    show_script: Annotated[
+        str | None, _option("--show-script", "Print a builtin script and exit.")
+    ] = None
+    define: Annotated[
+        list[str] | None,
+        _option("-D --define", "Define a variable of scripts: VARIABLE=VALUE; repeatable."),
+    ] = None
+    scale: Annotated[
+        int | None, _option("-s --scale", "Value of :scale in scripts given by -f.", min=1)
+    ] = None
+    random_seed: Annotated[
+        str | None,
+        _option("--random-seed", "An integer, 'time' or 'rand' [PGBENCH_RANDOM_SEED, else time]."),
+    ] = None
+    allow_shell: Annotated[
+        bool, _option("--allow-shell", "Let scripts run programs by \\shell and \\setshell.")
+    ] = False
+    clients: Annotated[
+        int | None, _option("-c --client", "Number of clients [1].", min=1, max=1000000)
+    ] = None
+    threads: Annotated[int, _option("-j --jobs", "Number of engine threads.", min=1, max=1024)] = 1
+    duration: Annotated[
+        float | None,
+        _option("-T --time", "Length of the load, or of each step, in seconds.", min=0.001),
+    ] = None
+    transactions: Annotated[
+        int | None,
+        _option("-t --transactions", "Transactions of each client [10].", min=1, max=2**31 - 1),
+    ] = None
+    rate: Annotated[
+        str | None,
+        _option("-R --rate", "Transactions to start per second; '100..800 log 4' makes steps."),
+    ] = None
+    latency_limit: Annotated[
+        float | None,
+        _option("-L --latency-limit", "Longer transactions are late, in milliseconds.", min=0.001),
+    ] = None
+    max_tries: Annotated[
+        int | None,
+        _option(
+            "--max-tries",
+            "Tries of a transaction that fails to serialize or deadlocks; 0: no limit [1].",
+            min=0,
+            max=2**32 - 1,
+        ),
+    ] = None
+    protocol: Annotated[
+        Literal["simple", "extended", "prepared"],
+        _option("-M --protocol", "Protocol of the statements."),
+    ] = "simple"
+    connect: Annotated[
+        bool, _option("-C --connect", "Open a new connection for each transaction.")
+    ] = False
+    no_vacuum: Annotated[
+        bool, _option("-n --no-vacuum", "Do not VACUUM pgbench's tables before the load.")
+    ] = False
+    vacuum_all: Annotated[
+        bool, _option("-v --vacuum-all", "Also VACUUM ANALYZE pgbench_accounts before it.")
+    ] = False
+    progress: Annotated[
+        float | None,
+        _option("-P --progress", "Print a line of progress every so many seconds.", min=0.1),
+    ] = None
+    progress_timestamp: Annotated[
+        bool, _option("--progress-timestamp", "Print Unix time in the lines of -P.")
+    ] = False
+    report_per_command: Annotated[
+        bool,
+        _option("-r --report-per-command", "Print latency, failures, retries of each command."),
+    ] = False
+    failures_detailed: Annotated[
+        bool, _option("--failures-detailed", "Count failures by their kind.")
+    ] = False
+    exit_on_abort: Annotated[
+        bool, _option("--exit-on-abort", "Stop the load at a failure that cannot be retried.")
+    ] = False
+    verbose_errors: Annotated[
+        bool, _option("--verbose-errors", "Print a line for each failure and each retry.")
+    ] = False
+    as_json: Annotated[bool, _option("--json", "Print one JSON object.")] = False
+
+    log: Annotated[bool, _log("-l --log", "Write pgbench's transaction log.")] = False
+    log_prefix: Annotated[
+        str | None, _log("--log-prefix", "Prefix of the log's file names [pgbench_log].")
+    ] = None
+    sampling_rate: Annotated[
+        float | None, _log("--sampling-rate", "Share of transactions to log, up to 1.")
+    ] = None
+    aggregate_interval: Annotated[
+        int | None,
+        _log(
+            "--aggregate-interval",
+            "Log one line per so many seconds, not one per transaction.",
+            min=1,
+            max=2**31 - 1,
+        ),
+    ] = None
+
+    steps: Annotated[
+        str | None,
+        _shape(
+            "--steps", "Vary the clients: '5,8,12', '5..22 log 6', '5..20 lin 4', '30s:10,2m:50'."
+        ),
+    ] = None
+    shuffle: Annotated[bool, _shape("--shuffle", "Run the steps in a random order.")] = False
+    warmup: Annotated[
+        str | None, _shape("--warmup", "Load before the first step, not measured, such as 10s.")
+    ] = None
+    arrivals: Annotated[
+        Literal["poisson", "constant"] | None,
+        _shape("--arrivals", "Distribution of the starts of -R [poisson]."),
+    ] = None
+    pool: Annotated[
+        Literal["shared", "per-scenario"] | None,
+        _shape("--pool", "Connections run every script, or each script has its own [shared]."),
+    ] = None
+    think_time: Annotated[
+        str | None,
+        _shape("--think-time", "Pause between a client's transactions: 10ms or 10ms:exp."),
+    ] = None
+    reconnect: Annotated[
+        Literal["never", "on-loss", "each-transaction"] | None,
+        _shape("--reconnect", "When to open a new connection [never]."),
+    ] = None
+    slices: Annotated[
+        str | None,
+        _shape("--slices", "Alternate the variants in the [load.slices] of this TOML file."),
+    ] = None
+    interval: Annotated[
+        str | None,
+        _shape("--interval", "Interval of the series in --json and --intervals, from 100ms [1s]."),
+    ] = None
+    intervals: Annotated[
+        Path | None,
+        _shape("--intervals", "Write the series with its histograms: FILE.parquet or FILE.csv."),
+    ] = None
+    transport: Annotated[
+        Literal["auto", "io_uring", "epoll"] | None,
+        _shape("--transport", "Interface to the kernel [auto]."),
+    ] = None
+    busy_poll: Annotated[
+        str | None,
+        _shape("--busy-poll", "How long a thread polls for answers before it sleeps: 50us [off]."),
+    ] = None
+
+    search: Annotated[str | None, _search("--search", "The objective, such as 'p99 <= 20ms'.")] = (
+        None
+    )
+    over: Annotated[
+        Literal["rate", "clients"] | None, _search("--over", "What the search varies.")
+    ] = None
+    lowest: Annotated[float | None, _search("--from", "Lowest level.")] = None
+    highest: Annotated[float | None, _search("--to", "Highest level.")] = None
+    within: Annotated[str | None, _search("--within", "Distance between levels [5%].")] = None
+    confidence: Annotated[
+        str | None, _search("--confidence", "Confidence of the answer [95%].")
+    ] = None
+
+    @property
+    def uses_builtin(self) -> bool:
+        """Whether one of pgbench's own scripts runs, so that its tables give the scale."""
+        return not self.files or bool(self.builtins or self.select_only or self.simple_update)
+
+    @property
+    def stages(self) -> bool:
+        """Whether `--steps` lists stages with their own times, such as `30s:10`."""
+        return self.steps is not None and is_stages(self.steps)
+
+    @property
+    def counts_transactions(self) -> bool:
+        """Whether transactions are counted (-t, or its default), not seconds."""
+        return self.duration is None and not self.stages

@@ -19,27 +19,27 @@ _COUNTS = (
 )  # fmt: skip
 
 
-def tell_opening(connections: int, since_s: float) -> None:
-    """A line for whoever waits for slow connections."""
+def print_opening(connections: int, since_s: float) -> None:
+    """A line while slow connections are being opened."""
     err.print(f"opening {connections} connections: {since_s:.0f} s so far", markup=False)
 
 
 def reporter(
     request: LoadRequest, every_s: float | None, *, with_timestamp: bool
 ) -> Callable[[Mapping[str, Any]], None]:
-    """Prints a line each `every_s` seconds, of what has happened since the last one; without it,
-    nothing. Latency counts from the intended start where there is a rate, as pgbench's does."""
+    """A function that prints a line each `every_s` seconds, of what has happened since the last
+    one. With a rate, latency counts from the intended start, as in pgbench."""
     due = every_s or 0.0
-    seen: Mapping[str, Any] = dict.fromkeys(_COUNTS, 0)
+    before: Mapping[str, Any] = dict.fromkeys(_COUNTS, 0)
 
     def report(progress: Mapping[str, Any]) -> None:
-        nonlocal due, seen
+        nonlocal due, before
         if every_s is None or progress["elapsed_s"] < due:
             return
         while due <= progress["elapsed_s"]:
             due += every_s
-        since = {name: progress[name] - seen[name] for name in _COUNTS}
-        seen = progress
+        since = {name: progress[name] - before[name] for name in _COUNTS}
+        before = progress
         at = f"{time.time():.3f}" if with_timestamp else f"{progress['elapsed_s']:.1f}"
         parts = [f"progress: {at} s", *_figures(since)]
         step = request.steps[progress["step"]]

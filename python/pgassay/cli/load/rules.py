@@ -1,75 +1,83 @@
-"""Which options of `pgassay load` go together.
+"""Which options of `pgassay load` go together; pgbench's rules wherever pgbench has one.
 
-Enters: the options' values. Leaves: nothing, or a SpecError that names both and what to do.
-Never: reads a value's text.
+Enters: the options. Leaves: nothing, or a SpecError that names the options and what to do.
+Never: reads what an option's text means.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from pgassay.cli.load.options import LoadOptions
 from pgassay.errors import SpecError
 
-if TYPE_CHECKING:
-    from pgassay.cli.load.choices import LoadChoices
-
 NO_END_S = 9 * 365 * 86400.0
+"""The longest time; a load without an end gets it."""
 
 
-def refuse_contradictions(choices: LoadChoices) -> None:
+def refuse_contradictions(o: LoadOptions) -> None:
     """Stop at options that exclude or need each other."""
-    _refuse_endless(choices)
-    if choices.duration is not None and choices.transactions is not None:
-        raise SpecError("-t and -T exclude each other; keep one")
-    if choices.progress_timestamp and choices.progress is None:
-        raise SpecError("--progress-timestamp belongs to -P; add it")
-    if choices.arrivals is not None and choices.rate is None:
-        raise SpecError("--arrivals belongs to -R; add it")
-    if choices.max_tries == 0 and choices.duration is None and choices.latency_limit is None:
-        raise SpecError("--max-tries 0 needs an end by -T or -L")
-    if choices.exit_on_abort and choices.reconnect in ("on-loss", "on_loss"):
-        raise SpecError("--exit-on-abort and --reconnect on-loss exclude each other; keep one")
-    if choices.steps is not None and choices.clients is not None:
-        raise SpecError("--steps names the clients; drop -c")
-    if choices.think_time is not None and choices.rate is not None:
-        raise SpecError("--think-time and -R exclude each other; a rate sets the pauses itself")
-    if choices.shuffle and choices.steps is None and not _has_steps(choices.rate):
-        raise SpecError("--shuffle needs several steps; add --steps")
-
-
-def _refuse_endless(choices: LoadChoices) -> None:
-    """What a command line reads as a number and no clock can count."""
-    for option, value, most in (
-        ("-T", choices.duration, NO_END_S),
-        ("-L", choices.latency_limit, 1e3 * NO_END_S),
-        ("-P", choices.progress, NO_END_S),
+    for option, number, most in (
+        ("-T", o.duration, NO_END_S),
+        ("-L", o.latency_limit, 1e3 * NO_END_S),
+        ("-P", o.progress, NO_END_S),
     ):
-        if value is not None and not (math.isfinite(value) and 0 < value <= most):
-            raise SpecError(f"{option} {value:g}: write a number above 0, at most {most:.3g}")
+        if number is not None and not (math.isfinite(number) and 0 < number <= most):
+            raise SpecError(f"{option} {number:g}: write a number above 0, at most {most:.3g}")
+    for option, value, needed, is_given in (
+        ("--progress-timestamp", o.progress_timestamp, "-P", o.progress),
+        ("--arrivals", o.arrivals, "-R", o.rate),
+        ("--log-prefix", o.log_prefix, "-l", o.log),
+        ("--sampling-rate", o.sampling_rate, "-l", o.log),
+        ("--aggregate-interval", o.aggregate_interval, "-l", o.log),
+        ("--over", o.over, "--search", o.search),
+        ("--from", o.lowest, "--search", o.search),
+        ("--to", o.highest, "--search", o.search),
+        ("--within", o.within, "--search", o.search),
+        ("--confidence", o.confidence, "--search", o.search),
+    ):
+        if _is_given(value) and not is_given:
+            raise SpecError(f"{option} belongs to {needed}; add it")
+    reconnect = None if o.reconnect in (None, "each-transaction") else o.reconnect
+    for option, value, other, other_value in (
+        ("-t", o.transactions, "-T", o.duration),
+        ("--steps", o.steps, "-c", o.clients),
+        ("--think-time", o.think_time, "-R", o.rate),
+        ("--sampling-rate", o.sampling_rate, "--aggregate-interval", o.aggregate_interval),
+        ("-C", o.connect, f"--reconnect {reconnect}", reconnect),
+        ("--exit-on-abort", o.exit_on_abort, "--reconnect on-loss", o.reconnect == "on-loss"),
+    ):
+        if _is_given(value) and _is_given(other_value):
+            raise SpecError(f"{option} and {other} exclude each other; keep one")
+    if o.max_tries == 0 and o.duration is None and o.latency_limit is None:
+        raise SpecError("--max-tries 0 needs an end by -T or -L")
+    if o.shuffle and o.steps is None and not (o.rate and (".." in o.rate or "," in o.rate)):
+        raise SpecError("--shuffle needs several steps; add --steps")
+    if o.stages and not (o.duration is None and o.transactions is None):
+        raise SpecError("stages have times of their own; drop -T and -t")
+    if o.slices is not None and o.counts_transactions:
+        raise SpecError("--slices needs -T, the seconds in which variants alternate, not -t")
 
 
-def _has_steps(rate: str | None) -> bool:
-    return rate is not None and (".." in rate or "," in rate)
-
-
-def refuse_beside_search(choices: LoadChoices, over: str) -> None:
-    """A search sets the level of each probe itself, and tells of each only what was asked of it."""
-    given = {
-        "--steps": choices.steps,
-        "-R": choices.rate,
-        "-l": choices.log,
-        "--slices": choices.slices,
-        "-P": choices.progress,
-        "-r": choices.report_per_command,
-        "--failures-detailed": choices.failures_detailed,
-        "--interval": choices.interval,
-        "--intervals": choices.intervals,
-    }
-    for option, value in given.items():
-        if value:
+def refuse_beside_search(o: LoadOptions) -> None:
+    """Stop at options that a search sets itself, and at those whose output it does not show."""
+    for option, value in {
+        "--steps": o.steps,
+        "-R": o.rate,
+        "-t": o.transactions,
+        "-l": o.log,
+        "--slices": o.slices,
+        "-P": o.progress,
+        "-r": o.report_per_command,
+        "--failures-detailed": o.failures_detailed,
+        "--interval": o.interval,
+        "--intervals": o.intervals,
+    }.items():
+        if _is_given(value):
             raise SpecError(f"{option} and --search exclude each other; keep one")
-    if over == "clients" and choices.clients is not None:
-        raise SpecError("--over clients sets the clients of each probe; drop -c")
-    if choices.transactions is not None:
-        raise SpecError("--search needs -T, the seconds of a probe, not -t")
+    if o.over == "clients" and o.clients is not None:
+        raise SpecError("-c and --over clients exclude each other; keep one")
+
+
+def _is_given(value: object) -> bool:
+    return value is not None and value is not False

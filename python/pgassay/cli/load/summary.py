@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.table import Table
 
 from pgassay.cli.load.result import failures_by_kind
-from pgassay.cli.terminal.console import counted, err, one_line, out, plain
+from pgassay.cli.terminal.console import counted, err, one_line, out, plain, plain_table, warn
 from pgassay.trials.load.caveats import load_caveats
 from pgassay.trials.load.engine import LoadRequest
 
@@ -58,7 +57,7 @@ def print_load(result: Mapping[str, Any], request: LoadRequest, *, failures_deta
         _print_statements(scenario)
     _print_failures(result, detailed=failures_detailed)
     for doubt in load_caveats(result, request.steps, request.threads):
-        err.print(plain(f"warning: {doubt}"), style="yellow")
+        warn(doubt)
 
 
 def _kept(result: Mapping[str, Any]) -> str:
@@ -91,7 +90,7 @@ def _asked(result: Mapping[str, Any]) -> str:
 
 
 def _print_steps(result: Mapping[str, Any], request: LoadRequest) -> None:
-    table = _table("step", "clients", "rate", "tps", "p50 ms", "p99 ms", "failed")
+    table = plain_table("step", "clients", "rate", "tps", "p50 ms", "p99 ms", "failed")
     for step in result["steps"]:
         asked = request.steps[step["index"]].rate
         table.add_row(
@@ -107,7 +106,7 @@ def _print_steps(result: Mapping[str, Any], request: LoadRequest) -> None:
 
 
 def _print_variants(variants: Sequence[VariantMeasures]) -> None:
-    table = _table("variant", "slices", "transactions", "tps", "mean ms", "crossing")
+    table = plain_table("variant", "slices", "transactions", "tps", "mean ms", "crossing")
     for one in variants:
         table.add_row(
             plain(one.variant),
@@ -124,7 +123,7 @@ def _print_mix(scenarios: list[Mapping[str, Any]], request: LoadRequest) -> None
     # Where each script has connections of its own, weights share those out, not transactions.
     own = request.pools == "per_scenario"
     titles = ("of connections", "of transactions") if own else ("asked", "achieved")
-    table = _table("scenario", *titles, "tps", "latency ms")
+    table = plain_table("scenario", *titles, "tps", "latency ms")
     asked = sum(scenario.weight for scenario in request.scenarios if scenario.weight > 0) or 1.0
     for scenario in scenarios:
         weight = scenario["weight"]
@@ -192,13 +191,6 @@ def _print_outages(result: Mapping[str, Any]) -> None:
         out.print(f"{title:<13} {connections} away at {at_s:.2f} s, for {for_s:.3f} s")
     if len(outages) > _MOST_OUTAGES:
         out.print(f"{'':<13} and {len(outages) - _MOST_OUTAGES} more, in --json")
-
-
-def _table(*titles: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for index, title in enumerate(titles):
-        table.add_column(plain(title), justify="right" if index else "left")
-    return table
 
 
 def _latency(latency: Mapping[str, float | None]) -> str:

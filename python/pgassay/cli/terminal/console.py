@@ -12,6 +12,7 @@ import textwrap
 
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
 
 _WIDE = 400
 """Columns where there is no terminal to fit."""
@@ -57,3 +58,16 @@ def labelled(label: str, text: str, style: str = "", *, console: Console = out) 
     console.print(head + escape(rows[0]))
     for row in rows[1:]:
         console.print(" " * len(label) + escape(row))
+
+
+def warn(text: str) -> None:
+    """A warning on stderr; its text may come from outside."""
+    labelled("warning: ", text, "yellow", console=err)
+
+
+def plain_table(*titles: str) -> Table:
+    """A table without lines: the first column is aligned left, the others right."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for index, title in enumerate(titles):
+        table.add_column(plain(title), justify="right" if index else "left")
+    return table

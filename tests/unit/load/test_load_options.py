@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 import subprocess
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
 
 from pgassay import _core
-from pgassay.cli.load.choices import LoadChoices, request_of, scenarios_of
-from pgassay.cli.load.command import load
+from pgassay.cli.load.options import LoadOptions
 from pgassay.cli.load.pgbench_command import elsewhere
-from pgassay.cli.load.search import SearchChoices, probing, search_choices
+from pgassay.cli.load.request import request_of, scenarios_of
+from pgassay.cli.load.search_choices import probe_options, search_choices
 from pgassay.errors import SetupError, SpecError
 from pgassay.server.owned.installation import embedded_installation
 from pgassay.server.protocol import ConnectionParameters
@@ -26,7 +24,7 @@ DOCS = Path(__file__).parents[3] / "docs" / "load.md"
 
 
 def configuration(**choices: Any) -> dict[str, Any]:
-    given = LoadChoices(**{"random_seed": "1", **choices})
+    given = LoadOptions(**{"random_seed": "1", **choices})
     request = request_of(given, scenarios_of(given))
     found: dict[str, Any] = json.loads(
         request.configuration(ConnectionParameters("/run", 5432, "u", "d"))
@@ -36,11 +34,10 @@ def configuration(**choices: Any) -> dict[str, Any]:
 
 def options() -> dict[str, list[str]]:
     """Parameter of the command → its option names."""
-    hints = get_type_hints(load, include_extras=True)
     found = {}
-    for name in inspect.signature(load).parameters:
-        (told,) = hints[name].__metadata__
-        declared = [told.default, *(told.param_decls or ())]
+    for name, hint in get_type_hints(LoadOptions, include_extras=True).items():
+        (option,) = hint.__metadata__
+        declared = [option.default, *(option.param_decls or ())]
         found[name] = [word for word in declared if isinstance(word, str) and word.startswith("-")]
     return found
 
@@ -136,10 +133,12 @@ def test_steps_come_in_order_shuffled_by_rate_and_in_stages() -> None:
             {"log": True, "aggregate_interval": 3, "duration": 10.0},
             "--aggregate-interval 3: -T 10 is no multiple",
         ),
+        ({"over": "rate"}, "--over belongs to --search"),
+        ({"within": "5%"}, "--within belongs to --search"),
+        ({"confidence": "95%"}, "--confidence belongs to --search"),
         ({"progress_timestamp": True}, "--progress-timestamp belongs to -P"),
         ({"max_tries": 0}, "--max-tries 0 needs an end by -T or -L"),
         ({"arrivals": "constant"}, "--arrivals belongs to -R"),
-        ({"arrivals": "burst", "rate": "1"}, "--arrivals burst: known are poisson, constant"),
         ({"rate": "0"}, "-R 0: a rate is above 0"),
         ({"rate": "fast"}, "-R fast: 'fast' is not a number"),
         ({"rate": "nan"}, "-R nan: 'nan' is not a number"),
@@ -161,18 +160,16 @@ def test_steps_come_in_order_shuffled_by_rate_and_in_stages() -> None:
         ({"steps": "2,4"}, "steps need -T"),
         ({"steps": "2,4", "rate": "1,2", "duration": 1.0}, "may have several levels"),
         ({"steps": "1s:2", "duration": 1.0}, "stages have times of their own"),
-        ({"steps": "2,4", "clients": 3, "duration": 1.0}, "drop -c"),
+        ({"steps": "2,4", "clients": 3, "duration": 1.0}, "--steps and -c exclude each other"),
         ({"shuffle": True}, "--shuffle needs several steps"),
         ({"connect": True, "reconnect": "on-loss"}, "-C and --reconnect on-loss exclude"),
         (
             {"exit_on_abort": True, "reconnect": "on-loss"},
             "--exit-on-abort and --reconnect on-loss exclude",
         ),
-        ({"pool": "own"}, "--pool own: known are shared, per-scenario"),
         ({"interval": "10ms"}, "--interval 10ms: write 100ms to 1h"),
         ({"think_time": "0"}, "--think-time 0: a think time is above 0"),
         ({"random_seed": "soon"}, "--random-seed soon: write an integer"),
-        ({"transport": "rdma"}, "--transport rdma: known are auto"),
         ({"busy_poll": "2s"}, "--busy-poll 2s: write 'off', or a short duration such as"),
         ({"builtins": ["select@-2"]}, "add --pool per-scenario"),
         ({"builtins": ["select@-0.5"]}, "'-0.5' is not a weight: write a number from 0 on"),
@@ -245,29 +242,22 @@ def test_slices_that_will_not_do_are_refused_by_file_and_key(
         configuration(slices="s.toml", **choices)
 
 
+RANGE: dict[str, Any] = {"search": "p99 <= 5ms", "over": "rate", "lowest": 10.0, "highest": 20.0}
+
+
+def searching(**given: Any) -> LoadOptions:
+    return LoadOptions(**{"random_seed": "1", **RANGE, **given})
+
+
 def test_a_search_needs_its_range() -> None:
-    whole = ("p99 <= 5ms", "clients", 1.0, 4.0, "50%", "0.9")
-    found = search_choices(*whole)
-    assert found is not None
-    assert found.levels == (1, 2, 3, 4)
-    for index, wrong in ((1, None), (2, None), (3, 0.5), (4, "x"), (5, "2"), (0, "p99"), (3, 4.5)):
-        given: Any = [*whole[:index], wrong, *whole[index + 1 :]]
+    whole = {"over": "clients", "lowest": 1.0, "highest": 4.0, "within": "50%", "confidence": "0.9"}
+    assert search_choices(searching(**whole)).levels == (1, 2, 3, 4)
+    for wrong in (
+        {"over": None}, {"lowest": None}, {"highest": 0.5}, {"within": "x"}, {"confidence": "2"},
+        {"search": "p99"}, {"highest": 4.5},
+    ):  # fmt: skip
         with pytest.raises(SpecError):
-            search_choices(*given)
-    for option, given in {
-        "--over": ("rate", None, None, None, None),
-        "--within": (None, None, None, "5%", None),
-        "--confidence": (None, None, None, None, "95%"),
-    }.items():
-        with pytest.raises(SpecError, match=f"{option} belongs to --search"):
-            search_choices(None, *given)
-
-
-SEARCHES: dict[str, SearchChoices] = {
-    over: found
-    for over in ("rate", "clients")
-    if (found := search_choices("p99 <= 5ms", over, 10.0, 20.0, None, None))
-}
+            search_choices(searching(**{**whole, **wrong}))
 
 
 @pytest.mark.parametrize(
@@ -286,27 +276,24 @@ SEARCHES: dict[str, SearchChoices] = {
     ],
 )
 def test_a_search_refuses_what_it_could_not_heed(choices: dict[str, Any], option: str) -> None:
-    for wanted in SEARCHES.values():
-        with pytest.raises(SpecError, match=re.escape(option)):
-            probing(LoadChoices(**choices), wanted)
+    for over in ("rate", "clients"):
+        with pytest.raises(SpecError, match=re.escape(f"{option} and --search exclude")):
+            search_choices(searching(over=over, **choices))
 
 
 def test_a_search_heeds_clients_arrivals_and_its_own_warm_up() -> None:
-    def probed(over: str, **choices: Any) -> Any:
-        found = probing(LoadChoices(random_seed="1", **choices), SEARCHES[over])
+    def probed(**given: Any) -> Any:
+        options = searching(**given)
+        found = probe_options(options, search_choices(options))
         return request_of(found, scenarios_of(found))
 
-    by_rate = probed("rate", clients=7, arrivals="constant")
+    by_rate = probed(clients=7, arrivals="constant")
     assert (by_rate.steps[-1].clients, by_rate.steps[-1].rate) == (7, 10.0)
     assert by_rate.arrivals == "constant"
     assert [step.duration_s for step in by_rate.steps] == [2.0, 10.0]
-    assert [step.duration_s for step in probed("clients", warmup="0s").steps] == [10.0]
-    with pytest.raises(SpecError, match="drop -c"):
-        probed("clients", clients=1)
-
-
-def test_every_choice_is_an_option_of_the_command() -> None:
-    assert {field.name for field in fields(LoadChoices)} <= set(inspect.signature(load).parameters)
+    assert [step.duration_s for step in probed(over="clients", warmup="0s").steps] == [10.0]
+    with pytest.raises(SpecError, match="-c and --over clients exclude"):
+        probed(over="clients", clients=1)
 
 
 def test_pgbenchs_own_help_is_covered_option_by_option() -> None:

@@ -1,0 +1,205 @@
+"""The options of `pgassay load` as one load.
+
+Enters: the options. Leaves: scenarios and a `LoadRequest`, or a SpecError that names the option.
+Never: reaches a server.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from pgassay.cli.load.options import LoadOptions
+from pgassay.cli.load.rules import NO_END_S, refuse_contradictions
+from pgassay.errors import SpecError
+from pgassay.plan.steps import Step, level_steps, shuffled, stage_steps, warmed_up
+from pgassay.spec.load.amounts import amounts, stages, think_time
+from pgassay.spec.load.slices import SlicesTable, check_slices, read_slices
+from pgassay.spec.reading.units import duration_s
+from pgassay.spec.reading.values import busy_poll_s
+from pgassay.spec.workload.folder import Scenario, Workload
+from pgassay.spec.workload.scripts import builtin_script, read_script
+from pgassay.trials.load.engine import LoadRequest, LogRequest
+
+MOST_RATE = 1e9
+_MOST_SCRIPTS = 128
+_DEFAULT_TRANSACTIONS = 10
+_VARIABLE = re.compile("[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff]*")
+_Value = TypeVar("_Value")
+
+
+def scenarios_of(options: LoadOptions) -> list[Scenario]:
+    """The scripts asked for; tpcb-like where none is."""
+    names = [*(options.builtins or []), *(["select-only"] * options.select_only)]
+    names += ["simple-update"] * options.simple_update
+    count = len(options.files or []) + len(names)
+    if count > _MOST_SCRIPTS:
+        raise SpecError(f"{count} scripts; at most {_MOST_SCRIPTS} are allowed, as in pgbench")
+    found = [read_script(named) for named in options.files or []]
+    found += [builtin_script(named) for named in names or ([] if options.files else ["tpcb-like"])]
+    return _distinct(found)
+
+
+def request_of(options: LoadOptions, scenarios: Sequence[Scenario]) -> LoadRequest:
+    """The load; its scale is 1 until the server has said another."""
+    refuse_contradictions(options)
+    seed = _seed(options.random_seed)
+    steps = _steps(options, seed)
+    constant = next((s for s in scenarios if s.weight < 0), None)
+    if constant is not None and options.pool != "per-scenario":
+        raise SpecError(f"{constant.file}@{constant.weight:g}: add --pool per-scenario")
+    if options.rate is not None and not any(scenario.weight > 0 for scenario in scenarios):
+        raise SpecError("-R needs a script with a weight above 0: @-n runs without a rate")
+    if not any(scenario.weight for scenario in scenarios):
+        raise SpecError("every script has weight 0; give one of them more")
+    reconnect = "each-transaction" if options.connect else options.reconnect
+    transactions = options.transactions or _DEFAULT_TRANSACTIONS
+    return LoadRequest(
+        scenarios=scenarios,
+        steps=steps,
+        variables={"scale": options.scale or 1, **_defined(options.define or [])},
+        seed=seed,
+        threads=min(options.threads, max(step.clients for step in steps)),
+        protocol=options.protocol,
+        transactions_per_client=transactions if options.counts_transactions else None,
+        interval_s=_interval_s(options.interval),
+        arrivals=options.arrivals,
+        latency_limit_ms=options.latency_limit,
+        pools=options.pool and options.pool.replace("-", "_"),
+        think_time=_read("--think-time", think_time, options.think_time),
+        max_tries=options.max_tries,
+        reconnect=reconnect and reconnect.replace("-", "_"),
+        statements=options.report_per_command or None,
+        log=_log(options) if options.log else None,
+        allow_shell=options.allow_shell or None,
+        exit_on_abort=options.exit_on_abort or None,
+        verbose_errors=options.verbose_errors or None,
+        slices=_slices(options.slices, scenarios, steps) if options.slices else None,
+        transport=options.transport,
+        busy_poll_s=_read("--busy-poll", busy_poll_s, options.busy_poll),
+    )
+
+
+def _steps(options: LoadOptions, seed: int) -> tuple[Step, ...]:
+    rates = _read("-R", lambda text: amounts(text, whole=False), options.rate)
+    if rates is not None and not 0 < min(rates) <= max(rates) <= MOST_RATE:
+        raise SpecError(f"-R {options.rate}: a rate is above 0, and at most {MOST_RATE:.0e}")
+    if options.steps is not None and rates is not None and len(rates) > 1:
+        raise SpecError("either --steps or -R may have several levels; keep one")
+    if options.stages:
+        found = _read("--steps", stages, options.steps) or ()
+        measured = stage_steps(found, rates[0] if rates else None)
+    else:
+        levels = _read("--steps", lambda text: amounts(text, whole=True), options.steps)
+        levels = levels or (options.clients or 1,)
+        if min(levels) < 1:
+            raise SpecError(f"--steps {options.steps}: a step has at least one client")
+        clients = tuple(int(level) for level in levels)
+        measured = level_steps(clients, rates, options.duration or NO_END_S)
+    if len(measured) > 1 and options.counts_transactions:
+        raise SpecError("steps need -T, the seconds of each")
+    planned = warmed_up(measured, _warmup_s(options))
+    return shuffled(planned, seed) if options.shuffle else planned
+
+
+def _warmup_s(options: LoadOptions) -> float | None:
+    found = _read("--warmup", duration_s, options.warmup)
+    if found is None or found == 0:
+        return None
+    if not 0 < found <= NO_END_S:
+        raise SpecError(f"--warmup {options.warmup}: write a time such as 10s, or 0 for none")
+    if options.counts_transactions:
+        raise SpecError("--warmup needs -T, the seconds that are measured after it, not -t")
+    return found
+
+
+def _seed(written: str | None) -> int:
+    word = written if written is not None else os.environ.get("PGBENCH_RANDOM_SEED", "time")
+    if word == "time":
+        return time.time_ns() // 1000
+    if word == "rand":
+        return secrets.randbits(62)
+    if re.fullmatch(r"[0-9]{1,20}", word) and int(word) < 2**64:
+        return int(word)
+    raise SpecError(f"--random-seed {word}: write an integer of 0 to 2^64 - 1, time or rand")
+
+
+def _slices(file: str, scenarios: Sequence[Scenario], steps: Sequence[Step]) -> SlicesTable:
+    found = read_slices(file)
+    try:
+        check_slices(found, Workload("the load", "", "", "", tuple(scenarios)), (), None)
+    except SpecError as error:
+        raise SpecError(error.problem, file=file, key=error.key) from None
+    shortest = min(step.duration_s for step in steps if step.measured)
+    if found.round_s > shortest:
+        raise SpecError(
+            f"one round of the slices takes {found.round_s:g} s and a step {shortest:g} s;"
+            " make slices shorter or -T longer",
+            file=file,
+            key="load.slices",
+        )
+    return found
+
+
+def _log(options: LoadOptions) -> LogRequest:
+    rate, seconds = options.sampling_rate, options.aggregate_interval
+    if rate is not None and not 0 < rate <= 1:
+        raise SpecError(f"--sampling-rate {rate:g}: write a share above 0, up to 1")
+    if seconds is not None and options.duration is not None and options.duration % seconds:
+        raise SpecError(
+            f"--aggregate-interval {seconds}: -T {options.duration:g} is no multiple of it"
+        )
+    prefix = options.log_prefix or "pgbench_log"
+    folder = Path(prefix).parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise SpecError(f"--log-prefix {prefix}: {folder} is no folder that can be written to")
+    return LogRequest(prefix, rate, seconds, options.failures_detailed or None)
+
+
+def _interval_s(written: str | None) -> float:
+    found = _read("--interval", duration_s, written)
+    if found is None:
+        return 1.0
+    if not 0.1 <= found <= 3600:
+        raise SpecError(f"--interval {written}: write 100ms to 1h")
+    return found
+
+
+def _read(option: str, reader: Callable[[str], _Value], written: str | None) -> _Value | None:
+    if written is None:
+        return None
+    try:
+        return reader(written)
+    except ValueError as error:
+        raise SpecError(f"{option} {written}: {error}") from None
+
+
+def _defined(pairs: list[str]) -> dict[str, str]:
+    """Values stay text, as in pgbench: scripts read them when an expression needs them."""
+    found = {}
+    for pair in pairs:
+        name, _, value = pair.partition("=")
+        if not value or not _VARIABLE.fullmatch(name):
+            raise SpecError(
+                f"-D {pair}: write VARIABLE=VALUE, of letters, digits and _, no digit first"
+            )
+        found[name] = value
+    return found
+
+
+def _distinct(scenarios: list[Scenario]) -> list[Scenario]:
+    """The same script twice is two scenarios; their names must tell them apart."""
+    seen: dict[str, int] = {}
+    found = []
+    for scenario in scenarios:
+        seen[scenario.name] = seen.get(scenario.name, 0) + 1
+        again = seen[scenario.name]
+        name = scenario.name if again == 1 else f"{scenario.name} ({again})"
+        found.append(replace(scenario, name=name))
+    return found
