@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, Task, TextColumn
 from rich.table import Column
 from rich.text import Text
 
-from pgassay.cli.terminal.console import counted, err, labelled, plain
+from pgassay.cli.terminal.console import counted, err, plain, warn
 from pgassay.cli.terminal.live_view import LiveView, LoadRates, figures_table
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.spec.reading.units import clock
@@ -135,7 +135,7 @@ class RunProgress(LiveView, ProgressListener):
 
     def warned(self, text: str) -> None:
         """Print a warning."""
-        labelled("warning: ", text, "yellow", console=err)
+        warn(text)
 
     def _refresh(self) -> None:
         if self.is_live:
