@@ -42,6 +42,7 @@ class Commands(TyperGroup):
             for name, (_, sentence) in COMMANDS.items()
         }
         super().__init__(**{**options, "commands": named})
+        _shorten_help(self)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Import the command that was asked for, then resolve it as usual."""
@@ -63,4 +64,14 @@ def load_command(name: str) -> Any:
     for part in (command, *command.params):
         if part.help:
             part.help = escape(part.help)  # rich reads [pgassay-runs/…] as markup
+    _shorten_help(command)
     return command
+
+
+def _shorten_help(command: Any) -> None:
+    """Show no type beside a flag, for which typer shows <bool>, and <str> for <list[str]>."""
+    for option in (*command.params, command.get_help_option(typer.Context(command))):
+        if getattr(option, "is_flag", False):
+            option.metavar = ""
+        elif getattr(option, "multiple", False):
+            option.metavar = "<str>"

@@ -20,8 +20,8 @@ def demo(
 ) -> None:
     """Run a short experiment on a temporary server, to see what pgassay does.
 
-    It takes under two minutes and asks whether more room for WAL between checkpoints
-    (max_wal_size) makes a write-heavy bank workload faster.
+    It takes under two minutes. Its question: does a larger max_wal_size, that is
+    more WAL between checkpoints, make a write-heavy bank workload faster?
     """
     from importlib.resources import files
 

@@ -35,10 +35,8 @@ def print_probe(
     choices: SearchChoices, level: float, probe: Mapping[str, Any], *, held: bool
 ) -> None:
     """What one probe measured, and whether the objective held."""
-    figures = [
-        f"{clause.quantity} {_figure(probe['figures'][clause.quantity])}"
-        for clause in choices.objective.clauses
-    ]
+    names = [clause.quantity for clause in choices.objective.clauses]
+    figures = [f"{name} {_figure(probe['figures'][name], _unit(name))}" for name in names]
     missed = [] if probe["rate_reached"] else ["the rate was not reached"]
     verdict = "holds" if held else "breaks"
     shown = f"{_level(choices.over, level)}: {', '.join(figures + missed)}: {verdict}"
@@ -60,8 +58,8 @@ def print_search(
         choices, "breaks", none_breaks, "even the highest holds", found.breaks, found.best_broken
     )
     out.print(
-        "confidence    that a probe at that level holds (or breaks) more often than not,"
-        f" corrected for all tests; {choices.confidence:.4g} was asked for"
+        "confidence    that most probes at that level hold (or break), corrected for all tests;"
+        f" {choices.confidence:.4g} was asked for"
     )
 
 
@@ -70,8 +68,8 @@ def _levels_table(
 ) -> Table:
     """A row for each level that was probed: how often it held, and its median figures."""
     names = [clause.quantity for clause in choices.objective.clauses]
-    units = [f"{name} {'%' if name == 'failed' else 'ms'}" for name in names]
-    table = plain_table(choices.over, "probes", "held", "tps", *units)
+    titles = [f"{name} {_unit(name)}" for name in names]
+    table = plain_table(choices.over, "probes", "held", "tps", *titles)
     by_level: dict[float, list[tuple[bool, Mapping[str, Any]]]] = {}
     for probe, measured in zip(found.probes, probed, strict=True):
         by_level.setdefault(probe.level, []).append((probe.held, measured))
@@ -117,5 +115,9 @@ def _level(over: str, level: float) -> str:
     return counted(int(level), "client")
 
 
-def _figure(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.3g}"
+def _unit(quantity: str) -> str:
+    return "%" if quantity == "failed" else "ms"
+
+
+def _figure(value: float | None, unit: str = "") -> str:
+    return "unknown" if value is None else f"{value:.3g} {unit}".rstrip()

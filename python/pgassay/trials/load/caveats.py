@@ -78,7 +78,7 @@ def _unfinished(result: Mapping[str, Any]) -> list[str]:
     counted = "is" if count == 1 else "are"
     return [
         f"{count} {were} still running when the load ended and {counted} not counted"
-        f" ({100 * share:.2g} % of all; {effect})"
+        f" ({100 * share:.3g} % of all; {effect})"
     ]
 
 
