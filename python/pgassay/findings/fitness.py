@@ -6,6 +6,7 @@ Never: estimates.
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 
 from pgassay.analysis.noise.model import Calibration, RunTrend
@@ -50,7 +51,7 @@ def checks(found: Calibration, smallest_effect: float) -> list[tuple[Fitness, st
         if value is None and "none" in rule:
             checked.append((Fitness.UNFIT, rule["title"], rule["none"]))
         elif value is not None:
-            text = str(rule["text"]).format(value=f"{value:.2g}" if value < 10 else f"{value:.0f}")
+            text = str(rule["text"]).format(value=_figure(value, rule.get("most", math.inf)))
             state = _state(value, rule["doubtful"], rule["unfit"])
             if name == "trend" and found.trend is not None:
                 # Drift that the noise of trials explains is no fault of the host.
@@ -58,6 +59,12 @@ def checks(found: Calibration, smallest_effect: float) -> list[tuple[Fitness, st
                 text += _trend_interval(found.trend)
             checked.append((state, rule["title"], text))
     return checked
+
+
+def _figure(value: float, most: float) -> str:
+    if value > most:
+        return f"more than {most:.0f}"
+    return f"{value:.2g}" if value < 10 else f"{value:.0f}"
 
 
 def _trend_interval(trend: RunTrend) -> str:

@@ -20,42 +20,46 @@ def title_of(part: str) -> str:
 
 def detectable_sentence(outlook: Outlook, least: int, most: int, form: str = "own") -> str:
     """The least effect that is found in nine of ten runs; `form` says of which design."""
-    texts = _TEXTS["detectable"]
+    texts, found = _TEXTS["detectable"], outlook.detectable
     design = str(texts[form]).format(blocks=blocks_words(least, most))
-    if outlook.detectable is None:
-        return str(texts["none"]).format(design=design)
-    return str(texts["text"]).format(design=design, detectable=percent(outlook.detectable))
+    if found is None or found > texts["most"]:
+        return str(texts["none"]).format(design=design, most=percent(texts["most"]))
+    return str(texts["text"]).format(design=design, detectable=percent(found))
 
 
 def expected_sentence(outlook: Outlook, most_blocks: int, block_s: float) -> str:
     """How many blocks, and how long, with the smallest effect and without any."""
     texts = _TEXTS["expected"]
-    several = str(texts["several"]).format(verdicts=outlook.verdicts)
-    return str(texts["text"]).format(
-        several=several if outlook.verdicts > 1 else "",
-        margin=percent(outlook.if_different.effect),
-        different=_decided(outlook.if_different, most_blocks, block_s),
-        same=_decided(outlook.if_same, most_blocks, block_s),
-    )
+    different = _decided(outlook.if_different, most_blocks, block_s)
+    margin = percent(outlook.if_different.effect)
+    sentences = [
+        str(texts["different"]).format(margin=margin, when=different),
+        str(texts["same"]).format(when=_decided(outlook.if_same, most_blocks, block_s)),
+    ]
+    if outlook.verdicts > 1:
+        sentences.append(str(texts["several"]).format(verdicts=outlook.verdicts))
+    return " ".join(sentences)
 
 
 def expectation_lines(found: Expectation | None, plan: Plan) -> list[tuple[str, str]]:
     """(label, sentence): what a plan can expect; nothing without a comparison."""
     if found is None:
         return [("expect", str(_TEXTS["before"]["duet"]))] if plan.side_by_side else []
+    texts = _TEXTS["before"]
     form = found.known_from.replace(" ", "_")
     if form == "this_load" and found.runs == 1:
         form = "one_run"
     noise = " to ".join(percent(case.trial_sd) for case in found.cases)
-    what = str(_TEXTS["before"]["differences" if plan.alternates else "trials"])
-    lines = [("noise", str(_TEXTS["before"][form]).format(what=what, noise=noise, runs=found.runs))]
-    least, most = plan.min_blocks, plan.last_block
+    what = str(texts["differences" if plan.alternates else "trials"]).format(noise=noise)
+    lines = [("noise", str(texts[form]).format(what=what, runs=found.runs))]
     for case in found.cases:
-        at = f"At {percent(case.trial_sd)} %: " if len(found.cases) > 1 else ""
-        finds = detectable_sentence(case.outlook, least, most)
-        expected = expected_sentence(case.outlook, most, found.block_s)
-        for label, text in (("finds", finds), ("expect", expected)):
-            lines.append((label, f"{at}{text[0].lower()}{text[1:]}" if at else text))
+        finds = detectable_sentence(case.outlook, plan.min_blocks, plan.last_block)
+        expected = expected_sentence(case.outlook, plan.last_block, found.block_s)
+        for label, sentence in (("finds", finds), ("expect", expected)):
+            if len(found.cases) > 1:
+                noise = percent(case.trial_sd)
+                sentence = str(texts["case"]).format(noise=noise, sentence=sentence)
+            lines.append((label, sentence))
     return lines
 
 
@@ -78,9 +82,19 @@ def percent(share: float) -> str:
 
 
 def _decided(expected: Expected, most: int, block_s: float) -> str:
-    texts = _TEXTS["expected"]
-    share = f"{100 * expected.decided:.0f}"
-    if expected.blocks is None:
-        return str(texts["open"]).format(share=share, most=most)
-    time = duration(expected.blocks * block_s)
-    return str(texts["decided"]).format(blocks=expected.blocks, time=time, share=share, most=most)
+    """When half of the runs have a verdict, and how many have one at the end."""
+    half, texts = expected.blocks, _TEXTS["expected"]
+    form = "open" if half is None else "at_the_end" if half == most else "decided"
+    return str(texts[form]).format(
+        blocks=half,
+        most=most,
+        time=duration((half or most) * block_s),
+        share=_share_words(expected.decided, few=half is None),
+    )
+
+
+def _share_words(share: float, *, few: bool) -> str:
+    """Such as `40 % of runs`; the simulation does not show that all of them are, or none."""
+    texts, number = _TEXTS["expected"], f"{100 * share:.0f}"
+    form = {"100": "all", "0": "none"}.get(number, "few" if few else "some")
+    return str(texts[form]).format(percent=number)

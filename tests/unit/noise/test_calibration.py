@@ -238,7 +238,7 @@ def test_plan_and_aa_run_agree_on_what_several_factors_and_levels_let_expect(
 def test_where_several_levels_are_compared_the_time_is_said_to_be_of_each(tmp_path: Path) -> None:
     text = SPEC.replace('["32MB", "4GB"]', '["32MB", "64MB", "4GB"]')
     run, _, _ = synthetic_run(tmp_path / "run", spec_text=text, calibrates=True)
-    assert "for each of 2 verdicts alone" in render_markdown(report_run(run).context)
+    assert "for each of the 2 verdicts alone" in render_markdown(report_run(run).context)
     assert "verdicts by itself" not in render_markdown(calibrated(tmp_path / "single"))
 
 

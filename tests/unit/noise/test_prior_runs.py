@@ -127,7 +127,7 @@ def test_a_switchback_is_forecast_from_prior_ones_with_its_slices_scaled_to_its_
     assert [case.trial_sd for case in found.cases] == [pytest.approx(floor.turns.trial_sd)]
     lines = dict(expectation_lines(found, plan))
     assert lines["noise"].startswith(
-        "the standard deviation, from trial to trial, of the difference of two"
+        "The difference of two arms varies from trial to trial with a standard deviation of"
     )
     assert {"expect", "finds"} <= lines.keys()
     four_times = expected(TURNS.replace('step = "10s"', 'step = "40s"'), [record])
@@ -155,7 +155,7 @@ def test_a_duet_is_forecast_from_prior_duets_on_this_host() -> None:
     plan = make_plan(spec)
     assert expect(spec, plan, []) is None
     ((label, sentence),) = expectation_lines(None, plan)
-    assert (label, sentence[:22]) == ("expect", "unknown: it depends on")
+    assert (label, sentence[:22]) == ("expect", "Not known: it depends ")
     floor = left_by(plan, World("lucky starts", memory=0.0, between=0.03))
     assert floor.turns is not None
     assert floor.turns.trial_sd == pytest.approx(0.03, rel=0.5)

@@ -255,8 +255,8 @@ def test_advice_that_there_is_none_says_within_how_many_and_of_which_lengths() -
     assert few is not None
     assert many is not None
     for found, within, text in (
-        (few, 200, "A duet with trials of 32 s does not decide about 2 % within 200 trials"),
-        (many, 24, "No length of trial decides a duet about 2 % within 24 trials"),
+        (few, 200, "With trials of 32 s, a duet gives fewer than 9 of 10 runs a verdict"),
+        (many, 24, "With no length of trial does a duet give 9 of 10 runs a verdict"),
     ):
         none = replace(found, advice_in_turns=None, advised_within=within)
         told = {f.title: f.text for f in calibration_findings(none, 0.02)}
@@ -272,7 +272,7 @@ def test_a_design_that_finds_nothing_makes_no_host_fit() -> None:
     blind = replace(found, outlook=replace(found.outlook, detectable=None), ci95_pct=None)
     told = {f.title: f.text for f in calibration_findings(blind, 0.02)}
     assert "Fitness: unfit" in told
-    assert told["Detectable effect: unfit"].startswith("No effect of any size is found")
+    assert told["Detectable effect: unfit"].startswith("This design cannot find any realistic")
     assert "A/A interval: unfit" in told
 
 

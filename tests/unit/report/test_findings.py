@@ -46,7 +46,7 @@ def test_a_slower_level_is_the_one_blamed(tmp_path: Path) -> None:
 def test_without_an_effect_nothing_is_claimed(tmp_path: Path) -> None:
     (verdict,) = findings_of(tmp_path / "run", noise=0.05)[FindingKind.VERDICT]
     assert "4GB against 32MB is undecided: " in verdict.text
-    assert "more blocks about 6 of 10 such runs are decided" in verdict.text
+    assert "about 6 of 10 such runs have a verdict after " in verdict.text
 
 
 def test_a_single_arm_is_measured_not_judged(tmp_path: Path) -> None:
