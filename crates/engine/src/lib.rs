@@ -3,6 +3,17 @@
 //! Enters: a configuration (JSON). Leaves: counts, histograms and progress. Never: decides what
 //! to run, writes a file other than requested transaction logs, or knows of Python.
 //!
+//! Rooms of this crate, each of which uses those before it:
+//!
+//! - `script`, `random`: the script language; random numbers, and which scenario is next.
+//! - `network`: io_uring or epoll.
+//! - `config`, `schedule`: what is asked for; steps, arrivals and timers.
+//! - `messages`, `program`: the protocol; scripts as requests.
+//! - `record`, `log`: counts of transactions; files of pgbench's format.
+//! - `setup`, `sessions`: what all threads share; opening sessions.
+//! - `client`, `worker`: one connection; one thread with its clients.
+//! - `outcome`: what all workers counted, as rows and as JSON.
+//!
 //! Decisions of this crate:
 //!
 //! - One transport interface, based on completions, has two backends that pass the same contract
@@ -37,30 +48,21 @@
 //! - Sessions that are opened during the load are opened by helper threads: name resolution,
 //!   TLS and authentication block, and the other clients of a worker must not wait.
 
-mod arrivals;
 mod client;
 mod config;
-mod connect;
-mod descriptors;
 mod error;
 mod load;
 mod log;
 mod messages;
-mod mix;
 mod network;
 mod outcome;
 mod program;
-mod progress;
 mod random;
 mod record;
-mod reopen;
-mod result;
-mod running;
 mod schedule;
 mod script;
+mod sessions;
 mod setup;
-mod timers;
-mod variant;
 mod worker;
 
 pub use error::EngineError;

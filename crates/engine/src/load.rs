@@ -16,19 +16,19 @@ use pgassay_session::board::Board;
 use pgassay_session::{Stream, clock};
 use serde::Serialize;
 
-use crate::arrivals::Arrivals;
 use crate::client::{Client, Pace, WorkerContext};
-use crate::connect::open_clients;
 use crate::error::EngineError;
 use crate::log::Log;
 use crate::network::{Backend, BusyPoll, Epoll, Network, Uring};
 use crate::outcome::{LoadTimes, Outcome};
-use crate::progress::Shared;
+use crate::record::progress::Shared;
 use crate::record::{Recorder, Report, Scope};
-use crate::running::{Running, RunningGuard};
 use crate::schedule::Schedule;
+use crate::schedule::arrivals::Arrivals;
 use crate::setup::Setup;
 use crate::worker::Worker;
+use crate::worker::clients::open_clients;
+use crate::worker::running::{Running, RunningGuard};
 
 /// Time for the threads to be ready when the schedule begins.
 const LEAD_NS: i64 = 5_000_000;

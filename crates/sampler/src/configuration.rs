@@ -9,7 +9,7 @@ use pgassay_session::Endpoint;
 use serde::{Deserialize, Deserializer, de};
 
 use crate::SamplerError;
-pub use crate::format::Format;
+pub use crate::files::Format;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]

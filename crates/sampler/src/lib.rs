@@ -4,6 +4,13 @@
 //! Leaves: columns of samples, warnings, and the cost of sampling. Never: interprets a sample,
 //! writes to the server, or uses Python.
 //!
+//! Rooms of this crate:
+//!
+//! - `server`: the threads that read waits and counters, and their connections.
+//! - `host`: the thread that reads the host, and the feeds of its files.
+//! - `files`: the formats of the host's files.
+//! - `samples`: columns of samples, and the latest readings.
+//!
 //! Decisions of this crate:
 //!
 //! - Counter queries are data: any SQL whose text columns label a row and whose numeric columns
@@ -24,34 +31,21 @@
 //! - The live view is summed as samples are read, so that it takes no row from the record and
 //!   costs one small JSON a second.
 
-mod backoff;
-mod cgroup;
-mod columns;
 mod configuration;
 mod cost;
-mod counters;
 mod error;
-mod feed;
-mod feed_pipe;
-mod feed_sql;
-mod format;
+mod files;
 mod host;
-mod link;
-mod names;
-mod network;
-mod proc;
-mod processes;
-mod recent;
 mod sampler;
+mod samples;
 mod schedule;
-mod server_clock;
+mod server;
 mod shared;
-mod thinning;
-mod waits;
 
-pub use columns::{Values, Waits};
-pub use configuration::{Configuration, CounterQuery, Format, HostFile, HostFiles, WaitsQuery};
+pub use configuration::{Configuration, CounterQuery, HostFile, HostFiles, WaitsQuery};
 pub use cost::Cost;
 pub use error::SamplerError;
-pub use names::NameId;
+pub use files::Format;
 pub use sampler::Sampler;
+pub use samples::columns::{Values, Waits};
+pub use samples::names::NameId;

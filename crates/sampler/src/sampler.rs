@@ -8,12 +8,13 @@ use std::thread::{Builder, JoinHandle};
 
 use pgassay_session::board::Board;
 
-use crate::columns::{Values, Waits};
 use crate::configuration::{Configuration, HostFiles};
 use crate::cost::Cost;
-use crate::link::Link;
+use crate::samples::columns::{Values, Waits};
+use crate::server::link::Link;
+use crate::server::{counters, waits};
 use crate::shared::Shared;
-use crate::{SamplerError, counters, host, waits};
+use crate::{SamplerError, host};
 
 /// Reads one server, and this host if asked, until it is stopped or dropped.
 #[derive(Debug)]
@@ -72,7 +73,7 @@ impl Sampler {
         if let Some(files) = self.configuration.host.clone() {
             let shared = Arc::clone(&self.shared);
             threads.push(spawn("pgassay-host", move || {
-                host::run(&link, files, &shared);
+                host::thread::run(&link, files, &shared);
             })?);
         }
         Ok(())

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use pgassay_session::board::Board;
 
-use crate::columns::Ticks;
 use crate::configuration::HostFiles;
 use crate::cost::Costs;
-use crate::recent::Recent;
-use crate::thinning::Thinned;
+use crate::samples::columns::Ticks;
+use crate::samples::recent::Recent;
+use crate::samples::thinning::Thinned;
 
 #[derive(Debug, Default)]
 pub(crate) struct Shared {

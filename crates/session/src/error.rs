@@ -1,16 +1,14 @@
 //! The errors of a session.
 //!
-//! Enters: input/output errors and ErrorResponse messages. Leaves: one-line messages that name
+//! Enters: what failed, and ErrorResponse messages. Leaves: one-line messages that name
 //! the server and the fix. Never: a password, a second line.
 
 use std::fmt;
-use std::io;
 use std::time::Duration;
 
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::ErrorResponseBody;
 
-use crate::Endpoint;
 use crate::tls::SslMode;
 
 /// A session that could not be opened, or that broke.
@@ -129,32 +127,6 @@ impl SessionError {
             },
         }
     }
-
-    /// A socket error during connecting, with advice for the user.
-    pub(crate) fn while_opening(endpoint: &Endpoint, error: &io::Error) -> SessionError {
-        let place = endpoint.to_string();
-        if let Some(problem) = tls_problem(error) {
-            return SessionError::Tls { place, problem };
-        }
-        match error.kind() {
-            _ if is_timeout(error) => SessionError::ConnectTimedOut {
-                place,
-                after: endpoint.connect_timeout().unwrap_or_default(),
-            },
-            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => SessionError::Protocol {
-                place,
-                problem: error.to_string(),
-            },
-            io::ErrorKind::UnexpectedEof => SessionError::Unreachable {
-                place,
-                problem: "it closed the connection at once".to_owned(),
-            },
-            _ => SessionError::Unreachable {
-                place,
-                problem: error.to_string(),
-            },
-        }
-    }
 }
 
 fn advice(error: &ServerError) -> &'static str {
@@ -241,27 +213,6 @@ fn write_line(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
         f.write_str(word)?;
     }
     Ok(())
-}
-
-/// Whether a socket's time limit passed.
-pub(crate) fn is_timeout(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
-    )
-}
-
-/// The TLS error inside an input/output error, if that is what failed.
-pub(crate) fn tls_problem(error: &io::Error) -> Option<String> {
-    let error = error.get_ref()?.downcast_ref::<rustls::Error>()?;
-    Some(match error {
-        rustls::Error::General(problem) => problem.clone(),
-        rustls::Error::AlertReceived(alert) => {
-            format!("the server ended it with the alert {alert:?}")
-        }
-        rustls::Error::InvalidMessage(_) => "the server does not speak TLS as expected".to_owned(),
-        other => other.to_string(),
-    })
 }
 
 #[cfg(test)]

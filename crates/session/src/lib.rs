@@ -2,28 +2,27 @@
 //!
 //! Enters: an [`Endpoint`]. Leaves: an idle session, as a blocking [`client::Client`] or as the
 //! bare [`Stream`] for an event loop. Never: pools, reconnects or measures.
+//!
+//! Rooms of this crate:
+//!
+//! - `connection`: addresses, sockets, whole messages.
+//! - `tls`: TLS under libpq's rules.
+//! - `opening`: from an endpoint to an authenticated session.
+//! - `client`: blocking queries.
 
-mod authenticate;
 pub mod board;
-mod cancel;
 pub mod client;
 pub mod clock;
-mod connector;
-mod endpoint;
+mod connection;
+mod deadline;
 mod error;
-mod keepalive;
 mod opening;
-mod require_auth;
-mod row;
-mod session;
-mod stream;
 pub mod tls;
-mod wire;
 
-pub use cancel::CancelKey;
-pub use connector::Connector;
-pub use endpoint::Endpoint;
+pub use connection::cancel_key::CancelKey;
+pub use connection::endpoint::Endpoint;
+pub use connection::keepalive::Keepalive;
+pub use connection::stream::Stream;
 pub use error::{ServerError, SessionError};
-pub use keepalive::Keepalive;
-pub use session::Session;
-pub use stream::Stream;
+pub use opening::connector::Connector;
+pub use opening::session::Session;

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use pgassay_session::clock;
 
 use super::{Client, State, WorkerContext};
-use crate::arrivals::Arrivals;
 use crate::config::{Configuration, Pools, Reconnect, ThinkTime};
 use crate::log::{Log, TransactionEnd};
 use crate::random::{Purpose, Random};
 use crate::record::Attempt;
-use crate::timers::Timers;
-use crate::variant::Variant;
+use crate::schedule::arrivals::Arrivals;
+use crate::schedule::timers::Timers;
+use crate::setup::variant::Variant;
 
 /// The rules and state for the clients of one worker between their transactions.
 pub struct Pace<'p> {

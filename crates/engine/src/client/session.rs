@@ -9,7 +9,7 @@ use pgassay_session::{CancelKey, Stream, clock};
 use super::{Client, State, WorkerContext};
 use crate::messages::Reader;
 use crate::record::Failure;
-use crate::reopen::Answer;
+use crate::sessions::reopen::Answer;
 
 /// The pauses between attempts to open a lost session.
 const FIRST_PAUSE_NS: i64 = 10_000_000;

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use crate::config::{Configuration, Setting};
 use crate::error::EngineError;
 use crate::messages::Request;
-use crate::mix::Mix;
+use crate::random::mix::Mix;
 use crate::random::{Random, Seeds};
 use crate::script::{
     Content, Names, Problem, Script, Slot, Statement, Value, Variables, is_name, undefined,

@@ -12,7 +12,7 @@ use std::time::Instant;
 use rustls::ClientConnection;
 use rustls::pki_types::CertificateDer;
 
-use crate::stream::time_left;
+use crate::deadline::time_left;
 
 pub struct TlsStream {
     connection: ClientConnection,
