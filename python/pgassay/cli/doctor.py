@@ -39,13 +39,15 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Check this machine, and a server if one is named."""
-    from pgassay.doctor.access import check_access, target_table
-    from pgassay.doctor.checks import check_host, check_server
-    from pgassay.server.existing.access import access_of
+    from pgassay.doctor.machine import check_machine
 
-    checks = check_host()
-    beside = (ssh, service, cluster)
-    if any(option is not None for option in (database, host, port, user, *beside)):
+    checks = check_machine()
+    server_options = (database, host, port, user, ssh, service, cluster)
+    if any(option is not None for option in server_options):
+        from pgassay.doctor.access import check_access, target_table
+        from pgassay.doctor.checks import check_server  # start-up time
+        from pgassay.server.existing.access import access_of
+
         dsn = connection_string(database, host, port, user)
         given = {"dsn": dsn, "ssh": ssh, "service": service, "cluster": cluster, "sudo": sudo}
         access = access_of(target_table(given))

@@ -1,26 +1,20 @@
-"""What can be run and measured here, one check at a time.
+"""What can be measured on an existing server, one check at a time.
 
-Enters: this machine, and a server's connection string. Leaves: `Check` values.
-Never: raises for what it finds, and never changes a server it did not start.
+Enters: a server's connection string. Leaves: `Check` values.
+Never: raises for what it finds, and never changes the server.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from pathlib import Path
 
-from pgassay import _core
-from pgassay.doctor.host import check_files, check_guards, check_server_host
+from pgassay.doctor.host import check_guards, check_server_host
 from pgassay.errors import ConnectionRefused, PgassayError, TargetError
 from pgassay.server.connection.own_role import own_role
 from pgassay.server.connection.session import as_target_error, connect, identity, resolve
 from pgassay.server.existing.requirements import data_directory
 from pgassay.server.existing.signs import look_for_signs
-from pgassay.server.hosts.account import server_account
-from pgassay.server.hosts.local import HERE
-from pgassay.server.owned.installation import embedded_installation
-from pgassay.server.owned.readable_copy import runnable_by
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
 from pgassay.server.undo.killed_run import explained, refuse_killed_run
@@ -38,17 +32,8 @@ from pgassay.trials.sampling.statement_statistics import StatementWatch
 _SAMPLING_LIMIT_S = 30.0
 
 
-def check_host() -> list[Check]:
-    """The native module, the embedded servers and the host's counters."""
-    return [
-        Check("native module", "ok", Path(_core.__file__ or "built in").name),
-        *(_check_embedded(major) for major in (18, 16)),
-        *check_files(HERE),
-    ]
-
-
 def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
-    """Whether a load and its samplers can work on an existing server.
+    """Whether a load and its samplers can work on this server.
 
     `log_elsewhere` says that its log is looked for on its host (`check_access`).
     """
@@ -124,16 +109,6 @@ def _check_earlier_runs(session: Connection, parameters: ConnectionParameters) -
     except TargetError as error:
         return [Check("earlier runs", "fail", str(error))]
     return []
-
-
-def _check_embedded(major: int) -> Check:
-    name = f"embedded PostgreSQL {major}"
-    try:
-        account = server_account()
-        installation = runnable_by(embedded_installation(major), account)
-    except PgassayError as error:
-        return Check(name, "fail", str(error))
-    return Check(name, "ok", f"{installation.version}, run as {account.name}")
 
 
 def _check_version(version_num: int) -> Check:

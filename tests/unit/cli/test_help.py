@@ -62,3 +62,17 @@ def test_the_help_of_no_command_loads_a_heavy_library() -> None:
 def test_list_reads_runs_and_load_sends_transactions_without_numpy() -> None:
     assert loaded_by("import pgassay.samples.overview") & HEAVY == set()
     assert loaded_by("import pgassay.cli.load.carrying_out") & HEAVY == {"psycopg"}
+
+
+def test_doctor_checks_a_machine_and_a_mistake_in_a_file_is_refused_without_numpy() -> None:
+    assert loaded_by("import pgassay.doctor.machine") & HEAVY == {"psycopg"}
+    for command in ("run", "plan"):
+        code = f"""
+from pgassay.cli.main import app
+from pgassay.errors import SpecError
+try:
+    app(["{command}", "/no/such.toml"], standalone_mode=False)
+except SpecError:
+    pass
+"""
+        assert loaded_by(code) & HEAVY <= {"psycopg"}

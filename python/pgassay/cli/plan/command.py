@@ -24,7 +24,9 @@ def plan(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show what `run` would do: arms, order, changes, time and risks."""
-    from pgassay.cli.plan.shown import show_plan
     from pgassay.spec.parse import load_spec
 
-    show_plan(load_spec(spec, seed, mode), as_json=as_json)
+    checked = load_spec(spec, seed, mode)
+    from pgassay.cli.plan.shown import show_plan  # after it: a mistake need not wait for imports
+
+    show_plan(checked, as_json=as_json)

@@ -56,13 +56,16 @@ def run(
                 raise SetupError(f"--resume keeps the plan of the run; drop {option}")
     elif accept:
         raise SetupError("--accept only works with --resume; drop it")
-    from pgassay.cli.run.carrying_out import conclude, follow, go_on
-    from pgassay.samples.run_directory import default_run_path
     from pgassay.spec.parse import load_spec
 
-    if resume:
+    checked = None if resume else load_spec(spec, seed, mode)
+    # Statistics and reports take a second to import, which a mistake in the file need not wait for.
+    from pgassay.cli.run.carrying_out import conclude, follow, go_on
+    from pgassay.samples.run_directory import default_run_path
+
+    if checked is None:
         outcome = go_on(spec, out, accept or [], live=not no_live)
     else:
         path = out or default_run_path(f"{spec.stem}-aa" if aa else spec.stem)
-        outcome = follow(load_spec(spec, seed, mode), path, calibrates=aa, live=not no_live)
+        outcome = follow(checked, path, calibrates=aa, live=not no_live)
     conclude(outcome, as_json=as_json)

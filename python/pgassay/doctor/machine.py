@@ -1,0 +1,36 @@
+"""What can be run and measured on this machine, without any server.
+
+Enters: nothing. Leaves: `Check` values. Never: raises for what it finds, or starts a server.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pgassay import _core
+from pgassay.doctor.host import check_files
+from pgassay.errors import PgassayError
+from pgassay.server.hosts.account import server_account
+from pgassay.server.hosts.local import HERE
+from pgassay.server.owned.installation import embedded_installation
+from pgassay.server.owned.readable_copy import runnable_by
+from pgassay.trials.model.check import Check
+
+
+def check_machine() -> list[Check]:
+    """The native module, the embedded servers and the host's counters."""
+    return [
+        Check("native module", "ok", Path(_core.__file__ or "built in").name),
+        *(_check_embedded(major) for major in (18, 16)),
+        *check_files(HERE),
+    ]
+
+
+def _check_embedded(major: int) -> Check:
+    name = f"embedded PostgreSQL {major}"
+    try:
+        account = server_account()
+        installation = runnable_by(embedded_installation(major), account)
+    except PgassayError as error:
+        return Check(name, "fail", str(error))
+    return Check(name, "ok", f"{installation.version}, run as {account.name}")
