@@ -12,7 +12,7 @@ from pathlib import Path
 from pgassay import __version__
 from pgassay.analysis.analyse import analyse, answered, with_curves, with_noise
 from pgassay.analysis.measures.readings import TrialReadings
-from pgassay.analysis.noise.prior_runs import record_of
+from pgassay.analysis.noise.prior_runs import conditions_of, record_of
 from pgassay.analysis.verdicts.drift import drift_caveats
 from pgassay.errors import RunDirectoryError
 from pgassay.findings.registry import find
@@ -95,7 +95,7 @@ def carry_out(
     outcome = report_run(run, readings)
     floor = outcome.context.analysis.noise
     if floor is not None:
-        add_noise_record(record_of(spec, target.kind, floor))
+        add_noise_record(record_of(conditions_of(spec), floor))
     return outcome
 
 

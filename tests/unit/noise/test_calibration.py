@@ -16,7 +16,7 @@ from pgassay.analysis.compare.contrasts import BlockTable
 from pgassay.analysis.model import Verdict
 from pgassay.analysis.noise.aa_run import host_steadiness
 from pgassay.analysis.noise.model import Noise, RunTrend
-from pgassay.analysis.noise.prior_runs import expect, record_of
+from pgassay.analysis.noise.prior_runs import conditions_of, expect, record_of
 from pgassay.analysis.noise.trial_length import advise, optimum_s, trend_over
 from pgassay.analysis.noise.trial_noise import noise_of, spread_interval
 from pgassay.findings.fitness import Fitness, fitness_of
@@ -225,8 +225,8 @@ def test_plan_and_aa_run_agree_on_what_several_factors_and_levels_let_expect(
         analysis = report_run(run).context.analysis
         assert analysis.calibration is not None
         assert analysis.noise is not None
-        record = record_of(spec, "embedded", analysis.noise)
-        expected = expect(spec, make_plan(spec), [record])
+        record = record_of(conditions_of(spec), analysis.noise)
+        expected = expect(conditions_of(spec), make_plan(spec), [record])
         assert expected is not None
         known, foreseen = analysis.calibration.outlook, expected.cases[0].outlook
         assert known.difference_sd == pytest.approx(foreseen.difference_sd)

@@ -16,7 +16,7 @@ from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.model import IntervalKind
 from pgassay.analysis.noise.model import NoiseFloor
 from pgassay.analysis.noise.power import Spreading, blocks_for, outlook
-from pgassay.analysis.noise.prior_runs import Expectation, expect, record_of
+from pgassay.analysis.noise.prior_runs import Expectation, conditions_of, expect, record_of
 from pgassay.findings.forecast import expectation_lines
 from pgassay.pipeline import report_run
 from pgassay.plan.design import make_plan
@@ -41,7 +41,7 @@ def spec_of(text: str = SEQUENTIAL) -> Spec:
 
 def expected(text: str, records: list[dict[str, object]]) -> Expectation:
     spec = spec_of(text)
-    found = expect(spec, make_plan(spec), records)
+    found = expect(conditions_of(spec), make_plan(spec), records)
     assert found is not None
     return found
 
@@ -60,7 +60,7 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_earlier_run_of_the_load_says_what_to_expect(floor: NoiseFloor) -> None:
-    record = json.loads(json.dumps(record_of(spec_of(), "embedded", floor)))
+    record = json.loads(json.dumps(record_of(conditions_of(spec_of()), floor)))
     found = expected(SEQUENTIAL, [record])
     assert (found.known_from, found.runs, len(found.cases)) == ("this load", 1, 1)
     tps = next(noise for noise in floor.metrics if noise.metric == "tps")
@@ -69,7 +69,7 @@ def test_an_earlier_run_of_the_load_says_what_to_expect(floor: NoiseFloor) -> No
 
 
 def test_the_factor_does_not_matter_but_the_load_does(floor: NoiseFloor) -> None:
-    record = record_of(spec_of(), "embedded", floor)
+    record = record_of(conditions_of(spec_of()), floor)
     other_factor = SEQUENTIAL.replace('max_wal_size = ["32MB", "4GB"]', 'jit = ["on", "off"]')
     assert expected(other_factor, [record]).known_from == "this load"
     other_load = SEQUENTIAL.replace("clients = 8", "clients = 2")
@@ -120,7 +120,7 @@ def test_a_switchback_is_forecast_from_prior_ones_with_its_slices_scaled_to_its_
     spec = spec_of(TURNS)
     plan = make_plan(spec)
     floor = left_by(plan, World("a host that forgets", memory=0.0))
-    record = json.loads(json.dumps(record_of(spec, "embedded", floor)))
+    record = json.loads(json.dumps(record_of(conditions_of(spec), floor)))
     found = expected(TURNS, [record])
     assert floor.turns is not None
     assert (found.known_from, found.runs) == ("this load", 1)
@@ -133,7 +133,7 @@ def test_a_switchback_is_forecast_from_prior_ones_with_its_slices_scaled_to_its_
     four_times = expected(TURNS.replace('step = "10s"', 'step = "40s"'), [record])
     assert four_times.cases[0].trial_sd == pytest.approx(floor.turns.trial_sd / 2)
     p99 = TURNS.replace("[design]", '[design]\nmetric = "latency_p99"')
-    assert expect(spec_of(p99), make_plan(spec_of(p99)), []) is None, "nobody knows"
+    assert expect(conditions_of(spec_of(p99)), make_plan(spec_of(p99)), []) is None, "nobody knows"
     other_slices = expected(TURNS.replace("slice = 0.25", "slice = 0.5"), [record])
     assert other_slices.known_from == "others"
 
@@ -141,9 +141,9 @@ def test_a_switchback_is_forecast_from_prior_ones_with_its_slices_scaled_to_its_
 def test_noise_of_blocks_forecasts_no_switchback_and_that_of_a_switchback_no_blocks(
     floor: NoiseFloor,
 ) -> None:
-    assert expected(TURNS, [record_of(spec_of(TURNS), "embedded", floor)]).known_from == "others"
+    assert expected(TURNS, [record_of(conditions_of(spec_of(TURNS)), floor)]).known_from == "others"
     turns = left_by(make_plan(spec_of(TURNS)), World("a host that forgets", memory=0.0))
-    assert expected(SEQUENTIAL, [record_of(spec_of(), "embedded", turns)]).known_from == "others"
+    assert expected(SEQUENTIAL, [record_of(conditions_of(spec_of()), turns)]).known_from == "others"
     assert [case.trial_sd for case in expected(TURNS, []).cases] == [
         pytest.approx(share * math.sqrt(128 / make_plan(spec_of(TURNS)).measured_s))
         for share in (0.0024, 0.02)
@@ -153,13 +153,13 @@ def test_noise_of_blocks_forecasts_no_switchback_and_that_of_a_switchback_no_blo
 def test_a_duet_is_forecast_from_prior_duets_on_this_host() -> None:
     spec = spec_of(DUET.format(seconds=16))
     plan = make_plan(spec)
-    assert expect(spec, plan, []) is None
+    assert expect(conditions_of(spec), plan, []) is None
     ((label, sentence),) = expectation_lines(None, plan)
     assert (label, sentence[:22]) == ("expect", "Not known: it depends ")
     floor = left_by(plan, World("lucky starts", memory=0.0, between=0.03))
     assert floor.turns is not None
     assert floor.turns.trial_sd == pytest.approx(0.03, rel=0.5)
-    record = record_of(spec, "embedded", floor)
+    record = record_of(conditions_of(spec), floor)
     (same,) = expected(DUET.format(seconds=16), [record]).cases
     (longer,) = expected(DUET.format(seconds=1600), [record]).cases
     assert same.trial_sd == pytest.approx(floor.turns.trial_sd)
@@ -174,7 +174,7 @@ def test_records_that_may_be_of_rounds_of_slices_are_not_believed() -> None:
 
 
 def test_prior_runs_of_owned_servers_say_nothing_of_an_existing_server(floor: NoiseFloor) -> None:
-    record = record_of(spec_of(), "embedded", floor)
+    record = record_of(conditions_of(spec_of()), floor)
     text = f"[target]\ndsn = 'service=lab'\nallow_changes = true\n{SEQUENTIAL.strip()}"
     assert expected(text.replace('question = "', "#", 1), [record]).known_from == "others"
 
@@ -251,7 +251,7 @@ def test_plan_shows_the_forecast_and_its_json_contains_it(
 ) -> None:
     path = tmp_path / "spec.toml"
     path.write_text(SEQUENTIAL + '[workload]\nuse = "bank-write"\n')
-    add_noise_record(record_of(spec_of(), "embedded", floor))
+    add_noise_record(record_of(conditions_of(spec_of()), floor))
     printed = " ".join(pgassay("plan", path).stdout.split())
     assert "a prior run of this load here" in printed
     told = json.loads(pgassay("plan", path, "--json").stdout)

@@ -1,6 +1,6 @@
 """What to expect of a new run, from the noise of prior runs.
 
-Enters: a spec, its plan, records of earlier runs. Leaves: an `Expectation`, or a record.
+Enters: a plan, its load and server, records of earlier runs. Leaves: an `Expectation`, or a record.
 Never: reads the records itself (samples/noise_history.py does), or lets them change a verdict.
 """
 
@@ -51,181 +51,177 @@ class Expectation:
     """Of one block, with resets."""
 
 
-def record_of(spec: Spec, target: str, floor: NoiseFloor) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Conditions:
+    """What a run must share with another to forecast it, whatever factors they vary."""
+
+    load: str
+    """A hash of workload, scale and load."""
+    server: tuple[str, str]
+    """Its kind, and its version or, where it is not ours, a hash of its address."""
+    workload: str
+    """In words."""
+
+    def is_like(self, stored: Any) -> bool:
+        """Whether two servers compare: all owned ones do, an existing one only with itself."""
+        if not isinstance(stored, list) or len(stored) != 2:
+            return False
+        return stored == list(self.server) if "existing" in (stored[0], self.server[0]) else True
+
+
+def conditions_of(spec: Spec) -> Conditions:
+    """Those of an experiment."""
+    file, workload = spec.file, spec.workload
+    scale = file.workload.scale
+    scenarios = [[s.name, s.weight, s.script] for s in workload.scenarios]
+    stages = [asdict(stage) for stage in file.load.stages or ()]
+    parts = [
+        workload.building_sql(scale), scenarios, list(file.load.clients), stages,
+        list(file.load.rate or ()), list(file.load.command or ()),
+    ]  # fmt: skip
+    server = "embedded", str(file.target.version or 18)
+    if file.target.is_existing:
+        address = f"copy of {file.target.dsn}" if file.copies_existing else file.target.dsn
+        server = "existing", _hash(str(address))
+    elif file.target.bin:
+        server = "local", str(file.target.bin)
+    return Conditions(
+        _hash(json.dumps(parts, default=str)), server, f"{workload.name} at scale {scale}"
+    )
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def record_of(conditions: Conditions, floor: NoiseFloor) -> dict[str, Any]:
     """The record that a finished run stores for later ones."""
     return {
-        "load": load_of(spec),
-        "target": _target(spec, target),
-        "workload": f"{spec.workload.name} at scale {spec.file.workload.scale}",
+        "load": conditions.load,
+        "target": list(conditions.server),
+        "workload": conditions.workload,
         "overhead_s": floor.overhead_s,
         "metrics": {noise.metric: asdict(noise) for noise in floor.metrics},
         **({} if floor.turns is None else {"turns": asdict(floor.turns)}),
     }
 
 
-def load_of(spec: Spec) -> str:
-    """A hash of workload, scale and load, whatever factor is varied."""
-    file, workload = spec.file, spec.workload
-    scenarios = [[s.name, s.weight, s.script] for s in workload.scenarios]
-    stages = [asdict(stage) for stage in file.load.stages or ()]
-    parts = [
-        workload.building_sql(file.workload.scale), scenarios, list(file.load.clients), stages,
-        list(file.load.rate or ()), list(file.load.command or ()),
-    ]  # fmt: skip
-    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
-
-
-def expect(spec: Spec, plan: Plan, records: Iterable[Mapping[str, Any]]) -> Expectation | None:
-    """The expectation; None without factors, or for a duet on a host without prior duets."""
+def expect(
+    conditions: Conditions, plan: Plan, records: Iterable[Mapping[str, Any]]
+) -> Expectation | None:
+    """The expectation; None without factors, or where nothing is known of such a design."""
     if not plan.factors:
         return None
-    if plan.alternates:
-        return _expect_turns(spec, plan, records)
-    target = _target(spec, None)
-    here = [r for r in records if _like(r.get("target"), target) and _noise(r, plan.metric)]
-    same = [r for r in here if r.get("load") == load_of(spec)][: _SHARED["most_runs"]]
-    if same:
-        sds = [_pooled(same, plan)]
-    elif here:
-        each = [_pooled([r], plan) for r in here]
-        sds = [min(each), max(each)]
-    else:
-        sds = [_SHARED["quiet"], _SHARED["noisy"]]
-    overheads = [float(r["overhead_s"]) for r in same or here]
-    overhead_s = float(np.median(overheads)) if overheads else plan.trial_s - plan.measured_s
-    return Expectation(
-        known_from="this load" if same else "other loads" if here else "others",
-        runs=len(same or here),
-        cases=tuple(ExpectedCase(sd, _outlook(plan, sd)) for sd in dict.fromkeys(sds)),
-        overhead_s=overhead_s,
-        block_s=len(plan.block(1)) * (plan.measured_s + overhead_s),
-    )
-
-
-def _expect_turns(
-    spec: Spec, plan: Plan, records: Iterable[Mapping[str, Any]]
-) -> Expectation | None:
-    """For a switchback or duet, from runs of the same mode, metric and slices."""
-    target = _target(spec, None)
+    read = _of_turns if plan.alternates else _of_trials
     here = [
-        (record, turns)
+        (record.get("load"), prior)
         for record in records
-        if _like(record.get("target"), target) and (turns := _turns(record, plan)) is not None
+        if conditions.is_like(record.get("target")) and (prior := read(record, plan)) is not None
     ]
-    same = [one for one in here if one[0].get("load") == load_of(spec)][: _SHARED["most_runs"]]
-    known = [turns for _, turns in same or here]
+    same = [prior for load, prior in here if load == conditions.load][: _SHARED["most_runs"]]
+    priors = same or [prior for _, prior in here]
     if same:
-        weights = [turns.trials for turns in known]
-        sds = [_root_mean([_at_length(turns, plan) for turns in known], weights)]
-        lasting = [_root_mean([_lasting(turns, plan) for turns in known], weights)]
+        weights = [prior.weight for prior in same]
+        sds = [
+            (
+                _root_mean([prior.sd for prior in same], weights),
+                _root_mean([prior.start_sd for prior in same], weights),
+            )
+        ]
     elif here:
-        each = sorted((_at_length(turns, plan), _lasting(turns, plan)) for turns in known)
-        sds, lasting = ([first, last] for first, last in zip(each[0], each[-1], strict=True))
-    elif plan.side_by_side or plan.metric != _OTHERS_METRIC:
-        return None
+        each = sorted((prior.sd, prior.start_sd) for prior in priors)
+        sds = [each[0], each[-1]]
     else:
-        longer = math.sqrt(_SHARED["turns"]["seconds"] / plan.measured_s)
-        sds = [_SHARED["turns"][name] * longer for name in ("quiet", "noisy")]
-        lasting = [0.0, 0.0]
-    units = _units(known, plan)
-    overheads = [float(record["overhead_s"]) for record, _ in same or here]
-    overhead_s = float(np.median(overheads)) if overheads else plan.trial_s - plan.measured_s
-    if overheads and plan.side_by_side:
-        overhead_s = overhead_with(len(plan.arms), overhead_s, plan)
+        sds = [(sd, 0.0) for sd in _general_figures(plan)]
+    if not sds:
+        return None
+    overhead_s = plan.trial_s - plan.measured_s
+    if priors:
+        overhead_s = float(np.median([prior.overhead_s for prior in priors]))
+        if plan.side_by_side:
+            overhead_s = overhead_with(len(plan.arms), overhead_s, plan)
     rule = rule_of(plan)
-    spreads = {
-        sd: spreading(sd, units, plan, start_sd) for sd, start_sd in zip(sds, lasting, strict=True)
-    }
+    spreads = {sd: _spreading(sd, start_sd, priors, plan) for sd, start_sd in sds}
     return Expectation(
         known_from="this load" if same else "other loads" if here else "others",
-        runs=len(same or here),
+        runs=len(priors),
         cases=tuple(
             ExpectedCase(sd, outlook(rule, spread, plan.min_blocks, plan.last_block))
             for sd, spread in spreads.items()
         ),
         overhead_s=overhead_s,
-        block_s=plan.measured_s + overhead_s,
+        block_s=len(plan.block(1)) * (plan.measured_s + overhead_s),
     )
 
 
-def _at_length(turns: SwitchbackFloor, plan: Plan) -> float:
-    """The scatter of trials as long as the plan's; only the part from rounds depends on length."""
-    return math.hypot(
-        _beside_rounds(turns), turns.rounds_sd * math.sqrt(turns.measured_s / plan.measured_s)
-    )
+@dataclass(frozen=True)
+class _Prior:
+    """The noise of one prior run, at the length of the plan's trials."""
+
+    sd: float
+    """Of a trial, or of its difference of two arms."""
+    start_sd: float
+    """The part of it that more arms do not increase: that of a duet's starts."""
+    weight: float
+    units: float
+    """Independent differences in a trial."""
+    overhead_s: float
 
 
-def _beside_rounds(turns: SwitchbackFloor) -> float:
-    return math.sqrt(max(0.0, turns.trial_sd**2 - turns.rounds_sd**2))
-
-
-def _lasting(turns: SwitchbackFloor, plan: Plan) -> float:
-    """The scatter between starts, which more arms do not increase; 0 in a switchback."""
-    return _beside_rounds(turns) if plan.side_by_side else 0.0
-
-
-def _root_mean(sds: Sequence[float], weights: Sequence[float]) -> float:
-    return math.sqrt(float(np.average(np.square(sds), weights=weights)))
-
-
-def _units(known: Sequence[SwitchbackFloor], plan: Plan) -> float:
-    """Independent differences in a trial of the plan; every round without prior runs."""
-    if plan.side_by_side:
-        return 1.0
-    if not known:
-        return plan.measured_s / (2.0 * (plan.trials[0].slice_s or 1.0))
-    return float(np.median([turns.units * plan.measured_s / turns.measured_s for turns in known]))
-
-
-def _turns(record: Mapping[str, Any], plan: Plan) -> SwitchbackFloor | None:
-    """The record's noise; None for another format, mode, metric or length of slices."""
+def _of_trials(record: Mapping[str, Any], plan: Plan) -> _Prior | None:
+    """The record's noise of the plan's metric; None for another format."""
     try:
-        found = SwitchbackFloor(**record["turns"])
-        float(record["overhead_s"])
-        usable = min(found.trial_sd, found.measured_s, found.units, found.trials) > 0
-    except (KeyError, TypeError, ValueError):
-        return None
-    as_here = (plan.mode, plan.metric, plan.trials[0].slice_s)
-    return found if usable and (found.mode, found.metric, found.slice_s) == as_here else None
-
-
-def _outlook(plan: Plan, trial_sd: float) -> Outlook:
-    spread = Spreading(difference_sd(plan, trial_sd))
-    return outlook(rule_of(plan), spread, plan.min_blocks, plan.last_block)
-
-
-def _pooled(records: Sequence[Mapping[str, Any]], plan: Plan) -> float:
-    """The noise of trials as long as the plan's, pooled by degrees of freedom."""
-    noises = [noise for r in records if (noise := _noise(r, plan.metric)) is not None]
-    weights = [noise.degrees for noise in noises]
-    squares = [noise.trial_sd_at(plan.measured_s) ** 2 for noise in noises]
-    return math.sqrt(float(np.average(squares, weights=weights)))
-
-
-def _noise(record: Mapping[str, Any], metric: str) -> Noise | None:
-    """The record's noise of a metric; None for another format."""
-    try:
-        stored = record["metrics"][metric]
-        noise = Noise(**stored)
-        float(record["overhead_s"])
+        noise = Noise(**record["metrics"][plan.metric])
+        overhead_s = float(record["overhead_s"])
     except (KeyError, TypeError, ValueError):
         return None
     numbers = [getattr(noise, name) for name in _FIELDS]
     usable = all(v is None or (isinstance(v, int | float) and v >= 0) for v in numbers)
-    return noise if usable and noise.trial_sd and noise.degrees and noise.measured_s else None
+    if not (usable and noise.trial_sd and noise.degrees and noise.measured_s):
+        return None
+    return _Prior(noise.trial_sd_at(plan.measured_s), 0.0, noise.degrees, 1.0, overhead_s)
 
 
-def _target(spec: Spec, kind: str | None) -> list[str]:
-    """The kind of server, and a hash of its address where it is not ours."""
-    table = spec.file.target
-    if table.is_existing:
-        which = f"copy of {table.dsn}" if spec.file.copies_existing else table.dsn
-        return ["existing", hashlib.sha256(str(which).encode()).hexdigest()[:16]]
-    return [kind or ("local" if table.bin else "embedded"), str(table.bin or table.version or 18)]
+def _of_turns(record: Mapping[str, Any], plan: Plan) -> _Prior | None:
+    """The same of a switchback or duet; None for another mode, metric or length of slices."""
+    try:
+        turns = SwitchbackFloor(**record["turns"])
+        overhead_s = float(record["overhead_s"])
+        usable = min(turns.trial_sd, turns.measured_s, turns.units, turns.trials) > 0
+    except (KeyError, TypeError, ValueError):
+        return None
+    as_here = (plan.mode, plan.metric, plan.trials[0].slice_s)
+    if not usable or (turns.mode, turns.metric, turns.slice_s) != as_here:
+        return None
+    # Only the part that rounds explain depends on the length of trials.
+    rest = math.sqrt(max(0.0, turns.trial_sd**2 - turns.rounds_sd**2))
+    longer = plan.measured_s / turns.measured_s
+    sd = math.hypot(rest, turns.rounds_sd * math.sqrt(turns.measured_s / plan.measured_s))
+    start_sd = rest if plan.side_by_side else 0.0
+    return _Prior(sd, start_sd, turns.trials, turns.units * longer, overhead_s)
 
 
-def _like(stored: Any, target: Sequence[str]) -> bool:
-    """Whether two servers compare: all owned ones do, an existing one only with itself."""
-    if not isinstance(stored, list) or len(stored) != 2:
-        return False
-    return stored == list(target) if "existing" in (stored[0], target[0]) else True
+def _general_figures(plan: Plan) -> list[float]:
+    """The range on other hosts; of a duet, and of a switchback's latency, nothing is known."""
+    if not plan.alternates:
+        return [_SHARED["quiet"], _SHARED["noisy"]]
+    if plan.side_by_side or plan.metric != _OTHERS_METRIC:
+        return []
+    longer = math.sqrt(_SHARED["turns"]["seconds"] / plan.measured_s)
+    return [_SHARED["turns"][name] * longer for name in ("quiet", "noisy")]
+
+
+def _spreading(sd: float, start_sd: float, priors: Sequence[_Prior], plan: Plan) -> Spreading:
+    """The scatter of a block's difference; without prior runs every round is independent."""
+    if not plan.alternates:
+        return Spreading(difference_sd(plan, sd))
+    units = plan.measured_s / (2.0 * (plan.trials[0].slice_s or 1.0))
+    if plan.side_by_side:
+        units = 1.0
+    elif priors:
+        units = float(np.median([prior.units for prior in priors]))
+    return spreading(sd, units, plan, start_sd)
+
+
+def _root_mean(sds: Sequence[float], weights: Sequence[float]) -> float:
+    return math.sqrt(float(np.average(np.square(sds), weights=weights)))

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pgassay.analysis.model import Analysis, Comparison, IntervalKind, Verdict
-from pgassay.analysis.noise.prior_runs import Expectation, expect
+from pgassay.analysis.noise.prior_runs import Expectation, conditions_of, expect
 from pgassay.cli.terminal.console import counted, labelled, out, plain
 from pgassay.findings.factors import certainty
 from pgassay.findings.forecast import expectation_lines
@@ -45,7 +45,7 @@ _LABEL = 11
 
 def expectation_of(spec: Spec, plan: Plan) -> Expectation | None:
     """What a run can be expected to find, from earlier runs on this host."""
-    return expect(spec, plan, noise_records())
+    return expect(conditions_of(spec), plan, noise_records())
 
 
 def print_expectation(console: Console, found: Expectation | None, plan: Plan) -> None:
