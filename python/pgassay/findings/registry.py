@@ -3,7 +3,7 @@
 Enters: an Analysis. Leaves: findings. Never: estimates.
 
 A rule is a module with a function `find(analysis)`; its limits and sentences lie in the TOML file
-of the same name. A pattern of costs needs no code: it is an entry of explanations.toml.
+beside it. A pattern of costs needs no code: it is an entry of answer/explanations.toml.
 """
 
 from __future__ import annotations
@@ -11,18 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pgassay.analysis.model import Analysis
-from pgassay.findings import (
-    aa_run,
-    associations,
-    by_load,
-    checkpoints,
-    explanations,
-    factors,
-    load_curve,
-    quantiles,
-    verdicts,
-)
+from pgassay.findings.answer import explanations, factors, verdicts
+from pgassay.findings.behaviour import associations, checkpoints, curves
 from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.noise import aa_run
 
 
 def _caveats(analysis: Analysis) -> list[Finding]:
@@ -35,9 +27,7 @@ RULES: tuple[Callable[[Analysis], list[Finding]], ...] = (
     factors.find,
     aa_run.find,
     explanations.find,
-    quantiles.find,
-    by_load.find,
-    load_curve.find,
+    curves.find,
     checkpoints.find,
     associations.find,
     _caveats,

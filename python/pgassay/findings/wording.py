@@ -16,9 +16,10 @@ from pgassay.analysis.statistics.values import Estimate
 
 
 @cache
-def texts_of(rule: str) -> dict[str, Any]:
-    """The limits and sentences of a rule, from the TOML file of its name."""
-    return tomllib.loads((files(__package__) / f"{rule}.toml").read_text("utf-8"))
+def texts_of(module: str) -> dict[str, Any]:
+    """The limits and sentences of a rule, from the TOML file beside its module."""
+    room, _, rule = module.rpartition(".")
+    return tomllib.loads((files(room) / f"{rule}.toml").read_text("utf-8"))
 
 
 class Estimated(Protocol):

@@ -11,7 +11,7 @@ from typing import Any
 
 from pgassay.analysis.compare.model import Estimate, Interaction, SimpleEffect, Trend
 from pgassay.analysis.model import Comparison, TrialMeasures
-from pgassay.findings.fitness import fitness_of
+from pgassay.findings.noise.fitness import fitness_of
 from pgassay.report.context import ReportContext
 
 SCHEMA = "pgassay.run/1"

@@ -19,8 +19,8 @@ from pgassay.analysis.noise.model import Noise, RunTrend
 from pgassay.analysis.noise.prior_runs import conditions_of, expect, record_of
 from pgassay.analysis.noise.trial_length import advise, optimum_s, trend_over
 from pgassay.analysis.noise.trial_noise import noise_of, spread_interval
-from pgassay.findings.fitness import Fitness, fitness_of
 from pgassay.findings.model import FindingKind
+from pgassay.findings.noise.fitness import Fitness, fitness_of
 from pgassay.pipeline import report_run
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan

@@ -17,7 +17,7 @@ from pgassay.analysis.model import IntervalKind
 from pgassay.analysis.noise.model import NoiseFloor
 from pgassay.analysis.noise.power import Spreading, blocks_for, outlook
 from pgassay.analysis.noise.prior_runs import Expectation, conditions_of, expect, record_of
-from pgassay.findings.forecast import expectation_lines
+from pgassay.findings.noise.forecast import expectation_lines
 from pgassay.pipeline import report_run
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan

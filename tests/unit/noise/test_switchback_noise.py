@@ -21,7 +21,7 @@ from pgassay.analysis.noise.switchback_noise import (
     spreading,
     switchback_noise,
 )
-from pgassay.findings.aa_run import calibration_findings
+from pgassay.findings.noise.aa_run import calibration_findings
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.plan.store import plan_from_json, plan_to_json

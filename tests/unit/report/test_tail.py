@@ -10,7 +10,7 @@ from pgassay.analysis.analyse import analyse
 from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.analysis.model import Analysis, Comparison, Verdict
-from pgassay.findings.verdicts import with_tail
+from pgassay.findings.answer.verdicts import with_tail
 from support.synthetic.directories import synthetic_run
 
 

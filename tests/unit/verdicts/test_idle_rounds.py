@@ -14,7 +14,7 @@ from pgassay.analysis.analyse import analyse
 from pgassay.analysis.compare.model import Withdrawn
 from pgassay.analysis.model import Analysis, SliceMeasures, TrialMeasures, Verdict
 from pgassay.analysis.verdicts.idle_rounds import IdleRounds
-from pgassay.findings.verdicts import verdict_sentence
+from pgassay.findings.answer.verdicts import verdict_sentence
 
 PLAN = make_design(4, 4, 32, 1)
 

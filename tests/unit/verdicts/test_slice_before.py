@@ -16,7 +16,7 @@ from pgassay.analysis.compare.slice_before import by_slice_before, dilution
 from pgassay.analysis.model import SliceMeasures, StepMeasures, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.sequential import level_at, spent_evenly
-from pgassay.findings.verdicts import verdict_sentence
+from pgassay.findings.answer.verdicts import verdict_sentence
 from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.plan.switchback import rounds_of
 

@@ -1,7 +1,7 @@
 """What an A/A run says of its experiment: what it can detect, and how long trials should be.
 
 Enters: the noise of an A/A run, the plan of its experiment. Leaves: outlook, trend, advice. Never:
-judges the host (findings/fitness.py does).
+judges the host (findings/noise/fitness.py does).
 
 Advice: a trial costs its reset and warm-up besides its seconds. Kalibera and Jones' optimum for two
 levels, `T = √(overhead · second_sd² ÷ start_sd²)`, is where a further second and a further start

@@ -16,9 +16,9 @@ from rich.table import Table
 from pgassay.analysis.model import Analysis, Comparison, IntervalKind, Verdict
 from pgassay.analysis.noise.prior_runs import Expectation, conditions_of, expect
 from pgassay.cli.terminal.console import counted, labelled, out, plain
-from pgassay.findings.factors import certainty
-from pgassay.findings.forecast import expectation_lines
+from pgassay.findings.answer.factors import certainty
 from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.noise.forecast import expectation_lines
 from pgassay.plan.model import Plan
 from pgassay.report.context import ObservationContext, ReportContext
 from pgassay.report.environment import not_measured

@@ -7,7 +7,7 @@ Never: computes an estimate.
 from __future__ import annotations
 
 from pgassay.analysis.compare.model import Dependence
-from pgassay.findings.factors import simple_effects_of
+from pgassay.findings.answer.factors import simple_effects_of
 from pgassay.findings.model import FindingKind
 from pgassay.findings.wording import signed_percent
 from pgassay.plan.description import aliases

@@ -23,7 +23,7 @@ from pgassay.findings.wording import (
     texts_of,
 )
 
-_TEXTS = texts_of("verdicts")
+_TEXTS = texts_of(__name__)
 _TAIL = _TEXTS["tail"]
 
 

@@ -10,18 +10,18 @@ import math
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.noise.model import LENGTHS_FROM, Advice, Calibration
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.fitness import Fitness, checks
-from pgassay.findings.forecast import (
+from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.noise.fitness import Fitness, checks
+from pgassay.findings.noise.forecast import (
     detectable_sentence,
     duration,
     expected_sentence,
     percent,
     title_of,
 )
-from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import texts_of
 
-_TEXTS = texts_of("aa_run")
+_TEXTS = texts_of(__name__)
 
 
 def find(analysis: Analysis) -> list[Finding]:

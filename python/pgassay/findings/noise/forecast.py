@@ -10,7 +10,7 @@ from pgassay.analysis.noise.prior_runs import Expectation
 from pgassay.findings.wording import texts_of
 from pgassay.plan.model import Plan
 
-_TEXTS = texts_of("forecast")
+_TEXTS = texts_of(__name__)
 
 
 def title_of(part: str) -> str:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from pgassay.analysis.noise.model import Calibration, RunTrend
 from pgassay.findings.wording import texts_of
 
-_TEXTS = texts_of("fitness")
+_TEXTS = texts_of(__name__)
 
 
 class Fitness(StrEnum):

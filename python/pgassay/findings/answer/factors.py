@@ -24,7 +24,7 @@ from pgassay.findings.wording import (
     texts_of,
 )
 
-_TEXTS = texts_of("factors")
+_TEXTS = texts_of(__name__)
 _FAMILIES = {
     Dependence.DEPENDS: "depends",
     Dependence.NEGLIGIBLE: "depends_negligibly",

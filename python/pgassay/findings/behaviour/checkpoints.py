@@ -10,7 +10,7 @@ from pgassay.analysis.model import Analysis
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import bounds, count, plain_number, texts_of
 
-_TEXTS = texts_of("checkpoints")
+_TEXTS = texts_of(__name__)
 
 
 def find(analysis: Analysis) -> list[Finding]:

@@ -14,7 +14,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import quantity, signed_percent, texts_of
 
-_RULES = texts_of("explanations")
+_RULES = texts_of(__name__)
 _LIMITS = _RULES["thresholds"]
 
 

@@ -11,7 +11,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import correlation, texts_of
 
-_TEXTS = texts_of("associations")
+_TEXTS = texts_of(__name__)
 
 
 def find(analysis: Analysis) -> list[Finding]:

@@ -1,0 +1,1 @@
+"""What answers the question: verdicts, what they depend on, what explains them."""

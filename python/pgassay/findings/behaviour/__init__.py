@@ -1,0 +1,1 @@
+"""What else a run shows: by quantile, by load, around checkpoints, inside trials."""

@@ -1,0 +1,1 @@
+"""What the noise of a host allows: A/A runs, fitness, forecasts."""
