@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +12,10 @@ import pytest
 
 from pgassay.trials.model.columns import LOAD
 from support.runs.command import pgassay
+from support.runs.json_page import documented
 from support.servers.lab import LabServer
 
-DOCS = Path(__file__).parents[3] / "docs" / "json.md"
 SLICES = '[[variants]]\nname = "a"\n[[variants]]\nname = "b"\nlength = "250ms"\n'
-
-
-def documented(title: str, schema: str = "pgassay.load/1") -> set[str]:
-    """The keys of a section's table, with those of the counts where it refers to them."""
-    part = DOCS.read_text("utf-8").split(f"## `{schema}`\n")[1].split("\n## ")[0]
-    section = part.split(f"### {title}\n")[1].split("\n### ")[0]
-    found = set(re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE))
-    return found | documented("the counts") if section.startswith("\nThe counts") else found
 
 
 def keys(objects: list[dict[str, Any]]) -> set[str]:
