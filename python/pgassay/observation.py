@@ -28,7 +28,7 @@ from pgassay.trials.environment.relation_sizes import sizes_of
 from pgassay.trials.model.record import kind_of
 from pgassay.trials.observing import Recorder
 from pgassay.trials.sampling.live_view import LiveFigures
-from pgassay.trials.sampling.not_measured import described, not_seen
+from pgassay.trials.sampling.not_measured import described, not_measured
 
 SCHEMA = "pgassay.observation/1"
 _LOOK_EVERY_S = 0.2
@@ -73,7 +73,7 @@ class ObservationListener(Protocol):
     def began(self, server: str, request: Request) -> None:
         """The samplers are at work."""
 
-    def seen(self, elapsed_s: float, seen: LiveFigures | None) -> None:
+    def sampled(self, elapsed_s: float, live: LiveFigures | None) -> None:
         """A few times a second."""
 
     def warned(self, text: str) -> None:
@@ -113,7 +113,7 @@ def _record(
     environment = describe_environment(facts, server.kind, host=server.host(facts))
     environment["standby"] = standby
     with as_target_error("looking at what can be measured"), server.connect() as session:
-        environment["not_seen"] = described({"": not_seen(session)})
+        environment["not_seen"] = described({"": not_measured(session)})
         environment["sizes"] = {session.info.dbname: sizes_of(session)}
     directory.write_json("environment.json", environment)
     about: dict[str, Any] = {
@@ -199,7 +199,7 @@ def _record_segment(
         taken_s = 0.0
         while not over() and recorder.segment_age_s < request.length_s:
             time.sleep(_LOOK_EVERY_S)
-            listener.seen(recorder.age_s, recorder.seen())
+            listener.sampled(recorder.age_s, recorder.live_figures())
             if recorder.segment_age_s - taken_s >= _TAKE_EVERY_S:
                 taken_s = recorder.segment_age_s
                 segment.add(recorder.take())

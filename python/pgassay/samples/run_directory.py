@@ -203,7 +203,7 @@ def _summary(record: TrialRecord) -> dict[str, Any]:
         "reset": dict(record.reset),
         "load": dict(record.load),
         "sampler_cost": dict(record.sampler_cost),
-        "placement": {part: dict(seen) for part, seen in record.placement.items() if seen},
+        "placement": {part: dict(place) for part, place in record.placement.items() if place},
         "checkpoints_from": record.checkpoints_from,
         "log": dict(record.log),
         "clock": dict(record.clock),

@@ -48,7 +48,7 @@ class Recorder:
         in_time = partial(server.connect, lasts_s=_ANSWERS_WITHIN_S)
         self._watch = ServerWatch(server.parameters, facts, host, in_time)
         self._checkpoints = CheckpointFollower()
-        self._given: set[str] = set()
+        self._reported: set[str] = set()
         self._cost: Mapping[str, float] = {}
         self._watch.start_sampling(every_s, busy_share=BUSY_SHARE)
         self._sampler, sources = self._watch.sampler, self._watch.host_sources
@@ -85,7 +85,7 @@ class Recorder:
         """Since the segment began."""
         return (_core.now_ns() - self._segment_ns) / 1e9
 
-    def seen(self) -> LiveFigures | None:
+    def live_figures(self) -> LiveFigures | None:
         """What the server is doing now; None in the first second."""
         return self._watch.live_figures()
 
@@ -108,8 +108,8 @@ class Recorder:
         started_ns, self._segment_ns = self._segment_ns, _core.now_ns()
         silent = () if answers else (_SILENT,)
         warnings = watch.notes_on(logged, period, *watch.host_sources.notes, *silent)
-        new = tuple(dict.fromkeys(text for text in warnings if text not in self._given))
-        self._given.update(new)
+        new = tuple(dict.fromkeys(text for text in warnings if text not in self._reported))
+        self._reported.update(new)
         return SegmentEnd(
             started_ns=started_ns,
             ended_ns=self._segment_ns,

@@ -62,7 +62,7 @@ def under_load(folder: Path) -> Iterator[None]:
 def sources() -> dict[str, object]:
     known = ("path", "source", "object", "format")
     files = [{k: f[k] for k in known if k in f} for f in host_files() if Path(f["path"]).exists()]
-    return HostSources(tuple(files)).for_core(0.1)
+    return HostSources(tuple(files)).for_core(0.1) or {}
 
 
 def beside(words: list[str], folder: Path) -> tuple[list[str], HostColumns, int, int]:

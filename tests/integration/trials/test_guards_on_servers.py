@@ -19,7 +19,7 @@ from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.workspace import make_workspace, new_name
 from pgassay.spec.parse import parse_spec
-from pgassay.trials.checkpoints.combined import checkpoints_in_counters
+from pgassay.trials.checkpoints.counted import CheckpointCounts
 from pgassay.trials.guards.foreign_sessions import BASE_BACKUP, foreign_maintenance
 from pgassay.trials.guards.guards import GuardResult
 from pgassay.trials.guards.invariants import InvariantWatch
@@ -178,6 +178,10 @@ def test_without_a_log_a_requested_checkpoint_is_distinguished_from_one_by_volum
             samples.take()
             return samples.counters_of("checkpointer", "wal_position")
 
+        def checkpoints_now() -> list[Checkpoint]:
+            counts = CheckpointCounts()
+            return [one.checkpoint for one in (*counts.feed(counted_now()), *counts.finish())]
+
         try:
             wait_until(lambda: "wal_position" in counted_now()["source"], "the WAL's position")
             if asked:
@@ -186,8 +190,8 @@ def test_without_a_log_a_requested_checkpoint_is_distinguished_from_one_by_volum
                     session.execute("CHECKPOINT")
             else:
                 write_wal(by_volume, 80)
-            wait_until(lambda: checkpoints_in_counters(counted_now()) != (), "a checkpoint")
-            found = checkpoints_in_counters(counted_now())
+            wait_until(lambda: checkpoints_now() != [], "a checkpoint")
+            found = checkpoints_now()
             last_ns = found[-1].started_ns
             wait_until(lambda: last_position(counted_now()) > last_ns, "the WAL after it")
         finally:

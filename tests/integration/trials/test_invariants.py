@@ -60,7 +60,7 @@ class Meddler(ProgressListener):
         self.trials.append(trial)
         self._next = self.acts.get(trial.number)
 
-    def loading(self, progress: Mapping[str, Any], seen: LiveFigures | None = None) -> None:
+    def loading(self, progress: Mapping[str, Any], live: LiveFigures | None = None) -> None:
         if self._next is not None and progress["measured"]:
             act, self._next = self._next, None
             act()

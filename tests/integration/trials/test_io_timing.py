@@ -12,7 +12,7 @@ import pytest
 from pgassay.server.connection.session import resolve
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
-from pgassay.trials.sampling.not_measured import not_seen
+from pgassay.trials.sampling.not_measured import not_measured
 from pgassay.trials.sampling.samplers import open_sampler
 from support.runs.observing import busy_sessions
 from support.servers.lab import LabServer, running_lab_server, wait_until
@@ -84,5 +84,5 @@ def test_read_times_are_measured_where_track_io_timing_is_on(
         assert growth.of("io", "reads") > 0
         assert (growth.of("io", "read_time_ms") > 0) == (timing == "on")
     with psycopg.connect(server.dsn()) as session:
-        missed = {check.name for check in not_seen(session)}
+        missed = {check.name for check in not_measured(session)}
     assert ("I/O timing" in missed) == (timing == "off")

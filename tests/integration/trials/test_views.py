@@ -13,7 +13,7 @@ import pytest
 from pgassay.doctor.checks import check_server
 from pgassay.server.hosts.account import Account
 from pgassay.server.protocol import Connection
-from pgassay.trials.sampling.not_measured import described, not_seen
+from pgassay.trials.sampling.not_measured import described, not_measured
 from pgassay.trials.sampling.queries import extensions_in, queries_for
 from pgassay.trials.sampling.statement_statistics import StatementWatch
 from support.servers.lab import LabServer, installation_named, running_lab_server, wait_until
@@ -312,8 +312,8 @@ def test_what_settings_and_the_version_hide_has_a_line_each(lab_server: LabServe
         try:
             found = fixes_of(lab_server)
             with psycopg.connect(lab_server.dsn()) as own:
-                stored = described({"": not_seen(own)})
-                of_a_factor = not_seen(own, is_ours=True, varied={"track_io_timing"})
+                stored = described({"": not_measured(own)})
+                of_a_factor = not_measured(own, is_ours=True, varied={"track_io_timing"})
         finally:
             session.execute("ALTER ROLE lab RESET ALL")
         version = session.info.server_version

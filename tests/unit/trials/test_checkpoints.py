@@ -10,11 +10,11 @@ import pytest
 
 from pgassay.trials.checkpoints.combined import (
     CheckpointFollower,
-    checkpoints_in_counters,
     checkpoints_in_log,
     other_events,
 )
-from pgassay.trials.model.record import Checkpoint
+from pgassay.trials.checkpoints.counted import CheckpointCounts
+from pgassay.trials.model.record import Checkpoint, Columns
 from pgassay.trials.server_log.entry import Entry
 from pgassay.trials.server_log.events import EventTally, LogEvent
 from pgassay.trials.server_log.reader import LogReading
@@ -95,6 +95,11 @@ def test_events_without_a_time_or_before_the_trial_are_no_events() -> None:
     assert tally.without_time == 1
 
 
+def checkpoints_in_counters(columns: Columns) -> list[Checkpoint]:
+    counts = CheckpointCounts()
+    return [one.checkpoint for one in (*counts.feed(columns), *counts.finish())]
+
+
 def test_without_a_log_checkpoints_come_from_the_counters() -> None:
     columns: dict[str, list[Any]] = {
         "time_ns": [1, 1, 2, 2, 3, 3],
@@ -133,7 +138,7 @@ def counted(*values: Mapping[str, float]) -> list[tuple[int, str, bool]]:
         piece = {name: [column[n] for n in rows] for name, column in columns.items()}
         thread.count(piece)
         pieces += thread.end_period(NO_LOG, last=at == len(values) - 1).checkpoints
-    assert tuple(pieces) == whole
+    assert pieces == whole
     return [(one.started_ns // SECOND, one.cause, one.restartpoint) for one in whole]
 
 

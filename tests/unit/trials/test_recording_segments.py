@@ -31,7 +31,7 @@ class Recording:
     def segment_age_s(self) -> float:
         return 10.0 * (self.pieces + 1)
 
-    def seen(self) -> None:
+    def live_figures(self) -> None:
         return None
 
     def take(self) -> Piece:
@@ -50,7 +50,7 @@ class Told:
 
     def began(self, *_: Any) -> None: ...
 
-    def seen(self, *_: Any) -> None: ...
+    def sampled(self, *_: Any) -> None: ...
 
     def warned(self, text: str) -> None:
         self.warnings.append(text)

@@ -26,7 +26,6 @@ from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.spec.workload.scripts import BUILTINS, builtin_script
 from pgassay.trials.load.engine import (
     LoadRequest,
-    interval_columns,
     open_load,
     parse_scripts,
     run_load,
@@ -72,9 +71,9 @@ def _run(options: LoadOptions, request: LoadRequest, parameters: ConnectionParam
         opened, reporter(request, options.progress, with_timestamp=options.progress_timestamp)
     )
     if options.intervals is not None:
-        write_intervals(options.intervals, with_variants(interval_columns(opened), result))
+        write_intervals(options.intervals, with_variants(opened.intervals(), result))
     if options.as_json:
-        columns = with_variants(interval_columns(opened), result)
+        columns = with_variants(opened.intervals(), result)
         typer.echo(json.dumps(redacted_value(load_object(result, request, columns, server))))
     else:
         print_load(result, request, failures_detailed=options.failures_detailed)

@@ -35,20 +35,20 @@ class ObserveProgress(LiveView):
         until = "until Ctrl-C" if request.duration_s is None else f"for {clock(request.duration_s)}"
         err.print(f"observing {plain(server)} {until}; the server is only read")
 
-    def seen(self, elapsed_s: float, seen: LiveFigures | None) -> None:
+    def sampled(self, elapsed_s: float, live: LiveFigures | None) -> None:
         """Redraw every second; without a terminal, print a line every 10 s."""
-        if seen is None:
+        if live is None:
             return
         if not self.is_live:
             if elapsed_s - self._line_s >= _LINE_EVERY_S:
                 self._line_s = elapsed_s
-                err.print(f"{clock(elapsed_s)}: {figures_line(seen)}", markup=False)
+                err.print(f"{clock(elapsed_s)}: {figures_line(live)}", markup=False)
             return
         if elapsed_s - self._drawn_s >= 1.0:
             self._drawn_s = elapsed_s
-            self._view.update(self.drawing(elapsed_s, seen), refresh=True)
+            self._view.update(self.drawing(elapsed_s, live), refresh=True)
 
-    def drawing(self, elapsed_s: float, seen: LiveFigures) -> Table:
+    def drawing(self, elapsed_s: float, live: LiveFigures) -> Table:
         """The whole view."""
         left = ""
         if self._request.duration_s is not None:
@@ -57,7 +57,7 @@ class ObserveProgress(LiveView):
         head.truncate(err.width, overflow="ellipsis")
         view = Table.grid()
         view.add_row(head)
-        view.add_row(figures_table(seen, err.width))
+        view.add_row(figures_table(live, err.width))
         return view
 
     def warned(self, text: str) -> None:

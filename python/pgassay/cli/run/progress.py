@@ -108,11 +108,11 @@ class RunProgress(LiveView, ProgressListener):
         self._show_time_left(0.0)
         self._refresh()
 
-    def loading(self, progress: Mapping[str, Any], seen: LiveFigures | None = None) -> None:
+    def loading(self, progress: Mapping[str, Any], live: LiveFigures | None = None) -> None:
         """The load is running; called a few times a second."""
         if self.is_live:
             now = self._rates.add(progress)
-            server = None if seen is None else figures_table(seen, err.width, with_tps=False)
+            server = None if live is None else figures_table(live, err.width, with_tps=False)
             self._below = now if server is None else Group(now, server)
         state = "" if progress["measured"] else "warm-up, "
         self._bar.update(

@@ -56,12 +56,6 @@ def other_events(events: Sequence[LogEvent]) -> tuple[LogEvent, ...]:
     return tuple(event for event in events if event.kind not in (*_STARTS, *_ENDS))
 
 
-def checkpoints_in_counters(counters: Columns) -> tuple[Checkpoint, ...]:
-    """Checkpoints as steps of the server's counters; the start is known to a second."""
-    counts = CheckpointCounts()
-    return tuple(one.checkpoint for one in (*counts.feed(counters), *counts.finish()))
-
-
 @dataclass(frozen=True)
 class KnownCheckpoints:
     """The checkpoints of one period, and where they are known from."""

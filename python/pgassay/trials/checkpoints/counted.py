@@ -60,7 +60,7 @@ class CheckpointCounts:
     def feed(self, counters: Columns) -> tuple[Counted, ...]:
         """Those that are known with these further readings."""
         found: list[Counted] = []
-        for at, source, values in _readings(counters):
+        for at, source, values in readings(counters):
             last = self._last
             since, self._read_ns[source] = self._read_ns.get(source, at), at
             grown = {
@@ -80,14 +80,14 @@ class CheckpointCounts:
             made = [one for kind in done if (one := self._done(kind, begun)) is not None]
             self._begun = [*self._begun, *begun]
             made += [one for one in self._begun if self._is_believed(one) and one not in made]
-            found += map(_told, sorted(made, key=lambda one: one.at))
+            found += map(_as_counted, sorted(made, key=lambda one: one.at))
             self._forget(made, begun)
         return tuple(found)
 
     def finish(self) -> tuple[Counted, ...]:
         """Those under way at the end."""
         left, self._begun = self._begun, []
-        return tuple(_told(one) for one in left if one.worked)
+        return tuple(_as_counted(one) for one in left if one.worked)
 
     def _see_work(self, at: int, grown: set[str], begun: list[_Begun]) -> None:
         """Buffers are those of the one under way; if it wrote none before, of the one that began
@@ -124,13 +124,13 @@ class CheckpointCounts:
         self._begun = [one for one in left if one.worked or one is left[-1] or one in begun]
 
 
-def _told(one: _Begun) -> Counted:
+def _as_counted(one: _Begun) -> Counted:
     checkpoint = Checkpoint(one.at, None, one.cause, restartpoint=_KINDS[one.kind])
     return Counted(checkpoint, one.since)
 
 
-def _readings(counters: Columns) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Each reading's time, source and values, in their order."""
+def readings(counters: Columns) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Time, source and values of each reading of the checkpointer and of WAL, in their order."""
     columns = (counters[name] for name in ("time_ns", "source", "name", "value"))
     rows = (row for row in zip(*columns, strict=True) if row[1] in _SOURCES)
     for (at, source), reading in groupby(rows, key=lambda row: row[:2]):

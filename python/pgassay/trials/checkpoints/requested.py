@@ -1,4 +1,4 @@
-"""Tells checkpoints that somebody asked for from those that WAL volume caused.
+"""Separates checkpoints that a command requested from those that WAL volume caused.
 
 Enters: the checkpoints of a trial, the WAL's position by the second, the server's settings before.
 Leaves: the same checkpoints; where the counters only say "requested" and too little WAL was written
@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from pgassay.trials.checkpoints.counted import readings
 from pgassay.trials.model.record import Checkpoint, Columns
 
 REQUESTED = "requested"
 ASKED_FOR = "requested, not by WAL"
 DECIDED_BY = frozenset({"max_wal_size", "checkpoint_completion_target"})
+_WAL = "insert_bytes"
 _MIB = 1 << 20
 
 
@@ -59,9 +61,4 @@ def least_volume(settings: Mapping[str, str]) -> int | None:
 
 
 def _positions(counters: Columns) -> list[tuple[int, float]]:
-    columns = (counters[name] for name in ("time_ns", "source", "name", "value"))
-    return sorted(
-        (at, value)
-        for at, source, name, value in zip(*columns, strict=True)
-        if source == "wal_position" and name == "insert_bytes" and value is not None
-    )
+    return [(at, values[_WAL]) for at, _, values in readings(counters) if _WAL in values]

@@ -22,6 +22,12 @@ from pgassay.spec.server.placement import cpus_in
 from pgassay.trials.host.host_sources import describe_storage
 
 SCHEMA = "pgassay.environment/1"
+_VIRTUAL_MEMORY = (
+    "vm/swappiness", "vm/dirty_ratio", "vm/dirty_bytes", "vm/dirty_background_ratio",
+    "vm/dirty_background_bytes", "vm/dirty_expire_centisecs", "vm/dirty_writeback_centisecs",
+    "vm/min_free_kbytes", "vm/overcommit_memory", "vm/nr_hugepages", "vm/zone_reclaim_mode",
+)  # fmt: skip
+"""Below /proc/sys."""
 
 
 def describe_environment(
@@ -86,46 +92,25 @@ def with_unit(value: str, unit: str | None) -> str:
 def _host(host: Host) -> dict[str, Any]:
     first = partial(_first, host)
     online = first("/sys/devices/system/cpu/online", r"(.*)")
+    memory = first("/proc/meminfo", r"MemTotal:\s*(\d+) kB")
     kernel = [first(f"/proc/sys/kernel/{name}", r"(.*)") for name in ("ostype", "osrelease")]
     return ({"name": host.name} if host.name else {}) | {
         "kernel": " ".join(filter(None, kernel)),
         "architecture": host.run(["uname", "-m"]).stdout.strip(),
         "cpu": first("/proc/cpuinfo", r"model name\s*:\s*(.+)"),
         "cpus": len(cpus_in(online)) if online else None,
-        "memory_bytes": _kilobytes(first("/proc/meminfo", r"MemTotal:\s*(\d+) kB")),
-        "vm": _kernel_settings(
-            host,
-            "vm/swappiness",
-            "vm/dirty_ratio",
-            "vm/dirty_bytes",
-            "vm/dirty_background_ratio",
-            "vm/dirty_background_bytes",
-            "vm/dirty_expire_centisecs",
-            "vm/dirty_writeback_centisecs",
-            "vm/min_free_kbytes",
-            "vm/overcommit_memory",
-            "vm/nr_hugepages",
-            "vm/zone_reclaim_mode",
-        ),
+        "memory_bytes": int(memory) * 1024 if memory else None,
+        "vm": {
+            name.replace("/", "."): value
+            for name in _VIRTUAL_MEMORY
+            if (value := first(f"/proc/sys/{name}", r"(.*)")) is not None
+        },
         "transparent_hugepage": {
             name: value
             for name in ("enabled", "defrag")
             if (value := first(f"/sys/kernel/mm/transparent_hugepage/{name}", r"(.*)"))
         },
     }
-
-
-def _kilobytes(text: str | None) -> int | None:
-    return None if text is None else int(text) * 1024
-
-
-def _kernel_settings(host: Host, *names: str) -> Mapping[str, str]:
-    found = {}
-    for name in names:
-        value = _first(host, f"/proc/sys/{name}", r"(.*)")
-        if value is not None:
-            found[name.replace("/", ".")] = value
-    return found
 
 
 def _first(host: Host, path: str, pattern: str) -> str | None:

@@ -55,14 +55,11 @@ class Fingerprint:
     redo_position: int | None = None
     """Where the last checkpoint began in the WAL, in bytes; None where that may not be asked."""
 
-    def described(self) -> dict[str, Any]:
-        """For trial.json."""
-        return {**asdict(self), "settings": dict(self.settings)}
-
-    def described_after(self, before: Fingerprint) -> dict[str, Any]:
-        """For trial.json: as above, with only those settings that have changed."""
-        changed = {n: v for n, v in self.settings.items() if before.settings.get(n) != v}
-        return {**self.described(), "settings": changed}
+    def described(self, before: Fingerprint | None = None) -> dict[str, Any]:
+        """For trial.json; of a second reading, only the settings that changed since `before`."""
+        known = {} if before is None else before.settings
+        changed = {n: v for n, v in self.settings.items() if known.get(n) != v}
+        return {**asdict(self), "settings": changed}
 
 
 def take_fingerprint(target: Target, facts: ServerFacts) -> Fingerprint:

@@ -19,6 +19,7 @@ from pgassay.trials.checkpoints.requested import ASKED_FOR
 from pgassay.trials.guards.fingerprint import Fingerprint
 from pgassay.trials.guards.foreign_sessions import BASE_BACKUP
 from pgassay.trials.guards.thresholds import Limits, shipped_limits
+from pgassay.trials.host.host_look import HostState
 from pgassay.trials.host.processor_times import ProcessorSplit
 from pgassay.trials.model.record import Checkpoint, Validity
 
@@ -66,6 +67,12 @@ class Evidence:
     late_reloads: float | None = None
     """Share of slices to which a setting of the whole server came late, or early."""
 
+    @property
+    def hosts(self) -> tuple[HostState, HostState] | None:
+        """The host before and after; None where it could not be read both times."""
+        before, after = self.before.host, self.after.host
+        return None if before is None or after is None else (before, after)
+
 
 def judge(evidence: Evidence, limits: Limits | None = None) -> list[GuardResult]:
     """The results of all guards, in their order."""
@@ -100,9 +107,9 @@ def _version(evidence: Evidence, limits: Limits) -> GuardResult | None:
 
 
 def _host_knobs(evidence: Evidence, limits: Limits) -> GuardResult | None:
-    before, after = evidence.before.host, evidence.after.host
-    if before is None or after is None:
+    if evidence.hosts is None:
         return None
+    before, after = evidence.hosts
     changes = _changes(before.knobs, after.knobs)
     return _found("host-knobs", limits, changes=changes) if changes else None
 
@@ -171,23 +178,23 @@ def _foreign_sessions(evidence: Evidence, limits: Limits) -> GuardResult | None:
 
 def _foreign_cpu(evidence: Evidence, limits: Limits) -> GuardResult | None:
     split = evidence.processors
-    if split is None or split.all_s <= 0:
-        return None
-    return _graded("foreign-cpu", split.foreign_user_s / split.all_s, limits)
+    share = split.foreign_user_s / split.all_s if split and split.all_s > 0 else 0.0
+    return _graded("foreign-cpu", share, limits)
 
 
 def _steal(evidence: Evidence, limits: Limits) -> GuardResult | None:
     split = evidence.processors
-    if split is None or split.all_s <= 0:
-        return None
-    return _graded("steal", split.steal_s / split.all_s, limits)
+    share = split.steal_s / split.all_s if split and split.all_s > 0 else 0.0
+    return _graded("steal", share, limits)
 
 
 def _throttled(evidence: Evidence, limits: Limits) -> GuardResult | None:
-    before, after = evidence.before.host, evidence.after.host
-    if before is None or after is None or before.throttled is None or after.throttled is None:
+    if evidence.hosts is None:
         return None
-    return _found("throttled", limits) if after.throttled > before.throttled else None
+    before, after = (host.throttled for host in evidence.hosts)
+    if before is None or after is None or after <= before:
+        return None
+    return _found("throttled", limits)
 
 
 def _disk(evidence: Evidence, limits: Limits) -> GuardResult | None:
@@ -203,9 +210,9 @@ def _clock_step(evidence: Evidence, limits: Limits) -> GuardResult | None:
 
 def _server_clock_step(evidence: Evidence, limits: Limits) -> GuardResult | None:
     """Of another machine; ours is the guard above."""
-    before, after = evidence.before.host, evidence.after.host
-    if before is None or after is None or evidence.shares_clock:
+    if evidence.hosts is None or evidence.shares_clock:
         return None
+    before, after = evidence.hosts
     if before.clock_offset_ns is None or after.clock_offset_ns is None:
         return None
     moved_ns = abs(after.clock_offset_ns - before.clock_offset_ns)

@@ -1,4 +1,4 @@
-"""What must not change while a trial runs: read before the load, and again after it.
+"""What must not change while a trial runs: read before the load and after it.
 
 Enters: an opened target, reset for a trial; later the trial's samples. Leaves: the guards' results,
 and both fingerprints for trial.json. Never: does any work while the load is measured.
@@ -143,7 +143,7 @@ class InvariantWatch:
         """The `fingerprint` object of trial.json; afterwards only the settings that changed."""
         return {
             "before": self._before.described(),
-            "after": self._after.described_after(self._before),
+            "after": self._after.described(self._before),
             "own_thresholds": {guard: dict(limit) for guard, limit in self._own_limits.items()},
             "processors": self._processors
             and {name: round(seconds, 3) for name, seconds in asdict(self._processors).items()},

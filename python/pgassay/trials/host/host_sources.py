@@ -33,7 +33,6 @@ from pgassay.server.statements import statement
 
 _UNSPLIT = "sessions in the queue for a processor are counted as on it"
 _FILE_SYSTEM = "file_system"
-_LEFT_TO_CONFIGURATION = ("path", "source", "object", "format")
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,10 @@ class HostSources:
     sql: str = ""
     """Or the query that has the server read them."""
 
-    def for_core(self, every_s: float) -> dict[str, Any]:
-        """The `host` object that the native module reads."""
+    def for_core(self, every_s: float) -> dict[str, Any] | None:
+        """The `host` object that the native module reads; None where there is nothing to read."""
+        if not self.files:
+            return None
         return {
             "every_s": every_s,
             "files": [dict(file) for file in self.files],
@@ -61,6 +62,9 @@ class HostSources:
             "reader": list(self.reader) or None,
             "sql": self.sql or None,
         }
+
+
+NO_HOST = HostSources(())
 
 
 @cache
@@ -83,7 +87,7 @@ def _sources(host: Host, session: Connection, facts: ServerFacts) -> HostSources
     found, notes = [], []
     for file in host_files():
         if is_there(host, Path(file["path"])):
-            found.append({key: file[key] for key in _LEFT_TO_CONFIGURATION if key in file})
+            found.append(_as_configured(file))
         else:
             fix = f"; {file['needs']}" if "needs" in file else ""
             notes.append(f"{file['path']} is missing: reported without it{fix}")
@@ -124,9 +128,13 @@ def describe_storage(host: Host, facts: ServerFacts) -> dict[str, Any]:
     devices = dict.fromkeys(name for place in storage.values() for name in place.devices)
     described = {name: describe_device(name, host) for name in devices}
     return {
-        "storage": {name: _told(place) for name, place in storage.items()},
+        "storage": {name: _described(place) for name, place in storage.items()},
         "devices": described,
     }
+
+
+def _as_configured(file: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in file.items() if key != "needs"}
 
 
 def _storage(host: Host, facts: ServerFacts, mounts: Sequence[Mount]) -> dict[str, Storage]:
@@ -147,7 +155,7 @@ def _storage(host: Host, facts: ServerFacts, mounts: Sequence[Mount]) -> dict[st
     return {name: storage_of(path, host, mounts) for name, path in paths.items()}
 
 
-def _told(place: Storage) -> dict[str, Any]:
+def _described(place: Storage) -> dict[str, Any]:
     if place.reason and not place.mount:
         return {"path": place.path, "reason": place.reason}
     described = {
@@ -195,7 +203,7 @@ def sources_over_sql(session: Connection) -> HostSources:
         except psycopg.Error:
             continue  # the kernel has the file and cannot say anything in it
         if row == (True,):
-            found.append({key: file[key] for key in file if key != "needs"})
+            found.append(_as_configured(file))
     if not found:
         why = refused or "its system has no /proc"
         return HostSources((), notes=(f"{UNSEEN}; {why}",))

@@ -23,7 +23,6 @@ from pgassay.spec.load.amounts import ThinkTime
 from pgassay.spec.load.slices import SlicesTable
 from pgassay.spec.workload.folder import Scenario, Workload
 from pgassay.trials.load.slices import engine_slices
-from pgassay.trials.model.record import Columns
 
 APPLICATION_NAME = "pgassay"
 LEADING_BITS = 9
@@ -79,52 +78,33 @@ class LoadRequest:
 
     def configuration(self, connection: ConnectionParameters) -> str:
         """The JSON that the engine reads."""
-        return json.dumps(
-            {
-                **self._asked_for(),
-                "connection": connection.for_load(),
-                "application_name": APPLICATION_NAME,
-                "scenarios": [
-                    {"name": s.name, "file": s.file, "script": s.script, "weight": s.weight}
-                    for s in self.scenarios
-                ],
-                "steps": [_present(asdict(step)) for step in self.steps],
-                "transactions_per_client": self.transactions_per_client,
-                "protocol": self.protocol,
-                "threads": self.threads,
-                "seed": self.seed,
-                "interval_s": self.interval_s,
-                "variables": dict(self.variables),
-            }
-        )
-
-    def _connections(self) -> dict[str, Any]:
-        return {name: server.for_load() for name, server in (self.servers or {}).items()}
-
-    def _asked_for(self) -> dict[str, Any]:
-        return _present(
-            {
-                "arrivals": self.arrivals,
-                "latency_limit_ms": self.latency_limit_ms,
-                "pools": self.pools,
-                "think_time_s": self.think_time.mean_s if self.think_time else None,
-                "think_time": self.think_time.kind if self.think_time else None,
-                "max_tries": self.max_tries,
-                "reconnect": self.reconnect,
-                "statements": self.statements,
-                "log": _present(asdict(self.log)) if self.log else None,
-                "allow_shell": self.allow_shell,
-                "transport": self.transport,
-                "busy_poll_us": _whole_us(self.busy_poll_s),
-                "exit_on_abort": self.exit_on_abort,
-                "verbose_errors": self.verbose_errors,
-                "slices": engine_slices(self.slices, self._connections()) if self.slices else None,
-            }
-        )
+        servers = {name: server.for_load() for name, server in (self.servers or {}).items()}
+        busy_poll_s, think_time = self.busy_poll_s, self.think_time
+        asked = {
+            **{name: getattr(self, name) for name in _SENT_AS_GIVEN},
+            "connection": connection.for_load(),
+            "application_name": APPLICATION_NAME,
+            "scenarios": [
+                {"name": s.name, "file": s.file, "script": s.script, "weight": s.weight}
+                for s in self.scenarios
+            ],
+            "steps": [_present(asdict(step)) for step in self.steps],
+            "variables": dict(self.variables),
+            "think_time_s": think_time.mean_s if think_time else None,
+            "think_time": think_time.kind if think_time else None,
+            "log": _present(asdict(self.log)) if self.log else None,
+            "busy_poll_us": None if busy_poll_s is None else round(busy_poll_s * 1e6),
+            "slices": engine_slices(self.slices, servers) if self.slices else None,
+        }
+        always = {"transactions_per_client": self.transactions_per_client}
+        return json.dumps(_present(asked) | always)
 
 
-def _whole_us(seconds: float | None) -> int | None:
-    return None if seconds is None else round(seconds * 1e6)
+_SENT_AS_GIVEN = (
+    "seed", "threads", "protocol", "interval_s", "arrivals",
+    "latency_limit_ms", "pools", "max_tries", "reconnect", "statements", "allow_shell",
+    "transport", "exit_on_abort", "verbose_errors",
+)  # fmt: skip
 
 
 def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -230,8 +210,3 @@ def run_load(
     except _core.CoreError as error:
         raise TrialError(f"the load failed: {error}") from None
     return result
-
-
-def interval_columns(load: _core.Load) -> Columns:
-    """One row per interval × scenario."""
-    return load.intervals()

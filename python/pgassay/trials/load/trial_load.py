@@ -24,7 +24,6 @@ from pgassay.trials.load.engine import (
     LEADING_BITS,
     LoadRequest,
     check_scripts,
-    interval_columns,
     open_load,
     run_load,
     start_in,
@@ -106,7 +105,7 @@ class EngineLoad:
         self.placed = start_in(self._load, self._place)
 
     def intervals(self) -> Columns:
-        return with_variants(interval_columns(self._load), self._result)
+        return with_variants(self._load.intervals(), self._result)
 
 
 def open_trial_load(

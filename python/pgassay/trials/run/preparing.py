@@ -29,7 +29,7 @@ from pgassay.trials.model.check import Check
 from pgassay.trials.run.checks import check_clients
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.testbeds import Dataset, Testbeds
-from pgassay.trials.sampling.not_measured import described, not_seen
+from pgassay.trials.sampling.not_measured import described, not_measured
 
 
 @dataclass
@@ -115,7 +115,7 @@ def _look(
 ) -> None:
     with as_target_error("looking at what can be measured"), target.connect() as session:
         if server not in found.not_measured:
-            found.not_measured[server] = not_seen(session, is_ours=is_ours, varied=varied)
+            found.not_measured[server] = not_measured(session, is_ours=is_ours, varied=varied)
         found.sizes[name] = sizes_of(session)
 
 

@@ -25,7 +25,7 @@ class ProgressListener:
     def trial_began(self, trial: PlannedTrial, label: str) -> None:
         """A trial's reset has begun."""
 
-    def loading(self, progress: Mapping[str, Any], seen: LiveFigures | None = None) -> None:
+    def loading(self, progress: Mapping[str, Any], live: LiveFigures | None = None) -> None:
         """The load runs: the object of `Load.progress`, and what the server does meanwhile."""
 
     def trial_ended(self, trial: PlannedTrial, tps: float | None) -> None:

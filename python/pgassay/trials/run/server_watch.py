@@ -23,7 +23,7 @@ from pgassay.trials.checkpoints.combined import CheckpointFollower, KnownCheckpo
 from pgassay.trials.guards.guards import OF_THE_HOST, GuardResult
 from pgassay.trials.guards.invariants import Conditions, InvariantWatch
 from pgassay.trials.guards.thresholds import Limits
-from pgassay.trials.host.host_sources import HostSources, host_sources, sources_over_sql
+from pgassay.trials.host.host_sources import NO_HOST, host_sources, sources_over_sql
 from pgassay.trials.run.reset_servers import TrialServer
 from pgassay.trials.sampling.live_view import LiveFigures, LiveReader
 from pgassay.trials.sampling.queries import extensions_in
@@ -32,8 +32,6 @@ from pgassay.trials.sampling.samplers import open_sampler, transactions_of
 from pgassay.trials.sampling.statement_statistics import StatementWatch
 from pgassay.trials.server_log.reader import LogReading, ServerLog
 from pgassay.trials.server_log.server_clock import ServerClock
-
-_NO_HOST = HostSources(())
 
 
 class ServerWatch:
@@ -56,7 +54,7 @@ class ServerWatch:
         self.log = ServerLog(connect, address, facts.log_file, machine=host, clock=self.clock)
         with as_target_error("looking at the server"), connect() as session:
             self._extensions = extensions_in(session)
-            self.host_sources = _NO_HOST
+            self.host_sources = NO_HOST
             if reads_host and host is not None:
                 self.host_sources = host_sources(host, session, facts)
             elif reads_host:
@@ -140,9 +138,9 @@ class TrialWatch(ServerWatch):
         self._counters = self.samples.counters_of("checkpointer", "wal_position", "progress")
         self.clock.look()
         self.logged: LogReading = self.log.read()
-        thread = CheckpointFollower()
-        thread.count(self._counters)
-        self.checkpoints: KnownCheckpoints = thread.end_period(self.logged, last=True)
+        follower = CheckpointFollower()
+        follower.count(self._counters)
+        self.checkpoints: KnownCheckpoints = follower.end_period(self.logged, last=True)
         return self.logged.crash
 
     def judge(

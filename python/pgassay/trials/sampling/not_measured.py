@@ -47,8 +47,8 @@ def check_log(
     except (psycopg.Error, TargetError) as error:
         return [Check("server log", "note", str(error).splitlines()[0])]
     if isinstance(found, Missing):
-        seen = f"{found.reason}: checkpoints are known to a second, without their figures"
-        return [Check("server log", "note", seen, found.fix)]
+        lack = f"{found.reason}: checkpoints are known to a second, without their figures"
+        return [Check("server log", "note", lack, found.fix)]
     return [Check("server log", "ok", f"{found.form}, {found.where}"), *_logged(settings)]
 
 
@@ -70,11 +70,11 @@ def check_extensions(
         if query.is_for(extensions):
             checks.append(Check(query.extension, "ok", f"kept of every trial, as {query.name}"))
         elif query.sql_with(extensions) is not None and found is not None:
-            seen = f"version {found.version}: {query.name} lack what {query.extension_floor} has"
-            checks.append(Check(query.extension, "note", seen, update))
+            lack = f"version {found.version}: {query.name} lack what {query.extension_floor} has"
+            checks.append(Check(query.extension, "note", lack, update))
         elif found is not None:
-            seen = f"version {found.version} is too old: {query.oldest.extension_floor} is needed"
-            checks.append(Check(query.extension, "note", seen, update))
+            lack = f"version {found.version} is too old: {query.oldest.extension_floor} is needed"
+            checks.append(Check(query.extension, "note", lack, update))
         else:
             fix = f"CREATE EXTENSION {query.extension};"
             if query.is_preloaded and query.extension not in preloaded:
@@ -160,7 +160,7 @@ def check_settings(session: Connection, *, is_ours: bool = False) -> list[Check]
     ]
 
 
-def not_seen(
+def not_measured(
     session: Connection, *, is_ours: bool = False, varied: Collection[str] = ()
 ) -> list[Check]:
     """All that is missing. `varied` are settings that the experiment itself changes."""
@@ -182,20 +182,18 @@ def not_seen(
 
 
 def described(found: Mapping[str, list[Check]]) -> list[dict[str, Any]]:
-    """For environment.json, by server; which of them is said where it is not all."""
+    """For environment.json; with the servers that lack it where not all do."""
     every = dict.fromkeys(check for checks in found.values() for check in checks)
-    return [dict(_told(check, found)) for check in every]
-
-
-def _told(check: Check, found: Mapping[str, list[Check]]) -> Iterator[tuple[str, Any]]:
-    yield from (("name", check.name), ("found", check.found), ("fix", check.fix))
-    servers = [server for server, checks in found.items() if check in checks]
-    if len(servers) < len(found):
-        yield "servers", servers
+    listed = []
+    for check in every:
+        entry: dict[str, Any] = {"name": check.name, "found": check.found, "fix": check.fix}
+        servers = [server for server, checks in found.items() if check in checks]
+        listed.append(entry | ({"servers": servers} if len(servers) < len(found) else {}))
+    return listed
 
 
 @cache
 def _entries() -> tuple[Mapping[str, Any], ...]:
-    """Every setting of unseen.toml."""
-    found = tomllib.loads((files(__package__) / "unseen.toml").read_text("utf-8"))
+    """Every setting of hidden.toml."""
+    found = tomllib.loads((files(__package__) / "hidden.toml").read_text("utf-8"))
     return tuple(found["setting"])

@@ -13,7 +13,7 @@ from pgassay import _core
 from pgassay.errors import ConnectionRefused
 from pgassay.server.hosts.placement import Place, confirm_place, run_in, threads
 from pgassay.server.protocol import ConnectionParameters
-from pgassay.trials.host.host_sources import HostSources
+from pgassay.trials.host.host_sources import NO_HOST, HostSources
 from pgassay.trials.sampling.queries import (
     COUNTERS_EVERY_S,
     NO_EXTENSIONS,
@@ -36,7 +36,7 @@ def open_sampler(
     version_num: int,
     *,
     load: _core.Load | None,
-    host: HostSources | None = None,
+    host: HostSources = NO_HOST,
     extensions: Mapping[str, Extension] = NO_EXTENSIONS,
     place: Place | None = None,
     waits_every_s: float = WAITS_EVERY_S,
@@ -62,9 +62,7 @@ def open_sampler(
             }
             for query, sql, every_s in _counted(version_num, extensions)
         ],
-        "host": host.for_core(host_every_s(waits_every_s))
-        if host is not None and host.files
-        else None,
+        "host": host.for_core(host_every_s(waits_every_s)),
         "busy_share": busy_share,
     }
     sampler = _core.Sampler(json.dumps(configuration), load)

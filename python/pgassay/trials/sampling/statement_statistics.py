@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import psycopg
@@ -106,7 +105,8 @@ class StatementWatch:
 
     def counters(self) -> Columns:
         """One more reading of each, set against the one before it."""
-        return reduce(joined, [readings.counters() for readings in self._readings])
+        found = [readings.counters() for readings in self._readings]
+        return {name: [cell for columns in found for cell in columns[name]] for name in _COLUMNS}
 
 
 class _Readings:
@@ -227,7 +227,11 @@ def changed(
     columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
 
     def add(thing: str, start: Mapping[str, float], end: Mapping[str, float]) -> None:
-        _add(columns, counted.source, thing, began_ns, start, ended_ns, end)
+        for at, values in ((began_ns, start), (ended_ns, end)):
+            for name, value in values.items():
+                row = (at, counted.source, thing, name, value)
+                for column, cell in zip(_COLUMNS, row, strict=True):
+                    columns[column].append(cell)
 
     for thing in ranked[:most]:
         add(thing, *grown[thing])
@@ -254,23 +258,3 @@ def _together(
         for name in end:
             total[name] += end[name] - start[name]
     return totals
-
-
-def joined(first: Columns, second: Columns) -> Columns:
-    """The rows of both."""
-    return {name: [*first[name], *second[name]] for name in _COLUMNS}
-
-
-def _add(
-    columns: dict[str, list[Any]],
-    source: str,
-    thing: str,
-    began_ns: int,
-    start: Mapping[str, float],
-    ended_ns: int,
-    end: Mapping[str, float],
-) -> None:
-    for at, values in ((began_ns, start), (ended_ns, end)):
-        for name, value in values.items():
-            for column, cell in zip(_COLUMNS, (at, source, thing, name, value), strict=True):
-                columns[column].append(cell)
