@@ -14,7 +14,7 @@ from pgassay.server.connection.session import connect, resolve
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.ssh import SshHost
-from pgassay.trials.server_log.host_files import HostFiles, process_there
+from pgassay.trials.server_log.host_files import HostFiles, backend_process
 from pgassay.trials.server_log.log_files import LogUnreadable
 from pgassay.trials.server_log.place import Place, find_place, log_settings
 from pgassay.trials.server_log.reader import LogReading, ServerLog
@@ -138,14 +138,14 @@ def test_a_file_of_another_account_than_the_servers_is_not_taken_for_its_log(
 ) -> None:
     with debian.admin() as session:
         settings = log_settings(session)
-        there = process_there(machine, settings)
+        there = backend_process(settings, ELSEWHERE, machine)
         assert there is not None
         assert there.standard_error() == str(debian.log)
         assert there.own_file(str(debian.log)) == debian.log
         assert there.own_file("postgresql.auto.conf") == debian.file
         assert there.own_file(str(debian.log.parent / "gone")) is None
         assert replace(there, owner=there.owner + 1).own_file(str(debian.log)) is None
-        assert process_there(HERE, settings) is None
+        assert backend_process(settings, ELSEWHERE, HERE) is None
 
 
 def test_only_the_servers_own_plain_files_are_listed_and_no_link_is_read(

@@ -8,44 +8,24 @@ from pathlib import Path
 import pytest
 
 from pgassay.samples.journal import FileJournal, open_changes
-from pgassay.server.existing.server_paths import account_of, own_directory, own_readable_file
+from pgassay.server.existing.server_paths import account_of, own_directory
 from pgassay.server.hosts.local import HERE
 from pgassay.server.protocol import Change
 
 ME = os.geteuid()
 
 
-def test_its_own_directory_and_log_are_taken(tmp_path: Path) -> None:
-    log = tmp_path / "server.log"
-    log.write_text("LOG\n")
+def test_its_own_directory_is_taken(tmp_path: Path) -> None:
     assert own_directory(str(tmp_path), ME) == tmp_path.resolve()
-    assert own_readable_file("server.log", tmp_path, ME) == log.resolve()
-    assert own_readable_file(str(log), None, ME) == log.resolve()
+    assert own_directory(str(tmp_path), ME + 1) is None
+    assert own_directory(str(tmp_path), None) is None
 
 
 @pytest.mark.parametrize(
     "reported", [None, "", "relative", "/nonexistent/path", "/etc/\n", "/dev/null", "\0"]
 )
-def test_what_is_relative_absent_or_no_file_is_not(reported: str | None) -> None:
+def test_what_is_relative_absent_or_no_directory_is_not(reported: str | None) -> None:
     assert own_directory(reported, ME) is None
-    assert own_readable_file(reported, None, ME) is None
-
-
-def test_a_pipe_a_loop_and_a_directory_are_no_log(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    for name in ("pipe", "loop", "."):
-        assert own_readable_file(name, tmp_path, ME) is None
-
-
-def test_another_accounts_file_is_not_taken_by_whatever_way(tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to("/etc/passwd")
-    stranger = Path("/etc/passwd").stat().st_uid + 1
-    (tmp_path / "plain").write_text("")
-    assert own_readable_file("plain", tmp_path, ME + 1) is None
-    assert own_readable_file("link", tmp_path, stranger) is None
-    assert own_readable_file("../../../../../../etc/passwd", tmp_path, stranger) is None
-    assert own_directory(str(tmp_path), None) is None
 
 
 def test_the_account_of_a_process_is_known_while_it_lives() -> None:

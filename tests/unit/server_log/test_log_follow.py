@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.server.hosts.local import HERE
 from pgassay.trials.server_log.follow import LogFollower, file_name_pattern
-from pgassay.trials.server_log.log_files import LocalFiles, LogUnreadable
+from pgassay.trials.server_log.host_files import HostFiles
+from pgassay.trials.server_log.log_files import LogUnreadable
 
 WEEKDAYS = file_name_pattern("postgresql-%a.log", ".log")
 
@@ -28,7 +30,7 @@ class Folder:
         os.utime(self.path / name, (self._ticks, self._ticks))
 
     def follow(self, *, truncates: bool = False, most: int = 1 << 20) -> LogFollower:
-        files = LocalFiles(self.path, os.geteuid(), lambda: self.current)
+        files = HostFiles(HERE, self.path, os.geteuid(), lambda: self.current)
         return LogFollower(files, self.current, rotates_to=WEEKDAYS, truncates=truncates, most=most)
 
 
@@ -106,7 +108,7 @@ def test_a_truncated_file_is_read_from_its_start_and_counted(folder: Folder) -> 
 def test_a_file_that_is_gone_is_said_to_be(folder: Folder) -> None:
     follower = folder.follow()
     (folder.path / "postgresql-Mon.log").unlink()
-    with pytest.raises(LogUnreadable, match=r"Mon\.log: No such file"):
+    with pytest.raises(LogUnreadable, match=r"Mon\.log of this host: No such file"):
         read(follower)
 
 

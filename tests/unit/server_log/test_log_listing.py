@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgassay.server.hosts.local import HERE
-from pgassay.trials.server_log.host_files import HostFiles
+from pgassay.trials.server_log.host_files import BackendProcess, HostFiles
 from pgassay.trials.server_log.log_files import LogUnreadable
 
 
@@ -38,3 +38,38 @@ def test_only_files_are_listed_with_size_and_time(tmp_path: Path) -> None:
 def test_a_missing_log_directory_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LogUnreadable, match="gone"):
         listing_of(tmp_path / "gone").listing()
+
+
+ME = os.geteuid()
+
+
+def own_file(reported: str | None, beside: Path, owner: int = ME) -> Path | None:
+    return BackendProcess(HERE, os.getpid(), owner).own_file(reported, str(beside))
+
+
+def test_the_servers_own_log_is_taken(tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    log.write_text("LOG\n")
+    assert own_file("server.log", tmp_path) == log.resolve()
+    assert own_file(str(log), tmp_path) == log.resolve()
+
+
+@pytest.mark.parametrize("reported", [None, "", "absent", "/nonexistent", "/etc/\n", "/dev/null"])
+def test_what_is_absent_or_no_file_is_no_log(tmp_path: Path, reported: str | None) -> None:
+    assert own_file(reported, tmp_path) is None
+
+
+def test_a_pipe_a_loop_and_a_directory_are_no_log(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for name in ("pipe", "loop", "."):
+        assert own_file(name, tmp_path) is None
+
+
+def test_another_accounts_file_is_never_taken_for_the_log(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    stranger = Path("/etc/passwd").stat().st_uid + 1
+    (tmp_path / "plain").write_text("")
+    assert own_file("plain", tmp_path, ME + 1) is None
+    assert own_file("link", tmp_path, stranger) is None
+    assert own_file("../../../../../../etc/passwd", tmp_path, stranger) is None

@@ -1,4 +1,4 @@
-"""The files of a log directory on a host behind ssh, where the connection does not give them.
+"""The files of a log directory as the server's host has them, here or over ssh.
 
 Enters: a host, what the server says of its log. Leaves: names with sizes, and bytes.
 Never: reads a link, a pipe, or a file of another account than the server's.
@@ -7,14 +7,16 @@ Never: reads a link, a pipe, or a file of another account than the server's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pgassay.errors import TargetError
+from pgassay.server.existing.requirements import is_local
 from pgassay.server.hosts.account import last_line
 from pgassay.server.hosts.host import Host
+from pgassay.server.hosts.local import HERE
 from pgassay.trials.server_log.log_files import FileState, LogUnreadable, OpenFiles
 
 # Names never pass a command line, which has a limit. Neither a link nor what it leads to is a file.
@@ -25,7 +27,7 @@ _LISTING = (
 
 
 @dataclass(frozen=True)
-class ProcessThere:
+class BackendProcess:
     """A backend of the server, as its host's /proc shows it."""
 
     host: Host
@@ -34,7 +36,7 @@ class ProcessThere:
     """The user id that it runs under."""
 
     def standard_error(self) -> str | None:
-        """Where its messages go; None where that is no file, or not ours to see."""
+        """The file its messages go to; None where it is none, or this account may not see it."""
         try:
             return str(self.host.resolve(Path(f"/proc/{self.pid}/fd/2")))
         except OSError:
@@ -57,24 +59,30 @@ class ProcessThere:
             return None
         return path
 
+    def described(self, path: Path) -> str:
+        """For people: a file of it, and the way there."""
+        return f"{path} of {self.host.label}, over ssh" if self.host.name else str(path)
+
     def files(self, path: Path, current: Callable[[], str | None]) -> HostFiles:
-        """The log's directory."""
+        """The files of the log's directory."""
         return HostFiles(self.host, path.parent, self.owner, current)
 
 
-def process_there(host: Host | None, settings: Mapping[str, Any]) -> ProcessThere | None:
-    """The backend of a session on the server's host; None where ssh does not lead there."""
-    if host is None or not host.name:
-        return None
-    try:
-        owner = host.facts(Path(f"/proc/{settings['pid']}")).uid
-    except OSError:
-        return None
-    return ProcessThere(host, settings["pid"], owner)
+def backend_process(
+    settings: Mapping[str, Any], address: str, machine: Host | None
+) -> BackendProcess | None:
+    """The backend of a session on the server's host; None where neither this machine nor `machine`
+    is that host."""
+    pid = settings["pid"]
+    hosts = [machine] if machine is not None and machine.name else []
+    for host in [*hosts, *([HERE] if is_local(address, pid) else [])]:
+        with suppress(OSError):
+            return BackendProcess(host, pid, host.facts(Path(f"/proc/{pid}")).uid)
+    return None
 
 
 class HostFiles:
-    """On the server's host, by its find."""
+    """Lists files with the host's `find`, and reads them where this account may."""
 
     def __init__(
         self, host: Host, directory: Path, owner: int, current: Callable[[], str | None]

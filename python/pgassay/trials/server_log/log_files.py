@@ -1,17 +1,14 @@
-"""The files of a log directory, here or on the server's host.
+"""The files of a log directory, as the server's own functions show them.
 
-Enters: a directory, or a session of the server. Leaves: names with sizes, and bytes.
-Never: reads a link, a pipe, or a file of another account than the server's.
+Enters: a way to sessions of the server. Leaves: names with sizes, and bytes.
+Never: reads a file outside the directories in which the server lets this role read.
 """
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 import psycopg
@@ -50,47 +47,6 @@ class LogFiles(Protocol):
     """A way to the files; `opened` raises LogUnreadable."""
 
     def opened(self) -> AbstractContextManager[OpenFiles]: ...
-
-
-class LocalFiles:
-    """On this machine, where the account we run under may read them."""
-
-    def __init__(self, directory: Path, owner: int, current: Callable[[], str | None]) -> None:
-        self._directory, self._owner, self._current = directory, owner, current
-
-    @contextmanager
-    def opened(self) -> Iterator[OpenFiles]:
-        yield self
-
-    def current(self) -> str | None:
-        return self._current()
-
-    def listing(self) -> Mapping[str, FileState]:
-        found = {}
-        try:
-            for entry in os.scandir(self._directory):
-                if entry.is_file(follow_symlinks=False):
-                    status = entry.stat(follow_symlinks=False)
-                    if status.st_uid == self._owner:
-                        found[entry.name] = FileState(status.st_size, status.st_mtime_ns)
-        except OSError as error:
-            raise LogUnreadable(f"{self._directory}: {error.strerror}") from None
-        return found
-
-    def read(self, name: str, offset: int, length: int) -> bytes:
-        # The directory is the server's, so a name may have become a link since it was listed.
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        try:
-            file = os.open(self._directory / name, flags)
-        except OSError as error:
-            raise LogUnreadable(f"{self._directory / name}: {error.strerror}") from None
-        try:
-            status = os.fstat(file)
-            if not stat.S_ISREG(status.st_mode) or status.st_uid != self._owner:
-                raise LogUnreadable(f"{self._directory / name}: is not the server's own file")
-            return os.pread(file, length, offset)
-        finally:
-            os.close(file)
 
 
 class FilesOverSql:

@@ -6,7 +6,6 @@ Never: guesses: a log whose file neither the server nor its processes name is mi
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,16 +15,14 @@ from typing import Any
 from psycopg.rows import dict_row
 
 from pgassay.server.connection.own_role import own_role
-from pgassay.server.existing.requirements import is_local
-from pgassay.server.existing.server_paths import account_of, own_directory, own_readable_file
 from pgassay.server.hosts.host import Host
+from pgassay.server.hosts.local import HERE
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 from pgassay.trials.server_log.follow import LogFollower, file_name_pattern
-from pgassay.trials.server_log.host_files import ProcessThere, process_there
+from pgassay.trials.server_log.host_files import BackendProcess, HostFiles, backend_process
 from pgassay.trials.server_log.log_files import (
     FilesOverSql,
-    LocalFiles,
     LogFiles,
     LogUnreadable,
     current_file,
@@ -106,20 +103,17 @@ def find_place(
             "log_line_prefix has no time",
             f"ALTER SYSTEM SET log_line_prefix = '%m [%p] %e %q%u@%d '; {_RELOAD}",
         )
-    there = process_there(machine, settings)
-    here = there is None and is_local(host, settings["pid"])
-    owner = account_of(settings["pid"]) if here else None
+    process = backend_process(settings, host, machine)
     if not settings["collector"]:
-        if own_file is None and there is not None:
-            return _standard_error_there(settings, there)
-        return _standard_error(settings, owner, own_file)
+        return _standard_error(settings, process, own_file)
+    here = process is not None and not process.host.name
     if not settings["may_ask"]:
         return Missing(
             "this role may not ask for the log's file",
-            _grants(session, settings, reading=owner is None),
+            _grants(session, settings, reading=not here),
         )
     for form in forms:
-        found = _collected(session, connect, settings, form, owner, there)
+        found = _collected(session, connect, settings, form, process)
         if found is not None:
             return found
     if not (settings["may_read"] and settings["may_list"]):
@@ -142,50 +136,30 @@ def _forms(settings: Mapping[str, Any]) -> list[str]:
 
 
 def _standard_error(
-    settings: Mapping[str, Any], owner: int | None, own_file: Path | None
+    settings: Mapping[str, Any], process: BackendProcess | None, own_file: Path | None
 ) -> Place | Missing:
     """pg_ctl -l and Debian's packages: standard error is a file that our backend has open."""
-    if own_file is None:
-        if owner is None:
-            return Missing("logging_collector is off and the server is on another host", _COLLECT)
-        try:
-            target = str(Path(f"/proc/{settings['pid']}/fd/2").readlink())
-        except OSError:
-            return Missing(
-                "logging_collector is off, and only the server's user or root may see "
-                "where its standard error goes",
-                _COLLECT,
-            )
-        own_file = own_readable_file(target, None, owner)
-        if own_file is None:
-            return Missing(
-                f"the server's standard error is {target}, which cannot be read here", _COLLECT
-            )
-    if owner is None:
-        owner = own_file.stat().st_uid
-    name = own_file.name
-    files = LocalFiles(own_file.parent, owner, lambda: name)
-    return Place("stderr", str(own_file), files, name, settings)
-
-
-def _standard_error_there(settings: Mapping[str, Any], there: ProcessThere) -> Place | Missing:
-    """The same file on a host behind ssh."""
-    target = there.standard_error()
-    label = there.host.label
+    if own_file is not None:
+        files = HostFiles(HERE, own_file.parent, own_file.stat().st_uid, lambda: own_file.name)
+        return Place("stderr", str(own_file), files, own_file.name, settings)
+    if process is None:
+        return Missing("logging_collector is off and the server is on another host", _COLLECT)
+    there = f" of {process.host.label}" if process.host.name else ""
+    fix = f"{_COLLECT_THERE}, or give target.sudo = true" if there else _COLLECT
+    target = process.standard_error()
     if target is None:
         return Missing(
-            f"logging_collector is off, and the server's standard error is no file of {label} "
-            "that we may see",
-            f"{_COLLECT_THERE}, or give target.sudo = true",
+            "logging_collector is off, and the server's standard error is no file"
+            f"{there} that this account may see",
+            fix,
         )
-    path = there.own_file(target)
+    path = process.own_file(target)
     if path is None:
         return Missing(
-            f"the server's standard error is {target} of {label}, which cannot be read",
-            _COLLECT_THERE,
+            f"the server's standard error is {target}{there}, which this account cannot read", fix
         )
-    files = there.files(path, lambda: path.name)
-    return Place("stderr", f"{path} of {label}, over ssh", files, path.name, settings)
+    files = process.files(path, lambda: path.name)
+    return Place("stderr", process.described(path), files, path.name, settings)
 
 
 def _collected(
@@ -193,40 +167,37 @@ def _collected(
     connect: Callable[[], Connection],
     settings: Mapping[str, Any],
     form: str,
-    owner: int | None,
-    there: ProcessThere | None,
+    process: BackendProcess | None,
 ) -> Place | None:
+    """Over the connection where the role may, but first by the file itself where it is here."""
     row = session.execute(statement("log/current_file"), (form,), prepare=False).fetchone()
     reported: str | None = row[0] if row else None
     if not reported:
         return None
-    name = reported.rpartition("/")[2]
-    if owner is not None:
-        path = own_readable_file(reported, _data_directory(settings, owner), owner)
-        if path is not None and os.access(path.parent, os.R_OK | os.X_OK):
-            files = LocalFiles(path.parent, owner, lambda: _asked_anew(connect, form))
-            return Place(form, str(path), files, path.name, settings)
+
+    def by_its_file() -> Place | None:
+        if process is None:
+            return None
+        path = process.own_file(reported, settings["data_directory"])
+        if path is None:
+            return None
+        files = process.files(path, lambda: _asked_anew(connect, form))
+        with suppress(LogUnreadable):
+            with files.opened() as opened:
+                opened.listing()
+            return Place(form, process.described(path), files, path.name, settings)
+        return None
+
+    if process is not None and not process.host.name and (found := by_its_file()):
+        return found
     if settings["may_read"] and settings["may_list"]:
-        over = FilesOverSql(connect, reported.rpartition("/")[0], form)
+        directory, _, name = reported.rpartition("/")
+        over = FilesOverSql(connect, directory, form)
         with suppress(LogUnreadable):
             with over.opened() as opened:
                 opened.read(name, 0, 1)
             return Place(form, f"{reported}, over the connection", over, name, settings)
-    path = None if there is None else there.own_file(reported, settings["data_directory"])
-    if there is None or path is None:
-        return None
-    over_ssh = there.files(path, lambda: _asked_anew(connect, form))
-    return Place(form, f"{path} of {there.host.label}, over ssh", over_ssh, path.name, settings)
-
-
-def _data_directory(settings: Mapping[str, Any], owner: int) -> Path | None:
-    reported: str | None = settings["data_directory"]
-    if reported is None:
-        try:
-            reported = str(Path(f"/proc/{settings['pid']}/cwd").readlink())
-        except OSError:
-            return None
-    return own_directory(reported, owner)
+    return by_its_file()
 
 
 def _asked_anew(connect: Callable[[], Connection], form: str) -> str | None:
