@@ -35,10 +35,10 @@ def test_an_aa_run_calibrates_and_its_noise_is_there_for_the_next_plan(
     spec.write_text(SPEC)
     done = pgassay("run", spec, "--aa", "--out", run, "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert (told["blocks"], told["trials"]) == (2, 4)
-    assert [verdict["verdict"] for verdict in told["verdicts"]] == ["calibration"]
-    assert told["calibration"]["noise"]["trial_sd"] > 0.0
+    reported = json.loads(done.stdout)
+    assert (reported["blocks"], reported["trials"]) == (2, 4)
+    assert [verdict["verdict"] for verdict in reported["verdicts"]] == ["calibration"]
+    assert reported["calibration"]["noise"]["trial_sd"] > 0.0
     levels = [
         json.loads((run / "trials" / f"{n:04d}" / "trial.json").read_text())["levels"]
         for n in range(1, 5)
@@ -62,10 +62,10 @@ def test_an_aa_run_of_a_switchback_calibrates_rounds_of_slices_beside_trials(
     spec.write_text(text.replace('step = "1s"', 'step = "8s"'))
     done = pgassay("run", spec, "--aa", "--out", run, "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert (told["blocks"], told["trials"]) == (2, 2)
-    assert [verdict["verdict"] for verdict in told["verdicts"]] == ["calibration"]
-    calibration = told["calibration"]
+    reported = json.loads(done.stdout)
+    assert (reported["blocks"], reported["trials"]) == (2, 2)
+    assert [verdict["verdict"] for verdict in reported["verdicts"]] == ["calibration"]
+    calibration = reported["calibration"]
     assert calibration["turns"]["rounds"] == 16 + 8
     assert calibration["turns"]["round_sd"] > 0.0
     assert calibration["outlook"]["detectable"] is not None
@@ -86,10 +86,10 @@ def test_an_aa_run_of_a_duet_has_two_servers_of_the_baseline_up_at_once(
     spec.write_text(text.replace('step = "1s"', 'step = "8s"'))
     done = pgassay("run", spec, "--aa", "--out", run, "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert (told["blocks"], told["trials"]) == (3, 3)
-    assert [verdict["verdict"] for verdict in told["verdicts"]] == ["calibration"]
-    turns = told["calibration"]["turns"]
+    reported = json.loads(done.stdout)
+    assert (reported["blocks"], reported["trials"]) == (3, 3)
+    assert [verdict["verdict"] for verdict in reported["verdicts"]] == ["calibration"]
+    turns = reported["calibration"]["turns"]
     assert 0.0 <= turns["start_sd"] <= turns["trial_sd"]
     assert "between two servers of the same arm" in (run / "report.html").read_text()
     trial = json.loads((run / "trials" / "0001" / "trial.json").read_text())

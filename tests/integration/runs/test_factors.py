@@ -129,8 +129,8 @@ def test_versions_are_compared_and_a_killed_run_of_them_goes_on(
     assert "data_checksums" in environment["settings_that_differ"]
     (contents,) = environment["data"].values()
     assert contents["16"] == contents["18"]
-    told = render_markdown(analyse_run(RunDirectory.open(run)))
-    assert re.search(r"data_checksums\W+off\W+on\W", told)
+    reported = render_markdown(analyse_run(RunDirectory.open(run)))
+    assert re.search(r"data_checksums\W+off\W+on\W", reported)
     stored = run / "environment.json"
     environment["servers"]["18"]["version"] = "PostgreSQL 18.0"
     stored.write_text(json.dumps(environment))

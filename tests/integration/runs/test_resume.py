@@ -98,7 +98,7 @@ def test_a_spec_that_was_edited_in_the_run_is_refused(run: Path) -> None:
     assert "is not what plan.json was drawn from" in refusal("--resume", run)
 
 
-def test_what_cannot_be_resumed_is_said_in_one_line(
+def test_what_cannot_be_resumed_is_refused_in_one_line(
     broken: tuple[Path, Path], run: Path, tmp_path: Path
 ) -> None:
     assert "is not a run directory" in refusal("--resume", broken[0])

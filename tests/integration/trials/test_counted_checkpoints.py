@@ -23,7 +23,7 @@ NO_LOG = LogReading(None, has_checkpoints=False)
 
 
 class Counted:
-    """The checkpoints that the samplers' counters have told of so far."""
+    """The checkpoints that the samplers' counters have reported of so far."""
 
     def __init__(self, server: LabServer, log: ServerLog | None) -> None:
         with server.admin() as session:
@@ -53,7 +53,7 @@ class Counted:
 
 @contextmanager
 def counting(server: LabServer, log: ServerLog | None = None) -> Iterator[Counted]:
-    """With a log, what was counted waits to be told with what was read of it."""
+    """With a log, what was counted waits to be reported with what was read of it."""
     counted = Counted(server, log)
     try:
         counted.read_on(1)
@@ -151,7 +151,7 @@ def test_a_checkpoint_missing_from_the_log_is_taken_from_the_counters(
             counted.read_on(2)
             lose(server)
             counted.read_on(2)
-            told = counted.thread.end_period(log.read(), last=True)
-    assert [(one.cause, one.buffers) for one in told.checkpoints] == [("requested", None)]
-    assert told.source == "both"
-    assert "the log has gaps" in told.notes[0]
+            reported = counted.thread.end_period(log.read(), last=True)
+    assert [(one.cause, one.buffers) for one in reported.checkpoints] == [("requested", None)]
+    assert reported.source == "both"
+    assert "the log has gaps" in reported.notes[0]

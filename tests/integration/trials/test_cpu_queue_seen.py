@@ -1,4 +1,4 @@
-"""More busy sessions than processors: who runs is told from who waits for a processor."""
+"""More busy sessions than processors: those that run are separated from those that wait."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def test_three_busy_sessions_on_one_processor_are_one_that_runs_and_two_in_the_q
             busy_sessions(server.dsn(), SPIN, SPIN, SPIN),
             observing(server, tmp_path / "run", "--duration", "6s") as process,
         ):
-            told = ended(process)
-    events = told["events"]
+            reported = ended(process)
+    events = reported["events"]
     # Other programs may take most of that processor, and then nobody of ours runs on it.
     assert 2.3 < events["CPU"] + events["CPU queue"] < 3.2, events
     assert events["CPU"] < 1.5, events

@@ -1,4 +1,4 @@
-"""Times of reads are seen where track_io_timing is on, and missed where it is off."""
+"""Times of reads are measured where track_io_timing is on, and reported as missing where off."""
 
 from __future__ import annotations
 

@@ -75,8 +75,8 @@ def test_a_checkpoint_in_the_log_is_where_the_client_saw_it(lab_server: LabServe
 
 def test_a_server_ahead_of_us_is_put_on_our_axis_within_5_ms(server_ahead: LabServer) -> None:
     started, before, after, clock = checkpoint_seen(server_ahead)
-    told = clock.described()
-    assert abs(told["offset_ms"] - AHEAD_S * 1e3) <= told["uncertainty_ms"] + 0.01
-    assert told["uncertainty_ms"] < 5
-    assert told["applied"] is True
+    reported = clock.described()
+    assert abs(reported["offset_ms"] - AHEAD_S * 1e3) <= reported["uncertainty_ms"] + 0.01
+    assert reported["uncertainty_ms"] < 5
+    assert reported["applied"] is True
     assert before - NEAR_NS <= started <= after + NEAR_NS

@@ -51,14 +51,14 @@ def logging_server(
         yield server
 
 
-def told_in(server: LabServer, statement: str) -> None:
+def execute_in(server: LabServer, statement: str) -> None:
     with server.admin() as session:
         session.execute(statement.encode())
 
 
 def write_to(server: LabServer, form: str) -> None:
-    told_in(server, f"ALTER SYSTEM SET log_destination = '{form}'")
-    told_in(server, "SELECT pg_reload_conf()")
+    execute_in(server, f"ALTER SYSTEM SET log_destination = '{form}'")
+    execute_in(server, "SELECT pg_reload_conf()")
     wait_until(lambda: current_file(server, form) is not None, f"a log in {form}")
 
 
@@ -72,7 +72,7 @@ def rotate(server: LabServer, form: str) -> None:
     before = current_file(server, form)
 
     def rotated() -> bool:
-        told_in(server, "SELECT pg_rotate_logfile()")
+        execute_in(server, "SELECT pg_rotate_logfile()")
         return current_file(server, form) != before
 
     wait_until(rotated, "a new log file")
@@ -194,7 +194,7 @@ def test_the_note_about_a_missing_privilege_has_the_line_that_grants_it(
                 break
             seen.append(found.reason)
             for line in re.findall(r"GRANT [^;]*;", found.fix):
-                told_in(logging_server, line)
+                execute_in(logging_server, line)
         assert isinstance(found, Place), found
         assert found.form == "csvlog"
         assert seen == ["this role may not ask for the log's file"]
@@ -203,8 +203,8 @@ def test_the_note_about_a_missing_privilege_has_the_line_that_grants_it(
         reading = read_until(log, {"checkpoint_end": 1, "error": 1})
         assert reading.notes == ()
     finally:
-        told_in(logging_server, "REVOKE pg_monitor FROM plain")
-        told_in(
+        execute_in(logging_server, "REVOKE pg_monitor FROM plain")
+        execute_in(
             logging_server,
             "REVOKE EXECUTE ON FUNCTION pg_current_logfile(text), "
             "pg_read_binary_file(text, bigint, bigint, boolean) FROM plain",
@@ -239,8 +239,8 @@ def test_without_grants_a_trial_goes_on_with_a_note(logging_server: LabServer) -
 def test_a_server_that_does_not_log_checkpoints_gives_a_note(logging_server: LabServer) -> None:
     write_to(logging_server, "jsonlog")
     try:
-        told_in(logging_server, "ALTER SYSTEM SET log_checkpoints = off")
-        told_in(logging_server, "SELECT pg_reload_conf()")
+        execute_in(logging_server, "ALTER SYSTEM SET log_checkpoints = off")
+        execute_in(logging_server, "SELECT pg_reload_conf()")
 
         def off() -> bool:
             with logging_server.admin() as session:
@@ -252,8 +252,8 @@ def test_a_server_that_does_not_log_checkpoints_gives_a_note(logging_server: Lab
         assert not reading.has_checkpoints
         assert "ALTER SYSTEM SET log_checkpoints = on" in reading.notes[0]
     finally:
-        told_in(logging_server, "ALTER SYSTEM RESET log_checkpoints")
-        told_in(logging_server, "SELECT pg_reload_conf()")
+        execute_in(logging_server, "ALTER SYSTEM RESET log_checkpoints")
+        execute_in(logging_server, "SELECT pg_reload_conf()")
 
 
 def test_standard_error_in_a_file_is_found_through_the_servers_own_process(
@@ -269,7 +269,7 @@ def test_standard_error_in_a_file_is_found_through_the_servers_own_process(
     assert isinstance(away, Missing)
     assert "logging_collector = on" in away.fix
     log = ServerLog(lab_server.admin, "127.0.0.1")
-    told_in(lab_server, "CHECKPOINT")
+    execute_in(lab_server, "CHECKPOINT")
     reading = read_until(log, {"checkpoint_end": 1})
     assert [e.kind for e in reading.events or ()] == ["checkpoint_start", "checkpoint_end"]
 
@@ -289,9 +289,9 @@ def test_russian_messages_give_the_same_events(
     lines = COLLECTOR + "lc_messages = 'C.UTF-8'\n"
     with running_lab_server(installation, account, servers_base, lines) as server:
         log = ServerLog(server.admin, "127.0.0.1")
-        with server.admin() as session, pytest.raises(psycopg.Error) as told:
+        with server.admin() as session, pytest.raises(psycopg.Error) as reported:
             session.execute("SELECT 1/0")
-        assert "деление на ноль" in str(told.value)
+        assert "деление на ноль" in str(reported.value)
         make_events(server)
         reading = read_until(log, {"checkpoint_end": 1, "error": 2, "temp_file": 1})
         assert reading.notes == ()

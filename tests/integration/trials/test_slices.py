@@ -104,8 +104,8 @@ def assert_the_report_has_both(run: Path, totals: dict[str, int], crossing: int)
     assert sum(one["crossing"] for one in found) == crossing
     assert all(one["slices"] == 4 and one["tps"] > 0 and one["latency_mean_ms"] for one in found)
     assert "little" in (run / "report.html").read_text()
-    told = pgassay("report", run, "--format", "md", "--out", run / "report.md")
-    assert told.returncode == 0, told.stderr
+    reported = pgassay("report", run, "--format", "md", "--out", run / "report.md")
+    assert reported.returncode == 0, reported.stderr
     assert "## Variants of the load’s slices" in (run / "report.md").read_text()
 
 

@@ -138,9 +138,9 @@ def test_doctor_asks_every_query_before_it_says_that_all_work(lab_server: LabSer
     with lab_server.admin() as session:
         session.execute("REVOKE EXECUTE ON FUNCTION pg_stat_get_slru() FROM public")
     try:
-        state, told = sampling_checked(lab_server, "plain")
+        state, reported = sampling_checked(lab_server, "plain")
         assert (state, sampling_checked(lab_server, "lab")[0]) == ("note", "ok")
-        assert "slru could not be read" in told
+        assert "slru could not be read" in reported
     finally:
         with lab_server.admin() as session:
             session.execute("GRANT EXECUTE ON FUNCTION pg_stat_get_slru() TO public")
@@ -178,7 +178,7 @@ WORK = (
     ("SELECT sum(x + 1) FROM wide", "jit_functions", 150000),
     ("UPDATE wide SET x = x", "wal_buffers_full", 180000),
 )
-"""What each does, and the version from which it is told."""
+"""What each does, and the version from which it is reported."""
 
 
 def test_statement_statistics_have_the_columns_of_their_version(
@@ -327,10 +327,10 @@ def test_what_settings_and_the_version_hide_has_a_line_each(lab_server: LabServe
     assert {"query ids", "WAL timing", "pg_stat_statements"} <= {one["name"] for one in stored}
     assert ("pg_stat_io" in found) == (version < 160000)
     assert "pg_buffercache" in found
-    told = {check.name: check.fix for check in of_a_factor}
-    assert "I/O timing" not in told
-    assert told["WAL timing"] == 'track_wal_io_timing = "on" in [settings.postgres]'
-    assert "target.bin" in told["pg_stat_statements"]
+    reported = {check.name: check.fix for check in of_a_factor}
+    assert "I/O timing" not in reported
+    assert reported["WAL timing"] == 'track_wal_io_timing = "on" in [settings.postgres]'
+    assert "target.bin" in reported["pg_stat_statements"]
 
 
 def test_what_is_on_is_not_missed(server_with_statements: LabServer) -> None:

@@ -78,12 +78,15 @@ def test_pg_wait_sampling_agrees_with_our_samples_and_is_not_reset(
     with busy_sessions(server.dsn(), SLEEP, SLEEP, SLEEP):
         with observing(server, run, "--segment", "2s", "--duration", "5s") as process:
             before = slept(server)
-            told = ended(process)
+            reported = ended(process)
         assert slept(server) > before
-    ours, theirs = told["events"]["Timeout:PgSleep"], told["sampled_waits"]["Timeout:PgSleep"]
+    ours, theirs = (
+        reported["events"]["Timeout:PgSleep"],
+        reported["sampled_waits"]["Timeout:PgSleep"],
+    )
     # Its period is a pause between two looks: on a busy machine it looks less often than it says.
     assert 0.4 * ours < theirs < 1.2 * ours
-    assert not any(event.startswith("Activity:") for event in told["sampled_waits"])
+    assert not any(event.startswith("Activity:") for event in reported["sampled_waits"])
     assert "by pg_wait_sampling" in pgassay("show", run).stdout
     assert "by pg_wait_sampling" in (run / "report.html").read_text()
     (check,) = [one for one in check_server(server.dsn()) if one.name == "pg_wait_sampling"]

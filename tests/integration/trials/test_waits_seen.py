@@ -1,4 +1,4 @@
-"""Every class of waits, provoked for real, is seen by the samplers on every server."""
+"""Every class of waits, provoked for real, is sampled on every server."""
 
 from __future__ import annotations
 

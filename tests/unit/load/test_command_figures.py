@@ -1,4 +1,4 @@
-"""What a user's program wrote is read, and what cannot be read is said."""
+"""The figures a user's program wrote are read, and what cannot be read is an error."""
 
 from __future__ import annotations
 

@@ -301,8 +301,10 @@ def test_pgbenchs_own_help_is_covered_option_by_option() -> None:
         pgbench = embedded_installation(18).bin_directory / "pgbench"
     except SetupError as error:
         pytest.skip(str(error))
-    told = subprocess.run([pgbench, "--help"], capture_output=True, text=True, check=True).stdout
-    theirs = set(re.findall(r"^ {2,6}(?:(-\w|-\?), )?(--[a-z-]+)", told, re.MULTILINE))
+    reported = subprocess.run(
+        [pgbench, "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    theirs = set(re.findall(r"^ {2,6}(?:(-\w|-\?), )?(--[a-z-]+)", reported, re.MULTILINE))
     flat = {name for pair in theirs for name in pair if name} - {"--help"}
     assert len(flat) > 60
     ours = {name for names in options().values() for name in names}

@@ -49,8 +49,8 @@ def shown(
         pools=pools,
     )
     print_load(result, request, failures_detailed=False)
-    told = capsys.readouterr()
-    return told.out, told.err
+    reported = capsys.readouterr()
+    return reported.out, reported.err
 
 
 def test_a_rate_is_compared_with_the_scripts_that_have_it(
@@ -67,8 +67,8 @@ def test_a_rate_is_compared_with_the_scripts_that_have_it(
 
 
 def test_a_weight_of_nothing_asks_for_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    told, _ = shown(capsys, [scenario("idle", 0.0, 0.0), scenario("busy", 1.0, 1.0)])
-    (line,) = (line for line in told.splitlines() if line.startswith("idle"))
+    reported, _ = shown(capsys, [scenario("idle", 0.0, 0.0), scenario("busy", 1.0, 1.0)])
+    (line,) = (line for line in reported.splitlines() if line.startswith("idle"))
     assert line.split()[1:3] == ["0.0%", "0.0%"]
 
 
@@ -76,20 +76,20 @@ def test_weights_of_own_pools_are_shares_of_the_connections(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     mix = [scenario("a", 3.0, 0.27), scenario("b", 1.0, 0.73), scenario("c", -2.0, 0.0)]
-    told, _ = shown(capsys, mix, pools="per_scenario")
-    assert "of connections" in told
-    assert "of transactions" in told
-    assert "achieved" not in told
-    assert "2 connections" in told
+    reported, _ = shown(capsys, mix, pools="per_scenario")
+    assert "of connections" in reported
+    assert "of transactions" in reported
+    assert "achieved" not in reported
+    assert "2 connections" in reported
 
 
-def test_rates_are_told_in_full(capsys: pytest.CaptureFixture[str]) -> None:
-    told, warned = shown(capsys, [scenario("a", 1.0, 1.0)], rate_asked=1234567.0)
-    assert "10.0 of 1234567 asked" in told
+def test_rates_are_printed_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+    reported, warned = shown(capsys, [scenario("a", 1.0, 1.0)], rate_asked=1234567.0)
+    assert "10.0 of 1234567 asked" in reported
     assert "1234567 transactions a second were asked for" in warned
 
 
-def test_failures_of_several_kinds_are_listed_and_of_one_kind_told_once(
+def test_failures_of_several_kinds_are_listed_and_of_one_kind_printed_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     first = {"sqlstate": "22012", "message": "division by zero", "scenario": "a"}

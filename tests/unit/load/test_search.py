@@ -44,7 +44,7 @@ def test_without_noise_the_limit_lies_between_two_neighbouring_levels(limit: flo
     assert LEVELS.index(found.breaks) == LEVELS.index(found.holds) + 1
 
 
-def test_nothing_is_claimed_beyond_the_range() -> None:
+def test_nothing_is_claimed_outside_the_range() -> None:
     assert searched(50, noise=0.0).holds is None
     assert searched(50, noise=0.0).breaks == LEVELS[0]
     assert searched(5000, noise=0.0).holds == LEVELS[-1]

@@ -75,7 +75,7 @@ def test_sessions_plan_anew_only_where_something_may_have_changed() -> None:
     assert sql("length = '2s'") == [[], []]
 
 
-def test_a_variant_may_have_scripts_of_its_own(tmp_path: Path) -> None:
+def test_a_variant_may_have_other_scripts(tmp_path: Path) -> None:
     folder = shop_workload(tmp_path, "SELECT 1;")
     rest = f'[workload]\nuse = "{folder}"'
     names = [scenario.name for scenario in parsed(rest).workload.scenarios]

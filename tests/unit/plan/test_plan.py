@@ -115,7 +115,7 @@ def test_a_checkpoint_interval_that_does_not_fit_the_trial_is_a_risk() -> None:
 
 
 @pytest.mark.parametrize(
-    ("levels", "step", "told"),
+    ("levels", "step", "reported"),
     [
         # The steps together are whole cycles; each of them is a third of one.
         (("5min", "30min"), "10min", "a step of 600 s is not a whole number of 1800 s cycles"),
@@ -126,7 +126,7 @@ def test_a_checkpoint_interval_that_does_not_fit_the_trial_is_a_risk() -> None:
     ],
 )
 def test_each_step_that_is_compared_must_fit_the_checkpoint_interval(
-    levels: tuple[str, ...], step: str, told: str
+    levels: tuple[str, ...], step: str, reported: str
 ) -> None:
     text = f"""
         [factors.postgres]
@@ -138,4 +138,4 @@ def test_each_step_that_is_compared_must_fit_the_checkpoint_interval(
     """
     risks = make_plan(parse_spec(text, source="lab.toml", beside=Path())).warnings
     phase = [risk for risk in risks if "checkpoint_timeout is varied" in risk]
-    assert (told in phase[0]) if told else not phase
+    assert (reported in phase[0]) if reported else not phase

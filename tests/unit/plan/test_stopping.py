@@ -122,7 +122,7 @@ def test_a_plan_without_a_stored_stopping_rule_keeps_its_rule() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "reported"),
     [
         ("looks = [4, 8]", 'stopping = "group-sequential"'),
         ("stopping = 'group-sequential'\nlooks = [8, 4]", "must rise"),
@@ -133,8 +133,8 @@ def test_a_plan_without_a_stored_stopping_rule_keeps_its_rule() -> None:
         ("stopping = 'never'", "stopping"),
     ],
 )
-def test_a_design_that_contradicts_itself_is_refused(lines: str, told: str) -> None:
-    with pytest.raises(SpecError, match=told.replace("[", r"\[")):
+def test_a_design_that_contradicts_itself_is_refused(lines: str, reported: str) -> None:
+    with pytest.raises(SpecError, match=reported.replace("[", r"\[")):
         design(lines)
 
 

@@ -101,14 +101,14 @@ def test_samples_that_are_no_numbers_are_left_out_with_a_caveat(
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "told"),
+    ("key", "value", "reported"),
     [
         ("transactions", -5, "counts or lasts less than nothing"),
         ("tps", float("nan"), "'load.steps[1].tps' is no finite number"),
     ],
 )
 def test_a_count_below_nothing_and_a_rate_that_is_no_number_are_refused(
-    tmp_path: Path, key: str, value: float, told: str
+    tmp_path: Path, key: str, value: float, reported: str
 ) -> None:
     run, _, _ = synthetic_run(tmp_path / "run")
 
@@ -118,7 +118,7 @@ def test_a_count_below_nothing_and_a_rate_that_is_no_number_are_refused(
     edited(run, broken, most=1)
     with pytest.raises(RunDirectoryError) as refused:
         analyse_run(run)
-    assert told in str(refused.value)
+    assert reported in str(refused.value)
 
 
 def test_a_run_without_its_trials_is_refused_in_a_line(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""A trial that does not count is kept, told, and in no figure; drift between trials is told."""
+"""A trial that does not count is kept and reported, and is in no figure; drift between trials
+is reported."""
 
 from __future__ import annotations
 
@@ -45,11 +46,11 @@ def run_again(run: RunDirectory, plan: Plan, number: int) -> int:
     return again.number
 
 
-def told(analysis: Analysis, kind: str) -> list[str]:
+def reported(analysis: Analysis, kind: str) -> list[str]:
     return [doubt.text for doubt in analysis.warnings if doubt.kind == kind]
 
 
-def test_a_second_run_has_a_number_of_its_own_and_the_same_arm_and_block(tmp_path: Path) -> None:
+def test_a_second_run_has_another_number_and_the_same_arm_and_block(tmp_path: Path) -> None:
     _, _, plan = synthetic_run(tmp_path / "run")
     numbers = {plan.again(trial, 3).number for trial in plan.trials}
     assert len(numbers) == len(plan.trials)
@@ -69,10 +70,10 @@ def test_an_invalid_trial_without_a_second_run_leaves_its_block_out(tmp_path: Pa
     assert (analysis.blocks, len(analysis.trials)) == (5, 11)
     assert analysis.verdicts()[0].blocks == 5
     assert [trial.number for trial in analysis.invalid_trials] == [3]
-    assert told(analysis, "invalid-trial") == [
+    assert reported(analysis, "invalid-trial") == [
         f"trial 3 does not count: {REASON}; it was not repeated"
     ]
-    assert told(analysis, "incomplete-block") == [
+    assert reported(analysis, "incomplete-block") == [
         "1 trial is left out: of a block that lacks a trial of some arm"
     ]
     assert 3 not in {series.number for series in context.series}
@@ -86,8 +87,8 @@ def test_a_second_run_takes_the_place_of_an_invalid_trial(tmp_path: Path) -> Non
     context = analyse_run(run)
     analysis = context.analysis
     assert analysis.verdicts() == before
-    assert told(analysis, "incomplete-block") == []
-    assert told(analysis, "invalid-trial") == [
+    assert reported(analysis, "incomplete-block") == []
+    assert reported(analysis, "invalid-trial") == [
         f"trial 3 does not count: {REASON}; trial {number} repeats it"
     ]
     trials = trial_table(context)
@@ -110,7 +111,7 @@ def test_an_invalid_repeat_is_a_caveat_too(tmp_path: Path) -> None:
     number = run_again(run, plan, 3)
     judged_invalid(run, 3)
     judged_invalid(run, number)
-    texts = told(analyse_run(run).analysis, "invalid-trial")
+    texts = reported(analyse_run(run).analysis, "invalid-trial")
     assert texts == [
         f"trial 3 does not count: {REASON}; its repeat, trial {number}, does not count either",
         f"trial {number} does not count: {REASON}",
@@ -164,7 +165,7 @@ def test_a_difference_between_trials_of_one_arm_is_one_caveat(tmp_path: Path) ->
     for trial in plan.trials:
         settings = {"max_wal_size": trial.arm, "hba_file": f"/run/{trial.number}/pg_hba.conf"}
         with_fingerprint(run, trial.number, settings)
-    texts = told(analyse_run(run).analysis, "drift")
+    texts = reported(analyse_run(run).analysis, "drift")
     (text,) = texts
     assert text.startswith("vm.swappiness differed between trials of one arm: 60 in trial ")
     assert ", 1 in trial " in text
@@ -178,7 +179,7 @@ def test_data_that_grow_from_trial_to_trial_are_a_caveat(
     for trial in plan.trials:
         size = round(2e8 * (1 + growth * (trial.number - 1)))
         with_fingerprint(run, trial.number, {}, size, knobs_differ=False)
-    texts = told(analyse_run(run).analysis, "drift")
+    texts = reported(analyse_run(run).analysis, "drift")
     assert len(texts) == told_of
     if texts:
         assert texts[0].startswith("trials of one arm began with different amounts of data: 20")
@@ -193,13 +194,13 @@ def test_a_trial_whose_looks_are_null_has_no_drift(tmp_path: Path) -> None:
     for path in (run.path / "trials").glob("*/trial.json"):
         stored = json.loads(path.read_text())
         path.write_text(json.dumps(stored | {"fingerprint": None}))
-    assert told(analyse_run(run).analysis, "drift") == []
+    assert reported(analyse_run(run).analysis, "drift") == []
 
 
 def test_an_invalid_trial_is_not_searched_for_drift(tmp_path: Path) -> None:
     run, _, plan = synthetic_run(tmp_path / "run", blocks=3)
     for trial in plan.trials[:6]:
         with_fingerprint(run, trial.number, {"fsync": "off" if trial.number == 3 else "on"})
-    assert len(told(analyse_run(run).analysis, "drift")) == 1
+    assert len(reported(analyse_run(run).analysis, "drift")) == 1
     judged_invalid(run, 3)
-    assert told(analyse_run(run).analysis, "drift") == []
+    assert reported(analyse_run(run).analysis, "drift") == []

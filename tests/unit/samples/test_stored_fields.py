@@ -81,11 +81,11 @@ def test_any_key_may_be_gone_and_the_trial_is_read_or_refused_with_file_and_key(
     for path in keys_of(whole):
         changed = copy.deepcopy(whole)
         del holder(changed, path)[path[-1]]
-        told = outcome_of(run, changed)
-        if told != "read":
+        reported = outcome_of(run, changed)
+        if reported != "read":
             refused.append(path[-1])
-            assert "0001/trial.json: is damaged: " in told
-            assert f"{path[-1]}' is missing" in told
+            assert "0001/trial.json: is damaged: " in reported
+            assert f"{path[-1]}' is missing" in reported
     assert {"schema", "arm", "load", "steps", "tps", "client_cpu_s", "server_s"} <= set(refused)
     assert not {"fingerprint", "validity", "repeats", "reset", "clock", "log"} & set(refused)
 
@@ -100,19 +100,19 @@ def test_whatever_stands_in_a_keys_place_it_is_never_an_internal_error(
 ) -> None:
     changed = copy.deepcopy(run.trial(1).summary())
     holder(changed, path)[path[-1]] = value
-    told = outcome_of(run, changed)
-    assert told == "read" or "0001/trial.json: " in told
+    reported = outcome_of(run, changed)
+    assert reported == "read" or "0001/trial.json: " in reported
 
 
 def test_a_later_form_is_refused_by_name(run: RunDirectory) -> None:
-    told = outcome_of(run, {**run.trial(1).summary(), "schema": "pgassay.trial/2"})
-    assert told.endswith(
+    reported = outcome_of(run, {**run.trial(1).summary(), "schema": "pgassay.trial/2"})
+    assert reported.endswith(
         "its schema is 'pgassay.trial/2', and this pgassay reads 'pgassay.trial/1'"
     )
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "told"),
+    ("path", "value", "reported"),
     [
         (
             ("load", "steps", 0, "tps"),
@@ -127,14 +127,14 @@ def test_a_later_form_is_refused_by_name(run: RunDirectory) -> None:
     ],
 )
 def test_a_wrong_field_is_named_with_the_expected_form(
-    path: Path_, value: object, told: str
+    path: Path_, value: object, reported: str
 ) -> None:
     changed = copy.deepcopy(REAL)
     for step in changed["load"]["steps"]:
         step["measured"] = True
     assert misfit(changed, TRIAL_SCHEMA) is None
     holder(changed, path)[path[-1]] = value
-    assert told in (misfit(changed, TRIAL_SCHEMA) or "")
+    assert reported in (misfit(changed, TRIAL_SCHEMA) or "")
 
 
 def test_a_segment_is_held_to_its_own_form() -> None:

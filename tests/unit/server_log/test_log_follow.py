@@ -105,7 +105,7 @@ def test_a_truncated_file_is_read_from_its_start_and_counted(folder: Folder) -> 
     assert follower.cut_short == 1
 
 
-def test_a_file_that_is_gone_is_said_to_be(folder: Folder) -> None:
+def test_a_file_that_is_gone_is_named_in_the_error(folder: Folder) -> None:
     follower = folder.follow()
     (folder.path / "postgresql-Mon.log").unlink()
     with pytest.raises(LogUnreadable, match=r"Mon\.log of this host: No such file"):

@@ -26,7 +26,7 @@ SECOND = 10**9
 NO_LOG = LogReading(None, has_checkpoints=False)
 
 
-def told(
+def reported(
     thread: CheckpointFollower, *events: LogEvent, last: bool = False
 ) -> tuple[Checkpoint, ...]:
     return thread.end_period(LogReading(events, has_checkpoints=True), last=last).checkpoints
@@ -47,9 +47,9 @@ def test_a_checkpoint_that_was_under_way_at_first_began_before_by_what_it_took()
     first, second = checkpoints_in_log([long, replace(START, time_ns=30 * SECOND)])
     assert (first.ended_ns, second.cause, second.ended_ns) == (20 * SECOND, "time", None)
     thread = CheckpointFollower()
-    (standby,) = told(thread, replace(long, kind="restartpoint_end"))
+    (standby,) = reported(thread, replace(long, kind="restartpoint_end"))
     assert standby.restartpoint
-    assert told(thread, last=True) == ()
+    assert reported(thread, last=True) == ()
 
 
 def test_an_end_without_its_beginning_or_length_is_left_out() -> None:

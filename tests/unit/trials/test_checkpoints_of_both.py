@@ -38,92 +38,92 @@ def read(*events: LogEvent, gaps: bool = False) -> LogReading:
 UNREAD = LogReading(None, has_checkpoints=True, has_gaps=True)
 
 
-def seen(told: KnownCheckpoints) -> list[tuple[float, bool]]:
+def starts(reported: KnownCheckpoints) -> list[tuple[float, bool]]:
     """Start in seconds, and whether the log tells it."""
-    return [(one.started_ns / S, one.buffers is not None) for one in told.checkpoints]
+    return [(one.started_ns / S, one.buffers is not None) for one in reported.checkpoints]
 
 
 def test_a_log_without_gaps_is_believed_alone() -> None:
-    thread = CheckpointFollower()
-    thread.count(counted(10.5, 60.2, from_s=0, to_s=100))
-    told = thread.end_period(read(started(10.5), ended(40, 29.5)), last=True)
-    assert (seen(told), told.source, told.notes) == ([(10.5, True)], "log", ())
+    follower = CheckpointFollower()
+    follower.count(counted(10.5, 60.2, from_s=0, to_s=100))
+    reported = follower.end_period(read(started(10.5), ended(40, 29.5)), last=True)
+    assert (starts(reported), reported.source, reported.notes) == ([(10.5, True)], "log", ())
 
 
 def test_checkpoints_missing_from_a_log_with_gaps_come_from_the_counters() -> None:
-    thread = CheckpointFollower()
-    thread.count(counted(10.5, 60.2, 120.9, from_s=0, to_s=200))
+    follower = CheckpointFollower()
+    follower.count(counted(10.5, 60.2, 120.9, from_s=0, to_s=200))
     log = read(started(10.5), ended(40, 29.5), started(120.9), ended(150, 29.1), gaps=True)
-    told = thread.end_period(log, last=True)
-    assert seen(told) == [(10.5, True), (61, False), (120.9, True)]
-    assert told.source == "both"
-    assert "the log has gaps" in told.notes[0]
+    reported = follower.end_period(log, last=True)
+    assert starts(reported) == [(10.5, True), (61, False), (120.9, True)]
+    assert reported.source == "both"
+    assert "the log has gaps" in reported.notes[0]
 
 
 def test_a_gap_in_which_no_checkpoint_fell_changes_nothing() -> None:
-    thread = CheckpointFollower()
-    thread.count(counted(10.5, from_s=0, to_s=100))
-    told = thread.end_period(read(started(10.5), ended(40, 29.5), gaps=True), last=True)
-    assert (seen(told), told.source, told.notes) == ([(10.5, True)], "log", ())
+    follower = CheckpointFollower()
+    follower.count(counted(10.5, from_s=0, to_s=100))
+    reported = follower.end_period(read(started(10.5), ended(40, 29.5), gaps=True), last=True)
+    assert (starts(reported), reported.source, reported.notes) == ([(10.5, True)], "log", ())
 
 
 def test_one_that_was_not_spread_is_counted_at_its_end_and_is_the_same() -> None:
-    thread = CheckpointFollower()
-    thread.count(counted(50.0, from_s=0, to_s=100))
-    told = thread.end_period(read(started(10.5), ended(49.9, 39.4), gaps=True), last=True)
-    assert seen(told) == [(10.5, True)]
+    follower = CheckpointFollower()
+    follower.count(counted(50.0, from_s=0, to_s=100))
+    reported = follower.end_period(read(started(10.5), ended(49.9, 39.4), gaps=True), last=True)
+    assert starts(reported) == [(10.5, True)]
 
 
 def test_where_nothing_of_the_log_was_read_all_checkpoints_come_from_the_counters() -> None:
-    thread = CheckpointFollower()
-    thread.count(counted(10.5, 60.2, from_s=0, to_s=100))
-    told = thread.end_period(UNREAD, last=True)
-    assert (seen(told), told.source) == ([(11, False), (61, False)], "counters")
+    follower = CheckpointFollower()
+    follower.count(counted(10.5, 60.2, from_s=0, to_s=100))
+    reported = follower.end_period(UNREAD, last=True)
+    assert (starts(reported), reported.source) == ([(11, False), (61, False)], "counters")
 
 
 def test_a_checkpoint_in_a_later_reading_of_the_log_is_reported_once_with_its_figures() -> None:
-    thread = CheckpointFollower()
-    thread.count(counted(10.5, from_s=0, to_s=100))
-    assert seen(thread.end_period(UNREAD, last=False)) == []
-    thread.count(counted(10.5, 150.1, from_s=101, to_s=200))
+    follower = CheckpointFollower()
+    follower.count(counted(10.5, from_s=0, to_s=100))
+    assert starts(follower.end_period(UNREAD, last=False)) == []
+    follower.count(counted(10.5, 150.1, from_s=101, to_s=200))
     log = read(started(10.5), ended(40, 29.5), started(150.1), ended(170, 19.9))
-    assert seen(thread.end_period(log, last=False)) == [(10.5, True), (150.1, True)]
-    assert seen(thread.end_period(read(), last=True)) == []
+    assert starts(follower.end_period(log, last=False)) == [(10.5, True), (150.1, True)]
+    assert starts(follower.end_period(read(), last=True)) == []
 
 
 def test_a_checkpoint_from_the_counters_is_not_reported_again_from_the_log() -> None:
-    thread = CheckpointFollower()
-    thread.count(counted(10.5, from_s=0, to_s=100))
-    assert seen(thread.end_period(UNREAD, last=False)) == []
-    thread.count(counted(10.5, 120.5, from_s=101, to_s=200))
-    assert seen(thread.end_period(UNREAD, last=False)) == [(11, False)]
+    follower = CheckpointFollower()
+    follower.count(counted(10.5, from_s=0, to_s=100))
+    assert starts(follower.end_period(UNREAD, last=False)) == []
+    follower.count(counted(10.5, 120.5, from_s=101, to_s=200))
+    assert starts(follower.end_period(UNREAD, last=False)) == [(11, False)]
     log = read(started(10.5), ended(40, 29.5), started(120.5), ended(140, 19.5))
-    assert seen(thread.end_period(log, last=True)) == [(120.5, True)]
+    assert starts(follower.end_period(log, last=True)) == [(120.5, True)]
 
 
 def test_a_checkpoint_whose_start_fell_into_a_gap_is_reported_once_by_its_end() -> None:
-    thread = CheckpointFollower()
-    thread.count(counted(80.5, from_s=0, to_s=100))
-    assert seen(thread.end_period(read(gaps=True), last=False)) == []
-    thread.count(counted(80.5, from_s=101, to_s=200))
-    assert seen(thread.end_period(read(ended(150, 69.5)), last=False)) == [(80.5, True)]
+    follower = CheckpointFollower()
+    follower.count(counted(80.5, from_s=0, to_s=100))
+    assert starts(follower.end_period(read(gaps=True), last=False)) == []
+    follower.count(counted(80.5, from_s=101, to_s=200))
+    assert starts(follower.end_period(read(ended(150, 69.5)), last=False)) == [(80.5, True)]
 
 
 def test_a_checkpoint_logged_before_it_was_counted_is_reported_once() -> None:
-    thread = CheckpointFollower()
-    thread.count(counted(from_s=0, to_s=100))
-    assert seen(thread.end_period(read(started(100.2), ended(100.6, 0.4)), last=False)) == [
+    follower = CheckpointFollower()
+    follower.count(counted(from_s=0, to_s=100))
+    assert starts(follower.end_period(read(started(100.2), ended(100.6, 0.4)), last=False)) == [
         (100.2, True)
     ]
-    thread.count(counted(100.6, 150.5, from_s=101, to_s=200))
-    assert seen(thread.end_period(read(gaps=True), last=True)) == [(151, False)]
+    follower.count(counted(100.6, 150.5, from_s=101, to_s=200))
+    assert starts(follower.end_period(read(gaps=True), last=True)) == [(151, False)]
 
 
 def test_one_that_goes_on_across_segments_is_not_taken_for_the_next() -> None:
-    thread = CheckpointFollower()
-    thread.count(counted(80.5, from_s=0, to_s=100))
-    assert seen(thread.end_period(read(started(80.5)), last=False)) == []
+    follower = CheckpointFollower()
+    follower.count(counted(80.5, from_s=0, to_s=100))
+    assert starts(follower.end_period(read(started(80.5)), last=False)) == []
     # Its end and the next one's start are lost.
-    thread.count(counted(80.5, 150.5, from_s=101, to_s=200))
-    told = thread.end_period(read(gaps=True), last=True)
-    assert seen(told) == [(80.5, False), (151, False)]
+    follower.count(counted(80.5, 150.5, from_s=101, to_s=200))
+    reported = follower.end_period(read(gaps=True), last=True)
+    assert starts(reported) == [(80.5, False), (151, False)]

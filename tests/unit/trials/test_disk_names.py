@@ -1,4 +1,4 @@
-"""A partition is told from a disk that only has a longer name."""
+"""A partition is distinguished from a disk that only has a longer name."""
 
 from __future__ import annotations
 

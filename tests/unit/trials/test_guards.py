@@ -199,7 +199,7 @@ def test_thresholds_of_a_users_own_lie_over_those_that_ship(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("[disc]\ndoubt = 1\n", "[disc] is no guard; known are settings, "),
         ("[disk]\ndoubt = 'a lot'\n", "disk.doubt: only doubt and invalid can be set, each a num"),
@@ -209,7 +209,7 @@ def test_thresholds_of_a_users_own_lie_over_those_that_ship(
     ],
 )
 def test_a_file_of_thresholds_that_cannot_be_used_is_one_clear_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, reported: str
 ) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(text)
@@ -217,7 +217,7 @@ def test_a_file_of_thresholds_that_cannot_be_used_is_one_clear_line(
     with pytest.raises(SetupError) as refused:
         own_limits()
     assert str(refused.value).startswith(f"PGASSAY_GUARDS: {file}: ")
-    assert told in str(refused.value)
+    assert reported in str(refused.value)
     assert "\n" not in str(refused.value)
 
 

@@ -1,4 +1,4 @@
-"""Segments end early where room is short; a warning of one kind is told once."""
+"""Segments end early where room is short; a warning of one kind is reported once."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ class Told:
 
 
 def record(directory: ObservationDirectory, request: Request, segments: int) -> tuple[int, Told]:
-    recording, told = Recording(), Told()
+    recording, reported = Recording(), Told()
     kinds: dict[str, str] = {}
     for number in range(1, segments + 1):
         recorder = cast(Recorder, recording)
         assert not observation._record_segment(
-            number, recorder, request, directory, told, lambda: False, kinds
+            number, recorder, request, directory, reported, lambda: False, kinds
         )
-    return recording.pieces, told
+    return recording.pieces, reported
 
 
 @pytest.fixture
@@ -81,8 +81,8 @@ def test_a_segment_ends_early_at_a_tenth_of_the_room(directory: ObservationDirec
 
 
 def test_a_drift_is_one_warning_with_its_latest_amount(directory: ObservationDirectory) -> None:
-    _, told = record(directory, Request(max_disk_bytes=1), segments=3)
-    assert told.warnings == [DRIFT.format(-5), "no pressure"]
+    _, reported = record(directory, Request(max_disk_bytes=1), segments=3)
+    assert reported.warnings == [DRIFT.format(-5), "no pressure"]
     observed = summarise_observation(list(directory.segments()))
     assert observed.warnings == (DRIFT.format(-15), "no pressure")
 

@@ -89,14 +89,14 @@ def test_an_upgraded_server_is_asked_what_its_extension_knows(
 
 
 def test_an_extension_that_was_not_updated_is_noted_with_the_line_that_updates_it() -> None:
-    def told(version: str) -> Check:
+    def reported(version: str) -> Check:
         found = check_extensions(180000, {"pg_stat_statements": Extension("public", version)})
         return next(check for check in found if check.name == "pg_stat_statements")
 
-    assert told("1.12").state == "ok"
-    assert told("1.10").found == "version 1.10: statements lack what 1.12 has"
-    assert told("1.10").fix == "ALTER EXTENSION pg_stat_statements UPDATE;"
-    assert told("1.7").found == "version 1.7 is too old: 1.8 is needed"
+    assert reported("1.12").state == "ok"
+    assert reported("1.10").found == "version 1.10: statements lack what 1.12 has"
+    assert reported("1.10").fix == "ALTER EXTENSION pg_stat_statements UPDATE;"
+    assert reported("1.7").found == "version 1.7 is too old: 1.8 is needed"
 
 
 def test_an_extension_whose_library_is_loaded_already_needs_no_restart() -> None:

@@ -106,9 +106,9 @@ def split_between(
 def _tree(look: HostLook, postmaster: int, tick_s: float) -> tuple[float, float]:
     """(user, all) of a server: its postmaster, its ended processes, those that live."""
     user = total = 0
-    seen = False
+    has_postmaster = False
     for pid, fields in look.processes():
-        seen |= pid == postmaster
+        has_postmaster |= pid == postmaster
         own = [int(fields[at]) for at in (_USER, _SYSTEM)]
         if pid == postmaster:
             own = [
@@ -117,7 +117,7 @@ def _tree(look: HostLook, postmaster: int, tick_s: float) -> tuple[float, float]
             ]
         user += own[0]
         total += sum(own)
-    if not seen:
+    if not has_postmaster:
         raise KeyError(postmaster)
     return user * tick_s, total * tick_s
 

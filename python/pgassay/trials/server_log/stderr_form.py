@@ -56,7 +56,7 @@ def line_pattern(setting: str) -> re.Pattern[str] | None:
 
     None where the prefix has none of %m, %t, %n: such a log cannot be put on a time axis.
     """
-    pattern, seen, of_session = "", set[str](), 0
+    pattern, known, of_session = "", set[str](), 0
     position = 0
     for match in _ESCAPE.finditer(setting):
         pattern += re.escape(setting[position : match.start()])
@@ -68,10 +68,10 @@ def line_pattern(setting: str) -> re.Pattern[str] | None:
             pattern += "(?:(?P<session>)" if of_session == 0 else "(?:"
             of_session += 1
         elif match[2] in _FIELDS:
-            pattern += _field(match[2], padded=bool(match[1].strip("-")), seen=seen)
+            pattern += _field(match[2], padded=bool(match[1].strip("-")), known=known)
     rest = setting[position:]
     pattern += re.escape(rest.removesuffix("%") if rest.endswith("%") else rest)
-    if not seen.intersection(_TIMES):
+    if not known.intersection(_TIMES):
         return None
     severities = "|".join(map(re.escape, words().severities))
     further = "|".join(map(re.escape, words().further))
@@ -82,10 +82,10 @@ def line_pattern(setting: str) -> re.Pattern[str] | None:
     )
 
 
-def _field(letter: str, *, padded: bool, seen: set[str]) -> str:
+def _field(letter: str, *, padded: bool, known: set[str]) -> str:
     name, written = _FIELDS[letter]
-    if name and name not in seen:
-        seen.add(name)
+    if name and name not in known:
+        known.add(name)
         written = f"(?P<{name}>{written})"
     # Padding comes on either side, and alone where the field is empty.
     return f" *(?:{written})? *" if padded else f"(?:{written})"
