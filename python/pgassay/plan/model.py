@@ -138,6 +138,12 @@ class Plan:
     held_combinations: str = "full"
     held_mode: str = "blocks"
     """Of an A/A run: the experiment's own mode; "blocks" in plans of old versions."""
+    mode: str = "blocks"
+    """"blocks": one arm per trial; "switchback": all arms alternate in every trial; "duet": the
+    same, with one server per arm."""
+    mode_reason: str = ""
+    modes_refused: Mapping[str, str] = field(default_factory=dict)
+    """Mode → why it is not valid for this experiment."""
 
     @property
     def stops(self) -> str:
@@ -168,13 +174,6 @@ class Plan:
             held=(),
             held_arms=(),
         )
-
-    mode: str = "blocks"
-    """"blocks": one arm per trial; "switchback": all arms alternate in every trial; "duet": the
-    same, with one server per arm."""
-    mode_reason: str = ""
-    modes_refused: Mapping[str, str] = field(default_factory=dict)
-    """Mode → why it is not valid for this experiment."""
 
     @property
     def alternates(self) -> bool:

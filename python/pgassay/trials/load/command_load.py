@@ -20,7 +20,7 @@ from pgassay.server.connection.session import as_target_error, connect
 from pgassay.server.hosts.placement import Place
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
-from pgassay.spec.load.table import LoadTable
+from pgassay.spec.load.table import LoadTable, ThroughputTable
 from pgassay.trials.load.command_figures import throughput
 from pgassay.trials.load.command_process import (
     Ended,
@@ -144,7 +144,10 @@ class CommandLoad:
         end_ns = _core.now_ns()
         commits.finish()
         seconds = (end_ns - start_ns) / 1e9
-        reports = step.measured and load.throughput is not None
+        where = load.throughput if step.measured else None
+        tps = commits.count / seconds
+        if where is not None:
+            tps = self._reported_tps(where, ended, variables)
         return CommandStep(
             index=index,
             clients=step.clients,
@@ -152,17 +155,16 @@ class CommandLoad:
             measured=step.measured,
             start_ns=start_ns,
             end_ns=end_ns,
-            tps=self._reported_tps(ended, variables) if reports else commits.count / seconds,
+            tps=tps,
             client_cpu_s=ended.cpu_s,
             commits=tuple(commits.counts),
             rollbacks=commits.rollbacks,
             latencies=self._latencies(variables) if step.measured else (),
         )
 
-    def _reported_tps(self, ended: Ended, variables: Mapping[str, str]) -> float:
-        where = self._request.load.throughput
-        if where is None:
-            raise RuntimeError("no place of a throughput was given")
+    def _reported_tps(
+        self, where: ThroughputTable, ended: Ended, variables: Mapping[str, str]
+    ) -> float:
         text = ended.output
         if where.file is not None:
             path = self._path(where.file, variables)

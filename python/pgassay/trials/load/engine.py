@@ -21,7 +21,7 @@ from pgassay.server.hosts.placement import Place, confirm_place, run_in, threads
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.load.amounts import ThinkTime
 from pgassay.spec.load.slices import SlicesTable
-from pgassay.spec.workload.folder import Scenario, Workload
+from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.slices import engine_slices
 
 APPLICATION_NAME = "pgassay"
@@ -109,17 +109,6 @@ _SENT_AS_GIVEN = (
 
 def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
-
-
-def check_scripts(workload: Workload, known: Sequence[str], *, allow_shell: bool = False) -> None:
-    """Parse every scenario before anything is touched; `known` are variables given from outside."""
-    for scenario, free in parse_scripts(workload.scenarios, allow_shell=allow_shell):
-        unknown = sorted(set(free) - set(known))
-        if unknown:
-            raise SpecError(
-                f"reads :{unknown[0]}, which nothing sets; add \\set {unknown[0]} …",
-                file=scenario.file,
-            )
 
 
 def parse_scripts(

@@ -17,6 +17,10 @@ from pgassay.trials.model.record import Columns
 INTERVAL_NS = 1_000_000_000
 SCENARIO = "command"
 _QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+_COLUMNS = (
+    "start_ns", "step", "measured", "scenario", "transactions", "failed",
+    "latency_sum_ns", "latency_ns", "latency_count",
+)  # fmt: skip
 _LATENCY_NAMES = ("mean", *_QUANTILES, "max")
 
 
@@ -106,13 +110,7 @@ def interval_rows(steps: list[CommandStep]) -> Columns:
     Transactions are spread over time as the server's commits were; where the program's own figure
     counts, they are scaled to it.
     """
-    columns: dict[str, list[Any]] = {
-        name: []
-        for name in (
-            "start_ns", "step", "measured", "scenario", "transactions", "failed",
-            "latency_sum_ns", "latency_ns", "latency_count",
-        )
-    }  # fmt: skip
+    rows: list[tuple[Any, ...]] = []
     for step in steps:
         starts = np.arange(step.start_ns, step.end_ns, INTERVAL_NS, dtype=np.int64)
         done = _spread(step, starts)
@@ -122,14 +120,12 @@ def interval_rows(steps: list[CommandStep]) -> Columns:
             for part in inside:
                 for value, count in zip(part.values_ns.tolist(), part.counts.tolist(), strict=True):
                     buckets[value] = buckets.get(value, 0) + count
-            row = (
+            values = sorted(buckets)
+            rows.append((
                 start, step.index, step.measured, SCENARIO, transactions, 0,
-                sum(part.sum_ns for part in inside), sorted(buckets),
-                [buckets[value] for value in sorted(buckets)],
-            )  # fmt: skip
-            for name, value in zip(columns, row, strict=True):
-                columns[name].append(value)
-    return columns
+                sum(part.sum_ns for part in inside), values, [buckets[one] for one in values],
+            ))  # fmt: skip
+    return {name: [row[at] for row in rows] for at, name in enumerate(_COLUMNS)}
 
 
 def _bin(at_ns: int, step: CommandStep) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pgassay import _core
+from pgassay.errors import SpecError
 from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.server.hosts.placement import NOWHERE, Place, Placement
 from pgassay.server.protocol import ConnectionParameters
@@ -23,8 +24,8 @@ from pgassay.trials.load.command_load import CommandLoad, CommandRequest, check_
 from pgassay.trials.load.engine import (
     LEADING_BITS,
     LoadRequest,
-    check_scripts,
     open_load,
+    parse_scripts,
     run_load,
     start_in,
 )
@@ -46,7 +47,14 @@ def _check_load(spec: Spec) -> None:
     if spec.file.load.command is not None:
         check_command(spec.file.load, spec.folder)
     else:
-        check_scripts(spec.workload, known=("scale",), allow_shell=spec.file.load.allow_shell)
+        scenarios, allow_shell = spec.workload.scenarios, spec.file.load.allow_shell
+        for scenario, free in parse_scripts(scenarios, allow_shell=allow_shell):
+            unknown = sorted(set(free) - {"scale"})
+            if unknown:
+                raise SpecError(
+                    f"reads :{unknown[0]}, which nothing sets; add \\set {unknown[0]} …",
+                    file=scenario.file,
+                )
 
 
 class TrialLoad(Protocol):

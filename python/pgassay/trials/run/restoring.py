@@ -10,13 +10,17 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 
 from pgassay.errors import RestoreFailed
 from pgassay.interruption import SIGNALS
 from pgassay.server.open import COPIED
 from pgassay.server.protocol import ServerFacts, Target
 from pgassay.trials.run.progress import ProgressListener
+
+_UNPRINTABLE_IGNORED = suppress(Exception)
+"""A message that cannot be printed must not keep the server from being restored: the terminal may
+be gone, or a signal came while a line was being written (RuntimeError: reentrant call)."""
 
 
 @contextmanager
@@ -40,19 +44,13 @@ def opened(
         yield target.open()
     finally:
         with _signals_held_off(listener, pending_undo):
-            with _ignored():
+            with _UNPRINTABLE_IGNORED:
                 if is_changed():
                     listener.preparing("restoring the server")
             try:
                 target.close()
             except KeyboardInterrupt:
                 raise RestoreFailed(f"stopped while restoring; {pending_undo()}") from None
-
-
-def _ignored() -> AbstractContextManager[None]:
-    """A message that cannot be printed must not keep the server from being restored: the terminal
-    may be gone, or a signal came while a line was being written (RuntimeError: reentrant call)."""
-    return suppress(Exception)
 
 
 @contextmanager
@@ -70,7 +68,7 @@ def _signals_held_off(
         if was_warned and number == signal.SIGINT:
             raise KeyboardInterrupt
         was_warned = was_warned or number == signal.SIGINT
-        with _ignored():
+        with _UNPRINTABLE_IGNORED:
             listener.warned(
                 f"the server is being restored; {pending_undo()}; Ctrl-C once more leaves it so"
             )

@@ -36,12 +36,6 @@ class Snapshot:
     readings: Mapping[str, Mapping[str, Any]]
     own_transactions: int
 
-    @classmethod
-    def of(cls, sampler: _core.Sampler, own_transactions: int) -> Snapshot:
-        """The present one; `own_transactions` are the sampler's."""
-        found = json.loads(sampler.glance(_SOURCES))
-        return cls(_core.now_ns(), **found, own_transactions=own_transactions)
-
 
 @dataclass(frozen=True)
 class LiveFigures:
@@ -80,7 +74,8 @@ class LiveReader:
         return self._figures
 
     def _snapshot(self) -> Snapshot:
-        return Snapshot.of(self._sampler, self._own_transactions())
+        found = json.loads(self._sampler.glance(_SOURCES))
+        return Snapshot(_core.now_ns(), **found, own_transactions=self._own_transactions())
 
 
 def figures_between(before: Snapshot, now: Snapshot) -> LiveFigures:
@@ -94,8 +89,8 @@ def figures_between(before: Snapshot, now: Snapshot) -> LiveFigures:
     }
     tps = _rate(before, now, "cluster", "xact_commit")
     if tps is not None:
-        own = (now.own_transactions - before.own_transactions) / _seconds(before, now)
-        tps = max(tps - own, 0.0)
+        own = now.own_transactions - before.own_transactions
+        tps = max(tps - own * 1e9 / max(now.at_ns - before.at_ns, 1), 0.0)
     return LiveFigures(
         answers=ticks > 0,
         sessions=sessions,
@@ -149,7 +144,3 @@ def _objects(snapshot: Snapshot, source: str) -> Mapping[str, Mapping[str, float
 def _reading_s(before: Snapshot, now: Snapshot, source: str) -> float:
     times = [snapshot.readings.get(source, {}).get("time_ns", 0) for snapshot in (before, now)]
     return (times[1] - times[0]) / 1e9 if all(times) else 0.0
-
-
-def _seconds(before: Snapshot, now: Snapshot) -> float:
-    return max((now.at_ns - before.at_ns) / 1e9, 1e-9)

@@ -7,7 +7,7 @@ than a few bytes per sample: only the latest samples are Python lists.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -64,17 +64,10 @@ class SampleBuffer:
         found: Columns = pa.concat_tables([COUNTERS.empty_table(), *parts]).to_pydict()
         return found
 
-    def each_wait(self) -> Mapping[str, Iterable[Any]]:
-        """By column, the cells of all parts one after the other."""
-        return {name: _Cells(self.waits, name) for name in WAITS.names}
+    def each_wait(self) -> Mapping[str, Iterator[Any]]:
+        """By column, the cells of all waits one after the other; of one part at a time."""
+        return {name: self._cells(name) for name in WAITS.names}
 
-
-class _Cells:
-    """One column of many tables, as Python's values, of a part at a time."""
-
-    def __init__(self, tables: PackedTables, name: str) -> None:
-        self._tables, self._name = tables, name
-
-    def __iter__(self) -> Iterator[Any]:
-        for part in self._tables.tables([self._name]):
-            yield from part[self._name].to_pylist()
+    def _cells(self, name: str) -> Iterator[Any]:
+        for part in self.waits.tables([name]):
+            yield from part[name].to_pylist()
