@@ -22,7 +22,7 @@ def combinations_line(plan: Plan) -> str:
         case "fraction":
             return (
                 f"a fraction of resolution {ROMAN[plan.resolution or 3]}, {arms} of {every}"
-                f" combinations; {_MEANING[plan.resolution or 3]}"
+                f" combinations: {_MEANING[plan.resolution or 3]}"
             )
         case "one-at-a-time":
             return (
@@ -33,10 +33,10 @@ def combinations_line(plan: Plan) -> str:
             return f"all {every} combinations"
 
 
-_MAIN_AND_PAIRS = "main effects and interactions of two factors have no aliases among each other"
+_MAIN_AND_PAIRS = "effects of factors and interactions of two are all separate"
 _MEANING = {
-    3: "main effects have aliases among interactions of two factors",
-    4: "main effects have no aliases among interactions of two; some of these alias each other",
+    3: "the effect of a factor cannot be separated from some interactions of two others",
+    4: "effects of factors are separate; some interactions of two cannot be separated",
     **dict.fromkeys(range(5, 10), _MAIN_AND_PAIRS),
 }
 """Resolution → what it means if interactions of three and more factors are zero."""
@@ -53,10 +53,14 @@ def plots_line(plan: Plan) -> str:
         many = len(plan.whole_plots(1))
         size = len(plan.arms) / many
         stuck = ", ".join(_constant_inside(plan))
-        note = f"; {stuck} never changes within a whole plot of this fraction" if stuck else ""
+        note = (
+            f"; in this fraction {stuck} does not change within a whole plot either"
+            if stuck
+            else ""
+        )
         return (
-            f"split: {many} whole plots of {size:g} arms in every block, by"
-            f" {', '.join(plan.hard)}, in random order, with their arms in random order;"
+            f"split: every block has {many} whole plots of {size:g} arms, each with one value of"
+            f" {', '.join(plan.hard)}; whole plots and the arms in them are in random order;"
             f" {plan.plots_reason}{note}"
         )
     return f"complete: all arms of a block in one random order; {plan.plots_reason}"

@@ -58,7 +58,7 @@ def why_no_duet(file: ExperimentFile, factors: Sequence[Factor]) -> str | None:
     if problem is not None:
         return problem
     if file.load.rate is not None:
-        return "a rate belongs to no single server"
+        return "load.rate is for all servers together and cannot be split between them"
     arms = math.prod(len(factor.levels) for factor in factors)
     return why_slices_do_not_fit(file.load, file.design.slice, arms, MOST_SERVERS)
 

@@ -38,8 +38,8 @@ MOST_ARMS = 8
 LEAST_TRIALS, MOST_TRIALS = 4, 12
 """Default blocks of a switchback: at least two for each length of slices."""
 _UNKNOWN = (
-    "a setting of an extension or of another version; whether a session can change it, only the"
-    " server knows"
+    "it belongs to an extension or another version, so only the server can say whether a session"
+    " can change it"
 )
 
 
@@ -67,24 +67,22 @@ def choose_mode(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
         case "switchback" | "duet":
             if asked in refused:
                 raise SpecError(
-                    f"not valid here: {refused[asked]}; write blocks", key="design.mode"
+                    f'not valid here: {refused[asked]}; write mode = "blocks"', key="design.mode"
                 )
             return ChosenMode(asked, "as asked", refused)
         case "auto" if problem is None:
             return ChosenMode(
                 SWITCHBACK,
-                f"every factor can change within a session{_or_by_reloads(factors)}: slow drift"
-                " cancels within each trial, so fewer trials are needed; costs and waits per"
-                " arm are"
-                " not measured (blocks does)",
+                f"every factor can change within a session{_or_by_reloads(factors)}: slow drift of"
+                " the host cancels within each trial, so fewer trials are needed; costs and waits"
+                ' per arm are measured only with mode = "blocks"',
             )
         case "auto" if may_be_a_duet:
             return ChosenMode(
                 DUET,
                 "a factor takes a restart, so each arm has its own server and the load alternates"
-                " between them: drift of the host cancels within each trial; costs and waits"
-                " per arm"
-                " are not measured (blocks does)",
+                " between them: slow drift of the host cancels within each trial; costs and waits"
+                ' per arm are measured only with mode = "blocks"',
                 refused,
             )
         case "auto":

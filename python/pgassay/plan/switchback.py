@@ -24,7 +24,7 @@ from pgassay.spec.load.table import LoadTable
 FEWEST_ROUNDS = 8
 """A trial with fewer rounds hardly shows its own spread."""
 LONG_S = 2.0
-"""Longer slices let more drift into their differences; a risk of the plan."""
+"""Between longer slices the host drifts more, which the plan reports as a risk."""
 
 
 def slice_lengths(asked: float) -> tuple[float, float]:
@@ -35,7 +35,7 @@ def slice_lengths(asked: float) -> tuple[float, float]:
 def why_load_cannot_alternate(load: LoadTable) -> str | None:
     """Why the load cannot change from arm to arm within a trial, if it cannot."""
     if load.command is not None:
-        return "load.command does not know slices"
+        return "a program (load.command) cannot change arms during a trial"
     if load.slices is not None:
         return "[load.slices] already alternates variants"
     return None

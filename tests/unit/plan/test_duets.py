@@ -84,7 +84,7 @@ def test_factors_that_take_no_restart_are_a_duet_only_if_the_file_asks_for_it() 
         ("[factors.postgres]\nautovacuum_max_workers = [3, 5]", "", "autovacuum runs"),
         ("[factors.workload]\nscale = [1, 2]", "", "do not have the same load"),
         ("[factors.client]\nprotocol = ['simple', 'prepared']", "", "one kind of client"),
-        (VERSIONS, "rate = 100", "a rate belongs to no single server"),
+        (VERSIONS, "rate = 100", "cannot be split between them"),
         (
             VERSIONS,
             "[load.slices]\nvariants = [{name='a'}, {name='b'}]",

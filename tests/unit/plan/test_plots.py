@@ -192,7 +192,7 @@ def test_a_plan_of_several_factors_shows_design_aliases_plots_and_restarts(tmp_p
     shown = pgassay("plan", str(spec)).stdout
     assert "a fraction of resolution III, 4 of 8 combinations" in shown
     assert "alias     shared_buffers = −jit × work_mem" in shown
-    assert "split: 2 whole plots of 2 arms in every block, by shared_buffers" in shown
+    assert "every block has 2 whole plots of 2 arms, each with one value of shared_buffers" in shown
     assert "restarts  4 a block" in shown
     assert re.search(r"1  \[a\d a\d\] \[a\d a\d\]", shown)
     design = json.loads(pgassay("plan", str(spec), "--json").stdout)["design"]
