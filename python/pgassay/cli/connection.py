@@ -10,37 +10,32 @@ from typing import Annotated
 
 import typer
 
+from pgassay.cli.terminal.options import option
 from pgassay.errors import SpecError
 
 Database = Annotated[
     str | None, typer.Argument(help="Database name or libpq connection string [PGDATABASE].")
 ]
-DatabaseName = Annotated[
-    str | None, typer.Option("-d", "--dbname", help="The database, as an option.")
-]
-Host = Annotated[
-    str | None, typer.Option("-h", "--host", help="Host name or socket directory [PGHOST].")
-]
-Port = Annotated[int | None, typer.Option("-p", "--port", help="Port number [PGPORT].")]
-User = Annotated[str | None, typer.Option("-U", "--username", help="User name [PGUSER].")]
+DatabaseName = Annotated[str | None, option("-d --dbname", "The database, as an option.")]
+Host = Annotated[str | None, option("-h --host", "Host name or socket directory [PGHOST].")]
+Port = Annotated[int | None, option("-p --port", "Port number [PGPORT].")]
+User = Annotated[str | None, option("-U --username", "User name [PGUSER].")]
 
-Ssh = Annotated[
-    str | None, typer.Option("--ssh", help="Reach the server's host by ssh, under this name.")
-]
-Sudo = Annotated[bool, typer.Option("--sudo", help="On that host, run commands by sudo -n.")]
-
-
-def one_database(positional: str | None, named: str | None) -> str | None:
-    """The database, given as an argument or as an option, not both."""
-    if positional is not None and named is not None:
-        raise SpecError(f"two databases given, {named} and {positional}; keep one")
-    return positional if named is None else named
+Ssh = Annotated[str | None, option("--ssh", "Reach the server's host by ssh, under this name.")]
+Sudo = Annotated[bool, option("--sudo", "On that host, run commands by sudo -n.")]
 
 
 def connection_string(
-    database: str | None, host: str | None, port: int | None, user: str | None
+    database: str | None,
+    host: str | None,
+    port: int | None,
+    user: str | None,
+    dbname: str | None = None,
 ) -> str:
-    """One libpq connection string from a command's options."""
+    """One libpq connection string from a command's options; only one names the database."""
+    if database is not None and dbname is not None:
+        raise SpecError(f"two databases given, {dbname} and {database}; keep one")
+    database = database or dbname
     from psycopg.conninfo import make_conninfo
 
     from pgassay.spec.secrets.passwords import refuse_password

@@ -7,16 +7,13 @@ Never: simulates.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from pgassay.cli.terminal.options import Json, Out
 
 
 def demo(
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Run directory to create [pgassay-runs/…].")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    out: Out = None,
+    as_json: Json = False,
 ) -> None:
     """Run a short experiment on a temporary server, to see what pgassay does.
 

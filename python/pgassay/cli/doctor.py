@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgassay.cli.connection import Database, Host, Port, Ssh, Sudo, User, connection_string
+from pgassay.cli.terminal.options import Json, option
 from pgassay.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -29,14 +30,12 @@ def doctor(
     ssh: Ssh = None,
     sudo: Sudo = False,
     service: Annotated[
-        str | None,
-        typer.Option("--service", help="Check that this systemd unit restarts the server."),
+        str | None, option("--service", "Check that this systemd unit restarts the server.")
     ] = None,
     cluster: Annotated[
-        str | None,
-        typer.Option("--cluster", help="Check that pg_ctlcluster restarts this VERSION/NAME."),
+        str | None, option("--cluster", "Check that pg_ctlcluster restarts this VERSION/NAME.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Check this machine, and a server if one is named."""
     from pgassay.doctor.machine import check_machine

@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable
 from typing import Annotated
 
-import typer
-
 from pgassay.cli.connection import (
     Database,
     DatabaseName,
@@ -19,9 +17,9 @@ from pgassay.cli.connection import (
     Port,
     User,
     connection_string,
-    one_database,
 )
 from pgassay.cli.terminal.console import err
+from pgassay.cli.terminal.options import option
 from pgassay.errors import SpecError
 
 DEFAULT_STEPS = "dtgvp"
@@ -37,53 +35,36 @@ def init(
     user: User = None,
     scale: Annotated[
         int,
-        typer.Option(
-            "-s",
-            "--scale",
-            min=1,
-            max=2**31 - 1,
-            help="Scale factor: 100 000 accounts for each unit.",
-        ),
+        option("-s --scale", "Scale factor: 100 000 accounts for each unit.", min=1, max=2**31 - 1),
     ] = 1,
     fillfactor: Annotated[
-        int,
-        typer.Option(
-            "-F", "--fillfactor", min=10, max=100, help="Fill factor of the tables, in percent."
-        ),
+        int, option("-F --fillfactor", "Fill factor of the tables, in percent.", min=10, max=100)
     ] = 100,
     steps: Annotated[
-        str,
-        typer.Option("-I", "--init-steps", help="Steps to run, in this order: letters of dtgGvpf."),
+        str, option("-I --init-steps", "Steps to run, in this order: letters of dtgGvpf.")
     ] = DEFAULT_STEPS,
     partitions: Annotated[
-        int, typer.Option("--partitions", min=0, help="Number of partitions of pgbench_accounts.")
+        int, option("--partitions", "Number of partitions of pgbench_accounts.", min=0)
     ] = 0,
     partition_method: Annotated[
-        str | None,
-        typer.Option("--partition-method", help="How it is partitioned: range or hash [range]."),
+        str | None, option("--partition-method", "How it is partitioned: range or hash [range].")
     ] = None,
     foreign_keys: Annotated[
-        bool, typer.Option("--foreign-keys", help="Create foreign keys between the tables.")
+        bool, option("--foreign-keys", "Create foreign keys between the tables.")
     ] = False,
     unlogged_tables: Annotated[
-        bool,
-        typer.Option("--unlogged-tables", help="Create the tables unlogged: they write no WAL."),
+        bool, option("--unlogged-tables", "Create the tables unlogged: they write no WAL.")
     ] = False,
-    tablespace: Annotated[
-        str | None, typer.Option("--tablespace", help="Tablespace of the tables.")
-    ] = None,
+    tablespace: Annotated[str | None, option("--tablespace", "Tablespace of the tables.")] = None,
     index_tablespace: Annotated[
-        str | None, typer.Option("--index-tablespace", help="Tablespace of the indexes.")
+        str | None, option("--index-tablespace", "Tablespace of the indexes.")
     ] = None,
-    no_vacuum: Annotated[
-        bool, typer.Option("-n", "--no-vacuum", help="Leave out step v (VACUUM).")
-    ] = False,
+    no_vacuum: Annotated[bool, option("-n --no-vacuum", "Leave out step v (VACUUM).")] = False,
     quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", help="Show progress every 5 s, not every 100 000 rows.")
+        bool, option("-q --quiet", "Show progress every 5 s, not every 100 000 rows.")
     ] = False,
     drop: Annotated[
-        bool,
-        typer.Option("--drop", help="Replace tables of these names that pgassay did not make."),
+        bool, option("--drop", "Replace tables of these names that pgassay did not make.")
     ] = False,
 ) -> None:
     """Make pgbench's tables, with pgbench's options."""
@@ -109,7 +90,7 @@ def init(
         index_tablespace=index_tablespace,
         may_drop=drop,
     )
-    where = connection_string(one_database(database, dbname), host, port, user)
+    where = connection_string(database, host, port, user, dbname)
     began = time.monotonic()
     with connect(resolve(where), statement_limit_s=0) as session:
         progress = InitProgress(lambda step: err.print(f"{step}..."), _row_progress(quiet))

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from pgassay.cli.terminal.console import err, one_line, out
+from pgassay.cli.terminal.options import Json
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.overview import RunOverview, State, runs_in
 
@@ -25,7 +26,7 @@ def list_runs(
     folder: Annotated[Path, typer.Argument(help="A folder that holds run directories.")] = Path(
         RUNS_FOLDER
     ),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """List the runs in a folder: date, state, verdict and effect."""
     if not folder.is_dir():
@@ -79,7 +80,7 @@ def _cells(run: RunOverview) -> tuple[str, str, str, str]:
     if run.more_verdicts and run.state is State.FINISHED:
         result += f", {run.more_verdicts} more"
     effect = "" if run.effect_pct is None else f"{run.effect_pct:+.1f} %".replace("-", "−")
-    return started, result, effect, str(run.trials)
+    return started, result, effect, "" if run.verdict == "observation" else str(run.trials)
 
 
 def _object(run: RunOverview) -> dict[str, Any]:

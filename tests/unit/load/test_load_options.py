@@ -11,8 +11,8 @@ from typing import Any, get_type_hints
 import pytest
 
 from pgassay import _core
+from pgassay.cli.load.command import replacements
 from pgassay.cli.load.options import LoadOptions
-from pgassay.cli.load.pgbench_command import elsewhere
 from pgassay.cli.load.request import request_of, scenarios_of
 from pgassay.cli.load.search_choices import probe_options, search_choices
 from pgassay.errors import SetupError, SpecError
@@ -308,14 +308,14 @@ def test_pgbenchs_own_help_is_covered_option_by_option() -> None:
     flat = {name for pair in theirs for name in pair if name} - {"--help"}
     assert len(flat) > 60
     ours = {name for names in options().values() for name in names}
-    assert flat - ours - set(elsewhere()) == set()
-    assert ours & set(elsewhere()) == set()
+    assert flat - ours - set(replacements()) == set()
+    assert ours & set(replacements()) == set()
 
 
 def test_every_option_and_every_key_is_documented() -> None:
     text = DOCS.read_text("utf-8")
     words = set(re.findall(r"`([^`]+)`", text))
-    named = {name for names in options().values() for name in names} | set(elsewhere())
+    named = {name for names in options().values() for name in names} | set(replacements())
     missing = {name for name in named if name not in words}
     assert missing == set(), "docs/load.md does not say what these options do"
     keys = {f"load.{name}" for name in LoadTable.model_fields}

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import typer
 
-from pgassay.cli.connection import connection_string, one_database
+from pgassay.cli.connection import connection_string
 from pgassay.cli.load.intervals import check_intervals_file, write_intervals
 from pgassay.cli.load.options import LoadOptions
 from pgassay.cli.load.progress import print_opening, reporter
@@ -50,8 +50,11 @@ def carry_out(options: LoadOptions) -> None:
     # Before the connection, as pgbench does: a mistake in a script is the user's to mend first.
     parse_scripts(request.scenarios, allow_shell=options.allow_shell)
     check_intervals_file(options.intervals)
-    database = one_database(options.database, options.dbname)
-    parameters = resolve(connection_string(database, options.host, options.port, options.user))
+    parameters = resolve(
+        connection_string(
+            options.database, options.host, options.port, options.user, options.dbname
+        )
+    )
     request = _scaled(request, options, parameters)
     if not options.no_vacuum:
         for refusal in vacuum_pgbench_tables(parameters, everything=options.vacuum_all):

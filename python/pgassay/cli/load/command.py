@@ -7,10 +7,38 @@ Enters: scripts, clients, a duration, libpq's connection options. Leaves: a summ
 from __future__ import annotations
 
 import inspect
+import tomllib
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
+from typer.core import TyperCommand
+from typer.exceptions import TyperException
+
 from pgassay.cli.load.options import LoadOptions
-from pgassay.cli.load.pgbench_command import PgbenchCommand
+from pgassay.errors import SpecError
+
+
+@cache
+def replacements() -> dict[str, str]:
+    """Option of pgbench that `load` does not have → what to use instead."""
+    return tomllib.loads((files(__package__) / "pgbench_options.toml").read_text("utf-8"))
+
+
+class PgbenchCommand(TyperCommand):
+    """Says what to use in place of pgbench's options that `load` does not have."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except TyperException as error:
+            name = getattr(error, "option_name", None)
+            if name not in replacements():
+                raise
+            raise SpecError(
+                f"{name} is pgbench's and not `load`'s: {replacements()[name]}"
+            ) from None
+
 
 COMMAND_CLASS = PgbenchCommand
 

@@ -10,21 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import Annotated, Literal
 
 from pgassay.cli.connection import Database, DatabaseName, Host, Port, User
+from pgassay.cli.terminal.options import Json, option
 from pgassay.spec.load.amounts import is_stages
 
-
-def _option(names: str, text: str, panel: str | None = None, **limits: Any) -> Any:
-    return typer.Option(*names.split(), help=text, rich_help_panel=panel, **limits)
-
-
-_log = partial(_option, panel="Log")
-_shape = partial(_option, panel="Load shapes")
-_search = partial(_option, panel="Search for the highest load that meets an objective")
+_log = partial(option, panel="Log")
+_shape = partial(option, panel="Load shapes")
+_search = partial(option, panel="Search for the highest load that meets an objective")
 
 
 @dataclass(frozen=True)
@@ -37,59 +31,59 @@ class LoadOptions:
     port: Port = None
     user: User = None
     files: Annotated[
-        list[str] | None, _option("-f --file", "Run this script: FILE or FILE@WEIGHT; repeatable.")
+        list[str] | None, option("-f --file", "Run this script: FILE or FILE@WEIGHT; repeatable.")
     ] = None
     builtins: Annotated[
         list[str] | None,
-        _option(
+        option(
             "-b --builtin",
             "Run tpcb-like, simple-update or select-only (NAME@WEIGHT); list: show them.",
         ),
     ] = None
-    select_only: Annotated[bool, _option("-S --select-only", "Same as -b select-only.")] = False
+    select_only: Annotated[bool, option("-S --select-only", "Same as -b select-only.")] = False
     simple_update: Annotated[
-        bool, _option("-N --skip-some-updates", "Same as -b simple-update.")
+        bool, option("-N --skip-some-updates", "Same as -b simple-update.")
     ] = False
     show_script: Annotated[
-        str | None, _option("--show-script", "Print a builtin script and exit.")
+        str | None, option("--show-script", "Print a builtin script and exit.")
     ] = None
     define: Annotated[
         list[str] | None,
-        _option("-D --define", "Define a variable of scripts: VARIABLE=VALUE; repeatable."),
+        option("-D --define", "Define a variable of scripts: VARIABLE=VALUE; repeatable."),
     ] = None
     scale: Annotated[
-        int | None, _option("-s --scale", "Value of :scale in scripts given by -f.", min=1)
+        int | None, option("-s --scale", "Value of :scale in scripts given by -f.", min=1)
     ] = None
     random_seed: Annotated[
         str | None,
-        _option("--random-seed", "An integer, 'time' or 'rand' [PGBENCH_RANDOM_SEED, else time]."),
+        option("--random-seed", "An integer, 'time' or 'rand' [PGBENCH_RANDOM_SEED, else time]."),
     ] = None
     allow_shell: Annotated[
-        bool, _option("--allow-shell", "Let scripts run programs by \\shell and \\setshell.")
+        bool, option("--allow-shell", "Let scripts run programs by \\shell and \\setshell.")
     ] = False
     clients: Annotated[
-        int | None, _option("-c --client", "Number of clients [1].", min=1, max=1000000)
+        int | None, option("-c --client", "Number of clients [1].", min=1, max=1000000)
     ] = None
-    threads: Annotated[int, _option("-j --jobs", "Number of engine threads.", min=1, max=1024)] = 1
+    threads: Annotated[int, option("-j --jobs", "Number of engine threads.", min=1, max=1024)] = 1
     duration: Annotated[
         float | None,
-        _option("-T --time", "Length of the load, or of each step, in seconds.", min=0.001),
+        option("-T --time", "Length of the load, or of each step, in seconds.", min=0.001),
     ] = None
     transactions: Annotated[
         int | None,
-        _option("-t --transactions", "Transactions of each client [10].", min=1, max=2**31 - 1),
+        option("-t --transactions", "Transactions of each client [10].", min=1, max=2**31 - 1),
     ] = None
     rate: Annotated[
         str | None,
-        _option("-R --rate", "Transactions to start per second; '100..800 log 4' makes steps."),
+        option("-R --rate", "Transactions to start per second; '100..800 log 4' makes steps."),
     ] = None
     latency_limit: Annotated[
         float | None,
-        _option("-L --latency-limit", "Longer transactions are late, in milliseconds.", min=0.001),
+        option("-L --latency-limit", "Longer transactions are late, in milliseconds.", min=0.001),
     ] = None
     max_tries: Annotated[
         int | None,
-        _option(
+        option(
             "--max-tries",
             "Tries of a transaction that fails to serialize or deadlocks; 0: no limit [1].",
             min=0,
@@ -98,38 +92,38 @@ class LoadOptions:
     ] = None
     protocol: Annotated[
         Literal["simple", "extended", "prepared"],
-        _option("-M --protocol", "Protocol of the statements."),
+        option("-M --protocol", "Protocol of the statements."),
     ] = "simple"
     connect: Annotated[
-        bool, _option("-C --connect", "Open a new connection for each transaction.")
+        bool, option("-C --connect", "Open a new connection for each transaction.")
     ] = False
     no_vacuum: Annotated[
-        bool, _option("-n --no-vacuum", "Do not VACUUM pgbench's tables before the load.")
+        bool, option("-n --no-vacuum", "Do not VACUUM pgbench's tables before the load.")
     ] = False
     vacuum_all: Annotated[
-        bool, _option("-v --vacuum-all", "Also VACUUM ANALYZE pgbench_accounts before it.")
+        bool, option("-v --vacuum-all", "Also VACUUM ANALYZE pgbench_accounts before it.")
     ] = False
     progress: Annotated[
         float | None,
-        _option("-P --progress", "Print a line of progress every so many seconds.", min=0.1),
+        option("-P --progress", "Print a line of progress every so many seconds.", min=0.1),
     ] = None
     progress_timestamp: Annotated[
-        bool, _option("--progress-timestamp", "Print Unix time in the lines of -P.")
+        bool, option("--progress-timestamp", "Print Unix time in the lines of -P.")
     ] = False
     report_per_command: Annotated[
         bool,
-        _option("-r --report-per-command", "Print latency, failures, retries of each command."),
+        option("-r --report-per-command", "Print latency, failures, retries of each command."),
     ] = False
     failures_detailed: Annotated[
-        bool, _option("--failures-detailed", "Count failures by their kind.")
+        bool, option("--failures-detailed", "Count failures by their kind.")
     ] = False
     exit_on_abort: Annotated[
-        bool, _option("--exit-on-abort", "Stop the load at a failure that cannot be retried.")
+        bool, option("--exit-on-abort", "Stop the load at a failure that cannot be retried.")
     ] = False
     verbose_errors: Annotated[
-        bool, _option("--verbose-errors", "Print a line for each failure and each retry.")
+        bool, option("--verbose-errors", "Print a line for each failure and each retry.")
     ] = False
-    as_json: Annotated[bool, _option("--json", "Print one JSON object.")] = False
+    as_json: Json = False
 
     log: Annotated[bool, _log("-l --log", "Write pgbench's transaction log.")] = False
     log_prefix: Annotated[

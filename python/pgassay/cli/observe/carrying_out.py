@@ -16,7 +16,7 @@ from typing import Any
 
 import typer
 
-from pgassay.cli.connection import connection_string, one_database
+from pgassay.cli.connection import connection_string
 from pgassay.cli.observe.progress import ObserveProgress
 from pgassay.cli.terminal.console import err
 from pgassay.cli.terminal.summary import print_observation
@@ -37,9 +37,7 @@ _BYTES = {"kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 def carry_out(given: Mapping[str, Any]) -> None:
     """Record, report and print; `given` is option → value."""
     asked = SimpleNamespace(**given)
-    dsn = connection_string(
-        one_database(asked.database, asked.dbname), asked.host, asked.port, asked.user
-    )
+    dsn = connection_string(asked.database, asked.host, asked.port, asked.user, asked.dbname)
     if asked.ssh is not None or asked.sudo:
         target_table({"dsn": dsn, "ssh": asked.ssh, "sudo": asked.sudo})
     request = Request(

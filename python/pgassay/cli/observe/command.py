@@ -5,12 +5,10 @@ Enters: the command line. Leaves: an observation. Never: changes the server.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from pgassay.cli.connection import Database, DatabaseName, Host, Port, Ssh, Sudo, User
+from pgassay.cli.terminal.options import Json, Out, Plain, option
 
 
 def observe(
@@ -22,28 +20,21 @@ def observe(
     ssh: Ssh = None,
     sudo: Sudo = False,
     duration: Annotated[
-        str | None, typer.Option("--duration", help="How long, such as 90s or 1h [until Ctrl-C].")
+        str | None, option("--duration", "How long, such as 90s or 1h [until Ctrl-C].")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Directory to create [pgassay-runs/…].")
-    ] = None,
+    out: Out = None,
     every: Annotated[
-        str, typer.Option("--every", help="Sample the sessions' waits this often, 20ms to 60s.")
+        str, option("--every", "Sample the sessions' waits this often, 20ms to 60s.")
     ] = "100ms",
     segment: Annotated[
-        str, typer.Option("--segment", help="Write to disk this often; a kill loses one segment.")
+        str, option("--segment", "Write to disk this often; a kill loses one segment.")
     ] = "10min",
-    keep: Annotated[
-        str, typer.Option("--keep", help="Drop samples that are older than this.")
-    ] = "24h",
+    keep: Annotated[str, option("--keep", "Drop samples that are older than this.")] = "24h",
     max_disk: Annotated[
-        str,
-        typer.Option("--max-disk", help="Disk space for samples; the oldest are dropped first."),
+        str, option("--max-disk", "Disk space for samples; the oldest are dropped first.")
     ] = "1GB",
-    no_live: Annotated[
-        bool, typer.Option("--plain", help="Print lines instead of a live view.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    no_live: Plain = False,
+    as_json: Json = False,
 ) -> None:
     """Record what a running server does; it is only read."""
     given = locals()

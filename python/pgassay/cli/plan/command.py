@@ -10,18 +10,19 @@ from typing import Annotated
 
 import typer
 
+from pgassay.cli.terminal.options import Json, option
 from pgassay.spec.mode import Mode
 
 
 def plan(
     spec: Annotated[Path, typer.Argument(help="The experiment file.")],
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Use this seed, not the file's design.seed.")
+        int | None, option("--seed", "Use this seed, not the file's design.seed.", min=0)
     ] = None,
     mode: Annotated[
-        Mode | None, typer.Option("--mode", help="Use this mode, not the file's design.mode.")
+        Mode | None, option("--mode", "Use this mode, not the file's design.mode.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Show what `run` would do: arms, order, changes, time and risks."""
     from pgassay.spec.parse import load_spec

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from pgassay.cli.terminal.options import Json, Out, Plain, option
 from pgassay.errors import SetupError
 from pgassay.spec.mode import Mode
 
@@ -19,34 +20,25 @@ def run(
     spec: Annotated[
         Path, typer.Argument(help="The experiment file; with --resume, the run directory.")
     ],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Run directory to create [pgassay-runs/…].")
-    ] = None,
+    out: Out = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Use this seed, not the file's design.seed.")
+        int | None, option("--seed", "Use this seed, not the file's design.seed.", min=0)
     ] = None,
     mode: Annotated[
-        Mode | None, typer.Option("--mode", help="Use this mode, not the file's design.mode.")
+        Mode | None, option("--mode", "Use this mode, not the file's design.mode.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue an interrupted run at its next trial.")
+        bool, option("--resume", "Continue an interrupted run at its next trial.")
     ] = False,
     accept: Annotated[
         list[str] | None,
-        typer.Option(
-            "--accept", help="With --resume: accept this difference of the server; repeatable."
-        ),
+        option("--accept", "With --resume: accept this difference of the server; repeatable."),
     ] = None,
     aa: Annotated[
-        bool,
-        typer.Option(
-            "--aa", help="Compare the baseline with itself, to measure this host's noise."
-        ),
+        bool, option("--aa", "Compare the baseline with itself, to measure this host's noise.")
     ] = False,
-    no_live: Annotated[
-        bool, typer.Option("--plain", help="Print lines instead of a live view.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    no_live: Plain = False,
+    as_json: Json = False,
 ) -> None:
     """Run an experiment and report its verdict."""
     if resume:

@@ -44,7 +44,7 @@ class RunProgress(LiveView, ProgressListener):
         """`forecast` prints what the run can be expected to find."""
         super().__init__(live=live)
         self._forecast = forecast
-        self._plan: Plan | None = None
+        self._plan: Plan
         self._below: RenderableType | None = None
         self._rates = LoadRates()
         self._bar = Progress(
@@ -73,7 +73,7 @@ class RunProgress(LiveView, ProgressListener):
         """Print the question, the size of the run and how long it may take."""
         self._plan = plan
         each_s = len(plan.block(1)) * plan.trial_s
-        least, most = (blocks * each_s for blocks in self._bounds(plan))
+        least, most = plan.min_blocks * each_s, plan.last_block * each_s
         err.print(f"[bold]{plain(plan.question)}[/bold]")
         length = clock(least) if least == most else f"{clock(least)} to {clock(most)}"
         trials = f"trials of {plan.trial_s:.0f} s: about {length}"
@@ -94,7 +94,7 @@ class RunProgress(LiveView, ProgressListener):
 
     def trial_began(self, trial: PlannedTrial, label: str) -> None:
         """A trial's reset has begun."""
-        plan = self._known_plan()
+        plan = self._plan
         self._trial, self._label, self._began = trial, label, time.monotonic()
         self._below, self._rates = None, LoadRates()
         self._bar.update(
@@ -142,7 +142,7 @@ class RunProgress(LiveView, ProgressListener):
             self._view.refresh()
 
     def _show_time_left(self, into_trial_s: float) -> None:
-        plan, trial = self._known_plan(), self._trial
+        plan, trial = self._plan, self._trial
         if trial is None:
             return
         each = self._spent_s / self._done if self._done else plan.trial_s
@@ -150,20 +150,11 @@ class RunProgress(LiveView, ProgressListener):
         done = max(self._done, trial.number - 1)  # a resumed run has trials of before
         left = [
             max(0.0, (max(blocks, trial.block) * trials - done) * each - into_trial_s)
-            for blocks in self._bounds(plan)
+            for blocks in (plan.min_blocks, plan.last_block)
         ]
         self._bar.update(self._task, least_s=left[0], most_s=left[1])
 
-    @staticmethod
-    def _bounds(plan: Plan) -> tuple[int, int]:
-        return plan.min_blocks, plan.last_block
-
-    def _known_plan(self) -> Plan:
-        if self._plan is None:
-            raise RuntimeError("a trial began before its plan was shown")
-        return self._plan
-
 
 def _blocks(plan: Plan) -> str:
-    least, most = RunProgress._bounds(plan)
+    least, most = plan.min_blocks, plan.last_block
     return counted(least, "block") if least == most else f"{least} to {most} blocks"

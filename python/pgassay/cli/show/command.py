@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from pgassay.cli.terminal.options import Json, option
+
 Program = Literal["vmstat", "iostat"]
 """The program whose columns are shown."""
 
@@ -18,14 +20,10 @@ def show(
     run: Annotated[Path, typer.Argument(help="Directory of a run or an observation.")],
     host: Annotated[
         Program | None,
-        typer.Option(
-            "--host", help="The server's host, second by second, as this program shows it."
-        ),
+        option("--host", "The server's host, second by second, as this program shows it."),
     ] = None,
-    trial: Annotated[
-        int | None, typer.Option("--trial", min=1, help="With --host: only this trial.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    trial: Annotated[int | None, option("--trial", "With --host: only this trial.", min=1)] = None,
+    as_json: Json = False,
 ) -> None:
     """Show a stored run: its trials, its verdict and why."""
     from pgassay.cli.show.shown import show_run

@@ -1,0 +1,21 @@
+"""How commands declare their options, and the options that several of them have.
+
+Enters: nothing. Leaves: annotated types for a command's signature. Never: reads a value.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def option(names: str, text: str, panel: str | None = None, **limits: Any) -> Any:
+    """An option: its names with blanks between them, its help, and `min` or `max`."""
+    return typer.Option(*names.split(), help=text, rich_help_panel=panel, **limits)
+
+
+Out = Annotated[Path | None, option("--out", "Directory to create [pgassay-runs/…].")]
+Json = Annotated[bool, option("--json", "Print one JSON object.")]
+Plain = Annotated[bool, option("--plain", "Print lines instead of a live view.")]
