@@ -47,7 +47,7 @@ def init(
         int, option("--partitions", "Number of partitions of pgbench_accounts.", min=0)
     ] = 0,
     partition_method: Annotated[
-        str | None, option("--partition-method", "How it is partitioned: range or hash [range].")
+        str | None, option("--partition-method", "Partition it by range or hash [range].")
     ] = None,
     foreign_keys: Annotated[
         bool, option("--foreign-keys", "Create foreign keys between the tables.")

@@ -36,7 +36,7 @@ def observe(
     no_live: Plain = False,
     as_json: Json = False,
 ) -> None:
-    """Record what a running server does; it is only read."""
+    """Record what a running server does, without changing it."""
     given = locals()
     from pgassay.cli.observe.carrying_out import carry_out
 
