@@ -33,21 +33,17 @@ def render_json(context: ReportContext) -> str:
 
 def _finding(finding: Finding) -> dict[str, Any]:
     """A finding; its evidence names one of the `comparisons`."""
-    evidence = finding.evidence
-    return {
-        "kind": finding.kind.value,
-        "title": finding.title,
-        "text": finding.text,
-        "evidence": None
-        if evidence is None
-        else {
-            "metric": evidence.metric,
-            "factor": evidence.factor,
-            "baseline": evidence.baseline,
-            "level": evidence.level,
-            "step": evidence.step,
-        },
-    }
+    found = fields(finding, "kind", "title", "text", "evidence")
+    if finding.evidence is not None:
+        found["evidence"] = fields(
+            finding.evidence, "metric", "factor", "baseline", "level", "step"
+        )
+    return found
+
+
+def fields(value: Any, *names: str) -> dict[str, Any]:
+    """Some of a value's fields by their names."""
+    return {name: getattr(value, name) for name in names}
 
 
 def finite(value: Any) -> Any:

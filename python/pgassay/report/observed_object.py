@@ -10,7 +10,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from pgassay.report.analysis_object import finite
+from pgassay.report.analysis_object import fields, finite
 from pgassay.report.context import ObservationContext
 from pgassay.report.observation_summary import caveats
 
@@ -41,14 +41,9 @@ def summary_object(run: str, context: ObservationContext) -> dict[str, Any]:
             "server": described.get("server"),
             "seconds": observed.seconds,
             "ended_by": described.get("ended_by"),
-            "commits": observed.commits,
-            "averages": observed.averages,
-            "largest": observed.largest,
+            **fields(observed, "commits", "averages", "largest"),
             "unknown": {name: asdict(one) for name, one in observed.unknown.items()},
-            "active_sessions": observed.active_sessions,
-            "classes": observed.classes,
-            "events": observed.events,
-            "sampled_waits": observed.sampled_waits,
+            **fields(observed, "active_sessions", "classes", "events", "sampled_waits"),
             "checkpoints": len(observed.checkpoints),
             "logged": observed.logged,
             "host": None if observed.host is None else asdict(observed.host),

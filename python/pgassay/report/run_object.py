@@ -9,12 +9,19 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from pgassay.analysis.compare.model import Estimate, Interaction, SimpleEffect, Trend
-from pgassay.analysis.model import Comparison, TrialMeasures
+from pgassay.analysis.compare.model import Interaction, Trend
 from pgassay.findings.noise.fitness import fitness_of
+from pgassay.report.analysis_object import fields
 from pgassay.report.context import ReportContext
 
 SCHEMA = "pgassay.run/1"
+
+
+_VERDICT = (
+    "metric", "factor", "baseline", "level", "step", "effect_pct", "ci95_pct", "p_sign_flip",
+    "e_value", "verdict", "blocks_to_decide",
+)  # fmt: skip
+_ESTIMATE = ("effect_pct", "ci95_pct", "p_sign_flip", "p_max_t", "e_value")
 
 
 def run_object(run: str, context: ReportContext) -> dict[str, Any]:
@@ -25,16 +32,41 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
         "run": run,
         "blocks": analysis.blocks,
         "trials": len(analysis.trials),
-        "verdicts": [_verdict(comparison) for comparison in analysis.verdicts()],
-        "max_t": [_max_t(comparison) for comparison in analysis.verdicts()],
-        "interactions": [_interaction(interaction) for interaction in analysis.interactions],
-        "simple_effects": [_simple_effect(effect) for effect in analysis.simple_effects],
-        "trends": [_trend(trend) for trend in analysis.trends],
+        "verdicts": [fields(one, *_VERDICT) for one in analysis.verdicts()],
+        # Beside each verdict, in the same order: its p corrected for all of them together.
+        "max_t": [
+            {**fields(one, "factor", "level", "step"), "p": one.p_max_t}
+            for one in analysis.verdicts()
+        ],
+        "interactions": [
+            {**_judged(one, "metric", "factor", "level", "other", "at"), "aliases": one.aliases}
+            for one in analysis.interactions
+        ],
+        "simple_effects": [
+            {**fields(one, "factor", "level", "other", "at"), **fields(one.estimate, *_ESTIMATE)}
+            for one in analysis.simple_effects
+        ],
+        "trends": [
+            _judged(one, "metric", "factor", "lowest", "highest", "per_doubling_pct")
+            for one in analysis.trends
+        ],
         "warnings": [warning.text for warning in analysis.warnings],
         "not_seen": list(context.environment.get("not_seen") or []),
-        "invalid_trials": [_invalid(trial) for trial in analysis.invalid_trials],
+        "invalid_trials": [
+            {**fields(one, "number", "block", "arm", "repeats"), "reasons": one.invalid}
+            for one in analysis.invalid_trials
+        ],
         "calibration": _calibration(context),
         "variants": [asdict(variant) for variant in analysis.variants],
+    }
+
+
+def _judged(one: Interaction | Trend, *names: str) -> dict[str, Any]:
+    return {
+        **fields(one, *names),
+        **fields(one.estimate, *_ESTIMATE),
+        "verdict": one.verdict,
+        "blocks_to_decide": one.estimate.blocks_to_decide,
     }
 
 
@@ -43,87 +75,4 @@ def _calibration(context: ReportContext) -> dict[str, Any] | None:
     found, margin = context.analysis.calibration, context.analysis.smallest_effect
     if found is None:
         return None
-    return {**asdict(found), "fitness": fitness_of(found, margin).value}
-
-
-def _invalid(trial: TrialMeasures) -> dict[str, Any]:
-    return {
-        "number": trial.number,
-        "block": trial.block,
-        "arm": trial.arm,
-        "repeats": trial.repeats,
-        "reasons": list(trial.invalid),
-    }
-
-
-def _verdict(comparison: Comparison) -> dict[str, Any]:
-    return {
-        "metric": comparison.metric,
-        "factor": comparison.factor,
-        "baseline": comparison.baseline,
-        "level": comparison.level,
-        "step": comparison.step,
-        "effect_pct": comparison.effect_pct,
-        "ci95_pct": None if comparison.ci95_pct is None else list(comparison.ci95_pct),
-        "p_sign_flip": comparison.p_sign_flip,
-        "e_value": comparison.e_value,
-        "verdict": comparison.verdict.value,
-        "blocks_to_decide": comparison.blocks_to_decide,
-    }
-
-
-def _max_t(comparison: Comparison) -> dict[str, Any]:
-    """Beside each verdict, in the same order: its p corrected for all of them together."""
-    return {
-        "factor": comparison.factor,
-        "level": comparison.level,
-        "step": comparison.step,
-        "p": comparison.p_max_t,
-    }
-
-
-def _interaction(interaction: Interaction) -> dict[str, Any]:
-    return {
-        "metric": interaction.metric,
-        "factor": interaction.factor,
-        "level": interaction.level,
-        "other": interaction.other,
-        "at": interaction.at,
-        **_estimate(interaction.estimate),
-        "verdict": interaction.verdict.value,
-        "blocks_to_decide": interaction.estimate.blocks_to_decide,
-        "aliases": list(interaction.aliases),
-    }
-
-
-def _simple_effect(effect: SimpleEffect) -> dict[str, Any]:
-    return {
-        "factor": effect.factor,
-        "level": effect.level,
-        "other": effect.other,
-        "at": effect.at,
-        **_estimate(effect.estimate),
-    }
-
-
-def _trend(trend: Trend) -> dict[str, Any]:
-    return {
-        "metric": trend.metric,
-        "factor": trend.factor,
-        "lowest": trend.lowest,
-        "highest": trend.highest,
-        "per_doubling_pct": trend.per_doubling_pct,
-        **_estimate(trend.estimate),
-        "verdict": trend.verdict.value,
-        "blocks_to_decide": trend.estimate.blocks_to_decide,
-    }
-
-
-def _estimate(estimate: Estimate) -> dict[str, Any]:
-    return {
-        "effect_pct": estimate.effect_pct,
-        "ci95_pct": None if estimate.ci95_pct is None else list(estimate.ci95_pct),
-        "p_sign_flip": estimate.p_sign_flip,
-        "p_max_t": estimate.p_max_t,
-        "e_value": estimate.e_value,
-    }
+    return {**asdict(found), "fitness": fitness_of(found, margin)}

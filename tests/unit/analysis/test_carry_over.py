@@ -45,21 +45,6 @@ def test_an_effect_that_differs_between_trials_is_seldom_taken_for_carry_over() 
     assert found.withdrawn <= 5
 
 
-@pytest.mark.parametrize("carried", [0.0, 0.5])
-def test_a_cached_look_gives_the_same_result_as_a_new_one(carried: float) -> None:
-    plan = make_design(4, 12, 32, 1)
-    world = World("10 %", effect=0.1, carried=carried)
-    trials = make_trials(plan, world, np.random.default_rng(4))
-    for last in range(1, 13):
-        seen = [trial for trial in trials if trial.block <= last]
-        remembered = analyse("?", plan, seen).carry_over
-        module._kept_look.cache_clear()
-        assert analyse("?", plan, seen).carry_over == remembered
-    # Another run's trials are not taken for these.
-    other = make_trials(plan, world, np.random.default_rng(5))
-    assert analyse("?", plan, other).carry_over != remembered
-
-
 def test_two_trials_cannot_tell_their_lengths_apart() -> None:
     plan = make_design(2, 2, 32, 1)
     trials = make_trials(plan, World("5 %", effect=0.05), np.random.default_rng(1))

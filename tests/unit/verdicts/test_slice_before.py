@@ -11,8 +11,9 @@ from scipy import special
 
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.compare.carry_over import suspected
+from pgassay.analysis.compare.contrasts import round_table
 from pgassay.analysis.compare.model import CarryOver, CarryOverTest, Withdrawn
-from pgassay.analysis.compare.slice_before import by_slice_before, dilution
+from pgassay.analysis.compare.slice_before import AfterOwn, dilution, of_rounds, products
 from pgassay.analysis.model import SliceMeasures, StepMeasures, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.sequential import level_at, spent_evenly
@@ -21,7 +22,6 @@ from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.plan.switchback import rounds_of
 
 WEIGHTS = np.array([-1.0, 1.0])
-TPS = METRICS["tps"]
 
 
 def diluted(plan: Plan, effect: float, left: float, *, between: float = 0.0) -> list[TrialMeasures]:
@@ -46,12 +46,17 @@ def diluted(plan: Plan, effect: float, left: float, *, between: float = 0.0) -> 
     return found
 
 
+def estimated(plan: Plan, trials: list[TrialMeasures]) -> AfterOwn | None:
+    table = round_table(METRICS["tps"], trials, plan)
+    return of_rounds(table, products(plan, trials, WEIGHTS), WEIGHTS)
+
+
 def test_carry_over_from_the_slice_before_is_estimated_without_bias() -> None:
     plan = make_design(6, 6, 32, 1)
-    found = by_slice_before(TPS, plan, diluted(plan, 0.1, 0.3, between=0.05), WEIGHTS)
+    found = estimated(plan, diluted(plan, 0.1, 0.3, between=0.05))
     assert found is not None
     assert found.spread.mean == pytest.approx(0.03, abs=0.02)
-    alike = by_slice_before(TPS, plan, diluted(plan, 0.1, 0.3), WEIGHTS)
+    alike = estimated(plan, diluted(plan, 0.1, 0.3))
     assert alike is not None
     assert alike.spread.mean == pytest.approx(0.03, abs=0.002)
     assert alike.same == pytest.approx(0.07, abs=0.002)
@@ -66,7 +71,7 @@ def test_carry_over_from_the_slice_before_is_estimated_without_bias() -> None:
 
 def test_without_carry_over_an_effect_that_differs_between_trials_is_not_taken_for_it() -> None:
     plan = make_design(6, 6, 32, 1)
-    found = by_slice_before(TPS, plan, diluted(plan, 0.1, 0.0, between=0.05), WEIGHTS)
+    found = estimated(plan, diluted(plan, 0.1, 0.0, between=0.05))
     assert found is not None
     assert found.spread.mean == pytest.approx(0.0, abs=0.002)
 
@@ -81,7 +86,7 @@ def test_rounds_left_out_keep_the_others_matched_with_the_slice_before_them() ->
         )
         for trial in trials
     ]
-    found = by_slice_before(TPS, plan, idle, WEIGHTS)
+    found = estimated(plan, idle)
     assert found is not None
     assert found.spread.mean == pytest.approx(0.03, abs=0.003)
 

@@ -11,22 +11,21 @@ half the length, in which carry-over weighs twice as much. docs/methods/verdicts
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from pgassay.analysis.compare.contrasts import BlockTable, Vector, all_rounds, main_effect
-from pgassay.analysis.compare.estimate import ratio_pct
 from pgassay.analysis.compare.model import CarryOver, CarryOverTest, Comparison
 from pgassay.analysis.compare.rounds import Spread, by_block, spread_of_rounds
 from pgassay.analysis.compare.slice_before import dilution, of_rounds, products
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics.sequential import level_at
+from pgassay.analysis.statistics.values import ratio_pct
 from pgassay.plan.model import Plan
 
 Blocks = NDArray[np.int64]
@@ -52,11 +51,15 @@ def carry_over(
         return ()
     verdicts = [_Judged.of(c, plan, trials) for c in comparisons if c.metric == plan.metric]
     rounds = _Rounds.of(plan, trials)
-    last = max(trial.block for trial in trials)
-    now: Sequence[CarryOver] = _at_a_look(plan, rounds, verdicts, last)
-    first = min(trial.block for trial in trials)
-    for block in filter(plan.may_stop_after, range(last - 1, first - 1, -1)):
-        then = {_subject(test): test for test in _at_a_look(plan, rounds, verdicts, block)}
+    ran = sorted({trial.block for trial in trials})
+
+    def at(block: int) -> Iterator[CarryOver]:
+        last = max(one for one in ran if one <= block)
+        return _at_a_look(plan, rounds.up_to(block), verdicts, last)
+
+    now = list(at(ran[-1]))
+    for block in filter(plan.may_stop_after, range(ran[-1] - 1, ran[0] - 1, -1)):
+        then = {_subject(test): test for test in at(block)}
         now = [_kept(test, then.get(_subject(test))) for test in now]
     return tuple(now)
 
@@ -124,43 +127,27 @@ def _kept(now: CarryOver, before: CarryOver | None) -> CarryOver:
 
 @dataclass(frozen=True)
 class _Rounds:
-    """All rounds of the trials; each look uses those up to its block."""
+    """The rounds of the trials, with the whole, the early and the late part of their slices."""
 
-    trials: Sequence[TrialMeasures]
     whole: BlockTable
     early: BlockTable
     late: BlockTable
 
     @classmethod
     def of(cls, plan: Plan, trials: Sequence[TrialMeasures]) -> _Rounds:
+        """All rounds; each look uses those up to its block."""
         metric = METRICS[plan.metric]
         parts = _steady(metric)
         return cls(
-            trials,
             all_rounds(metric, trials, plan),
             all_rounds(parts, trials, plan, "early"),
             all_rounds(parts, trials, plan, "late"),
         )
 
     def up_to(self, block: int) -> _Rounds:
-        """The rounds of the first blocks."""
-        return _Rounds(self.trials, *(t.up_to(block) for t in self.tables))
-
-    def with_enough_rounds(self) -> _Rounds:
-        """Without trials that have too few rounds to estimate their spread."""
-        return _Rounds(self.trials, *(t.with_enough_rounds() for t in self.tables))
-
-    @property
-    def tables(self) -> tuple[BlockTable, ...]:
-        return self.whole, self.early, self.late
-
-    @property
-    def content(self) -> Hashable:
-        """A key that is equal where all values are."""
-        return tuple(
-            (t.blocks, None if t.trials is None else t.trials.tobytes(), t.values.tobytes())
-            for t in self.tables
-        )
+        """Those of the first blocks, of trials with enough rounds to estimate their spread."""
+        tables = (self.whole, self.early, self.late)
+        return _Rounds(*(table.up_to(block).with_enough_rounds() for table in tables))
 
 
 @dataclass(frozen=True)
@@ -173,11 +160,6 @@ class _Judged:
     before: Vector
     """`products` of the weights."""
 
-    def content(self, rounds: Sequence[int]) -> Hashable:
-        """A key that is equal where all values used by these rounds are."""
-        before = self.before[np.array(rounds, dtype=np.int64) - 1]
-        return self.factor, self.level, self.weights.tobytes(), before.tobytes()
-
     @classmethod
     def of(cls, verdict: Comparison, plan: Plan, trials: Sequence[TrialMeasures]) -> _Judged:
         factor = next(f for f in plan.factors if f.name == verdict.factor)
@@ -185,65 +167,41 @@ class _Judged:
         return cls(verdict.factor, verdict.level, weights, products(plan, trials, weights))
 
 
+@dataclass(frozen=True)
+class _Look:
+    """What all tests of a level at one look share."""
+
+    judged: _Judged
+    blocks: int
+    significance: float
+    weighed: float
+    """The effect, or the margin where that is larger, in logarithms."""
+
+
 def _at_a_look(
-    plan: Plan, rounds: _Rounds, verdicts: Sequence[_Judged], block: int
-) -> tuple[CarryOver, ...]:
+    plan: Plan, rounds: _Rounds, verdicts: Sequence[_Judged], last: int
+) -> Iterator[CarryOver]:
     """All tests for every verdict, of the trials up to this block."""
     looks = [look for look in range(1, plan.last_block + 1) if plan.may_stop_after(look)]
     shared = _LEVEL / max(1, len(CarryOverTest) * len(verdicts))
-    last = max(trial.block for trial in rounds.trials if trial.block <= block)
-    level = level_at(last, shared, looks)
-    seen = rounds.up_to(block)
-    lengths = tuple(trial.slice_s for trial in plan.trials)
-    asked = (last, level, plan.smallest_effect, len(plan.arms), lengths)
-    subjects = tuple(verdict.content(seen.whole.blocks) for verdict in verdicts)
-
-    def tests() -> Iterator[CarryOver]:
-        usable = seen.with_enough_rounds()
-        for verdict in verdicts:
-            yield from _tests_of(verdict, plan, usable, last, level)
-
-    return _kept_look(_ALook((asked, seen.content, subjects), tests))
-
-
-@dataclass(frozen=True)
-class _ALook:
-    """The tests of one look, cached by the data they use."""
-
-    content: Hashable
-    tests: Callable[[], Iterator[CarryOver]] = field(compare=False)
-
-
-@lru_cache(maxsize=64)
-def _kept_look(look: _ALook) -> tuple[CarryOver, ...]:
-    """Cached, because every later look needs all earlier ones again."""
-    return tuple(look.tests())
-
-
-def _tests_of(
-    verdict: _Judged, plan: Plan, rounds: _Rounds, last: int, level: float
-) -> Iterator[CarryOver]:
     table = rounds.whole
     if table.trials is None or not table.blocks:
         return
-    values = table.of(verdict.weights)
-    look = _Look(
-        verdict.factor,
-        verdict.level,
-        blocks=last,
-        weighed=max(plan.smallest_effect, abs(spread_of_rounds(values, table.trials).mean)),
-        level=level,
-    )
-    after = of_rounds(table, verdict.before, verdict.weights)
-    if after is not None:
-        estimates = (after.same, after.other, after.spread)
-        yield _result(CarryOverTest.BEFORE, look, *estimates, counts=dilution(plan))
-    for test, pair in (
-        (CarryOverTest.WITHIN, _within(rounds.early, rounds.late, verdict.weights)),
-        (CarryOverTest.LENGTH, _by_length(plan, values, table.trials)),
-    ):
-        if pair is not None:
-            yield _result(test, look, *pair)
+    for judged in verdicts:
+        values = table.of(judged.weights)
+        effect = abs(spread_of_rounds(values, table.trials).mean)
+        weighed = max(plan.smallest_effect, effect)
+        look = _Look(judged, last, level_at(last, shared, looks), weighed)
+        after = of_rounds(table, judged.before, judged.weights)
+        if after is not None:
+            estimates = (after.same, after.other, after.spread)
+            yield _result(CarryOverTest.BEFORE, look, *estimates, counts=dilution(plan))
+        for test, pair in (
+            (CarryOverTest.WITHIN, _within(rounds.early, rounds.late, judged.weights)),
+            (CarryOverTest.LENGTH, _by_length(plan, values, table.trials)),
+        ):
+            if pair is not None:
+                yield _result(test, look, *pair)
 
 
 def _steady(metric: Metric) -> Metric:
@@ -285,19 +243,6 @@ def _by_length(plan: Plan, values: Vector, trials: Blocks) -> tuple[float, float
     return first, second, Spread(first - second, error, freedom + 1.0)
 
 
-@dataclass(frozen=True)
-class _Look:
-    """What the tests of one level at one look share."""
-
-    factor: str
-    level_name: str
-    blocks: int
-    weighed: float
-    """The effect, or the margin where that is larger, in logarithms."""
-    level: float
-    """The significance level."""
-
-
 def _result(
     test: CarryOverTest,
     look: _Look,
@@ -314,10 +259,10 @@ def _result(
         p = float(2 * special.stdtr(freedom, -abs(spread.mean) / spread.error))
         reach = float(special.stdtrit(freedom, 0.975)) * spread.error
         interval = ratio_pct(spread.mean - reach), ratio_pct(spread.mean + reach)
-    found = p is not None and p < look.level
+    found = p is not None and p < look.significance
     return CarryOver(
-        factor=look.factor,
-        level=look.level_name,
+        factor=look.judged.factor,
+        level=look.judged.level,
         test=test,
         first_pct=ratio_pct(first),
         second_pct=ratio_pct(second),

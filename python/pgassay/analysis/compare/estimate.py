@@ -23,13 +23,10 @@ from pgassay.analysis.compare.rounds import Spread, spread_of_rounds
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.statistics.multiple_testing import max_t_p
 from pgassay.analysis.statistics.sequential import log_e_value
-from pgassay.analysis.statistics.values import Interval
+from pgassay.analysis.statistics.values import USELESS_PCT, Interval, ratio_pct
 
 FEW_BLOCKS = 4
 """Fewest blocks whose spread is known well enough to say how many more are needed."""
-_USELESS_PCT = 10_000.0
-"""An interval that reaches beyond this is not shown."""
-_LARGEST_LOG = 300.0
 
 
 @dataclass(frozen=True)
@@ -120,14 +117,9 @@ def relative(ratio: bool, baseline_mean: float) -> Callable[[float], float | Non
     return lambda difference: 100.0 * difference / abs(baseline_mean)
 
 
-def ratio_pct(log_ratio: float) -> float:
-    """The logarithm of a ratio as a change in per cent."""
-    return 100.0 * math.expm1(min(log_ratio, _LARGEST_LOG))
-
-
 def bounded(interval: Interval | None, *, least: float) -> Interval | None:
     """An interval in per cent, cut at `least`; None where it is too wide to be of use."""
-    if interval is None or interval[1] > _USELESS_PCT:
+    if interval is None or interval[1] > USELESS_PCT:
         return None
     return max(interval[0], least), max(interval[1], least)
 

@@ -31,7 +31,6 @@ from pgassay.analysis.compare.estimate import (
     both,
     bounded,
     estimate,
-    ratio_pct,
     relative,
 )
 from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
@@ -40,6 +39,7 @@ from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics.multiple_testing import max_t_p, yekutieli
+from pgassay.analysis.statistics.values import ratio_pct
 from pgassay.plan.model import Factor, Plan
 
 

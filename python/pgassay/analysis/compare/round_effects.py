@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pgassay.analysis.compare.contrasts import main_effect, round_table
-from pgassay.analysis.compare.estimate import ratio_pct
 from pgassay.analysis.compare.model import RoundEffects
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.statistics.values import ratio_pct
 from pgassay.plan.model import Plan
 
 

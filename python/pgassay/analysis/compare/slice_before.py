@@ -19,10 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgassay.analysis.compare.contrasts import BlockTable, Vector, round_table
+from pgassay.analysis.compare.contrasts import BlockTable, Vector
 from pgassay.analysis.compare.rounds import FEWEST_ROUNDS, Groups, Spread, spread_of_rounds
 from pgassay.analysis.measures.model import TrialMeasures
-from pgassay.analysis.reading.metrics import Metric
 from pgassay.plan.model import Plan
 
 
@@ -38,15 +37,11 @@ class AfterOwn:
     """Their difference, with its error."""
 
 
-def by_slice_before(
-    metric: Metric, plan: Plan, trials: Sequence[TrialMeasures], weights: Vector
-) -> AfterOwn | None:
-    """The estimate; None where no trial has enough rounds of both kinds."""
-    return of_rounds(round_table(metric, trials, plan), products(plan, trials, weights), weights)
-
-
 def of_rounds(table: BlockTable, before: Vector, weights: Vector) -> AfterOwn | None:
-    """The same from a table of rounds; `before` are the `products` of all their trials."""
+    """The estimate; `before` are the `products` of all trials.
+
+    None where no trial has enough rounds of both kinds.
+    """
     if table.trials is None or not table.blocks:
         return None
     after = before[np.array(table.blocks) - 1]

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.measures.sources import TrialSources
-from pgassay.analysis.reading.histograms import with_latencies
 from pgassay.analysis.reading.logged import logged_in
-from pgassay.analysis.reading.metrics import WAIT_CLASSES
 from pgassay.analysis.waits.sampled_waits import SampledWaits
 from pgassay.samples.run_directory import StoredTrial
 
@@ -31,22 +28,14 @@ class ChartSeries:
     offset_s: tuple[float, ...]
     """The middle of each interval."""
     tps: tuple[float, ...]
-    latency_ms: tuple[float | None, ...]
     checkpoints_s: tuple[tuple[float, float | None, str], ...]
     """(start, end, cause) of each checkpoint, in seconds from the measurement's start."""
-    sessions: Mapping[str, tuple[float, ...]]
-    """Wait class → average active sessions of each interval."""
     events: Mapping[str, float]
     """Wait event → average active sessions over the measured part."""
     logged: Mapping[str, int] | None
     """Counts of log events in the measured part; None where no log was read."""
     sampled_waits: Mapping[str, float] = field(default_factory=dict)
     """Wait event → average waiting sessions by pg_wait_sampling, warm-up included."""
-
-
-def chart_series(trial: StoredTrial, sources: TrialSources | None = None) -> ChartSeries:
-    """The series of one trial."""
-    return _series(trial, sources or TrialSources(trial))
 
 
 def mean_by_second(series: Sequence[ChartSeries], arm: str) -> list[tuple[float, float]]:
@@ -60,56 +49,34 @@ def mean_by_second(series: Sequence[ChartSeries], arm: str) -> list[tuple[float,
     return list(zip(offsets.tolist(), tps.tolist(), strict=True))
 
 
-def _series(trial: StoredTrial, sources: TrialSources) -> ChartSeries:
+def chart_series(trial: StoredTrial, sources: TrialSources | None = None) -> ChartSeries:
+    """The series of one trial."""
+    sources = sources or TrialSources(trial)
     summary = trial.summary()
     measured = [s for s in summary["load"]["steps"] if s["measured"]]
     zero, end = measured[0]["start_ns"], measured[-1]["end_ns"]
-    load = (
-        with_latencies(sources.load)
-        .group_by("start_ns")
-        .aggregate([("transactions", "sum"), ("latency_sum_ns", "sum"), ("latencies", "sum")])
-    )
+    load = sources.load.group_by("start_ns").aggregate([("transactions", "sum")])
     load = load.sort_by("start_ns")
     starts: NDArray[np.int64] = load["start_ns"].to_numpy()
-    counts = load["transactions_sum"].to_numpy()
-    sums = load["latency_sum_ns_sum"].to_numpy()
     edges = np.r_[starts[1:], end] if len(starts) else starts
     lengths = np.maximum((edges - starts) / 1e9, 1e-9)
-    waits = sources.waits
-    by_interval = np.nan_to_num(waits.by_window(np.r_[starts, end]))
+    sampled = SampledWaits()
+    sampled.add(sources.postgres)
     return ChartSeries(
         number=summary["number"],
         block=summary["block"],
         arm=summary["arm"],
         offset_s=tuple(((starts - zero) / 1e9 + lengths / 2).tolist()),
-        tps=tuple((counts / lengths).tolist()),
-        latency_ms=tuple(
-            float(total / count / 1e6) if count else None
-            for total, count in zip(sums, load["latencies_sum"].to_numpy(), strict=True)
+        tps=tuple((load["transactions_sum"].to_numpy() / lengths).tolist()),
+        checkpoints_s=tuple(
+            (
+                (row["started_ns"] - zero) / 1e9,
+                None if row["ended_ns"] is None else (row["ended_ns"] - zero) / 1e9,
+                row["cause"],
+            )
+            for row in sources.checkpoints.to_pylist()
         ),
-        checkpoints_s=tuple(_checkpoints(sources.checkpoints.to_pylist(), zero)),
-        sessions={
-            wait_class.name: tuple(found.tolist())
-            for wait_class, found in zip(WAIT_CLASSES, by_interval.T, strict=True)
-        },
-        events=waits.event_sessions(zero, end),
+        events=sources.waits.event_sessions(zero, end),
         logged=logged_in(trial, zero, end) if summary.get("log") else None,
-        sampled_waits=_sampled_waits(sources),
+        sampled_waits=sampled.sessions(),
     )
-
-
-def _sampled_waits(sources: TrialSources) -> Mapping[str, float]:
-    found = SampledWaits()
-    found.add(sources.postgres)
-    return found.sessions()
-
-
-def _checkpoints(rows: list[dict[str, Any]], zero: int) -> list[tuple[float, float | None, str]]:
-    return [
-        (
-            (row["started_ns"] - zero) / 1e9,
-            None if row["ended_ns"] is None else (row["ended_ns"] - zero) / 1e9,
-            row["cause"],
-        )
-        for row in rows
-    ]

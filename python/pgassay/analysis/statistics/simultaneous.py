@@ -23,11 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from pgassay.analysis.statistics.values import USELESS_PCT, ratio_pct
+
 FEWEST_BLOCKS = 3
 _DRAWS = 8_000
 _CELLS = 4_000_000
 """Most random numbers in memory at a time."""
-_USELESS_PCT = 10_000.0
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def ratio_curve(rows: NDArray[np.float64], *, shared_by: int) -> RatioCurve:
     elif band is None:
         refused = "the block differences do not vary"
     return RatioCurve(
-        shift_pct=tuple(_percent(value) for value in rows.mean(axis=0)),
+        shift_pct=tuple(ratio_pct(float(value)) for value in rows.mean(axis=0)),
         band95_pct=(None,) * rows.shape[1]
         if band is None
         else tuple(_percent_bounds(*pair) for pair in zip(band.low, band.high, strict=True)),
@@ -137,13 +138,8 @@ def _drawn_normal(blocks: int, places: int) -> Iterator[NDArray[np.float64]]:
         yield source.standard_normal((count * blocks, places))
 
 
-def _percent(log_ratio: float) -> float:
-    """A difference of logarithms as a change in per cent."""
-    return 100.0 * math.expm1(min(float(log_ratio), 300.0))
-
-
 def _percent_bounds(low: float, high: float) -> tuple[float, float] | None:
     """Bounds on logarithms in per cent; None where missing or too wide to be of use."""
-    if not (math.isfinite(low) and math.isfinite(high)) or _percent(high) > _USELESS_PCT:
+    if not (math.isfinite(low) and math.isfinite(high)) or ratio_pct(float(high)) > USELESS_PCT:
         return None
-    return _percent(low), _percent(high)
+    return ratio_pct(float(low)), ratio_pct(float(high))

@@ -1,13 +1,17 @@
-"""A value with its interval.
+"""A value with its interval; ratios as changes in per cent.
 
-Enters: nothing. Leaves: frozen dataclasses. Never: computes.
+Enters: logarithms of ratios. Leaves: frozen dataclasses, per cent. Never: infers anything.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 Interval = tuple[float, float]
+USELESS_PCT = 10_000.0
+"""An interval that reaches beyond this is not shown."""
+_LARGEST_LOG = 300.0
 
 
 @dataclass(frozen=True)
@@ -17,3 +21,8 @@ class Estimate:
     value: float
     low: float | None
     high: float | None
+
+
+def ratio_pct(log_ratio: float) -> float:
+    """The logarithm of a ratio as a change in per cent."""
+    return 100.0 * math.expm1(min(log_ratio, _LARGEST_LOG))
