@@ -168,14 +168,11 @@ def read_context(directory: ObservationDirectory) -> ObservationContext:
         raise RunDirectoryError(f"{directory.path}: holds no finished segment; nothing to report")
     described = directory.read_json(OBSERVATION)
     observed: ObservationSummary = summarise_observation(segments, described.get("warnings", ()))
-    environment = (
-        directory.read_json("environment.json") if directory.has("environment.json") else {}
-    )
     return ObservationContext(
         run_name=directory.path.resolve().name,
         described=described,
         observed=observed,
-        environment=environment,
+        environment=directory.environment(),
         version=__version__,
     )
 

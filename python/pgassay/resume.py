@@ -49,8 +49,7 @@ def resume(
         return _as_reported(readings, listener)
     listener.planned(plan)
     listener.preparing(f"resuming after {len(finished)} finished trials")
-    environment = run.read_json("environment.json") if run.has("environment.json") else {}
-    so_far = RunSoFar(environment, finished, frozenset(accepted), resumed=True)
+    so_far = RunSoFar(run.environment(), finished, frozenset(accepted), resumed=True)
     return carry_out(spec, run, listener, placement, readings, so_far)
 
 

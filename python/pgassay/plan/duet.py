@@ -10,7 +10,6 @@ settings of such work.
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -59,8 +58,7 @@ def why_no_duet(file: ExperimentFile, factors: Sequence[Factor]) -> str | None:
         return problem
     if file.load.rate is not None:
         return "load.rate is for all servers together and cannot be split between them"
-    arms = math.prod(len(factor.levels) for factor in factors)
-    return why_slices_do_not_fit(file.load, file.design.slice, arms, MOST_SERVERS)
+    return why_slices_do_not_fit(file.load, file.design.slice, factors, MOST_SERVERS)
 
 
 def _why_not(factor: Factor, load: LoadTable) -> str | None:

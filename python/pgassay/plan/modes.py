@@ -10,7 +10,6 @@ whole server may alternate by a reload at every edge; `reloads.toml` lists them.
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -138,8 +137,7 @@ def why_no_switchback(file: ExperimentFile, factors: Sequence[Factor]) -> str | 
         return 'stopping = "group-sequential" needs mode = "blocks"'
     if design.metric == "tps" and load.rate is not None:
         return "with a rate, throughput is given; compare a latency (design.metric)"
-    arms = math.prod(len(factor.levels) for factor in factors)
-    return why_slices_do_not_fit(load, design.slice, arms, MOST_ARMS)
+    return why_slices_do_not_fit(load, design.slice, factors, MOST_ARMS)
 
 
 def _why_not(factor: Factor, load: LoadTable, target: TargetTable) -> str | None:

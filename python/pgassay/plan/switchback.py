@@ -13,10 +13,11 @@ Science 69 (2023).
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 
-from pgassay.plan.model import ALL_ARMS, Plan, PlannedTrial
+from pgassay.plan.model import ALL_ARMS, Factor, Plan, PlannedTrial
 from pgassay.plan.steps import steps_of
 from pgassay.spec.load.slices import SHORTEST_S
 from pgassay.spec.load.table import LoadTable
@@ -48,8 +49,11 @@ def why_scripts_cannot_alternate(load: LoadTable) -> str | None:
     return None
 
 
-def why_slices_do_not_fit(load: LoadTable, slice_s: float, arms: int, most_arms: int) -> str | None:
-    """Why a trial cannot hold enough slices of so many arms, if it cannot."""
+def why_slices_do_not_fit(
+    load: LoadTable, slice_s: float, factors: Sequence[Factor], most_arms: int
+) -> str | None:
+    """Why a trial cannot hold enough slices of all combinations of levels, if it cannot."""
+    arms = math.prod(len(factor.levels) for factor in factors)
     measured = [step for step in steps_of(load) if step.measured]
     if len(measured) > 1:
         return "a trial has several steps, and slices need a constant load"

@@ -65,19 +65,16 @@ def runs_in(folder: Path) -> list[RunOverview]:
 def overview_of(path: Path) -> RunOverview:
     """One of them; a damaged run must not hide the others, so nothing is raised."""
     try:
+        state, started = _state(path), _started(path)
         if (path / OBSERVATION).is_file():
             server = _object(path / OBSERVATION).get("server", "")
-            return RunOverview(
-                path, _state(path), _started(path), f"observed {server}", 0, "observation"
-            )
+            return RunOverview(path, state, started, f"observed {server}", verdict="observation")
         question = str(_object(path / PLAN).get("question", ""))
         trials = sum(1 for one in (path / "trials").glob("[0-9]*") if one.name.isdigit())
         verdict, effect, more = None, None, 0
         if (path / ANALYSIS).is_file():
             verdict, effect, more = _verdict(_object(path / ANALYSIS))
-        return RunOverview(
-            path, _state(path), _started(path), question, trials, verdict, effect, more
-        )
+        return RunOverview(path, state, started, question, trials, verdict, effect, more)
     except (OSError, ValueError, KeyError, TypeError):
         return RunOverview(path, State.UNREADABLE)
 

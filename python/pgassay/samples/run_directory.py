@@ -41,6 +41,7 @@ from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.trials.model.packed import PackedTables
 from pgassay.trials.model.record import Columns, FailedTrial, TrialRecord, Validity
 
+ENVIRONMENT = "environment.json"
 RUNS_FOLDER = "pgassay-runs"
 """Where runs go when no --out is given, in the present folder."""
 
@@ -101,6 +102,10 @@ class RunDirectory:
     def read_json(self, name: str) -> dict[str, Any]:
         """A JSON file of the run's top folder."""
         return parsed_file(self.path / name)
+
+    def environment(self) -> dict[str, Any]:
+        """environment.json; empty where the run ended before its server was ready."""
+        return self.read_json(ENVIRONMENT) if self.has(ENVIRONMENT) else {}
 
     def has(self, name: str) -> bool:
         """Whether the run's top folder holds this file."""

@@ -50,7 +50,7 @@ class TrialReadings:
 
     def environment(self) -> dict[str, Any]:
         """environment.json, with the median duration of the resets."""
-        stored = self.run.read_json("environment.json") if self.run.has("environment.json") else {}
+        stored = self.run.environment()
         if isinstance(stored.get("reset"), dict):
             resets = [one.trial.summary().get("reset") or {} for one in self.every()]
             took = [reset["duration_s"] for reset in resets if reset.get("duration_s") is not None]

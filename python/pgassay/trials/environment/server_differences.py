@@ -35,15 +35,16 @@ def describe_servers(servers: Mapping[str, ServerFacts]) -> dict[str, Any]:
     defaults move from version to version, and move results with them."""
     if len(servers) < 2:
         return {}
-    common, only = _names(servers)
+    names = {server: set(facts.settings) - _OF_EACH_SERVER for server, facts in servers.items()}
+    common = set.intersection(*names.values())
     return {
         "servers": {name: describe_server(facts) for name, facts in servers.items()},
         "settings_that_differ": {
             name: values
-            for name in common
-            if len(set((values := _values(name, servers)).values())) > 1
+            for name in sorted(common)
+            if not hides(name) and len(set((values := _values(name, servers)).values())) > 1
         },
-        "settings_of_some": only,
+        "settings_of_some": {server: sorted(own - common) for server, own in names.items()},
     }
 
 
@@ -56,15 +57,6 @@ def built_unlike(servers: Mapping[str, ServerFacts]) -> Iterator[str]:
             if len(set(values.values())) > 1:
                 named = ", ".join(f"{value} ({server})" for server, value in values.items())
                 yield f"{name}: {named}; part of the measured difference between these servers"
-
-
-def _names(servers: Mapping[str, ServerFacts]) -> tuple[list[str], dict[str, list[str]]]:
-    """Settings that all have, and for each server those that some other lacks."""
-    every = [set(facts.settings) - _OF_EACH_SERVER for facts in servers.values()]
-    common = set.intersection(*every)
-    only = {name: sorted(set(facts.settings) - _OF_EACH_SERVER - common)
-            for name, facts in servers.items()}  # fmt: skip
-    return sorted(name for name in common if not hides(name)), only
 
 
 def _values(name: str, servers: Mapping[str, ServerFacts]) -> dict[str, str]:

@@ -136,11 +136,13 @@ class _Readings:
         self._last = ended
         if began is None or ended is None:
             return {name: [] for name in _COLUMNS}
-        if began.before is not None and ended.after is not None:
-            if _was_reset(began.before, ended.after) or _fell(began, ended, self._counted):
+        first, last = began.before, ended.after
+        if first is not None and last is not None:
+            was_reset = last.reset_us != first.reset_us or last.evictions < first.evictions
+            if was_reset or _fell(began, ended, self._counted):
                 self._note(_WAS_RESET.format(self._counted.extension))
                 return {name: [] for name in _COLUMNS}
-            if ended.after.evictions > began.before.evictions:
+            if last.evictions > first.evictions:
                 self._note(_EVICTS.format(self._counted.extension))
         return changed(began.at_ns, began.values, ended.at_ns, ended.values, counted=self._counted)
 
@@ -182,10 +184,6 @@ class _Readings:
 
 def _ready(query: Query | None, extensions: Mapping[str, Extension]) -> str | None:
     return query.sql_with(extensions) if query is not None else None
-
-
-def _was_reset(before: Resets, after: Resets) -> bool:
-    return after.reset_us != before.reset_us or after.evictions < before.evictions
 
 
 def _fell(began: _Reading, ended: _Reading, counted: Counted) -> bool:

@@ -83,13 +83,13 @@ class ServerLog:
                 if isinstance(found, Missing):
                     self._notes.append(f"the server's log is not read: {found.reason}; {found.fix}")
                     return
-                self._clock = log_clock(session)
+                self._clock = _log_clock(session)
             self._follower = found.follow()
             self._place = found
         except (psycopg.Error, TargetError, LogUnreadable, OSError) as error:
             self._notes.append(f"the server's log is not read: {str(error).splitlines()[0]}")
             return
-        self._form = form_of(found, self._clock)
+        self._form = _form_of(found, self._clock)
         if not found.settings["checkpoints"]:
             self._notes.append(
                 "log_checkpoints is off: checkpoints are known by the server's counters, to a "
@@ -148,7 +148,7 @@ class ServerLog:
         )
 
 
-def form_of(place: Place, clock: LogClock) -> Form:
+def _form_of(place: Place, clock: LogClock) -> Form:
     """The reader of a log's form."""
     if place.form == "jsonlog":
         return JsonForm(clock)
@@ -160,7 +160,7 @@ def form_of(place: Place, clock: LogClock) -> Form:
     return StderrForm(pattern, clock)
 
 
-def log_clock(session: Connection) -> LogClock:
+def _log_clock(session: Connection) -> LogClock:
     """What the abbreviations of log_timezone mean, asked of the server."""
     with session.transaction():
         session.execute(statement("log/use_log_timezone"), prepare=False)
