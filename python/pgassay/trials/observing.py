@@ -100,7 +100,7 @@ class Recorder:
     def end_segment(self, *, last: bool = False) -> SegmentEnd:
         """What belongs to the time since the last segment's end, besides its pieces."""
         watch = self._watch
-        answers = watch.clock.look()
+        answers = watch.clock.read()
         logged = watch.log.read(goes_on=not last)
         period = self._checkpoints.end_period(logged, last=last)
         # Not asked now, they are set against their last reading the next time.

@@ -29,7 +29,7 @@ class Counted:
         with server.admin() as session:
             self.version_num = session.info.server_version
         self._sampler, _ = open_sampler(resolve(server.dsn()), self.version_num, load=None)
-        self.thread = CheckpointFollower()
+        self.follower = CheckpointFollower()
         self._log, self._read = log, 0
         self.found: list[Checkpoint] = []
 
@@ -37,9 +37,9 @@ class Counted:
         counters = self._sampler.take_counters()
         self._read += len({at for at, source in zip(counters["time_ns"], counters["source"],
                            strict=True) if source == "checkpointer"})  # fmt: skip
-        self.thread.count(counters)
+        self.follower.count(counters)
         if self._log is None:
-            self.found += self.thread.end_period(NO_LOG, last=False).checkpoints
+            self.found += self.follower.end_period(NO_LOG, last=False).checkpoints
         return self.found
 
     def read_on(self, times: int) -> None:
@@ -145,13 +145,13 @@ def test_a_checkpoint_missing_from_the_log_is_taken_from_the_counters(
             with server.admin() as session:
                 session.execute("CHECKPOINT")
             wait_until(lambda: "checkpoint complete" in log_of(server).read_text(), "its end")
-            first = counted.thread.end_period(log.read(goes_on=True), last=False)
+            first = counted.follower.end_period(log.read(goes_on=True), last=False)
             assert [one.buffers is not None for one in first.checkpoints] == [True]
             # Two within one reading would be counted as one.
             counted.read_on(2)
             lose(server)
             counted.read_on(2)
-            reported = counted.thread.end_period(log.read(), last=True)
+            reported = counted.follower.end_period(log.read(), last=True)
     assert [(one.cause, one.buffers) for one in reported.checkpoints] == [("requested", None)]
     assert reported.source == "both"
     assert "the log has gaps" in reported.notes[0]

@@ -21,7 +21,7 @@ from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.local import HERE
 from pgassay.spec.parse import load_spec
 from pgassay.trials.guards.fingerprint import take_fingerprint
-from pgassay.trials.host.host_look import look_at
+from pgassay.trials.host.host_reading import read_host
 from pgassay.trials.host.processor_times import processor_times
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.sampling.live_view import LiveFigures
@@ -214,4 +214,4 @@ def test_an_unprivileged_user_gets_a_fingerprint_and_a_superuser_sees_other_sess
         assert fingerprint.started_at_s == seen["lab"].started_at_s
         assert fingerprint.foreign_active == fingerprint.base_backups == 0
         assert fingerprint.host is not None
-        assert processor_times(look_at(HERE, None, postmaster=fingerprint.postmaster)) is not None
+        assert processor_times(read_host(HERE, None, postmaster=fingerprint.postmaster)) is not None

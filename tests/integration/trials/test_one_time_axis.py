@@ -46,7 +46,7 @@ def server_ahead(
 def checkpoint_seen(server: LabServer) -> tuple[int, int, int, ServerClock]:
     """When the log says a forced checkpoint began, between which moments of ours that was."""
     clock = ServerClock(server.admin)
-    assert clock.look()
+    assert clock.read()
     log = ServerLog(server.admin, "127.0.0.1", server.cluster.workspace.log_file, clock=clock)
     with server.admin() as session:
         session.execute("CREATE TABLE IF NOT EXISTS touched (x int)")
@@ -54,7 +54,7 @@ def checkpoint_seen(server: LabServer) -> tuple[int, int, int, ServerClock]:
         before = _core.now_ns()
         session.execute("CHECKPOINT")
         after = _core.now_ns()
-    assert clock.look()
+    assert clock.read()
     events: list[LogEvent] = []
 
     def is_told() -> bool:

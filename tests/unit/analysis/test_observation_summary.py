@@ -244,15 +244,17 @@ def test_a_segment_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_checkpoint_across_segments_is_reported_once_with_its_end() -> None:
     begun, ended = LogEvent(1, "checkpoint_start", "time"), LogEvent(9, "checkpoint_end")
-    thread = CheckpointFollower()
+    follower = CheckpointFollower()
 
-    def told(event: LogEvent, *, last: bool = False) -> tuple[Checkpoint, ...]:
-        return thread.end_period(LogReading((event,), has_checkpoints=True), last=last).checkpoints
+    def reported(event: LogEvent, *, last: bool = False) -> tuple[Checkpoint, ...]:
+        return follower.end_period(
+            LogReading((event,), has_checkpoints=True), last=last
+        ).checkpoints
 
-    assert told(begun) == ()
-    (found,) = told(ended)
+    assert reported(begun) == ()
+    (found,) = reported(ended)
     assert (found.started_ns, found.ended_ns) == (1, 9)
-    assert told(begun, last=True)[0].ended_ns is None
+    assert reported(begun, last=True)[0].ended_ns is None
 
 
 def test_a_checkpoint_counted_between_two_pieces_is_not_lost() -> None:
@@ -265,7 +267,7 @@ def test_a_checkpoint_counted_between_two_pieces_is_not_lost() -> None:
             "value": [value],
         }
 
-    thread, no_log = CheckpointFollower(), LogReading(None, has_checkpoints=False)
+    follower, no_log = CheckpointFollower(), LogReading(None, has_checkpoints=False)
     for at, value, new in ((1, 4.0, 0), (2, 5.0, 1), (3, 5.0, 0)):
-        thread.count(counted(at, value))
-        assert len(thread.end_period(no_log, last=False).checkpoints) == new
+        follower.count(counted(at, value))
+        assert len(follower.end_period(no_log, last=False).checkpoints) == new

@@ -27,9 +27,9 @@ NO_LOG = LogReading(None, has_checkpoints=False)
 
 
 def reported(
-    thread: CheckpointFollower, *events: LogEvent, last: bool = False
+    follower: CheckpointFollower, *events: LogEvent, last: bool = False
 ) -> tuple[Checkpoint, ...]:
-    return thread.end_period(LogReading(events, has_checkpoints=True), last=last).checkpoints
+    return follower.end_period(LogReading(events, has_checkpoints=True), last=last).checkpoints
 
 
 def test_an_end_completes_the_start_before_it() -> None:
@@ -46,10 +46,10 @@ def test_a_checkpoint_that_was_under_way_at_first_began_before_by_what_it_took()
     assert (found.cause, found.buffers, found.restartpoint) == ("unknown", 7, False)
     first, second = checkpoints_in_log([long, replace(START, time_ns=30 * SECOND)])
     assert (first.ended_ns, second.cause, second.ended_ns) == (20 * SECOND, "time", None)
-    thread = CheckpointFollower()
-    (standby,) = reported(thread, replace(long, kind="restartpoint_end"))
+    follower = CheckpointFollower()
+    (standby,) = reported(follower, replace(long, kind="restartpoint_end"))
     assert standby.restartpoint
-    assert reported(thread, last=True) == ()
+    assert reported(follower, last=True) == ()
 
 
 def test_an_end_without_its_beginning_or_length_is_left_out() -> None:
@@ -130,14 +130,14 @@ def readings(*values: Mapping[str, float]) -> dict[str, list[Any]]:
 
 def counted(*values: Mapping[str, float]) -> list[tuple[int, str, bool]]:
     """Start in seconds, cause, whether it is a restartpoint; alike however it is cut."""
-    columns, thread = readings(*values), CheckpointFollower()
+    columns, follower = readings(*values), CheckpointFollower()
     whole = checkpoints_in_counters(columns)
     pieces: list[Checkpoint] = []
     for at in range(len(values)):
         rows = [n for n, time_ns in enumerate(columns["time_ns"]) if time_ns // SECOND == at]
         piece = {name: [column[n] for n in rows] for name, column in columns.items()}
-        thread.count(piece)
-        pieces += thread.end_period(NO_LOG, last=at == len(values) - 1).checkpoints
+        follower.count(piece)
+        pieces += follower.end_period(NO_LOG, last=at == len(values) - 1).checkpoints
     assert pieces == whole
     return [(one.started_ns // SECOND, one.cause, one.restartpoint) for one in whole]
 

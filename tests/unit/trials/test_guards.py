@@ -24,7 +24,7 @@ from pgassay.trials.guards.guards import (
     validity_of,
 )
 from pgassay.trials.guards.thresholds import VARIABLE, overlaid, own_limits
-from pgassay.trials.host.host_look import HostState
+from pgassay.trials.host.host_reading import HostState
 from pgassay.trials.host.processor_times import ProcessorSplit
 from pgassay.trials.model.record import Checkpoint, Columns
 

@@ -82,7 +82,7 @@ def drained(
     drained = SampleBuffer(pieces, lambda: now[0])
     for _ in range(30):
         now[0] += 1.0
-        drained.look()
+        drained.take_if_due()
     drained.take()
     return pieces, drained
 

@@ -56,8 +56,8 @@ def test_an_offset_is_found_within_its_own_uncertainty(ahead: int) -> None:
 
 def test_the_clock_of_the_same_machine_moves_no_time() -> None:
     clock = ServerClock(lambda: session_ahead_by(0))
-    assert clock.look()
-    assert clock.look()
+    assert clock.read()
+    assert clock.read()
     assert clock.ours_ns(123) == 123
     assert clock.described()["applied"] is False
 
@@ -93,7 +93,7 @@ def test_many_readings_keep_the_first_and_the_last() -> None:
 
 def test_a_server_that_does_not_answer_leaves_times_as_they_are() -> None:
     clock = ServerClock(nobody)
-    assert not clock.look()
+    assert not clock.read()
     assert clock.ours_ns(7) == 7
     assert clock.described() == {}
     assert clock.notes == ()

@@ -22,7 +22,7 @@ from pgassay.server.protocol import Connection, ServerFacts, Target
 from pgassay.server.settings.values import read_settings
 from pgassay.server.statements import statement
 from pgassay.spec.secrets.redaction import hides
-from pgassay.trials.host.host_look import HostState, host_state, look_at
+from pgassay.trials.host.host_reading import HostState, host_state, read_host
 
 _CLOCK_READINGS = 5
 _NOT_TO_BE_ASKED = (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedFunction)
@@ -75,19 +75,19 @@ def take_fingerprint(target: Target, facts: ServerFacts) -> Fingerprint:
             raise TargetError("the server returned no row about itself")
         backend, host = row.pop("pid"), target.host()
         data = None if facts.data_directory is None else Path(facts.data_directory)
-        look, unseen = None, ""
+        reading, unseen = None, ""
         # While the session lasts: the parent of its process is the postmaster.
         if host is not None:
             try:
-                look = look_at(host, data, backend=backend)
+                reading = read_host(host, data, backend=backend)
             except TargetError as error:
                 unseen = str(error)
     return Fingerprint(
         **row,
         settings={n: s.value for n, s in settings.items() if not hides(n)},
         clock_offset_ns=_clock_offset_ns(),
-        host=None if look is None else host_state(look),
-        postmaster=None if look is None else look.postmaster,
+        host=None if reading is None else host_state(reading),
+        postmaster=None if reading is None else reading.postmaster,
         host_unseen=unseen,
         redo_position=redo_position,
     )

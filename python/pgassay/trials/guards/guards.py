@@ -19,7 +19,7 @@ from pgassay.trials.checkpoints.requested import ASKED_FOR
 from pgassay.trials.guards.fingerprint import Fingerprint
 from pgassay.trials.guards.foreign_sessions import BASE_BACKUP
 from pgassay.trials.guards.thresholds import Limits, shipped_limits
-from pgassay.trials.host.host_look import HostState
+from pgassay.trials.host.host_reading import HostState
 from pgassay.trials.host.processor_times import ProcessorSplit
 from pgassay.trials.model.record import Checkpoint, Validity
 

@@ -24,7 +24,7 @@ from pgassay.trials.guards.foreign_sessions import (
 )
 from pgassay.trials.guards.guards import Evidence, GuardResult, judge
 from pgassay.trials.guards.thresholds import Limits, overlaid
-from pgassay.trials.host.host_look import look_at
+from pgassay.trials.host.host_reading import read_host
 from pgassay.trials.host.processor_times import (
     ProcessorSplit,
     ProcessorTimes,
@@ -135,7 +135,7 @@ class InvariantWatch:
             return None
         with suppress(TargetError):
             return of_all_servers(
-                [processor_times(look_at(host, None, postmaster=one)) for one in postmasters]
+                [processor_times(read_host(host, None, postmaster=one)) for one in postmasters]
             )
         return None
 

@@ -13,7 +13,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pgassay.trials.host.host_look import HostLook
+from pgassay.trials.host.host_reading import HostReading
 
 _USUAL_TICKS = 100
 """A second's ticks in /proc."""
@@ -49,16 +49,16 @@ class ProcessorSplit:
     steal_s: float
 
 
-def processor_times(look: HostLook | None) -> ProcessorTimes | None:
+def processor_times(reading: HostReading | None) -> ProcessorTimes | None:
     """All times of a reading; None where it does not have the server's processes."""
-    if look is None or look.postmaster is None:
+    if reading is None or reading.postmaster is None:
         return None
-    tick_s = 1 / (look.number("ticks") or _USUAL_TICKS)
+    tick_s = 1 / (reading.number("ticks") or _USUAL_TICKS)
     try:
-        words = look.lines["/proc/stat"].split()[1:9]
+        words = reading.lines["/proc/stat"].split()[1:9]
         user, nice, system, idle, iowait, irq, softirq, steal = (int(w) * tick_s for w in words)
-        server_user, server = _tree(look, look.postmaster, tick_s)
-        client_user, client = _client() if look.is_ours else (0.0, 0.0)
+        server_user, server = _tree(reading, reading.postmaster, tick_s)
+        client_user, client = _client() if reading.is_ours else (0.0, 0.0)
     except (KeyError, ValueError, IndexError):
         return None
     busy = user + nice + system + irq + softirq
@@ -75,7 +75,7 @@ def processor_times(look: HostLook | None) -> ProcessorTimes | None:
 
 
 def of_all_servers(times: Sequence[ProcessorTimes | None]) -> ProcessorTimes | None:
-    """The times of the last look, with the servers of all; None where one has none."""
+    """The times of the last reading, with the servers of all; None where one has none."""
     known = [one for one in times if one is not None]
     if not known or len(known) < len(times):
         return None
@@ -103,11 +103,11 @@ def split_between(
     )
 
 
-def _tree(look: HostLook, postmaster: int, tick_s: float) -> tuple[float, float]:
+def _tree(reading: HostReading, postmaster: int, tick_s: float) -> tuple[float, float]:
     """(user, all) of a server: its postmaster, its ended processes, those that live."""
     user = total = 0
     has_postmaster = False
-    for pid, fields in look.processes():
+    for pid, fields in reading.processes():
         has_postmaster |= pid == postmaster
         own = [int(fields[at]) for at in (_USER, _SYSTEM)]
         if pid == postmaster:

@@ -49,7 +49,7 @@ class ServerWatch:
         """Takes the first readings. Raises ConnectionRefused, TargetError."""
         self._parameters, self._version_num = parameters, facts.version_num
         self.clock = ServerClock(connect)
-        self.clock.look()
+        self.clock.read()
         address = parameters.hostaddr or parameters.host
         self.log = ServerLog(connect, address, facts.log_file, machine=host, clock=self.clock)
         with as_target_error("looking at the server"), connect() as session:
@@ -88,7 +88,7 @@ class ServerWatch:
 
     def live_figures(self) -> LiveFigures | None:
         """What the server is doing now, for the screen; None in the first second."""
-        return self._live.look()
+        return self._live.figures()
 
     def notes_on(
         self, logged: LogReading, checkpoints: KnownCheckpoints, *others: str
@@ -136,7 +136,7 @@ class TrialWatch(ServerWatch):
         """Once the load is over: what the server logged. The words of a crash, if there was one."""
         self.samples.take()
         self._counters = self.samples.counters_of("checkpointer", "wal_position", "progress")
-        self.clock.look()
+        self.clock.read()
         self.logged: LogReading = self.log.read()
         follower = CheckpointFollower()
         follower.count(self._counters)

@@ -138,7 +138,7 @@ def _run_load(
                 reloads.follow(load.native.progress)
             context.listener.loading(progress, first.live_figures())
             for watch in watches:
-                watch.samples.look()
+                watch.samples.take_if_due()
 
         result = load.run(in_progress, first.own_transactions)
     return result, {} if reloads is None else reloads.described(result["slices"])

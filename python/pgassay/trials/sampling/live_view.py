@@ -66,7 +66,7 @@ class LiveReader:
         self._snapshots = deque([self._snapshot()], maxlen=_LOOKS)
         self._figures: LiveFigures | None = None
 
-    def look(self) -> LiveFigures | None:
+    def figures(self) -> LiveFigures | None:
         """What is going on; looks at most once a second. None before there is anything."""
         if _core.now_ns() - self._snapshots[-1].at_ns >= _SHORTEST_NS:
             self._snapshots.append(self._snapshot())

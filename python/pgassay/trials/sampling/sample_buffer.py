@@ -38,7 +38,7 @@ class SampleBuffer:
         self.host = PackedTables(COUNTERS)
         self._due_s = clock() + EVERY_S
 
-    def look(self) -> None:
+    def take_if_due(self) -> None:
         """Call this often: it takes the samples every few seconds."""
         if self._clock() >= self._due_s:
             self.take()

@@ -45,7 +45,7 @@ class ServerClock:
         self._connect = connect
         self._readings: list[ClockReading] = []
 
-    def look(self) -> bool:
+    def read(self) -> bool:
         """Take one more reading; false where the server does not answer."""
         try:
             with self._connect() as session:

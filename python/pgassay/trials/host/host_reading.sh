@@ -1,4 +1,4 @@
-# What a host says of itself, for host_look.py: `==> NAME <==`, then its first line.
+# What a host says of itself, for host_reading.py: `==> NAME <==`, then its first line.
 # Arguments: the data directory, a backend's process id, the postmaster's, each perhaps empty; then
 # files to be shown.
 # Only what every Linux has: a POSIX shell, coreutils, getconf.

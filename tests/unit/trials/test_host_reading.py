@@ -11,7 +11,7 @@ from pgassay.errors import TargetError
 from pgassay.server.hosts.host import Finished
 from pgassay.server.hosts.knob_files import device_of
 from pgassay.server.hosts.local import HERE, LocalHost
-from pgassay.trials.host.host_look import HostLook, host_state, lines_of, look_at
+from pgassay.trials.host.host_reading import HostReading, host_state, lines_of, read_host
 from pgassay.trials.host.processor_times import processor_times, split_between
 
 SAID = """\
@@ -54,8 +54,8 @@ some avg10=1.00 avg60=0.00 avg300=0.00 total=123456
 """
 
 
-def look(text: str = SAID, *, is_ours: bool = False) -> HostLook:
-    return HostLook(lines_of(text), is_ours=is_ours)
+def look(text: str = SAID, *, is_ours: bool = False) -> HostReading:
+    return HostReading(lines_of(text), is_ours=is_ours)
 
 
 def test_the_state_of_a_host_is_read_and_what_is_not_there_is_absent() -> None:
@@ -96,7 +96,7 @@ def test_without_the_server_processes_there_are_no_processor_times(gone: str) ->
 
 
 def test_a_look_at_this_host_finds_the_parent_of_a_process_and_its_children() -> None:
-    seen = look_at(HERE, Path("/"), backend=os.getpid())
+    seen = read_host(HERE, Path("/"), backend=os.getpid())
     assert seen.is_ours
     assert seen.postmaster == os.getppid()
     assert os.getpid() in {pid for pid, _ in seen.processes()}
@@ -111,7 +111,7 @@ def test_the_queue_of_a_disk_is_that_of_the_partition_or_disk_below(tmp_path: Pa
         queue = device_of(tmp_path) / "queue"
     except TargetError as error:
         pytest.skip(str(error))
-    seen = host_state(look_at(HERE, tmp_path)).knobs
+    seen = host_state(read_host(HERE, tmp_path)).knobs
     assert seen["queue data read_ahead_kb"] == (queue / "read_ahead_kb").read_text().strip()
     assert seen["queue data scheduler"] == (queue / "scheduler").read_text().strip()
     assert "queue wal scheduler" not in seen
@@ -128,4 +128,4 @@ class Mute(LocalHost):
 
 def test_a_host_without_a_shell_is_an_error() -> None:
     with pytest.raises(TargetError, match="mute did not report its state: sh: not found"):
-        look_at(Mute(), None)
+        read_host(Mute(), None)

@@ -40,11 +40,11 @@ _HEADER = re.compile(r"==> (.*) <==")
 
 
 @dataclass(frozen=True)
-class HostLook:
+class HostReading:
     """What one reading of a host returned."""
 
     lines: Mapping[str, str]
-    """By file, or by what host_look.sh calls it: the first line; what is not there is absent."""
+    """By file, or by what host_reading.sh calls it: the first line; what is not there is absent."""
     is_ours: bool
     """Whether pgassay runs under the same kernel, so that its own work is in these figures."""
 
@@ -68,9 +68,9 @@ class HostLook:
                 yield int(match[1]), line.rpartition(")")[2].split()
 
 
-def look_at(
+def read_host(
     host: Host, data: Path | None, *, backend: int | None = None, postmaster: int | None = None
-) -> HostLook:
+) -> HostReading:
     """One command, one round trip. The server's processes are found by either of the two ids.
 
     Raises TargetError where the host cannot be asked.
@@ -80,7 +80,7 @@ def look_at(
     lines = lines_of(done.stdout)
     if "clock 1" not in lines:
         raise TargetError(f"{host.label} did not report its state: {last_line(done)}")
-    return HostLook(lines, is_ours=not host.name or lines.get(BOOT) == _own_boot())
+    return HostReading(lines, is_ours=not host.name or lines.get(BOOT) == _own_boot())
 
 
 def lines_of(text: str) -> dict[str, str]:
@@ -100,7 +100,7 @@ def lines_of(text: str) -> dict[str, str]:
 
 @cache
 def _script() -> str:
-    return (files(__package__) / "host_look.sh").read_text("utf-8")
+    return (files(__package__) / "host_reading.sh").read_text("utf-8")
 
 
 @cache
@@ -133,44 +133,44 @@ class HostState:
     """By resource: how long some task has waited for it since the host started."""
 
 
-def host_state(look: HostLook) -> HostState:
-    """What a look says of the host itself."""
-    frequencies = _numbers(look, "/scaling_cur_freq")
-    throttled = _numbers(look, "/core_throttle_count")
-    offset, error = _clock(look)
+def host_state(reading: HostReading) -> HostState:
+    """What a reading says of the host itself."""
+    frequencies = _numbers(reading, "/scaling_cur_freq")
+    throttled = _numbers(reading, "/core_throttle_count")
+    offset, error = _clock(reading)
     return HostState(
-        knobs=_knobs(look),
+        knobs=_knobs(reading),
         throttled=sum(throttled) if throttled else None,
         frequency_mhz=sum(frequencies) / len(frequencies) / 1e3 if frequencies else None,
-        disk_used=_disk_used(look),
+        disk_used=_disk_used(reading),
         clock_offset_ns=offset,
         clock_error_ns=error,
-        pressure_us=_pressure(look),
+        pressure_us=_pressure(reading),
     )
 
 
-def _knobs(look: HostLook) -> dict[str, str]:
+def _knobs(reading: HostReading) -> dict[str, str]:
     names = {name.replace("/", "."): f"/proc/sys/{name}" for name in KERNEL}
     for name in ("enabled", "defrag"):
         names[f"transparent_hugepage/{name}"] = f"/sys/kernel/mm/transparent_hugepage/{name}"
-    found = {name: look.lines[file] for name, file in names.items() if file in look.lines}
+    found = {name: reading.lines[file] for name, file in names.items() if file in reading.lines}
     # Of the disks that hold the data and the WAL, such as `queue data scheduler`.
-    found |= {name: line for name, line in look.lines.items() if name.startswith("queue ")}
-    governors = set(look.named("/scaling_governor"))
+    found |= {name: line for name, line in reading.lines.items() if name.startswith("queue ")}
+    governors = set(reading.named("/scaling_governor"))
     if governors:
         found["cpufreq governor"] = ", ".join(sorted(governors))
     return found
 
 
-def _numbers(look: HostLook, ending: str) -> list[int]:
-    return [int(text) for text in look.named(ending) if text.isdigit()]
+def _numbers(reading: HostReading, ending: str) -> list[int]:
+    return [int(text) for text in reading.named(ending) if text.isdigit()]
 
 
-def _disk_used(look: HostLook) -> float | None:
+def _disk_used(reading: HostReading) -> float | None:
     """As `df` counts it: what is kept for root is neither used nor free."""
     shares = []
     for name in ("disk data", "disk wal"):
-        words = look.lines.get(name, "").split()
+        words = reading.lines.get(name, "").split()
         if len(words) != 3 or not all(word.isdigit() for word in words):
             continue
         blocks, free, available = map(int, words)
@@ -180,11 +180,11 @@ def _disk_used(look: HostLook) -> float | None:
     return max(shares, default=None)
 
 
-def _clock(look: HostLook) -> tuple[int | None, int]:
+def _clock(reading: HostReading) -> tuple[int | None, int]:
     """The reading least held up between the two clocks, and what it may be off by."""
     readings = []
     for turn in ("1", "2", "3"):
-        words = look.lines.get(f"clock {turn}", "").split()
+        words = reading.lines.get(f"clock {turn}", "").split()
         if len(words) != 3 or not words[1].isdigit():
             continue
         began, ended = (round(float(word) * 1e9) for word in (words[0], words[2]))
@@ -195,10 +195,10 @@ def _clock(look: HostLook) -> tuple[int | None, int]:
     return offset, held_up // 2 + _UPTIME_STEP_NS
 
 
-def _pressure(look: HostLook) -> dict[str, int]:
+def _pressure(reading: HostReading) -> dict[str, int]:
     found = {}
     for name in ("cpu", "io", "memory"):
-        match = re.match(r"some .*total=(\d+)", look.lines.get(f"/proc/pressure/{name}", ""))
+        match = re.match(r"some .*total=(\d+)", reading.lines.get(f"/proc/pressure/{name}", ""))
         if match is not None:
             found[name] = int(match[1])
     return found
