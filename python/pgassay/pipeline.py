@@ -54,8 +54,8 @@ class Outcome:
 def run_experiment(
     spec: Spec, run: RunDirectory, listener: ProgressListener, *, calibrates: bool = False
 ) -> Outcome:
-    """Answer the spec's question, or run its baseline against itself; finished trials survive
-    whatever goes wrong."""
+    """Answer the spec's question, or run its baseline against itself; finished trials are
+    kept whatever fails."""
     check_experiment(spec)
     placement = resolve_placement(spec.file.placement, spec.file.settings.host)
     plan = make_plan(spec, calibrates=calibrates)

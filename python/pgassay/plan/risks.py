@@ -97,7 +97,7 @@ def _side_by_side(factors: Sequence[Written]) -> list[str]:
     """Of a duet."""
     found = [
         "waits, WAL, checkpoints and the server's log are stored only for the first arm's server;"
-        " all servers are sampled alike"
+        " all servers are sampled in the same way"
     ]
     if any(factor.name == "shared_buffers" for factor in factors):
         found.append(

@@ -1,4 +1,4 @@
-"""Errors of the disk that holds a run, in words of its user.
+"""Errors of the disk that holds a run, as messages that name the fix.
 
 Enters: what is to be written. Leaves: it on disk (`durable.py`), or one line that names the fix.
 Never: leaves a half-written file, shows a file to other users.

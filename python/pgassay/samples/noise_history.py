@@ -22,7 +22,7 @@ import platformdirs
 from pgassay.durable import make_directory, write_atomically
 
 SCHEMA = "pgassay.noise/2"
-"""Records of the first schema may be of rounds of slices, which are no trials: not believed."""
+"""Records of the first schema may be of rounds of slices, which are no trials: not used."""
 MOST_KEPT = 200
 _LARGEST_BYTES = 20_000
 
@@ -49,7 +49,7 @@ def add_noise_record(record: Mapping[str, Any], now: datetime | None = None) -> 
 
 
 def noise_records() -> list[dict[str, Any]]:
-    """All records that can be read, the latest first; files of others are not believed."""
+    """All records that can be read, the latest first; files of other users are ignored."""
     found = []
     for path in _files(noise_folder()):
         with suppress(OSError, ValueError):

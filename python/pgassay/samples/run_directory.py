@@ -183,7 +183,7 @@ class StoredTrial:
         return checked_file(self.folder / "trial.json", TRIAL_SCHEMA)
 
     def validity(self) -> Validity:
-        """Whether it counts; a run of before validity was judged counts whole."""
+        """Whether it counts; in older runs, which do not store it, every trial counts."""
         return Validity(tuple((self.summary().get("validity") or {}).get("reasons") or ()))
 
     def table(self, name: str) -> pa.Table:

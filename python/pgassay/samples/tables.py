@@ -31,7 +31,7 @@ TABLES = {
 }
 """File name (without .parquet) → schema, for every file of a trial."""
 _ADDED_LATER = "events"
-"""A table that runs of before do not have; it reads as empty."""
+"""A table that older runs do not have; it reads as empty."""
 _RISING = ("latency_ns", "response_ns")
 """Lists in ascending order."""
 _SELDOM_TWICE = ("time_ns", "tick_ns", "xact_start_ns", "value")

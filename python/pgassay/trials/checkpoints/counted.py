@@ -1,12 +1,12 @@
 """Checkpoints as steps of the server's counters, where no log names them.
 
 Enters: counter columns, piece by piece. Leaves: `Counted` values; starts are known to a second.
-Never: takes one that was skipped for lack of work for a checkpoint.
+Never: counts a checkpoint that the server skipped because there was nothing to write.
 
-`checkpoints_timed` and `_requested` step when one begins, skipped ones too. Those that were made
-are counted from 17 on for restartpoints, from 18 on for checkpoints. Before, one that was asked
-for is believed, and a timed one where buffers were written by it, or WAL about then: only a
-server that has written none skips it. Source: CheckpointerMain and CreateCheckPoint of
+`checkpoints_timed` and `_requested` step when one begins, also if it is then skipped. Servers count
+those that were made from 17 on for restartpoints, from 18 on for checkpoints. On older servers a
+requested one counts, and a timed one if it wrote buffers, or if WAL was written at that time: only
+a server without new WAL skips it. Source: CheckpointerMain and CreateCheckPoint of
 PostgreSQL 13 to 18.
 """
 
@@ -79,7 +79,7 @@ class CheckpointCounts:
             done = [kind for kind in _KINDS if f"{kind}_done" in grown]
             made = [one for kind in done if (one := self._done(kind, begun)) is not None]
             self._begun = [*self._begun, *begun]
-            made += [one for one in self._begun if self._is_believed(one) and one not in made]
+            made += [one for one in self._begun if self._was_made(one) and one not in made]
             found += map(_as_counted, sorted(made, key=lambda one: one.at))
             self._forget(made, begun)
         return tuple(found)
@@ -110,7 +110,7 @@ class CheckpointCounts:
     def _counts_made(self, kind: str) -> bool:
         return f"{kind}_done" in self._last
 
-    def _is_believed(self, one: _Begun) -> bool:
+    def _was_made(self, one: _Begun) -> bool:
         if self._counts_made(one.kind):
             return False
         unknown = _BUFFERS not in self._last and _WAL not in self._last

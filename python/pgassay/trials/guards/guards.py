@@ -86,7 +86,7 @@ def caveats_among(guard_results: Sequence[GuardResult]) -> list[str]:
 
 
 def validity_of(guard_results: Sequence[GuardResult]) -> Validity:
-    """Whether the trial counts, and what speaks against it."""
+    """Whether the trial counts, and the reasons if it does not."""
     return Validity(tuple(result.text for result in guard_results if result.grade == "invalid"))
 
 
@@ -209,7 +209,7 @@ def _clock_step(evidence: Evidence, limits: Limits) -> GuardResult | None:
 
 
 def _server_clock_step(evidence: Evidence, limits: Limits) -> GuardResult | None:
-    """Of another machine; ours is the guard above."""
+    """Of another machine; the guard above is for this one."""
     if evidence.hosts is None or evidence.shares_clock:
         return None
     before, after = evidence.hosts

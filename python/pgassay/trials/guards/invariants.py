@@ -77,7 +77,7 @@ class InvariantWatch:
 
     @contextmanager
     def processors_counted(self, others: Collection[int | None] = ()) -> Iterator[None]:
-        """Measure around the load who used the host's processors.
+        """Measure how the host's processors are used during the load.
 
         `others` are the postmasters of the other servers under test: their work is not foreign.
         """
@@ -100,7 +100,7 @@ class InvariantWatch:
         host = self._target.host()
         is_engine = conditions.scripts is not None
         fewest = self._limits["foreign-sessions"]["fewest_samples"]
-        # Where the volume that triggers checkpoints alternates, WAL cannot tell who asked for one.
+        # If the volume that triggers checkpoints alternates, WAL does not show what caused one.
         if not (conditions.arms_alternate and DECIDED_BY & set(conditions.varied)):
             before = self._before
             checkpoints = with_asked_for(

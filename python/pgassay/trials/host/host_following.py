@@ -77,7 +77,7 @@ class HostFollower:
             self._rests_s = self._pause_s
 
     def _wanted(self) -> Callable[[], None] | None:
-        """What is to be mended; None where everything is read as it should be."""
+        """What repairs the readings; None where all of them arrive in time."""
         readings = json.loads(self._sampler.glance([_ANY_HOST, PROCESSES]))["readings"]
         read_at = {source: reading["time_ns"] for source, reading in readings.items()}
         late_ns = round(_LATE_READINGS * self._every_s * 1e9)

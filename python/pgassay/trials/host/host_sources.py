@@ -170,7 +170,7 @@ def _described(place: Storage) -> dict[str, Any]:
 
 
 def _postmaster(host: Host, backend: int) -> int | None:
-    """The parent of a backend of ours; None where its /proc is not visible."""
+    """The parent of our session's backend; None where its /proc is not visible."""
     stat = text_of(host, Path(f"/proc/{backend}/stat"))
     try:
         return None if stat is None else int(stat.rpartition(")")[2].split()[1])

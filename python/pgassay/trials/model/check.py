@@ -1,4 +1,4 @@
-"""One thing that doctor looked at.
+"""One result of doctor.
 
 Enters: nothing. Leaves: the `Check` value. Never: looks at anything itself.
 """
@@ -11,7 +11,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Check:
-    """What was found, and how to mend it."""
+    """What was found, and how to fix it."""
 
     name: str
     state: Literal["ok", "note", "fail"]

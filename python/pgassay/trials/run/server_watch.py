@@ -108,7 +108,7 @@ class TrialWatch(ServerWatch):
     """The same around the load of a trial, with the guards."""
 
     def __init__(self, server: TrialServer, limits: Limits, *, reads_host: bool) -> None:
-        """Takes the readings of before the load; its connections are not open yet."""
+        """Takes the first readings; the connections of the load are not open yet."""
         target, facts = server.target, server.facts
         self.server, self._reads_host = server, reads_host
         super().__init__(
@@ -129,11 +129,11 @@ class TrialWatch(ServerWatch):
             self.sampler.stop()
 
     def processors_counted(self, others: Sequence[TrialWatch]) -> AbstractContextManager[None]:
-        """Measure around the load who used the host's processors; None of `others` is foreign."""
+        """Measure how the host's processors are used in the load; `others` are tested too."""
         return self.invariants.processors_counted([one.invariants.postmaster for one in others])
 
     def read_log(self) -> str:
-        """Once the load is over: what the server logged. The words of a crash, if there was one."""
+        """Read what the server logged during the load; returns the message of a crash, if any."""
         self.samples.take()
         self._counters = self.samples.counters_of("checkpointer", "wal_position", "progress")
         self.clock.read()
@@ -148,7 +148,7 @@ class TrialWatch(ServerWatch):
     ) -> list[GuardResult]:
         """Statement statistics and fingerprint of after the load; the guards' results.
 
-        Guards of the host speak once, with the server that the host is read with.
+        Guards of the host report once, with the server that the host is read with.
         """
         self.samples.add_counters(self.statements.counters())
         results = self.invariants.results(

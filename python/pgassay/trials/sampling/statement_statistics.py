@@ -81,7 +81,7 @@ class _Reading:
     at_ns: int
     values: _Values
     before: Resets | None = None
-    """As of before the values; None where the server does not report it."""
+    """Read before the values; None where the server does not report it."""
     after: Resets | None = None
 
 
@@ -164,7 +164,7 @@ class _Readings:
                 return _Reading(_core.now_ns(), found, before, self._resets(session))
         except (psycopg.Error, TargetError, ConnectionRefused) as error:
             # The server may be back by the next time, or have an answer within its time limit;
-            # what is installed but not preloaded, or not ours to read, stays so.
+            # what is installed but not preloaded, or not permitted to this role, stays so.
             said = str(error).splitlines()[0]
             self._note(f"{self._counted.extension} could not be read: {said}")
             if isinstance(error, psycopg.Error) and (error.sqlstate or "")[:2] in _FOR_EVER:
@@ -190,8 +190,8 @@ def _fell(began: _Reading, ended: _Reading, counted: Counted) -> bool:
     """Waits are forgotten all at once or not at all; a statement may be forgotten by itself."""
     calls = counted.calls
     return counted is WAITS and any(
-        ended.values.get(thing, {}).get(calls, 0.0) < values[calls]
-        for thing, values in began.values.items()
+        ended.values.get(item, {}).get(calls, 0.0) < values[calls]
+        for item, values in began.values.items()
     )
 
 
@@ -214,27 +214,27 @@ def changed(
     """
     grown: dict[str, tuple[dict[str, float], dict[str, float]]] = {}
     calls, by = counted.calls, counted.ranked_by
-    for thing, with_since in after.items():
+    for item, with_since in after.items():
         values = _counts(with_since)
-        start = _counts(before.get(thing, dict.fromkeys(with_since, 0.0)))
-        if thing in before and before[thing].get(SINCE) != with_since.get(SINCE):
+        start = _counts(before.get(item, dict.fromkeys(with_since, 0.0)))
+        if item in before and before[item].get(SINCE) != with_since.get(SINCE):
             continue
         if values[calls] > start[calls] and all(values[n] >= start[n] for n in values):
-            grown[thing] = (start, values)
-    ranked = sorted(grown, key=lambda thing: grown[thing][0][by] - grown[thing][1][by])
+            grown[item] = (start, values)
+    ranked = sorted(grown, key=lambda item: grown[item][0][by] - grown[item][1][by])
     columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
 
-    def add(thing: str, start: Mapping[str, float], end: Mapping[str, float]) -> None:
+    def add(item: str, start: Mapping[str, float], end: Mapping[str, float]) -> None:
         for at, values in ((began_ns, start), (ended_ns, end)):
             for name, value in values.items():
-                row = (at, counted.source, thing, name, value)
+                row = (at, counted.source, item, name, value)
                 for column, cell in zip(_COLUMNS, row, strict=True):
                     columns[column].append(cell)
 
-    for thing in ranked[:most]:
-        add(thing, *grown[thing])
-    for thing, total in _together(ranked[most:], grown).items():
-        add(thing, dict.fromkeys(total, 0.0), total)
+    for item in ranked[:most]:
+        add(item, *grown[item])
+    for item, total in _together(ranked[most:], grown).items():
+        add(item, dict.fromkeys(total, 0.0), total)
     if counted is WAITS:
         add(READ, {"seconds": 0.0}, {"seconds": (ended_ns - began_ns) / 1e9})
     return columns
@@ -245,13 +245,13 @@ def _counts(values: Mapping[str, float]) -> dict[str, float]:
 
 
 def _together(
-    things: Iterable[str], grown: Mapping[str, tuple[dict[str, float], dict[str, float]]]
+    lesser: Iterable[str], grown: Mapping[str, tuple[dict[str, float], dict[str, float]]]
 ) -> dict[str, dict[str, float]]:
     """The growth of the lesser ones; of waits by event."""
     totals: dict[str, dict[str, float]] = {}
-    for thing in things:
-        event, slash, _ = thing.rpartition("/")
-        start, end = grown[thing]
+    for item in lesser:
+        event, slash, _ = item.rpartition("/")
+        start, end = grown[item]
         total = totals.setdefault(f"{event}{slash}{OTHERS}", dict.fromkeys(end, 0.0))
         for name in end:
             total[name] += end[name] - start[name]

@@ -102,7 +102,7 @@ class HostFiles:
 
     def listing(self) -> Mapping[str, FileState]:
         done = self._host.run(["sh", "-c", _LISTING, "sh", self._directory])
-        # A file that goes while it is listed is an error of find's, and none of ours.
+        # A file that is removed while find lists it makes find fail; the others are listed.
         if done.returncode and not done.stdout:
             raise LogUnreadable(f"{self._directory}: {last_line(done)}")
         found = {}

@@ -28,7 +28,7 @@ class Recognised:
 
     kind: str
     object: str = ""
-    """The table, the lock's mode, a checkpoint's causes; for a crash, the words of it."""
+    """The table, the lock's mode, a checkpoint's causes; for a crash, its message."""
     figures: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -1,6 +1,6 @@
 """Where a server's log is, and whether we may read it.
 
-Enters: a session. Leaves: a `Place`, or a `Missing` with the one line that would mend it.
+Enters: a session. Leaves: a `Place`, or a `Missing` with the one line that fixes it.
 Never: guesses: a log whose file neither the server nor its processes name is missing.
 """
 

@@ -71,7 +71,7 @@ class ServerLog:
         machine: Host | None = None,
         clock: ServerClock | None = None,
     ) -> None:
-        """Without a `clock`, the server's is taken for ours."""
+        """Without a `clock`, times of the log are taken as they are."""
         self._notes: list[str] = []
         self._since_ns = _core.now_ns()
         self._clock_of_server = clock or ServerClock(connect)
