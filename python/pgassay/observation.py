@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pgassay import __version__
-from pgassay.analysis.observation.summary import ObservationSummary, summarise_observation
+from pgassay.analysis.observation.model import ObservationSummary
+from pgassay.analysis.observation.summary import summarise_observation
 from pgassay.errors import RunDirectoryError
 from pgassay.report.context import ObservationContext
 from pgassay.report.html import render_html

@@ -12,7 +12,7 @@ from typing import Any
 
 from pgassay.analysis.measures.chart_series import ChartSeries
 from pgassay.analysis.model import Analysis
-from pgassay.analysis.observation.summary import ObservationSummary
+from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.plan.model import Plan
 

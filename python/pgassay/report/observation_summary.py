@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pgassay.analysis.observation.summary import ObservationSummary
+from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.findings.wording import size
 from pgassay.report.charts.observed import moment
 from pgassay.report.context import ObservationContext

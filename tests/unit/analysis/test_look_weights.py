@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgassay.analysis.observation.summary import ObservationSummary, summarise_observation
+from pgassay.analysis.observation.model import ObservationSummary
+from pgassay.analysis.observation.summary import summarise_observation
 from pgassay.analysis.waits.wait_profile import times_of_looks
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.trials.model.record import Piece

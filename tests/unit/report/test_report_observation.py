@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.observation.standby_lag import Unknown
 from pgassay.analysis.observation.statements import Statement
-from pgassay.analysis.observation.summary import ObservationSummary
 from pgassay.report.context import ObservationContext
 from pgassay.report.html import render_html
 from pgassay.report.markdown import render_markdown

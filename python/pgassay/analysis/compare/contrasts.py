@@ -144,11 +144,7 @@ def all_rounds(
     rows: list[NDArray[np.float64]] = [np.empty((0, len(arms)))]
     before = 0
     for trial in trials:
-        key = (metric.name, part, arms)
-        kept = trial.rounds_kept.get(key)
-        if kept is None:
-            kept = trial.rounds_kept[key] = _rounds_of(trial, metric.name, part, arms)
-        places, values = kept
+        places, values = _rounds_of(trial, metric.name, part, arms)
         numbers += [before + place for place in places]
         blocks += [trial.block] * len(places)
         rows.append(values)

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.contrasts import pair_blocks
+from pgassay.analysis.curves.checkpoint_profiles import Profile, Window, profiles_of, window_of
 from pgassay.analysis.curves.model import CheckpointContrast, CheckpointEffect
 from pgassay.analysis.measures.trial_course import TrialCourse
 from pgassay.analysis.statistics.intervals import draws, mean_with_interval, widened_percentiles
@@ -28,40 +28,8 @@ Array = NDArray[np.float64]
 FEWEST_TRIALS = 3
 FEWEST_RESAMPLED = 5
 """Percentiles of four trials held a recovery in 88 % of simulated runs, those of five in 94 %."""
-_LONGEST_BEFORE_S, _LONGEST_AFTER_S = 10.0, 120.0
-_LEAST_CYCLE_S = 10.0
-"""Faster checkpoints have no before and after."""
-_IMAGES = "wal wal_fpi"
-"""The name of the series of full-page images in a course."""
 _RECOVERED = 0.1
 """Share of the depth below which throughput has recovered."""
-
-
-@dataclass(frozen=True)
-class _Profile:
-    """One trial's mean over its checkpoints."""
-
-    course: TrialCourse
-    checkpoints: int
-    pct: Array
-    """Change at each place of the window, in per cent of the level before."""
-    lost: float
-    images: float | None
-    """Full-page images after the start, beyond the rate before; None if not measured."""
-
-
-@dataclass(frozen=True)
-class _Window:
-    before: int
-    after: int
-    step_s: float
-
-    @property
-    def offset_s(self) -> Array:
-        """The middle of each place, from the checkpoint's start."""
-        places = np.arange(-self.before, self.after, dtype=np.float64)
-        middles: Array = (places + 0.5) * self.step_s
-        return middles
 
 
 def checkpoint_effects(
@@ -69,13 +37,13 @@ def checkpoint_effects(
 ) -> tuple[tuple[CheckpointEffect, ...], tuple[CheckpointContrast, ...]]:
     """Every arm that had a checkpoint, and levels against their factor's baseline."""
     effects = []
-    windows: dict[str, tuple[list[TrialCourse], _Window]] = {}
+    windows: dict[str, tuple[list[TrialCourse], Window]] = {}
     for arm in plan.arms:
         own = [c for c in courses if c.arm == arm.id]
         if not any(len(course.checkpoints_s) for course in own):
             continue
-        window = _window(own)
-        profiles = [] if window is None else _profiles(own, window)
+        window = window_of(own)
+        profiles = [] if window is None else profiles_of(own, window)
         effects.append(_effect(arm.id, own, window, profiles))
         if window is not None and effects[-1].refused is None:
             windows[arm.id] = (own, window)
@@ -83,7 +51,7 @@ def checkpoint_effects(
 
 
 def _alike(
-    windows: dict[str, tuple[list[TrialCourse], _Window]],
+    windows: dict[str, tuple[list[TrialCourse], Window]],
 ) -> dict[tuple[int, str], Array]:
     """Depth and loss of every arm over the shortest window of all.
 
@@ -92,80 +60,20 @@ def _alike(
     if not windows:
         return {}
     every = [window for _, window in windows.values()]
-    shared = _Window(
+    shared = Window(
         min(window.before for window in every), min(w.after for w in every), every[0].step_s
     )
     values = {}
     for arm, (own, _) in windows.items():
-        profiles = _profiles(own, shared)
+        profiles = profiles_of(own, shared)
         depths = _depths(profiles, shared) if profiles else ()
         for profile, depth in zip(profiles, depths, strict=True):
             values[profile.course.block, arm] = np.array([depth, profile.lost])
     return values
 
 
-def _window(courses: Sequence[TrialCourse]) -> _Window | None:
-    """As long as the median cycle allows; None where checkpoints follow each other too fast."""
-    gaps = [gap for course in courses for gap in np.diff(course.checkpoints_s)]
-    step_s = courses[0].interval_s
-    shortest = min(s.edges_s[-1] for s in courses)
-    cycle_s = float(np.median(gaps)) if gaps else min(_LONGEST_AFTER_S, shortest / 2)
-    if cycle_s < max(_LEAST_CYCLE_S, 5 * step_s):
-        return None
-    before = max(2, round(min(_LONGEST_BEFORE_S, cycle_s / 4) / step_s))
-    # Nine of ten checkpoints come later than this after the one before.
-    early_s = float(np.quantile(gaps, 0.1)) if gaps else cycle_s
-    after = max(5, math.floor(min(_LONGEST_AFTER_S, early_s) / step_s))
-    return _Window(before, after, step_s)
-
-
-def _profiles(courses: Sequence[TrialCourse], window: _Window) -> list[_Profile]:
-    """Trials that have a checkpoint with the whole window inside one step."""
-    found = []
-    for course in courses:
-        done = np.r_[0.0, np.cumsum(course.transactions)]
-        written = _written(course)
-        rows, lost, images = [], [], []
-        for at in course.checkpoints_s:
-            edges = at + np.arange(-window.before, window.after + 1) * window.step_s
-            others = course.checkpoints_s[course.checkpoints_s != at]
-            crowded = np.any((others > edges[0]) & (others < edges[-1] - window.step_s))
-            if crowded or not _within_a_step(course, edges):
-                continue
-            counts = np.diff(np.interp(edges, course.edges_s, done))
-            usual = counts[: window.before].mean()
-            if usual <= 0.0:
-                continue
-            rows.append(100.0 * (counts / usual - 1.0))
-            lost.append(float((usual - counts[window.before :]).sum()))
-            if written is not None:
-                pages = np.diff(np.interp(edges, course.edges_s, written))
-                images.append((pages[window.before :] - pages[: window.before].mean()).sum())
-        if rows:
-            profile = np.mean(rows, axis=0)
-            more = float(np.mean(images)) if images else None
-            found.append(_Profile(course, len(rows), profile, float(np.mean(lost)), more))
-    return found
-
-
-def _written(course: TrialCourse) -> Array | None:
-    """Cumulated full-page images at each edge."""
-    if _IMAGES not in course.names:
-        return None
-    rates = course.series[course.names.index(_IMAGES)]
-    found: Array = np.r_[0.0, np.cumsum(rates * np.diff(course.edges_s))]
-    return found
-
-
-def _within_a_step(course: TrialCourse, edges: Array) -> bool:
-    return any(
-        course.edges_s[span.begin] <= edges[0] and edges[-1] <= course.edges_s[span.end] + 1e-6
-        for span in course.steps
-    )
-
-
 def _effect(
-    arm: str, own: Sequence[TrialCourse], window: _Window | None, profiles: Sequence[_Profile]
+    arm: str, own: Sequence[TrialCourse], window: Window | None, profiles: Sequence[Profile]
 ) -> CheckpointEffect:
     refused = _refusal(own, window, profiles)
     seen = sum(profile.checkpoints for profile in profiles)
@@ -212,7 +120,7 @@ def _effect(
 
 
 def _refusal(
-    own: Sequence[TrialCourse], window: _Window | None, profiles: Sequence[_Profile]
+    own: Sequence[TrialCourse], window: Window | None, profiles: Sequence[Profile]
 ) -> str | None:
     if window is None:
         gaps = np.concatenate([np.diff(course.checkpoints_s) for course in own])
@@ -233,7 +141,7 @@ def _bounds(low: float, high: float) -> Interval | None:
     return (float(low), float(high)) if math.isfinite(low) and math.isfinite(high) else None
 
 
-def _smooth(profiles: Array, window: _Window) -> Array:
+def _smooth(profiles: Array, window: Window) -> Array:
     """Means of three neighbours along the last axis, from the start on."""
     after = profiles[..., window.before :]
     padded = np.concatenate([after[..., :1], after, after[..., -1:]], axis=-1)
@@ -241,11 +149,11 @@ def _smooth(profiles: Array, window: _Window) -> Array:
     return smooth
 
 
-def _lowest(profile: Array, window: _Window) -> int:
+def _lowest(profile: Array, window: Window) -> int:
     return window.before + int(np.argmin(_smooth(profile, window)))
 
 
-def _depths(profiles: Sequence[_Profile], window: _Window) -> Array:
+def _depths(profiles: Sequence[Profile], window: Window) -> Array:
     """Each trial's depth at the place where the others are lowest."""
     rows = np.array([profile.pct for profile in profiles])
     total = rows.sum(axis=0)
@@ -257,7 +165,7 @@ def _depths(profiles: Sequence[_Profile], window: _Window) -> Array:
     return np.array(found)
 
 
-def _times(rows: Array, window: _Window) -> tuple[Estimate, Estimate]:
+def _times(rows: Array, window: Window) -> tuple[Estimate, Estimate]:
     """(duration, recovery) of the mean profile, with bootstrap intervals given enough trials."""
     (point,) = _dip_times(rows.mean(axis=0)[None], window)
     if len(rows) < FEWEST_RESAMPLED:
@@ -277,7 +185,7 @@ def _estimate(value: float, low: float, high: float) -> Estimate:
     )
 
 
-def _dip_times(profiles: Array, window: _Window) -> Array:
+def _dip_times(profiles: Array, window: Window) -> Array:
     """Of each profile: how long the dip is at least half as deep, and when it has recovered.
 
     Infinite where the window ends first.

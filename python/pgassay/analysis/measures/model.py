@@ -7,14 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pgassay.analysis.host.model import HostWindow
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -116,11 +111,6 @@ class TrialMeasures:
     """The measured part in columns of vmstat and iostat; None where the host was not read."""
     turns: tuple[SliceMeasures, ...] = ()
     """The slices of whole rounds, in a switchback or duet."""
-
-    @cached_property
-    def rounds_kept(self) -> dict[object, tuple[list[int], NDArray[np.float64]]]:
-        """A cache of `contrasts.py`, which reads the slices many times."""
-        return {}
 
     def at(self, level: float | None) -> StepMeasures | None:
         """The step at this level; None for the whole trial."""

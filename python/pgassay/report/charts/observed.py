@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import plotly.graph_objects as go
 
-from pgassay.analysis.observation.summary import BinnedSeries, ObservationSummary
+from pgassay.analysis.observation.model import BinnedSeries, ObservationSummary
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
 from pgassay.report.charts.style import (
     BLUE,

@@ -10,7 +10,15 @@ import plotly.graph_objects as go
 
 from pgassay.analysis.model import Analysis
 from pgassay.findings.wording import signed_percent
-from pgassay.report.charts.style import ARM_COLOURS, BAND, INK, axis, new_figure, plain, translucent
+from pgassay.report.charts.style import (
+    ARM_COLOURS,
+    INK,
+    axis,
+    new_figure,
+    plain,
+    shade_blocks,
+    translucent,
+)
 
 _HEIGHT_PX = 300
 
@@ -36,14 +44,7 @@ def rounds_chart(analysis: Analysis) -> go.Figure | None:
             hovertemplate="%{customdata}<extra></extra>",
         )
     blocks = analysis.round_effects[0].blocks
-    middles: dict[int, float] = {}
-    for block in dict.fromkeys(blocks):
-        own = [at for at, other in enumerate(blocks, start=1) if other == block]
-        middles[block] = (own[0] + own[-1]) / 2
-        if block % 2:
-            figure.add_vrect(
-                own[0] - 0.5, own[-1] + 0.5, fillcolor=BAND, line_width=0, layer="below"
-            )
+    middles = shade_blocks(figure, blocks)
     figure.add_hline(0, line={"color": INK, "width": 1})
     figure.update_layout(
         xaxis=axis(

@@ -156,6 +156,19 @@ def shade(figure: go.Figure, start: Any, end: Any, top: float = 1.0, colour: str
     )  # fmt: skip
 
 
+def shade_blocks(figure: go.Figure, blocks: Sequence[int]) -> dict[int, float]:
+    """Shades every other block of places 1, 2, …; returns block → the middle of it on the axis."""
+    places: dict[int, list[int]] = {}
+    for place, block in enumerate(blocks, start=1):
+        places.setdefault(block, []).append(place)
+    for block, own in places.items():
+        if block % 2 and len(places) > 1:
+            figure.add_vrect(
+                own[0] - 0.5, own[-1] + 0.5, fillcolor=BAND, line_width=0, layer="below"
+            )
+    return {block: (own[0] + own[-1]) / 2 for block, own in places.items()}
+
+
 def mark(figure: go.Figure, at: float, top: float = 1.0) -> None:
     """A dotted vertical line."""
     dotted = {"color": INK, "width": 1, "dash": "dot"}

@@ -7,14 +7,21 @@ random order. Never: fits a trend.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
 from pgassay.analysis.model import Analysis, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import quantity
-from pgassay.report.charts.style import BAND, ArmStyle, axis, new_figure, plain, translucent
+from pgassay.report.charts.style import (
+    ArmStyle,
+    axis,
+    new_figure,
+    plain,
+    shade_blocks,
+    translucent,
+)
 
 _HEIGHT_PX = 300
 
@@ -45,7 +52,7 @@ def trial_order_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> go.
             ],
             hovertemplate="%{customdata}<extra></extra>",
         )
-    middles = _shade_blocks(figure, trials, places)
+    middles = shade_blocks(figure, [trial.block for trial in trials])
     every = 1 + len(middles) // 16
     shown = list(middles.items())[::every]
     figure.update_layout(
@@ -64,18 +71,3 @@ def trial_order_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> go.
 def _value(trial: TrialMeasures, metric: str) -> float | None:
     value = trial.whole.values.get(metric)
     return value if value is not None and math.isfinite(value) else None
-
-
-def _shade_blocks(
-    figure: go.Figure, trials: Sequence[TrialMeasures], places: Mapping[int, int]
-) -> dict[int, float]:
-    """Shades every other block; returns block → the middle of it on the axis."""
-    numbers: dict[int, list[int]] = {}
-    for trial in trials:
-        numbers.setdefault(trial.block, []).append(places[trial.number])
-    for block, own in numbers.items():
-        if block % 2 and len(numbers) > 1:
-            figure.add_vrect(
-                min(own) - 0.5, max(own) + 0.5, fillcolor=BAND, line_width=0, layer="below"
-            )
-    return {block: (min(own) + max(own)) / 2 for block, own in numbers.items()}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pgassay.analysis.observation.summary import ObservationSummary
+from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.reading.metrics import WAIT_CLASSES, class_of
 from pgassay.analysis.waits.sampled_waits import UNKNOWN
 from pgassay.report.charts.observed import sessions_chart

@@ -1,0 +1,110 @@
+"""Throughput around the starts of a trial's checkpoints, as a mean profile per trial.
+
+Enters: the courses of one arm's trials. Leaves: a `Window`, and a `Profile` per trial.
+Never: uses a checkpoint whose window reaches another checkpoint or another step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgassay.analysis.measures.trial_course import TrialCourse
+
+Array = NDArray[np.float64]
+_LONGEST_BEFORE_S, _LONGEST_AFTER_S = 10.0, 120.0
+_LEAST_CYCLE_S = 10.0
+"""Faster checkpoints have no before and after."""
+_IMAGES = "wal wal_fpi"
+"""The name of the series of full-page images in a course."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One trial's mean over its checkpoints."""
+
+    course: TrialCourse
+    checkpoints: int
+    pct: Array
+    """Change at each place of the window, in per cent of the level before."""
+    lost: float
+    images: float | None
+    """Full-page images after the start, beyond the rate before; None if not measured."""
+
+
+@dataclass(frozen=True)
+class Window:
+    before: int
+    after: int
+    step_s: float
+
+    @property
+    def offset_s(self) -> Array:
+        """The middle of each place, from the checkpoint's start."""
+        places = np.arange(-self.before, self.after, dtype=np.float64)
+        middles: Array = (places + 0.5) * self.step_s
+        return middles
+
+
+def window_of(courses: Sequence[TrialCourse]) -> Window | None:
+    """As long as the median cycle allows; None where checkpoints follow each other too fast."""
+    gaps = [gap for course in courses for gap in np.diff(course.checkpoints_s)]
+    step_s = courses[0].interval_s
+    shortest = min(s.edges_s[-1] for s in courses)
+    cycle_s = float(np.median(gaps)) if gaps else min(_LONGEST_AFTER_S, shortest / 2)
+    if cycle_s < max(_LEAST_CYCLE_S, 5 * step_s):
+        return None
+    before = max(2, round(min(_LONGEST_BEFORE_S, cycle_s / 4) / step_s))
+    # Nine of ten checkpoints come later than this after the one before.
+    early_s = float(np.quantile(gaps, 0.1)) if gaps else cycle_s
+    after = max(5, math.floor(min(_LONGEST_AFTER_S, early_s) / step_s))
+    return Window(before, after, step_s)
+
+
+def profiles_of(courses: Sequence[TrialCourse], window: Window) -> list[Profile]:
+    """Trials that have a checkpoint with the whole window inside one step."""
+    found = []
+    for course in courses:
+        done = np.r_[0.0, np.cumsum(course.transactions)]
+        written = _written(course)
+        rows, lost, images = [], [], []
+        for at in course.checkpoints_s:
+            edges = at + np.arange(-window.before, window.after + 1) * window.step_s
+            others = course.checkpoints_s[course.checkpoints_s != at]
+            crowded = np.any((others > edges[0]) & (others < edges[-1] - window.step_s))
+            if crowded or not _within_a_step(course, edges):
+                continue
+            counts = np.diff(np.interp(edges, course.edges_s, done))
+            usual = counts[: window.before].mean()
+            if usual <= 0.0:
+                continue
+            rows.append(100.0 * (counts / usual - 1.0))
+            lost.append(float((usual - counts[window.before :]).sum()))
+            if written is not None:
+                pages = np.diff(np.interp(edges, course.edges_s, written))
+                images.append((pages[window.before :] - pages[: window.before].mean()).sum())
+        if rows:
+            profile = np.mean(rows, axis=0)
+            more = float(np.mean(images)) if images else None
+            found.append(Profile(course, len(rows), profile, float(np.mean(lost)), more))
+    return found
+
+
+def _written(course: TrialCourse) -> Array | None:
+    """Cumulated full-page images at each edge."""
+    if _IMAGES not in course.names:
+        return None
+    rates = course.series[course.names.index(_IMAGES)]
+    found: Array = np.r_[0.0, np.cumsum(rates * np.diff(course.edges_s))]
+    return found
+
+
+def _within_a_step(course: TrialCourse, edges: Array) -> bool:
+    return any(
+        course.edges_s[span.begin] <= edges[0] and edges[-1] <= course.edges_s[span.end] + 1e-6
+        for span in course.steps
+    )
