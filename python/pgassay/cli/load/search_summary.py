@@ -10,11 +10,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.table import Table
-
 from pgassay.analysis.search import SearchResult, Support, most_probes
 from pgassay.cli.load.search_choices import SearchChoices
-from pgassay.cli.terminal.console import counted, err, out, plain_table
+from pgassay.cli.terminal.console import counted, err, out, print_table
 from pgassay.spec.reading.units import clock
 from pgassay.trials.load.engine import LoadRequest
 
@@ -47,7 +45,7 @@ def print_search(
     choices: SearchChoices, found: SearchResult, probed: Sequence[Mapping[str, Any]]
 ) -> None:
     """The probes level by level, then the answer with its confidence."""
-    out.print(_levels_table(choices, found, probed))
+    _print_levels(choices, found, probed)
     out.print(f"objective     {choices.objective.text}", markup=False)
     lowest, highest = choices.levels[0], choices.levels[-1]
     none_holds, none_breaks = f"no level from {lowest:.10g} up", f"no level up to {highest:.10g}"
@@ -63,26 +61,27 @@ def print_search(
     )
 
 
-def _levels_table(
+def _print_levels(
     choices: SearchChoices, found: SearchResult, probed: Sequence[Mapping[str, Any]]
-) -> Table:
+) -> None:
     """A row for each level that was probed: how often it held, and its median figures."""
     names = [clause.quantity for clause in choices.objective.clauses]
-    titles = [f"{name} {_unit(name)}" for name in names]
-    table = plain_table(choices.over, "probes", "held", "tps", *titles)
     by_level: dict[float, list[tuple[bool, Mapping[str, Any]]]] = {}
     for probe, measured in zip(found.probes, probed, strict=True):
         by_level.setdefault(probe.level, []).append((probe.held, measured))
-    for level, probes in sorted(by_level.items()):
-        figures = [[one["figures"][name] for _, one in probes] for name in names]
-        table.add_row(
-            f"{level:.10g}",
-            str(len(probes)),
-            str(sum(held for held, _ in probes)),
-            f"{statistics.median(one['tps'] for _, one in probes):.1f}",
-            *(_figure(_median(values)) for values in figures),
-        )
-    return table
+    print_table(
+        (choices.over, "probes", "held", "tps", *(f"{name} {_unit(name)}" for name in names)),
+        (
+            (
+                f"{level:.10g}",
+                str(len(probes)),
+                str(sum(held for held, _ in probes)),
+                f"{statistics.median(one['tps'] for _, one in probes):.1f}",
+                *(_figure(_median([one["figures"][name] for _, one in probes])) for name in names),
+            )
+            for level, probes in sorted(by_level.items())
+        ),
+    )
 
 
 def _print_side(

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from pgassay.cli.load.result import failures_by_kind
-from pgassay.cli.terminal.console import counted, err, one_line, out, plain, plain_table, warn
+from pgassay.cli.terminal.console import counted, err, one_line, out, plain, print_table, warn
 from pgassay.trials.load.caveats import load_caveats
 from pgassay.trials.load.engine import LoadRequest
 
@@ -90,76 +88,80 @@ def _asked(result: Mapping[str, Any]) -> str:
 
 
 def _print_steps(result: Mapping[str, Any], request: LoadRequest) -> None:
-    table = plain_table("step", "clients", "rate", "tps", "p50 ms", "p99 ms", "failed")
-    for step in result["steps"]:
-        asked = request.steps[step["index"]].rate
-        table.add_row(
-            "measured" if step["measured"] else "warm-up",
-            str(step["clients"]),
-            "–" if asked is None else f"{asked:.10g}",
-            f"{step['tps']:.1f}",
-            _number(step["latency_ms"]["p50"]),
-            _number(step["latency_ms"]["p99"]),
-            str(step["failed"]),
-        )
-    out.print(table)
+    rates = [request.steps[step["index"]].rate for step in result["steps"]]
+    print_table(
+        ("step", "clients", "rate", "tps", "p50 ms", "p99 ms", "failed"),
+        (
+            (
+                "measured" if step["measured"] else "warm-up",
+                str(step["clients"]),
+                "–" if rate is None else f"{rate:.10g}",
+                f"{step['tps']:.1f}",
+                _number(step["latency_ms"]["p50"]),
+                _number(step["latency_ms"]["p99"]),
+                str(step["failed"]),
+            )
+            for step, rate in zip(result["steps"], rates, strict=True)
+        ),
+    )
 
 
 def _print_variants(variants: Sequence[VariantMeasures]) -> None:
-    table = plain_table("variant", "slices", "transactions", "tps", "mean ms", "crossing")
-    for one in variants:
-        table.add_row(
-            plain(one.variant),
-            str(one.slices),
-            str(one.transactions),
-            f"{one.tps:.1f}",
-            _number(one.latency_mean_ms),
-            str(one.crossing),
-        )
-    out.print(table)
+    print_table(
+        ("variant", "slices", "transactions", "tps", "mean ms", "crossing"),
+        (
+            (
+                one.variant,
+                str(one.slices),
+                str(one.transactions),
+                f"{one.tps:.1f}",
+                _number(one.latency_mean_ms),
+                str(one.crossing),
+            )
+            for one in variants
+        ),
+    )
 
 
 def _print_mix(scenarios: list[Mapping[str, Any]], request: LoadRequest) -> None:
     # Where each script has connections of its own, weights share those out, not transactions.
     own = request.pools == "per_scenario"
     titles = ("of connections", "of transactions") if own else ("asked", "achieved")
-    table = plain_table("scenario", *titles, "tps", "latency ms")
     asked = sum(scenario.weight for scenario in request.scenarios if scenario.weight > 0) or 1.0
-    for scenario in scenarios:
-        weight = scenario["weight"]
-        table.add_row(
-            plain(scenario["name"]),
-            counted(int(-weight), "connection") if weight < 0 else f"{weight / asked:.1%}",
-            f"{scenario['share']:.1%}",
-            f"{scenario['tps']:.1f}",
-            _number(scenario["latency_ms"]["mean"]),
-        )
-    out.print(table)
+    print_table(
+        ("scenario", *titles, "tps", "latency ms"),
+        (
+            (
+                one["name"],
+                counted(int(-one["weight"]), "connection")
+                if one["weight"] < 0
+                else f"{one['weight'] / asked:.1%}",
+                f"{one['share']:.1%}",
+                f"{one['tps']:.1f}",
+                _number(one["latency_ms"]["mean"]),
+            )
+            for one in scenarios
+        ),
+    )
 
 
 def _print_statements(scenario: Mapping[str, Any]) -> None:
-    """Set by hand: a script may have many thousands of commands, which a rich table takes
-    minutes to lay out."""
     statements = scenario.get("statements")
     if not statements:
         return
-    rows = [
-        (f"{one_line(scenario['name'])}, by command", "mean ms", "p99 ms", "failures", "retries")
-    ]
-    for statement in statements:
-        latency = statement["latency_ms"]
-        rows.append(
+    print_table(
+        (f"{scenario['name']}, by command", "mean ms", "p99 ms", "failures", "retries"),
+        (
             (
-                f"{statement['line']:>4}  {one_line(statement['command'])[:50]}",
-                _number(latency["mean"]),
-                _number(latency.get("p99")),
-                str(statement["failures"]),
-                str(statement["retries"]),
+                f"{one['line']:>3}  {one_line(one['command'])[:50]}",
+                _number(one["latency_ms"]["mean"]),
+                _number(one["latency_ms"].get("p99")),
+                str(one["failures"]),
+                str(one["retries"]),
             )
-        )
-    wide = max(len(row[0]) for row in rows)
-    lines = (row[0].ljust(wide) + "".join(f"{cell:>11}" for cell in row[1:]) for row in rows)
-    typer.echo("\n".join(lines))
+            for one in statements
+        ),
+    )
 
 
 def _print_failures(result: Mapping[str, Any], *, detailed: bool) -> None:

@@ -18,6 +18,7 @@ from pgassay.analysis.host.columns import COLUMNS
 from pgassay.analysis.host.windows import finest_windows
 from pgassay.analysis.model import Figures, HostWindow
 from pgassay.cli.show.command import Program
+from pgassay.cli.terminal.console import print_table
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.observation_directory import ObservationDirectory, is_observation
 from pgassay.samples.run_directory import RunDirectory
@@ -47,9 +48,11 @@ def show_host(run: Path, program: Program, trial: int | None, *, as_json: bool) 
         typer.echo(json.dumps({"schema": SCHEMA, **found}, allow_nan=False))
         return
     for number, windows in shown.items():
-        heading = [] if number is None else [f"trial {number}"]
-        for line in (*heading, *_lines(windows, program)):
-            typer.echo(line)
+        if number is not None:
+            typer.echo(f"trial {number}")
+        device = ["Device"] if program == "iostat" else []
+        titles = ["time", *device, *(column.column for column in COLUMNS[program])]
+        print_table(titles, _rows(windows, program))
 
 
 def _windows_of_trials(
@@ -68,19 +71,14 @@ def _object(window: HostWindow, program: Program) -> dict[str, object]:
     return {name: whole[name] for name in ("start_ns", "end_ns", program)}
 
 
-def _lines(windows: list[HostWindow], program: Program) -> Iterator[str]:
-    """Columns as wide as their widest figure."""
-    columns = COLUMNS[program]
-    rows = [["time", *(["Device"] * (program == "iostat")), *(c.column for c in columns)]]
+def _rows(windows: list[HostWindow], program: Program) -> Iterator[list[str]]:
     for window in windows:
         at = datetime.fromtimestamp(window.end_ns / 1e9, UTC).strftime("%H:%M:%S")
         if program == "vmstat":
-            rows.append([at, *_figures(window.vmstat, program)])
+            yield [at, *_figures(window.vmstat, program)]
         else:
-            rows += [[at, device, *_figures(f, program)] for device, f in window.iostat.items()]
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    for row in rows:
-        yield " ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for device, figures in window.iostat.items():
+                yield [at, device, *_figures(figures, program)]
 
 
 def _figures(figures: Figures, program: Program) -> list[str]:

@@ -9,12 +9,11 @@ import json
 from pathlib import Path
 
 import typer
-from rich.table import Table
 
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.cli.show.command import Program
 from pgassay.cli.show.host_figures import show_host
-from pgassay.cli.terminal.console import labelled, out, plain
+from pgassay.cli.terminal.console import labelled, out, print_table
 from pgassay.cli.terminal.summary import print_observation, print_summary
 from pgassay.errors import SetupError
 from pgassay.findings.wording import quantity
@@ -66,14 +65,9 @@ def _print_trials(context: ReportContext) -> None:
     for arm in context.plan.arms:
         labelled(f"arm {arm.id:<5} ", arm.label)
     out.print()
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for title in ("trial", "block", *_SHOWN.values()):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("arm", no_wrap=True)
+    rows = []
     for trial in context.analysis.trials:
-        values = [
-            quantity(trial.whole.values[name], METRICS[name]) if name in trial.whole.values else "–"
-            for name in _SHOWN
-        ]
-        table.add_row(str(trial.number), str(trial.block), *values, plain(trial.arm))
-    out.print(table)
+        values = trial.whole.values
+        shown = (quantity(values[n], METRICS[n]) if n in values else "–" for n in _SHOWN)
+        rows.append((str(trial.number), str(trial.block), *shown, trial.arm))
+    print_table(("trial", "block", *_SHOWN.values(), "arm"), rows)

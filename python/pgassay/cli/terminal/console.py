@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from collections.abc import Iterable, Sequence
 
+import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 _WIDE = 400
 """Columns where there is no terminal to fit."""
@@ -25,7 +26,11 @@ def plain(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Text from outside as one line without control characters, for what knows no markup."""
-    return "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+    return _printable(" ".join(text.split()))
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 _NARROWEST = 30
@@ -65,9 +70,13 @@ def warn(text: str) -> None:
     labelled("warning: ", text, "yellow", console=err)
 
 
-def plain_table(*titles: str) -> Table:
-    """A table without lines: the first column is aligned left, the others right."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for index, title in enumerate(titles):
-        table.add_column(plain(title), justify="right" if index else "left")
-    return table
+def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table on stdout: the first column is aligned left, the others right.
+
+    Not a table of rich, which takes minutes for thousands of rows and wraps cells.
+    """
+    cells = [[_printable(cell) for cell in row] for row in (titles, *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for first, *others in cells:
+        right = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+        typer.echo("  ".join((first.ljust(widths[0]), *right)))
