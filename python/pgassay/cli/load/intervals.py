@@ -21,7 +21,7 @@ from pgassay.errors import SpecError
 from pgassay.samples.files import write_atomically
 from pgassay.trials.model.record import Columns
 
-_AS_THEY_ARE = (
+_COPIED = (
     "start_ns", "step", "measured", "scenario", "transactions", "failed", "retried", "retries",
     "skipped", "late",
 )  # fmt: skip
@@ -63,19 +63,19 @@ def errors_of(columns: Columns, by: str) -> dict[Any, dict[str, int]]:
 
 
 def _object(row: Mapping[str, Any], *, is_open: bool) -> dict[str, Any]:
-    told = {name: row[name] for name in _AS_THEY_ARE}
+    found = {name: row[name] for name in _COPIED}
     if "variant" in row:
-        told |= {"slice": row["slice"], "variant": row["variant"]}
-    told |= {"errors": _errors(row), "latency_ms": _summary(row, "latency")}
+        found |= {"slice": row["slice"], "variant": row["variant"]}
+    found |= {"errors": _errors(row), "latency_ms": _summary(row, "latency")}
     if is_open:
-        told["response_ms"] = _summary(row, "response")
+        found["response_ms"] = _summary(row, "response")
         ended = row["transactions"] + row["failed"]
-        told["schedule_lag_ms"] = {
+        found["schedule_lag_ms"] = {
             "mean": row["lag_sum_ns"] / ended / 1e6 if ended else None,
             "max": row["lag_max_ns"] / 1e6 if ended else None,
         }
-    told["connects"] = row["connects"]
-    return told
+    found["connects"] = row["connects"]
+    return found
 
 
 def _summary(row: Mapping[str, Any], of: str) -> dict[str, float | None]:

@@ -10,6 +10,7 @@ import os
 import re
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -195,11 +196,11 @@ def _defined(pairs: list[str]) -> dict[str, str]:
 
 def _distinct(scenarios: list[Scenario]) -> list[Scenario]:
     """The same script twice is two scenarios; their names must tell them apart."""
-    seen: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     found = []
     for scenario in scenarios:
-        seen[scenario.name] = seen.get(scenario.name, 0) + 1
-        again = seen[scenario.name]
-        name = scenario.name if again == 1 else f"{scenario.name} ({again})"
+        counts[scenario.name] += 1
+        number = counts[scenario.name]
+        name = scenario.name if number == 1 else f"{scenario.name} ({number})"
         found.append(replace(scenario, name=name))
     return found

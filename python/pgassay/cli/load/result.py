@@ -1,7 +1,7 @@
 """What a load did, for machines: the `pgassay.load/1` object.
 
 Enters: the engine's result and interval columns, what was asked, of whom. Leaves: the object that
-docs/json.md describes key by key. Never: leaves out what the engine has told.
+docs/json.md describes key by key. Never: leaves out a figure of the engine.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def load_object(
     server: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The object of `pgassay load --json`."""
-    told = {name: value for name, value in result.items() if name not in ("steps", "slices")}
-    found = {**told, "schema": SCHEMA, "server": server, "asked": asked_object(request)}
+    found = {name: value for name, value in result.items() if name not in ("steps", "slices")}
+    found |= {"schema": SCHEMA, "server": server, "asked": asked_object(request)}
     found["failures"] = failures_by_kind(result["scenarios"])
     if result.get("slices"):
         from pgassay.analysis.measures.variants import measure_variants  # start-up time
@@ -49,7 +49,7 @@ def load_object(
 
 
 def server_object(parameters: ConnectionParameters) -> dict[str, Any]:
-    """Who was asked."""
+    """The server that the load ran on."""
     with connect(parameters, through_pooler=True) as session:
         version = session.info.parameter_status("server_version")
     return {
@@ -62,7 +62,7 @@ def server_object(parameters: ConnectionParameters) -> dict[str, Any]:
 
 
 def asked_object(request: LoadRequest) -> dict[str, Any]:
-    """What was asked for; null where the engine decides, or nothing was asked."""
+    """The options; null where the engine decides, or there is none."""
     return {
         "clients": max(step.clients for step in request.steps),
         "threads": request.threads,

@@ -27,7 +27,7 @@ from pgassay.trials.guards.thresholds import unwatched
 from pgassay.trials.run.testbeds import testbeds_of
 
 
-def look_ahead(spec: Spec, plan: Plan) -> Preview | None:
+def preview_server(spec: Spec, plan: Plan) -> Preview | None:
     """Look at the server that a spec names; None where the server is one of our own."""
     target = spec.file.target
     if target.dsn is None:
@@ -59,17 +59,17 @@ def look_ahead(spec: Spec, plan: Plan) -> Preview | None:
     )
 
 
-def knobs_refused(spec: Spec, ahead: Preview | None) -> list[str]:
+def knobs_refused(spec: Spec, preview: Preview | None) -> list[str]:
     """Knobs of the server's host that it would refuse, a line each."""
     held = {name: (value,) for name, value in spec.file.settings.host.items()}
     wanted = {**held, **spec.file.factors.host}
     if not wanted:
         return []
     data = None
-    if ahead is None:
+    if preview is None:
         data = disk_of_workspaces(server_account())
-    elif ahead.data_directory is not None:
-        data = Path(ahead.data_directory)
+    elif preview.data_directory is not None:
+        data = Path(preview.data_directory)
     host = access_of(spec.file.target).host()
     try:
         return refusals_on(wanted, data, host)
@@ -77,21 +77,21 @@ def knobs_refused(spec: Spec, ahead: Preview | None) -> list[str]:
         host.close()
 
 
-def print_ahead(ahead: Preview | None) -> None:
+def print_preview(preview: Preview | None) -> None:
     """Every sign of production, every refusal, every change, a line each."""
-    if ahead is None:
+    if preview is None:
         return
-    labelled("server    ", f"{ahead.server}, PostgreSQL {ahead.version}")
-    for sign in ahead.signs:
-        if sign.name in ahead.accepted:
+    labelled("server    ", f"{preview.server}, PostgreSQL {preview.version}")
+    for sign in preview.signs:
+        if sign.name in preview.accepted:
             labelled("sign: ", f"{sign}; accepted", "yellow")
         else:
             labelled(
                 "sign: ", f'{sign}; stops the run unless target.accept has "{sign.name}"', "red"
             )
-    for refusal in ahead.refusals:
+    for refusal in preview.refusals:
         labelled("stops: ", refusal, "red")
-    if not ahead.sees_host:
+    if not preview.sees_host:
         labelled("risk: ", f"{unwatched()}; target.ssh lets them see it", "yellow")
-    for change in ahead.changes:
+    for change in preview.changes:
         labelled("change    ", f"{change.where}: {change.what}; {change.takes}")

@@ -14,7 +14,7 @@ import typer
 from rich.table import Table
 
 from pgassay.cli.plan.levels import print_factors
-from pgassay.cli.plan.server import knobs_refused, look_ahead, print_ahead
+from pgassay.cli.plan.server import knobs_refused, preview_server, print_preview
 from pgassay.cli.terminal.console import counted, labelled, out, plain
 from pgassay.cli.terminal.summary import expectation_of, print_expectation
 from pgassay.plan.description import (
@@ -44,9 +44,9 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
     check_servers(checked)
     drawn = make_plan(checked)
     check_new_servers(checked, drawn)
-    ahead = look_ahead(checked, drawn)
+    preview = preview_server(checked, drawn)
     placement = resolve_placement(checked.file.placement, checked.file.settings.host)
-    refused = knobs_refused(checked, ahead)
+    refused = knobs_refused(checked, preview)
     expected = expectation_of(checked, drawn)
     if as_json:
         file, variants = checked.file, checked.variants.to_json()
@@ -57,7 +57,7 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
             "placement": placement.described(),
             "reset": file.reset_rule().described(),
             **({"schema_variants": variants["schema"]} if "schema" in variants else {}),
-            **({} if ahead is None else {"server": asdict(ahead)}),
+            **({} if preview is None else {"server": asdict(preview)}),
             "knobs_refused": refused,
             "expected": None if expected is None else asdict(expected),
         }
@@ -65,7 +65,7 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
     else:
         _print(checked, drawn, placement, refused)
         print_expectation(out, expected, drawn)
-        print_ahead(ahead)
+        print_preview(preview)
 
 
 def _print(spec: Spec, drawn: Plan, placement: Placement, knobs: list[str]) -> None:

@@ -181,9 +181,7 @@ def _cpus(listed: str, key: str) -> frozenset[int]:
             raise SpecError(f"no CPUs in node {node}; this host has {', '.join(names)}", key=key)
     missing = asked - online
     if missing:
-        raise SpecError(
-            f"CPU {as_list(missing)} is not there; this host has {as_list(online)}", key=key
-        )
+        raise SpecError(f"this host has no CPU {as_list(missing)}, only {as_list(online)}", key=key)
     return asked
 
 
