@@ -8,9 +8,11 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Any, Protocol
+from typing import Any
 
+from pgassay.analysis.compare import model
 from pgassay.analysis.compare.estimate import FEW_BLOCKS
+from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.analysis.statistics.values import Estimate
 
@@ -22,17 +24,7 @@ def texts_of(module: str) -> dict[str, Any]:
     return tomllib.loads((files(room) / f"{rule}.toml").read_text("utf-8"))
 
 
-class Estimated(Protocol):
-    """What a comparison and every other estimate have in common."""
-
-    @property
-    def blocks(self) -> int: ...
-    @property
-    def rounds(self) -> int | None: ...
-    @property
-    def ci95_pct(self) -> tuple[float, float] | None: ...
-    @property
-    def blocks_to_decide(self) -> int | None: ...
+Estimated = Comparison | model.Estimate
 
 
 def interval_text(estimate: Estimated) -> str:

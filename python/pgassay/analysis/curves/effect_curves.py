@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.contrasts import pair_blocks
+from pgassay.analysis.compare.rule import loads_compared
 from pgassay.analysis.curves.model import Crossing, EffectByLoad, QuantileShift
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.histograms import CURVE_SHARES
@@ -34,13 +35,11 @@ from pgassay.plan.model import Factor, Plan
 
 def quantile_shifts(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[QuantileShift, ...]:
     """Every level, over whole trials and by step; none without latencies."""
-    levels = dict.fromkeys(plan.step_levels())
-    steps: list[float | None] = [None, *levels] if len(levels) > 1 else [None]
     found = [
         _shift(plan, trials, factor, level, step)
         for factor in plan.factors
         for level in factor.levels[1:]
-        for step in steps
+        for step in loads_compared(plan.step_levels())
     ]
     return tuple(shift for shift in found if shift is not None)
 

@@ -106,14 +106,14 @@ class HostColumns:
         found["cache"] = self._sum_of_levels(("Cached", "SReclaimable"), start, end)
         for column, name in (("si", "pswpin"), ("so", "pswpout")):
             found[column] = self._swapped(name, start, end)
-        for column, source, name, factor in (
-            ("bi", "vmstat", "pgpgin", 1),
-            ("bo", "vmstat", "pgpgout", 1),
-            ("in", "stat", "intr", 1),
-            ("cs", "stat", "ctxt", 1),
+        for column, source, name in (
+            ("bi", "vmstat", "pgpgin"),
+            ("bo", "vmstat", "pgpgout"),
+            ("in", "stat", "intr"),
+            ("cs", "stat", "ctxt"),
         ):
             grown = self._counters.increase((source, "", name), start, end)
-            found[column] = None if grown is None else grown * factor / seconds
+            found[column] = None if grown is None else grown / seconds
         spent = {column: self._ticks(names, start, end) for column, names in _CPU.items()}
         known = [ticks for ticks in spent.values() if ticks is not None]
         everything = sum(known) if len(known) == len(spent) else 0.0

@@ -15,13 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pgassay.analysis.measures.model import SliceMeasures
-from pgassay.analysis.reading.histograms import Histogram, Of
+from pgassay.analysis.reading.histograms import QUANTILES, Histogram, Of
 from pgassay.plan.model import ALL_ARMS
 
 CUT = 0.25
 """Share of a slice that is cut from its beginning; stored intervals are a quarter of it."""
 _LATE = 0.75
-_QUANTILES = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 
 
 def measure_slices(summary: Mapping[str, Any], load: pa.Table) -> tuple[SliceMeasures, ...]:
@@ -79,7 +78,7 @@ def _values(rows: pa.Table, seconds: float, quantiles: bool) -> dict[str, float]
             continue
         values[f"{of}_mean"] = total / done / 1e6
         if quantiles:
-            found = Histogram.merged(rows, of).quantiles_ns(list(_QUANTILES.values()))
-            names = (f"{of}_{name}" for name in _QUANTILES)
+            found = Histogram.merged(rows, of).quantiles_ns(list(QUANTILES.values()))
+            names = (f"{of}_{name}" for name in QUANTILES)
             values |= {n: v / 1e6 for n, v in zip(names, found or (), strict=False)}
     return values

@@ -24,7 +24,7 @@ from pgassay.analysis.measures.model import Caveat, LatencyCurve, StepMeasures, 
 from pgassay.analysis.measures.slices import measure_slices
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.measures.variants import measure_variants
-from pgassay.analysis.reading.histograms import CURVE_SHARES, Histogram, Of
+from pgassay.analysis.reading.histograms import CURVE_SHARES, QUANTILES, Histogram, Of
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
 from pgassay.plan.model import Plan
 from pgassay.samples.run_directory import StoredTrial
@@ -65,9 +65,6 @@ def _words(level: Level) -> str:
     clients, rate, seconds = level
     at = f" at {rate:g} a second" if rate else ""
     return f"{clients:g} clients{at} for {seconds:.3g} s"
-
-
-_QUANTILES = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 
 
 def measure_trial(
@@ -217,14 +214,14 @@ def _rate(steps: tuple[Mapping[str, Any], ...]) -> float:
 def _latency(rows: pa.Table, of: Of) -> tuple[dict[str, float | None], LatencyCurve | None]:
     """Mean and quantiles as metrics, and the latency curve."""
     histogram = Histogram.merged(rows, of)
-    quantiles = histogram.quantiles_ns([*_QUANTILES.values(), *CURVE_SHARES])
+    quantiles = histogram.quantiles_ns([*QUANTILES.values(), *CURVE_SHARES])
     if quantiles is None:
         return {}, None
     found: dict[str, float | None] = {
-        f"{of}_{name}": value / 1e6 for name, value in zip(_QUANTILES, quantiles, strict=False)
+        f"{of}_{name}": value / 1e6 for name, value in zip(QUANTILES, quantiles, strict=False)
     }
     found[f"{of}_mean"] = pc.sum(rows[f"{of}_sum_ns"]).as_py() / histogram.total / 1e6
-    curve = tuple(value / 1e6 for value in quantiles[len(_QUANTILES) :])
+    curve = tuple(value / 1e6 for value in quantiles[len(QUANTILES) :])
     return found, LatencyCurve(of, curve)
 
 

@@ -18,8 +18,8 @@ from pgassay.samples.histogram_layout import HistogramLayout, layout_in
 
 CURVE_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 """The quantiles of a latency curve: the deciles, and the slow end."""
-
-
+QUANTILES = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
+"""Those that are metrics, by the ends of their names."""
 Of = Literal["latency", "response"]
 _BITS_OF_OLD_RUNS = 9
 """Leading bits by which the engine put a latency into a bucket before files named them."""

@@ -11,9 +11,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from pgassay.analysis.compare.model import SimpleEffect
-from pgassay.analysis.model import (
-    Analysis,
-)
+from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import interval_text, signed_percent
 from pgassay.report.charts.style import (
@@ -92,16 +90,14 @@ def _draw_panel(
         own = [effect for effect in effects if effect.level == level]
         shift = (turn - (len(levels) - 1) / 2) * _APART
         _draw_line(figure, (x, y), own, [at_levels.index(e.at) + shift for e in own], turn)
-        _name_line(figure, (x, y), own[-1], len(at_levels) - 1 + shift, turn, alone=len(levels) < 2)
-    title = f"<b>{plain(effects[0].factor)}{plain(_alone(levels))}</b>: effect on {metric}"
+        if len(levels) > 1:
+            _name_line(figure, (x, y), own[-1], len(at_levels) - 1 + shift, turn)
+    alone = f" = {levels[0]}" if len(levels) == 1 else ""
+    title = f"<b>{plain(effects[0].factor)}{plain(alone)}</b>: effect on {metric}"
     figure.add_annotation(
         note(title, xref="paper", x=0, xanchor="left", xshift=-2, yref="paper", y=domain[1],
              yanchor="bottom", yshift=6)
     )  # fmt: skip
-
-
-def _alone(levels: Sequence[str]) -> str:
-    return f" = {levels[0]}" if len(levels) == 1 else ""
 
 
 def _draw_line(
@@ -149,12 +145,8 @@ def _name_line(
     last: SimpleEffect,
     place: float,
     turn: int,
-    *,
-    alone: bool,
 ) -> None:
-    """The level beside its line's end; a single line is named by the title."""
-    if alone:
-        return
+    """The level beside its line's end."""
     text = note(
         plain(last.level), xref=axes[0], x=place, xanchor="left", xshift=10, yref=axes[1],
         y=last.estimate.effect_pct, yanchor="middle",
