@@ -27,6 +27,7 @@ from pgassay.server.owned.installation import Installation, embedded_installatio
 from pgassay.server.protocol import ServerFacts, Target, Testbed
 from pgassay.spec.arms.apply_levels import spec_of_arm
 from pgassay.spec.experiment import Spec
+from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.texts import path_from
 from pgassay.spec.server.reset import ResetLevel
 from pgassay.spec.settings.catalogue import check_setting
@@ -79,26 +80,25 @@ def check_arms(spec: Spec, plan: Plan, target: Target, testbeds: Testbeds) -> No
         facts = target.choose(testbeds.of_arm[arm.id])
         # Once for each server: it is up now, and may be stopped when it is chosen again.
         if testbed not in capacities:
-            capacities[testbed] = _capacity(spec, target, facts)
+            capacities[testbed] = _capacity(spec.file, target, facts)
         target.check_settings({**held, **arm.settings})
         target.check_host({**held_host, **arm.knobs})
         asked.append((demands[arm.id], capacities[testbed]))
     refuse_lacking(asked, side_by_side=plan.side_by_side)
 
 
-def _capacity(spec: Spec, target: Target, facts: ServerFacts) -> Capacity:
+def _capacity(file: ExperimentFile, target: Target, facts: ServerFacts) -> Capacity:
     """Of the chosen server, as its first start has left it."""
-    table, host = spec.file.target, target.host()
-    is_ours = not spec.file.loads_existing
+    host, is_ours = target.host(), not file.loads_existing
     # A process id is known to be the server's only where pgassay controls the service.
-    known_host = host if is_ours or access_of(table).control is not None else None
+    known_host = host if is_ours or access_of(file.target).control is not None else None
     with as_target_error("looking at the server"), connect(target.parameters()) as session:
         return capacity_of(
             session,
             facts.settings,
             None if known_host is None else memory_of(known_host, session.info.backend_pid),
             own_sessions(is_ours=is_ours, sees_host=host is not None),
-            in_own_database=is_ours or spec.file.reset_rule().level is ResetLevel.TEMPLATE,
+            in_own_database=is_ours or file.reset_rule().level is ResetLevel.TEMPLATE,
         )
 
 
