@@ -190,12 +190,12 @@ def test_ip_version_6_works(server: LabServer) -> None:
 
 
 def test_the_first_of_several_hosts_that_answers_is_used(server: LabServer) -> None:
-    dead, port = unused_port(), server.port
+    closed, port = unused_port(), server.port
     for attributes in ("any", "read-write", "primary", "prefer-standby"):
         for balance in ("disable", "random"):
             parameters = check(
-                f"host=127.0.0.1,localhost hostaddr=127.0.0.1,127.0.0.1 port={dead},{port} user=lab"
-                f" password='{SECRET}' dbname=lab target_session_attrs={attributes}"
+                f"host=127.0.0.1,localhost hostaddr=127.0.0.1,127.0.0.1 port={closed},{port}"
+                f" user=lab password='{SECRET}' dbname=lab target_session_attrs={attributes}"
                 f" load_balance_hosts={balance}",
                 server,
             )

@@ -92,7 +92,7 @@ def test_programs_of_another_version_are_refused_by_the_key(
 
 
 @pytest.mark.usefixtures("nothing_left")
-def test_a_full_disk_is_seen_before_anything_is_copied(
+def test_a_full_disk_is_refused_before_anything_is_copied(
     lab_server: LabServer, journal: RecordingJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(room, "free_bytes", lambda _: 1 << 20)
@@ -103,7 +103,7 @@ def test_a_full_disk_is_seen_before_anything_is_copied(
 
 
 @pytest.mark.usefixtures("nothing_left")
-def test_a_server_that_serves_somebody_is_not_read(
+def test_a_server_with_sessions_of_others_is_not_copied(
     lab_server: LabServer, journal: RecordingJournal
 ) -> None:
     parameters = lab_server.cluster.parameters("lab")

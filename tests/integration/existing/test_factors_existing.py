@@ -59,8 +59,8 @@ def lab(
 
 
 def test_tls_and_an_index_are_there_in_their_arms_alone(lab: LabServer, tmp_path: Path) -> None:
-    seen = ASKS.format("(SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid())")
-    shop_workload(tmp_path, seen + ASKS.format("to_regclass('one') IS NOT NULL"))
+    ssl_used = ASKS.format("(SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid())")
+    shop_workload(tmp_path, ssl_used + ASKS.format("to_regclass('one') IS NOT NULL"))
     spec, run = tmp_path / "lab.toml", tmp_path / "run"
     spec.write_text(SPEC.format(port=lab.port, target="allow_changes = true", undo=UNDO))
     planned = pgassay("plan", spec, PGPASSWORD=SECRET)

@@ -143,7 +143,7 @@ def test_a_mistake_made_during_a_run_is_reported_at_its_end_as_not_restored(
         assert session.execute("SHOW work_mem").fetchone() == ("4MB",)
 
 
-def test_a_user_who_may_not_see_the_files_may_run(
+def test_a_user_who_may_not_read_the_files_may_run(
     lab_server: LabServer, journal: RecordingJournal, edited: Callable[[str, str], None]
 ) -> None:
     edited("postgresql.conf", "work_mem = 7MB\n")

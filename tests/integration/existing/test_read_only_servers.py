@@ -45,7 +45,7 @@ def fails_in_the_second_trial(run: Path, spec: Path, disk: FailingDisk) -> dict[
     assert again.returncode == 5, again.stderr
     assert "Traceback" not in again.stderr
     wait_until(lambda: servers_below(disk.folder) == [], "its processes have ended")
-    disk.mend()
+    disk.repair()
     return kept
 
 

@@ -122,7 +122,7 @@ def both(target: ExistingTarget) -> ExistingTarget:
     return target
 
 
-def test_a_comment_at_the_end_of_an_undo_does_not_swallow_the_next(
+def test_a_comment_at_the_end_of_an_undo_does_not_hide_the_next(
     both: ExistingTarget, lab_server: LabServer, journal: RecordingJournal
 ) -> None:
     assert there_are(lab_server) == (True, True)
@@ -139,7 +139,7 @@ def test_a_comment_at_the_end_of_an_undo_does_not_swallow_the_next(
 
 
 @pytest.mark.parametrize("by", ["the run", "recover"])
-def test_a_part_that_somebody_has_taken_back_does_not_keep_the_others(
+def test_a_part_that_another_session_undid_does_not_stop_the_other_undos(
     both: ExistingTarget, lab_server: LabServer, journal: RecordingJournal, by: str
 ) -> None:
     with lab_server.admin() as session:

@@ -112,17 +112,17 @@ def watched(spec: Path, run: Path, environment: dict[str, str]) -> tuple[int, st
             umask=0,
             env=os.environ | environment,
         )
-        seen = []
+        leaks = []
         end = time.monotonic() + 120
         while process.poll() is None and time.monotonic() < end:
             arguments = arguments_of_everybody()
-            seen += (
+            leaks += (
                 [arguments] if HELD.encode() in arguments or SECRET.encode() in arguments else []
             )
             time.sleep(0.005)
         process.kill()
         process.wait()
-    return process.returncode, log.read_text(), seen
+    return process.returncode, log.read_text(), leaks
 
 
 def secrets_in(run: Path) -> list[str]:
@@ -155,9 +155,9 @@ def test_a_whole_run_shows_the_password_nowhere(
     spec = tmp_path / "lab.toml"
     spec.write_text(SPEC.format(dsn=dsn, load=load))
     run = tmp_path / "run"
-    status, said, seen = watched(spec, run, environment)
+    status, said, leaks = watched(spec, run, environment)
     assert status == 0, said
-    assert seen == []
+    assert leaks == []
     commands: list[list[str | Path]] = [
         ["show", run],
         ["report", run, "--format", "md"],
@@ -237,10 +237,10 @@ def test_a_password_in_the_value_of_a_setting_that_is_held_reaches_no_file_of_ou
     with server.admin() as session:
         session.execute("ALTER SYSTEM RESET archive_command")
         reload(session)
-    status, said, seen = watched(spec, run, environment | {"XDG_STATE_HOME": str(state)})
+    status, said, leaks = watched(spec, run, environment | {"XDG_STATE_HOME": str(state)})
     assert status == 0, said
     assert "archive_command" in (run / "journal.jsonl").read_text()
-    assert seen == []
+    assert leaks == []
     for words in (done.stdout, done.stderr, said):
         assert HELD not in words
     for place in (refused, run, state):

@@ -1,4 +1,4 @@
-"""Settings that a database or a role has of its own: changed, read back, put back as they were."""
+"""Settings of a database or a role: changed, read back, restored."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def rows(server: LabServer, query: str) -> list[Any]:
 def server(
     lab_server: LabServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[LabServer]:
-    """One whose role, no superuser, owns its database and has settings of its own."""
+    """One whose role, no superuser, owns its database and has role settings."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     role, database = quoted(ROLE), quoted(DATABASE)
     with lab_server.admin("postgres") as session:

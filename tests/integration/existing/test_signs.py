@@ -249,7 +249,7 @@ def test_a_sign_stops_the_run_until_it_is_accepted_by_name(
             accepting.close()
 
 
-def test_a_user_without_pg_monitor_sees_the_signs_too(server: LabServer, tmp_path: Path) -> None:
+def test_the_signs_stop_a_user_without_pg_monitor_too(server: LabServer, tmp_path: Path) -> None:
     with replicas(server, tmp_path / "stream"), sessions(server, tmp_path):
         stopped = refused(server.dsn(user="plain"))
         assert 'target.accept = ["replicas", "sessions"]' in str(stopped)

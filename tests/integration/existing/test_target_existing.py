@@ -171,7 +171,7 @@ def test_an_ordinary_user_may_run_and_is_informed_of_what_was_left_out(
         target.close()
 
 
-def test_a_granted_user_changes_and_restores_without_seeing_the_files(
+def test_a_granted_user_changes_and_restores_without_reading_the_files(
     server: LabServer, journal: RecordingJournal
 ) -> None:
     with server.admin() as session:

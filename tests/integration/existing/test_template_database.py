@@ -134,7 +134,7 @@ def test_a_user_who_may_make_no_database_is_refused_before_anything_is_made(
     assert journal.changes == []
 
 
-def test_an_owner_without_superuser_rights_may(
+def test_an_owner_without_superuser_rights_may_reset(
     server: LabServer, journal: RecordingJournal
 ) -> None:
     with server.admin() as session:
@@ -154,7 +154,9 @@ def test_an_owner_without_superuser_rights_may(
 
 
 @pytest.mark.parametrize("rule", [Caches.WARM, Caches.COLD])
-def test_caches_follow_the_rule(server: LabServer, journal: RecordingJournal, rule: Caches) -> None:
+def test_caches_are_made_warm_or_cold_by_the_rule(
+    server: LabServer, journal: RecordingJournal, rule: Caches
+) -> None:
     with closing(template_target(server, journal, ResetRule(ResetLevel.TEMPLATE, rule))) as target:
         target.open()
         target.prepare(build, {})

@@ -159,7 +159,7 @@ def test_a_knob_that_was_written_after_a_killed_run_is_left(tmp_path: Path) -> N
     find_knob(SWAP, None).write(before)
 
 
-def test_a_run_without_knobs_puts_back_a_killed_one_but_not_a_live_one(
+def test_a_run_without_knobs_puts_back_those_of_a_killed_run_but_not_of_a_live_one(
     tmp_path: Path, found: dict[str, str]
 ) -> None:
     killed_after_writing(tmp_path / "journal.jsonl", swappiness="47")

@@ -248,7 +248,7 @@ def test_a_server_that_stays_away_is_restored_by_recover_when_it_is_back(
 
 
 @pytest.mark.usefixtures("found", "own_base")
-def test_a_second_run_against_a_server_is_refused_while_the_first_lives_and_no_longer(
+def test_a_second_run_against_a_server_is_refused_while_the_first_runs_and_not_after(
     tmp_path: Path, lab_server: LabServer
 ) -> None:
     run, second = tmp_path / "run", tmp_path / "second"
@@ -269,7 +269,7 @@ def test_a_second_run_against_a_server_is_refused_while_the_first_lives_and_no_l
 
 @pytest.mark.usefixtures("found", "own_base")
 @pytest.mark.parametrize("presses", [2, 3])
-def test_ctrl_c_twice_says_what_is_left_and_how_and_a_third_one_leaves_it_to_recover(
+def test_ctrl_c_twice_names_the_changes_left_and_a_third_one_leaves_them_to_recover(
     tmp_path: Path, lab_server: LabServer, presses: int
 ) -> None:
     run = tmp_path / "run"

@@ -275,7 +275,7 @@ def test_a_base_open_to_everyone_is_refused(
         base_directory(account)
 
 
-DYING_RUN = """
+OPEN_SERVER = """
 import os, signal, sys
 from pgassay.server.owned.installation import embedded_installation
 from pgassay.server.owned.origin import NewCluster
@@ -297,7 +297,7 @@ def test_the_next_open_sweeps_a_killed_run_and_spares_a_live_one(
     python = str(Path(pgassay.__file__).parents[1])
     runs = [
         subprocess.Popen(
-            [sys.executable, "-c", DYING_RUN],
+            [sys.executable, "-c", OPEN_SERVER],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -310,13 +310,13 @@ def test_the_next_open_sweeps_a_killed_run_and_spares_a_live_one(
         for run in runs:
             assert run.stdout is not None
             where.append(Path(run.stdout.readline().strip()))
-        dead, live = where
+        killed, live = where
         runs[0].send_signal(signal.SIGKILL)
         runs[0].wait()
-        assert working_in(dead)
+        assert working_in(killed)
         quick.open()
-        assert not dead.parent.exists()
-        wait_until(lambda: not working_in(dead), "the killed run's server ends")
+        assert not killed.parent.exists()
+        wait_until(lambda: not working_in(killed), "the killed run's server ends")
         assert live.exists()
         assert working_in(live)
         owner = json.loads(live.parent.with_name(f"{live.parent.name}.owner").read_text())

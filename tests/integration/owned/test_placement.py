@@ -48,9 +48,9 @@ def placements(tmp_path: Path, load: str) -> list[dict[str, Any]]:
         json.loads((trial / "trial.json").read_text())["placement"]
         for trial in sorted((run / "trials").iterdir())
     ]
-    for seen in found:
+    for placement in found:
         for part, cpu, nice in (("server", 0, "1"), ("client", -1, "2"), ("sampler", -1, "3")):
-            assert (seen[part]["cpus"], seen[part]["nice"]) == (str(cpus[cpu]), nice)
+            assert (placement[part]["cpus"], placement[part]["nice"]) == (str(cpus[cpu]), nice)
     return found
 
 
@@ -58,9 +58,9 @@ def placements(tmp_path: Path, load: str) -> list[dict[str, Any]]:
 def test_the_engine_its_server_and_the_samplers_are_placed_in_every_trial(tmp_path: Path) -> None:
     found = placements(tmp_path, "threads = 2\nwarmup = '0.2s'")
     assert len(found) == 4
-    for seen in found:
-        assert int(seen["client"]["tasks"]) >= 2
-        assert int(seen["server"]["tasks"]) > 4
+    for placement in found:
+        assert int(placement["client"]["tasks"]) >= 2
+        assert int(placement["server"]["tasks"]) > 4
 
 
 @pytest.mark.usefixtures("own_base")

@@ -68,7 +68,7 @@ def postmaster(server: DebianServer) -> int:
 
 
 def kill_all_of(postmaster: int) -> None:
-    """At once, as without power: one that is left may wait for a lock of the dead for ever."""
+    """All at once, as without power: a process left over could wait for a lock of a killed one."""
     os.kill(postmaster, signal.SIGSTOP)
     processes = [*psutil.Process(postmaster).children(), psutil.Process(postmaster)]
     for process in processes:

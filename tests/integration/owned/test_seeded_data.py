@@ -21,7 +21,7 @@ DRAWN = Dataset(
 
 
 def built(installation: Installation, seed: int) -> dict[str, Any]:
-    """What lies in a new server of its own."""
+    """The rows of a new server."""
     target = OwnedTarget(NewCluster(installation), RecordingJournal())
     try:
         target.open()

@@ -77,12 +77,12 @@ def killed(server: LabServer, folder: Path) -> Path:
 def test_the_next_run_plan_and_doctor_name_the_command_that_restores_the_server(
     server: LabServer, tmp_path: Path
 ) -> None:
-    spec, dead = spec_file(tmp_path, target=TARGET), tmp_path / "dead"
-    with watched(dead, spec, **server.variables()) as tool:
+    spec, run = spec_file(tmp_path, target=TARGET), tmp_path / "run"
+    with watched(run, spec, **server.variables()) as tool:
         tool.wait_for(lambda: len(tool.finished()) >= 1, "a finished trial")
         tool.kill()
     changed = auto_conf(server)
-    words = f"run {dead} was killed while it had changed this server; `pgassay recover {dead}`"
+    words = f"run {run} was killed while it had changed this server; `pgassay recover {run}`"
     following: list[str | Path] = ["run", spec, "--out", tmp_path / "next"]
     done = pgassay(*following, **server.variables(), COLUMNS="500")
     assert done.returncode == 1
@@ -92,13 +92,13 @@ def test_the_next_run_plan_and_doctor_name_the_command_that_restores_the_server(
     doctor = pgassay("doctor", "-h", "127.0.0.1", **server.variables(), COLUMNS="500")
     assert f"FAIL  earlier runs: {words}" in doctor.stdout
     assert auto_conf(server) == changed, "none of them changes anything"
-    recovered = pgassay("recover", dead, **server.variables())
+    recovered = pgassay("recover", run, **server.variables())
     assert recovered.returncode == 0, recovered.stderr
     assert "undone: setting work_mem" in recovered.stdout
-    assert_nothing_open(dead)
+    assert_nothing_open(run)
     assert auto_conf(server) == {"work_mem": "6MB"}
     assert pgassay(*following, **server.variables()).returncode == 0
-    assert pgassay("recover", dead, **server.variables()).stdout == "nothing to undo\n"
+    assert pgassay("recover", run, **server.variables()).stdout == "nothing to undo\n"
 
 
 def test_a_run_that_is_alive_is_not_called_killed(server: LabServer, tmp_path: Path) -> None:
@@ -125,9 +125,9 @@ def test_a_run_that_is_alive_is_not_called_killed(server: LabServer, tmp_path: P
 def test_a_run_whose_directory_is_gone_is_undone_by_the_sql_that_the_error_names(
     server: LabServer, tmp_path: Path, record: Path
 ) -> None:
-    journal = killed(server, tmp_path / "dead")
+    journal = killed(server, tmp_path / "killed")
     journal.unlink()
-    with pytest.raises(TargetError, match=r"whose directory is gone \(.*dead\)") as refused:
+    with pytest.raises(TargetError, match=r"whose directory is gone \(.*killed\)") as refused:
         opened(server, RecordingJournal())
     sql, _, rest = str(refused.value).partition("yourself: ")[2].partition("; then remove ")
     (file,) = record.glob("*.json")
@@ -145,7 +145,7 @@ def test_a_run_whose_directory_is_gone_is_undone_by_the_sql_that_the_error_names
 def test_a_record_that_cannot_be_read_stops_the_run(
     server: LabServer, tmp_path: Path, record: Path
 ) -> None:
-    journal = killed(server, tmp_path / "dead")
+    journal = killed(server, tmp_path / "killed")
     (file,) = record.glob("*.json")
     text = file.read_text()
     file.write_text("{")
@@ -158,7 +158,7 @@ def test_a_record_that_cannot_be_read_stops_the_run(
 def test_a_change_that_was_recorded_and_never_made_does_not_hide_the_one_before(
     server: LabServer, tmp_path: Path
 ) -> None:
-    journal = killed(server, tmp_path / "dead")
+    journal = killed(server, tmp_path / "killed")
     (made,) = [one for one in open_changes(journal) if one.value == "16MB"]
     lines = journal.read_text().splitlines()
     (line,) = [json.loads(one) for one in lines if made.id in one]
@@ -171,7 +171,7 @@ def test_a_change_that_was_recorded_and_never_made_does_not_hide_the_one_before(
 def test_a_killed_run_of_another_machine_stops_a_run_that_changes_settings(
     server: LabServer, tmp_path: Path, record: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    journal = killed(server, tmp_path / "dead")
+    journal = killed(server, tmp_path / "killed")
     (file,) = record.glob("*.json")
     away = file.rename(record.parent / "on-the-other-machine")
     with monkeypatch.context() as patch:
@@ -189,7 +189,7 @@ def test_a_killed_run_of_another_machine_stops_a_run_that_changes_settings(
 def test_a_server_that_a_killed_run_left_down_is_named_with_the_command_that_starts_it(
     debian: DebianServer, tmp_path: Path
 ) -> None:
-    journal = tmp_path / "dead" / "journal.jsonl"
+    journal = tmp_path / "killed" / "journal.jsonl"
     killed_in(STOPPED, "pg_ctlcluster", debian, journal)
     assert not debian.is_up()
     words = rf"Connection refused|No such file.*run {journal.parent} was killed while it had"

@@ -63,7 +63,7 @@ def assert_pasted(server: DebianServer, error: RestoreFailed) -> None:
     assert rows == [(None, None, "6MB", "64MB")]
 
 
-def test_what_a_run_could_not_put_back_is_put_back_by_what_it_prints(
+def test_commands_that_a_run_prints_undo_what_it_could_not(
     debian: DebianServer, journal: RecordingJournal, changed: ExistingTarget
 ) -> None:
     with shut_out(debian), pytest.raises(RestoreFailed) as failed:
@@ -73,7 +73,7 @@ def test_what_a_run_could_not_put_back_is_put_back_by_what_it_prints(
     assert journal.open == []
 
 
-def test_what_recover_could_not_put_back_is_put_back_by_what_it_prints(
+def test_commands_that_recover_prints_undo_what_it_could_not(
     debian: DebianServer, journal: RecordingJournal, changed: ExistingTarget
 ) -> None:
     with debian.admin() as session:

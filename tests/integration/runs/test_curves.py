@@ -41,7 +41,7 @@ def test_a_real_run_of_steps_is_analysed_to_the_end(own_base: Path, tmp_path: Pa
     (effect,) = found["by_load"]
     assert effect["loads"] == [1, 2, 4, 8]
     assert effect["blocks"] == 3
-    # Where the disk is so unsteady that bounds tell nothing (beyond 10 000 %), there are none.
+    # Where the disk is so unsteady that bounds are meaningless (above 10 000 %), there are none.
     assert len(effect["band95_pct"]) == 4
     for band, shift in zip(effect["band95_pct"], effect["effect_pct"], strict=True):
         assert band is None or band[0] < shift < band[1]

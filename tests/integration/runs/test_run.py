@@ -143,7 +143,7 @@ def samples_explain(trials: list[StoredTrial]) -> None:
 
 
 def begun(run: Path, trials: int) -> subprocess.Popen[str]:
-    """A run in a process group of its own, as a terminal would start it."""
+    """A run in a separate process group, as a terminal would start it."""
     spec = spec_file(run.parent, blocks=6)
     process = subprocess.Popen(
         [sys.executable, "-m", "pgassay", "run", str(spec), "--out", str(run)],
@@ -209,7 +209,7 @@ main()
 
 
 @pytest.mark.usefixtures("no_server_left")
-def test_an_interruption_that_python_throws_away_is_heeded_too(tmp_path: Path) -> None:
+def test_an_interruption_that_python_discards_ends_the_run_too(tmp_path: Path) -> None:
     run = tmp_path / "run"
     spec = spec_file(tmp_path, blocks=6)
     words = [sys.executable, "-c", SWALLOWED, "run", str(spec), "--out", str(run)]

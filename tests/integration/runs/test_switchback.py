@@ -31,7 +31,7 @@ seed = 5
 """
 ON_THE_LAB_SERVER = '[target]\ndsn = "host=127.0.0.1 port={port} user=lab dbname=lab"\n'
 RECORDS_ITS_SETTINGS = """
-INSERT INTO public.seen VALUES
+INSERT INTO public.observed VALUES
 ((extract(epoch FROM clock_timestamp()) * 1e9)::bigint,
  current_setting('work_mem'), current_setting('wal_sync_method'),
  (SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'pgassay %'));
@@ -55,9 +55,9 @@ def trials_of(run: Path) -> list[dict[str, Any]]:
 def with_an_empty_table(server: LabServer) -> Path:
     """Make the table that the script writes to; the path of postgresql.auto.conf."""
     with server.admin() as session:
-        session.execute("DROP TABLE IF EXISTS public.seen")
+        session.execute("DROP TABLE IF EXISTS public.observed")
         session.execute(
-            "CREATE TABLE public.seen (at_ns bigint, work_mem text, method text, ours int)"
+            "CREATE TABLE public.observed (at_ns bigint, work_mem text, method text, ours int)"
         )
     return server.cluster.workspace.data / "postgresql.auto.conf"
 
@@ -122,8 +122,8 @@ def test_every_transaction_runs_under_its_arms_settings_in_a_resumed_switchback(
         assert settings.read_bytes() == found
         assert_nothing_open(run)
         with lab_server.admin() as session:
-            rows = session.execute("SELECT at_ns, work_mem, method FROM public.seen").fetchall()
-            (ours,) = session.execute("SELECT max(ours) FROM public.seen").fetchone() or (0,)
+            rows = session.execute("SELECT at_ns, work_mem, method FROM public.observed").fetchall()
+            (ours,) = session.execute("SELECT max(ours) FROM public.observed").fetchone() or (0,)
             (now,) = session.execute("SHOW wal_sync_method").fetchone() or ("",)
         assert now == "open_datasync"
     finally:

@@ -65,7 +65,7 @@ def test_recover_restores_a_server_whose_run_was_killed(
     if kind == "ssh":
         request.getfixturevalue("ssh_config")
     before = state_of(debian)
-    journal = tmp_path / "dead" / "journal.jsonl"
+    journal = tmp_path / "killed" / "journal.jsonl"
     killed_in(phase, kind, debian, journal)
     changes = open_changes(journal)
     forget_never_made(run_of(journal), {change.id for change in changes})

@@ -94,7 +94,7 @@ def test_only_roots_pg_ctlcluster_goes_through_the_clusters_own_unit(
 
 
 def _said_as(account: str, cluster: DebianCluster, server: ServerProcess) -> str:
-    """What becomes of it under another account, in a process of its own."""
+    """The message of `refuse_other` under another account, in a child process."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

@@ -162,7 +162,7 @@ def test_a_command_that_starts_another_cluster_in_the_servers_place_is_an_error(
     assert journal.open == []
 
 
-def test_a_command_that_swallows_the_servers_log_is_an_error(
+def test_a_command_that_loses_the_servers_log_is_an_error(
     debian: DebianServer, journal: RecordingJournal
 ) -> None:
     start = (
@@ -299,8 +299,8 @@ def test_a_server_that_refuses_us_after_a_restart_is_not_waited_for(
     assert journal.open == []
 
 
-# Dies as by SIGKILL where the tool has seen that the server did not come up.
-DYING = """
+# Kills itself by SIGKILL once the tool has found that the server did not start.
+KILLED_WHEN_DOWN = """
 import os, signal
 from pgassay.server.existing import system_settings
 system_settings.put_back_stopped = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
@@ -320,15 +320,15 @@ def test_a_setting_that_keeps_the_server_down_ends_the_run_and_is_recovered_afte
     assert "huge_pages = on: the server did not start: could not map anonymous" in last
     assert "it has been started again without" in last
     assert_nothing_open(run)
-    dead = tmp_path / "dead"
-    died = forked.run(["-c", DYING, "run", str(spec), "--out", str(dead)])
-    assert died.returncode == -9, died.stderr
+    killed = tmp_path / "killed"
+    ended = forked.run(["-c", KILLED_WHEN_DOWN, "run", str(spec), "--out", str(killed)])
+    assert ended.returncode == -9, ended.stderr
     assert not debian.is_up()
     assert "huge_pages" in debian.file.read_text()
-    recovered = pgassay("recover", dead)
+    recovered = pgassay("recover", killed)
     assert recovered.returncode == 0, recovered.stderr
     assert "undone: setting huge_pages" in recovered.stdout
-    assert_nothing_open(dead)
+    assert_nothing_open(killed)
 
 
 @pytest.fixture

@@ -109,7 +109,7 @@ def room(account: Account, servers_base: Path) -> Iterator[Path]:
     workspace.remove()
 
 
-def test_no_guard_speaks_where_nothing_happened(lab_server: LabServer) -> None:
+def test_no_guard_reports_an_undisturbed_trial(lab_server: LabServer) -> None:
     with watched(lab_server) as results:
         assert results() == {}
 

@@ -37,11 +37,11 @@ def watched(
 def test_a_fingerprint_over_ssh_has_what_one_on_the_host_has(
     kind: str, debian: DebianServer, journal: RecordingJournal, request: pytest.FixtureRequest
 ) -> None:
-    seen = {}
+    fingerprints = {}
     for way in ("pg_ctlcluster", kind):
         with closing(existing(way, debian, journal, request)) as target:
-            seen[way] = take_fingerprint(target, target.open())
-    here, there = seen["pg_ctlcluster"], seen[kind]
+            fingerprints[way] = take_fingerprint(target, target.open())
+    here, there = fingerprints["pg_ctlcluster"], fingerprints[kind]
     assert there.postmaster == here.postmaster
     assert here.host is not None
     assert there.host is not None

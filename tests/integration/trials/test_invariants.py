@@ -195,23 +195,23 @@ def test_an_existing_server_is_guarded_and_its_fingerprint_holds_no_password(
     assert "primary_conninfo" not in trials[1]["fingerprint"]["before"]["settings"]
 
 
-def test_an_unprivileged_user_gets_a_fingerprint_and_a_superuser_sees_other_sessions(
+def test_an_unprivileged_user_gets_a_fingerprint_and_a_superusers_counts_other_sessions(
     lab_server: LabServer, journal: RecordingJournal
 ) -> None:
-    seen = {}
+    fingerprints = {}
     with lab_server.admin() as session:
         session.execute("SET application_name = 'psql'")
         for user in ("plain", "lab"):
             target = ExistingTarget(lab_server.dsn(user), journal)
             try:
-                seen[user] = take_fingerprint(target, target.open())
+                fingerprints[user] = take_fingerprint(target, target.open())
             finally:
                 target.close()
-    assert seen["lab"].foreign_sessions == 1
-    assert seen["plain"].foreign_sessions <= 1
-    assert seen["plain"].settings["work_mem"] == seen["lab"].settings["work_mem"]
-    for fingerprint in seen.values():
-        assert fingerprint.started_at_s == seen["lab"].started_at_s
+    assert fingerprints["lab"].foreign_sessions == 1
+    assert fingerprints["plain"].foreign_sessions <= 1
+    assert fingerprints["plain"].settings["work_mem"] == fingerprints["lab"].settings["work_mem"]
+    for fingerprint in fingerprints.values():
+        assert fingerprint.started_at_s == fingerprints["lab"].started_at_s
         assert fingerprint.foreign_active == fingerprint.base_backups == 0
         assert fingerprint.host is not None
         assert processor_times(read_host(HERE, None, postmaster=fingerprint.postmaster)) is not None

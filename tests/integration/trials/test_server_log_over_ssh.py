@@ -122,15 +122,15 @@ def test_a_collected_log_comes_over_the_connection_first_and_over_ssh_without_it
     wait_until(rotated, "another file")
     make_events(collecting)
     # One checkpoint is at the end of the file that was, one in the file that is.
-    seen: list[LogReading] = []
+    readings: list[LogReading] = []
 
     def both() -> bool:
-        seen.append(log.read(goes_on=True))
-        events = [event for reading in seen for event in reading.events or ()]
+        readings.append(log.read(goes_on=True))
+        events = [event for reading in readings for event in reading.events or ()]
         return [event.kind for event in events].count("checkpoint_end") >= 2
 
     wait_until(both, "both checkpoints")
-    assert f"of {HOST}, over ssh" in seen[-1].described["where"]
+    assert f"of {HOST}, over ssh" in readings[-1].described["where"]
 
 
 def test_a_file_of_another_account_than_the_servers_is_not_taken_for_its_log(
@@ -157,7 +157,7 @@ def test_only_the_servers_own_plain_files_are_listed_and_no_link_is_read(
     owner = tmp_path.stat().st_uid
     files = HostFiles(machine, tmp_path, owner, lambda: None)
     with files.opened() as opened:
-        assert {name: seen.size for name, seen in opened.listing().items()} == {"a b.log": 13}
+        assert {name: file.size for name, file in opened.listing().items()} == {"a b.log": 13}
         assert opened.read("a b.log", 6, 3) == b"sec"
         assert opened.read("a b.log", 13, 100) == b""
         with pytest.raises(LogUnreadable, match=r"link\.log of lab-host"):
@@ -172,7 +172,7 @@ def test_only_the_servers_own_plain_files_are_listed_and_no_link_is_read(
         opened.listing()
 
 
-def test_a_host_that_is_gone_costs_the_log_and_not_the_run(
+def test_a_host_that_is_gone_is_a_note_in_the_log_reading(
     debian: DebianServer, ssh_config: Sshd
 ) -> None:
     with closing(SshHost(HOST)) as machine, followed(debian, machine) as log:

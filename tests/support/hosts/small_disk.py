@@ -67,7 +67,7 @@ class FailingDisk:
         device = _run("findmnt", "--noheadings", "--output=SOURCE", self.folder).strip()
         Path(f"/sys/fs/ext4/{Path(device).name}/trigger_fs_error").write_text("1")
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Check and mount it again, as a boot does; no process may use it."""
         _run("umount", self.folder)
         done = subprocess.run(["e2fsck", "-p", self.image], check=False, capture_output=True)

@@ -78,7 +78,7 @@ def crash_for_want_of_room(server: DebianServer) -> None:
 
 @contextmanager
 def stopped(tool: WatchedRun) -> Iterator[None]:
-    """The tool sees nothing of what happens meanwhile until it is over."""
+    """The tool is stopped meanwhile, so that it notices the change only afterwards."""
     os.kill(tool.process.pid, signal.SIGSTOP)
     try:
         yield

@@ -1,7 +1,7 @@
-"""Servers under a service of their own: Debian's pg_ctlcluster, for real and in a private place.
+"""Servers under a service: Debian's real pg_ctlcluster, in private directories.
 
 Enters: a directory that the server's account can pass through. Leaves: a running cluster, and a
-`systemctl` that controls it where no systemd runs. Never: sees the machine's own clusters.
+`systemctl` that controls it where no systemd runs. Never: touches the machine's clusters.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def debian_surroundings(server: DebianServer) -> object:
     }
     pid = _text(server.data / "postmaster.pid").partition("\n")[0]
     environment = _text(Path("/proc") / (pid or "none") / "environ").split("\0")
-    # pg_ctl gives every postmaster the number of its own parent.
+    # pg_ctl gives every postmaster the number of its parent process.
     kept = {one for one in environment if not one.startswith("PG_GRANDPARENT_PID=")}
     return files, {path.name for path in server.data.parent.iterdir()}, kept
 

@@ -22,7 +22,7 @@ class TrialSources:
         self._trial = trial
 
     @cached_property
-    def tell_the_whole_server_side(self) -> bool:
+    def are_of_the_only_server(self) -> bool:
         """Whether these samples are of the only server of the load; False in a duet."""
         return "arms" not in (self._trial.summary().get("reset") or {})
 

@@ -164,7 +164,7 @@ def _costs(sources: TrialSources, window: _Window) -> dict[str, float | None]:
     values: dict[str, float | None] = {}
     if window.transactions and seconds > 0:
         values |= host_costs(sources.host, start, end, window.transactions)
-    if not sources.tell_the_whole_server_side:
+    if not sources.are_of_the_only_server:
         # A duet has several servers, but the transactions are of all of them.
         return values
     if window.transactions and seconds > 0:

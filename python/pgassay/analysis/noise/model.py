@@ -149,7 +149,7 @@ class SwitchbackNoise:
     """Of a duet: the part of `trial_sd` that rounds do not explain, from the two starts."""
 
     @property
-    def tells_lengths(self) -> bool:
+    def advises_lengths(self) -> bool:
         """Whether starts and seconds are separated well enough to advise another length."""
         return self.start_sd is not None and self.trials >= LENGTHS_FROM
 

@@ -149,7 +149,7 @@ def advise_switchback(noise: SwitchbackNoise, experiment: Plan, overhead_s: floa
     least = usual if experiment.stops == "fixed" else max(experiment.min_blocks, usual)
     most = max(advised_within(experiment), least)
     lengths, optimum = [now_s], None
-    if noise.start_sd is not None and noise.tells_lengths:
+    if noise.start_sd is not None and noise.advises_lengths:
         rounds_s = len(experiment.arms) * FEWEST_ROUNDS * _longest_slice_s(experiment)
         lengths = lengths_to_try(now_s, rounds_s)
         rounds_sd = math.sqrt(max(0.0, noise.trial_sd**2 - noise.start_sd**2))

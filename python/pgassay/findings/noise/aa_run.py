@@ -132,7 +132,7 @@ def _advised_duet(found: Calibration, margin: str) -> str:
     """How many trials a duet takes; a duet says nothing about blocks."""
     texts, advice = _TEXTS["advice_of_duet"], found.advice_in_turns
     if advice is None:
-        form = "none" if found.turns is not None and found.turns.tells_lengths else "none_of_this"
+        form = "none" if found.turns is not None and found.turns.advises_lengths else "none_of_this"
         return str(texts[form]).format(
             margin=margin,
             most=found.advised_within,
