@@ -7,7 +7,10 @@ All `*_ns` time stamps are nanoseconds of Unix time on one axis: the wall clock 
 process starts, plus the monotonic clock since, so a clock step cannot bend a run.
 """
 
-from typing import final
+from typing import Final, final
+
+LEADING_BITS: Final[int]
+"""Of a duration in the columns of `Load.intervals`: 256 buckets in each power of two."""
 
 class CoreError(Exception):
     """Something the native module could not do; the message is one line and names the fix."""
@@ -278,8 +281,10 @@ class Sampler:
 
         Sums of `processes` go on. Raises ConfigurationError.
         """
-    def glance(self, sources: list[str]) -> str:
-        """JSON of what was seen lately, cheap enough for each second; takes no row.
+    def current(self, sources: list[str]) -> str:
+        """JSON of the running sums and the latest readings, cheap enough for each second.
+
+        Takes no row.
 
         ``{"ticks", "checkpointing", "busy": {"IO:WALSync": n, "CPU": n}, "readings":
         {"stat": {"time_ns", "objects": {"cpu": {"user": v}}}}}``; `busy` counts client backends

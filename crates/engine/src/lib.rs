@@ -67,5 +67,5 @@ mod worker;
 
 pub use error::EngineError;
 pub use load::{Load, Progress};
-pub use outcome::{Intervals, Outcome};
+pub use outcome::{Intervals, LEADING_BITS, Outcome};
 pub use script::check_script;

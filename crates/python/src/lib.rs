@@ -26,6 +26,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("LEADING_BITS", pgassay_engine::LEADING_BITS)?;
         crate::errors::register(module)
     }
 }

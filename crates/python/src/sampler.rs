@@ -64,9 +64,9 @@ impl Sampler {
             .map_err(|error| sampler_error(&error))
     }
 
-    /// JSON of what was seen lately, without taking a row.
-    fn glance(&self, sources: Vec<String>) -> String {
-        self.0.live_view(&sources)
+    /// JSON of the running sums and the latest readings, without taking a row.
+    fn current(&self, sources: Vec<String>) -> String {
+        self.0.current(&sources)
     }
 
     /// What could not be read, one line each, each once.

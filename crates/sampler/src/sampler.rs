@@ -126,7 +126,7 @@ impl Sampler {
 
     /// The latest readings as JSON, without taking any row: see `_core.pyi`.
     #[must_use]
-    pub fn live_view(&self, sources: &[String]) -> String {
+    pub fn current(&self, sources: &[String]) -> String {
         self.shared.recent.to_json(sources)
     }
 

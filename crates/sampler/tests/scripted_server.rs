@@ -132,14 +132,18 @@ fn a_query_that_takes_long_rests_by_its_own_share_and_the_others_go_on() {
     sampler.stop();
     let asked = state.late.load(Ordering::SeqCst);
     assert!((1..=3).contains(&asked), "{asked}");
-    assert_eq!(sampler.cost().rested_ticks, 0, "told of slow servers only");
+    assert_eq!(
+        sampler.cost().rested_ticks,
+        0,
+        "pauses are for slow servers only"
+    );
     let values = sampler.take_counters();
     let source = |row: usize| &*values.names[values.source[row].index()];
     assert!((0..values.source.len()).all(|row| source(row) == "io"));
 }
 
 #[test]
-fn a_glance_takes_nothing_away() {
+fn current_values_take_no_row() {
     let (port, _) = server();
     let sampler = sampler(port, "busy", &["io"], None);
     sampler.start().unwrap();
@@ -147,13 +151,16 @@ fn a_glance_takes_nothing_away() {
         sampler.cost().counter_reads >= 1 && sampler.cost().wait_ticks >= 3
     });
     sampler.stop();
-    let seen = sampler.live_view(&["s io".to_owned()]);
-    assert_eq!(seen, sampler.live_view(&["s io".to_owned()]));
+    let current = sampler.current(&["s io".to_owned()]);
+    assert_eq!(current, sampler.current(&["s io".to_owned()]));
     let ticks = sampler.take_waits().tick_ns.len();
-    assert!(seen.contains(&format!(r#""IO:WalSync":{ticks}"#)), "{seen}");
     assert!(
-        seen.contains(r#""checkpointer/relation":{"read_time_ms":1.5,"reads":41.0}"#),
-        "{seen}"
+        current.contains(&format!(r#""IO:WalSync":{ticks}"#)),
+        "{current}"
+    );
+    assert!(
+        current.contains(r#""checkpointer/relation":{"read_time_ms":1.5,"reads":41.0}"#),
+        "{current}"
     );
 }
 

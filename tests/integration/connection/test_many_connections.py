@@ -53,7 +53,7 @@ def test_connecting_may_take_long_unless_the_user_sets_a_limit() -> None:
 def test_waiting_for_connections_is_reported_and_can_be_interrupted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pgassay.trials.load.engine._TELL_EVERY_S", 0.05)
+    monkeypatch.setattr("pgassay.trials.load.engine._REPORT_EVERY_S", 0.05)
     reported: list[int] = []
 
     def interrupt(connections: int, since_s: float) -> None:

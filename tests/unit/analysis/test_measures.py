@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pgassay import _core
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.measures.chart_series import chart_series, mean_by_second
 from pgassay.analysis.measures.trial import measure_trial
@@ -21,7 +22,6 @@ from pgassay.analysis.reading.metrics import METRICS, class_of
 from pgassay.analysis.waits.wait_profile import WaitProfile
 from pgassay.samples.histogram_layout import HistogramLayout, layout_in
 from pgassay.samples.tables import TABLES
-from pgassay.trials.load.engine import LEADING_BITS
 from pgassay.trials.model.columns import COUNTERS, LOAD, WAITS
 from support.synthetic.directories import BASE_TPS, SPEC, synthetic_run
 
@@ -164,12 +164,12 @@ def test_merged_histograms_have_the_quantiles_of_all_values(values: list[int], p
     assert found[-1] == max(values)
 
 
-@pytest.mark.parametrize("layout", [HistogramLayout(LEADING_BITS), None])
+@pytest.mark.parametrize("layout", [HistogramLayout(_core.LEADING_BITS), None])
 def test_quantiles_of_many_are_finer_than_the_buckets_they_are_stored_in(
     layout: HistogramLayout | None,
 ) -> None:
     durations = np.random.default_rng(1).lognormal(math.log(5e6), 0.5, 200_000).astype(np.int64)
-    dropped = np.frexp(durations.astype(np.float64))[1] - LEADING_BITS
+    dropped = np.frexp(durations.astype(np.float64))[1] - _core.LEADING_BITS
     edges, counts = np.unique(durations | ((1 << dropped) - 1), return_counts=True)
     found = Histogram(edges, counts, layout).quantiles_ns([0.1, 0.5, 0.95, 0.99])
     assert found == pytest.approx(np.quantile(durations, [0.1, 0.5, 0.95, 0.99]), rel=5e-4)

@@ -138,6 +138,8 @@ def test_the_native_module_has_what_its_stub_declares() -> None:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             assert callable(getattr(_core, node.name))
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            assert hasattr(_core, node.target.id)
         if isinstance(node, ast.ClassDef):
             native = getattr(_core, node.name)
             declared = {n.name for n in node.body if isinstance(n, ast.FunctionDef)}

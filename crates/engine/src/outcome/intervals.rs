@@ -8,7 +8,7 @@ use crate::record::{Row, RowKey};
 
 /// Leading bits of a stored duration: 256 buckets in each power of two, each 0.2 to 0.4 % wide.
 /// They need half the storage of buckets with three decimal digits.
-const KEPT_BITS: u32 = 9;
+pub const LEADING_BITS: u32 = 9;
 
 /// One row per interval and scenario, in order of time. Where slices are run an interval is cut
 /// at their edges, and transactions that cross an edge have a row of their own, without a slice,
@@ -116,7 +116,7 @@ impl Intervals {
 fn stored(buckets: &[(u64, u64)]) -> (Vec<u64>, Vec<u64>) {
     let (mut highest, mut counts) = (Vec::<u64>::new(), Vec::<u64>::new());
     for &(value, count) in buckets {
-        let dropped = (u64::BITS - value.leading_zeros()).saturating_sub(KEPT_BITS);
+        let dropped = (u64::BITS - value.leading_zeros()).saturating_sub(LEADING_BITS);
         let edge = value | ((1 << dropped) - 1);
         match counts.last_mut() {
             Some(last) if highest.last() == Some(&edge) => *last += count,

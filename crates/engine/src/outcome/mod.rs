@@ -13,7 +13,7 @@ use crate::record::{CommandTally, FirstError, Report, Row, RowKey, Total};
 use crate::schedule::arrivals::Arrivals;
 use crate::schedule::{Position, Schedule};
 use crate::setup::Setup;
-pub use intervals::Intervals;
+pub use intervals::{Intervals, LEADING_BITS};
 pub use sum::{Distribution, Sum};
 
 /// A thread that is busy for more than this share of its time limits the load.

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn input_and_output_are_told_by_device() {
+    fn input_and_output_are_per_device() {
         let text = "254:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=0 dios=0\n8:0 rbytes\n";
         let values = parsed(io, text);
         assert_eq!(value(&values, "254:0", "wbytes"), Some(2.0));

@@ -64,7 +64,7 @@ Tcp: 1 200 120000 -1 105 103 0 2 4 100 200 7 0 3 0
 ";
 
     #[test]
-    fn interfaces_that_saw_nothing_are_left_out() {
+    fn interfaces_without_traffic_are_left_out() {
         let values = parsed(dev, DEV);
         assert_eq!(value(&values, "eth0", "rx_drops"), Some(2.0));
         assert_eq!(value(&values, "eth0", "tx_bytes"), Some(7000.0));

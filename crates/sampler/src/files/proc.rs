@@ -172,7 +172,7 @@ full avg10=0.00 avg60=0.04 avg300=0.22 total=6347069
     }
 
     #[test]
-    fn meminfo_gives_what_tells_something() {
+    fn meminfo_gives_the_listed_names_only() {
         let text = "MemTotal:       24684092 kB\nActive(anon):      120 kB\nHugePages_Total:       8\nHugepagesize:       2048 kB\n";
         let values = parsed(meminfo, text);
         assert_eq!(value(&values, "", "MemTotal"), Some(24_684_092.0));

@@ -109,8 +109,8 @@ impl Recent {
                 let values = objects.entry(object).or_default();
                 values.insert(name, *value);
             }
-            let told = json!({"time_ns": reading.time_ns, "objects": objects});
-            readings.insert(source.to_string(), told);
+            let entry = json!({"time_ns": reading.time_ns, "objects": objects});
+            readings.insert(source.to_string(), entry);
         }
         Value::Object(Map::from_iter([
             ("ticks".to_owned(), sums.ticks.into()),
@@ -152,10 +152,10 @@ mod tests {
         recent.note_tick(&names, rows.iter());
         recent.note_tick(&names, rows[..1].iter());
         recent.note_tick(&names, [].iter());
-        let seen: Value = serde_json::from_str(&recent.to_json(&[])).unwrap();
-        let told = json!({"ticks": 3, "checkpointing": 1, "readings": {},
+        let found: Value = serde_json::from_str(&recent.to_json(&[])).unwrap();
+        let expected = json!({"ticks": 3, "checkpointing": 1, "readings": {},
                           "busy": {"CPU": 1, "IO:WALSync": 2}});
-        assert_eq!(seen, told);
+        assert_eq!(found, expected);
     }
 
     #[test]
@@ -170,8 +170,8 @@ mod tests {
             recent.note_values(&values, &names);
         }
         let asked = ["stat".to_owned(), "absent".to_owned()];
-        let seen: Value = serde_json::from_str(&recent.to_json(&asked)).unwrap();
-        let told = json!({"stat": {"time_ns": 2, "objects": {"cpu": {"user": 2.0}}}});
-        assert_eq!(seen["readings"], told);
+        let found: Value = serde_json::from_str(&recent.to_json(&asked)).unwrap();
+        let expected = json!({"stat": {"time_ns": 2, "objects": {"cpu": {"user": 2.0}}}});
+        assert_eq!(found["readings"], expected);
     }
 }

@@ -78,7 +78,7 @@ class HostFollower:
 
     def _wanted(self) -> Callable[[], None] | None:
         """What repairs the readings; None where all of them arrive in time."""
-        readings = json.loads(self._sampler.glance([_ANY_HOST, PROCESSES]))["readings"]
+        readings = json.loads(self._sampler.current([_ANY_HOST, PROCESSES]))["readings"]
         read_at = {source: reading["time_ns"] for source, reading in readings.items()}
         late_ns = round(_LATE_READINGS * self._every_s * 1e9)
         host_ns = read_at.get(_ANY_HOST, 0)

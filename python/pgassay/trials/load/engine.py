@@ -25,11 +25,8 @@ from pgassay.spec.workload.folder import Scenario
 from pgassay.trials.load.slices import engine_slices
 
 APPLICATION_NAME = "pgassay"
-LEADING_BITS = 9
-"""Of a latency as the engine stores it (crates/engine/src/outcome/intervals.rs): 256 buckets in
-each power of two."""
 _POLL_S = 0.2
-_TELL_EVERY_S = 5.0
+_REPORT_EVERY_S = 5.0
 _LAST_S = 8.0
 """Transactions in flight are cut 5 s after a load is stopped, then cancelled."""
 
@@ -140,7 +137,7 @@ def open_load(
         opening: Future[None] = Future()
         Thread(target=_settle, args=(opening, load.connect), daemon=True).start()
         began = time.monotonic()
-        while not wait([opening], _TELL_EVERY_S).done:
+        while not wait([opening], _REPORT_EVERY_S).done:
             if tell is not None:
                 tell(max(step.clients for step in request.steps), time.monotonic() - began)
         opening.result()

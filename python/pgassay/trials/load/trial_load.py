@@ -22,7 +22,6 @@ from pgassay.spec.load.table import LoadTable
 from pgassay.trials.load.client_side import as_the_client
 from pgassay.trials.load.command_load import CommandLoad, CommandRequest, check_command
 from pgassay.trials.load.engine import (
-    LEADING_BITS,
     LoadRequest,
     open_load,
     parse_scripts,
@@ -85,7 +84,7 @@ class TrialLoad(Protocol):
 class EngineLoad:
     """pgassay's own engine."""
 
-    leading_bits: int | None = LEADING_BITS
+    leading_bits: int | None = _core.LEADING_BITS
     kept: tuple[Path, ...] = ()
 
     def __init__(

@@ -74,7 +74,7 @@ class LiveReader:
         return self._figures
 
     def _snapshot(self) -> Snapshot:
-        found = json.loads(self._sampler.glance(_SOURCES))
+        found = json.loads(self._sampler.current(_SOURCES))
         return Snapshot(_core.now_ns(), **found, own_transactions=self._own_transactions())
 
 
