@@ -74,7 +74,7 @@ def _run() -> int:
     except (KeyboardInterrupt, Abort):
         status = ExitCode.INTERRUPTED
     except TyperException as error:
-        return _fail(error.format_message(), ExitCode.USAGE)
+        return _fail(error.format_message().replace("Value error, ", ""), ExitCode.USAGE)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.USAGE

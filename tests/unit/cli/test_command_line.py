@@ -32,7 +32,7 @@ MISTAKES = {
     "a number is too large": (["load", "-c", "99999999999"], "Invalid value for '-c'"),
     "not a choice": (
         ["load", "--arrivals", "burst"],
-        "'burst' is not one of 'poisson', 'constant'",
+        "'--arrivals': 'burst' is not one of",
     ),
     "not a transport": (["load", "--transport", "rdma"], "'rdma' is not one of 'auto'"),
     "not a pool": (["load", "--pool", "own"], "'own' is not one of 'shared', 'per-scenario'"),
