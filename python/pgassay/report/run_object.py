@@ -39,7 +39,10 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
             for one in analysis.verdicts()
         ],
         "interactions": [
-            {**_judged(one, "metric", "factor", "level", "other", "at"), "aliases": one.aliases}
+            {
+                **_judged(one, "metric", "factor", "level", "other", "at"),
+                "aliases": list(one.aliases),
+            }
             for one in analysis.interactions
         ],
         "simple_effects": [
@@ -53,7 +56,7 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
         "warnings": [warning.text for warning in analysis.warnings],
         "not_seen": list(context.environment.get("not_seen") or []),
         "invalid_trials": [
-            {**fields(one, "number", "block", "arm", "repeats"), "reasons": one.invalid}
+            {**fields(one, "number", "block", "arm", "repeats"), "reasons": list(one.invalid)}
             for one in analysis.invalid_trials
         ],
         "calibration": _calibration(context),
