@@ -37,11 +37,10 @@ def lenient_guards() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Records of killed runs lie in folders of these tests."""
+def own_change_records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Change records of runs are in a folder of these tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        patch.setenv("PGASSAY_HOST_MEMORY", str(tmp_path_factory.mktemp("host")))
         yield
 
 

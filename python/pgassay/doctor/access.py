@@ -16,8 +16,8 @@ from pgassay.errors import PgassayError, SpecError
 from pgassay.server.connection.session import as_target_error, connect, resolve
 from pgassay.server.existing.access import Access
 from pgassay.server.hosts.host import Host
-from pgassay.server.hosts.knob_files import find_knob
 from pgassay.server.hosts.server_process import ServerProcess, find_server_process
+from pgassay.server.knobs.knob_files import find_knob
 from pgassay.spec.model import TargetTable
 from pgassay.trials.model.check import Check
 from pgassay.trials.sampling.not_measured import check_log

@@ -15,8 +15,8 @@ from pgassay.errors import SetupError
 from pgassay.server.copied.origin import ServerCopy, copies_of
 from pgassay.server.existing.access import SQL_ONLY, Access
 from pgassay.server.existing.target import ExistingTarget
-from pgassay.server.hosts.knobs import HostKnobs
 from pgassay.server.hosts.placement import Place
+from pgassay.server.knobs.host_knobs import HostKnobs
 from pgassay.server.owned.installation import embedded_installation, installation_at
 from pgassay.server.owned.origin import DataOrigin, NewCluster
 from pgassay.server.owned.several_targets import SeveralTargets

@@ -13,9 +13,14 @@ import pytest
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.samples.journal import FileJournal, open_changes
-from pgassay.server.hosts import knob_record
-from pgassay.server.hosts.knob_files import find_knob
-from pgassay.server.hosts.knobs import HostKnobs, recover_host, settle_left_over, sweep_host
+from pgassay.server.hosts.host import host_identity
+from pgassay.server.hosts.local import HERE, lock_run
+from pgassay.server.knobs.host_knobs import HostKnobs
+from pgassay.server.knobs.knob_files import find_knob
+from pgassay.server.knobs.knob_lock import locked
+from pgassay.server.knobs.put_back import recover_host
+from pgassay.server.undo.change_record import recorded
+from pgassay.server.undo.killed_run import refuse_killed_run_on
 from support.runs import forked
 from support.runs.command import pgassay
 from support.servers.lab import SECRET, LabServer, RecordingJournal, wait_until
@@ -37,7 +42,7 @@ def found(knobs_alone: None) -> Iterator[dict[str, str]]:
         for name in USED:
             if before[name] != "0":
                 find_knob(name, None).check(before[name])
-        with knob_record.locked():
+        with locked():
             pass
     except TargetError as error:
         pytest.skip(f"knobs of this host cannot be set: {error}")
@@ -119,7 +124,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from pgassay.samples.journal import FileJournal
-from pgassay.server.hosts.knobs import HostKnobs
+from pgassay.server.knobs.host_knobs import HostKnobs
 knobs = HostKnobs(FileJournal(Path(sys.argv[1])))
 wanted = dict(word.split("=") for word in sys.argv[2:])
 knobs.check(wanted, None)
@@ -134,40 +139,52 @@ def killed_after_writing(journal: Path, **wanted: str) -> None:
     assert done.returncode == -9, done.stderr
 
 
-def test_the_next_run_puts_back_what_a_killed_run_wrote(
+def test_the_next_run_refuses_a_host_that_a_killed_run_has_changed(
     tmp_path: Path, found: dict[str, str]
 ) -> None:
-    killed_after_writing(tmp_path / "journal.jsonl", swappiness="47", dirty_bytes="123457536")
-    assert now(SWAP) == "47"
-    assert (now(BYTES), now(RATIO)) == ("123457536", "0")
+    journal = tmp_path / "journal.jsonl"
+    killed_after_writing(journal, swappiness="47", dirty_bytes="123457536")
+    assert (now(SWAP), now(BYTES), now(RATIO)) == ("47", "123457536", "0")
+    killed = f"run {tmp_path} was killed while it had changed this host; `pgassay recover"
+    with pytest.raises(TargetError, match=killed):
+        refuse_killed_run_on(HERE)
     knobs = HostKnobs(RecordingJournal())
-    knobs.check({PRESSURE: "77"}, None)
-    assert {name: now(name) for name in USED} == found
-    assert knobs.notes == []
+    with pytest.raises(TargetError, match=killed):
+        knobs.check({PRESSURE: "77"}, None)
     knobs.restore()
+    alive = lock_run(tmp_path)
+    assert alive is not None
+    refuse_killed_run_on(HERE)
+    alive.release()
+    recover_host(open_changes(journal), FileJournal(journal))
+    assert {name: now(name) for name in USED} == found
+    refuse_killed_run_on(HERE)
+
+
+def test_a_run_whose_directory_is_gone_is_named_with_the_commands(
+    tmp_path: Path, found: dict[str, str]
+) -> None:
+    journal = tmp_path / "journal.jsonl"
+    killed_after_writing(journal, swappiness="47")
+    changes = open_changes(journal)
+    text = journal.read_text()
+    journal.unlink()
+    undo = f"echo {found[SWAP]} > /proc/sys/vm/swappiness; then remove "
+    with pytest.raises(TargetError, match=f"undo that yourself: {undo}"):
+        refuse_killed_run_on(HERE)
+    journal.write_text(text)
+    recover_host(changes, FileJournal(journal))
 
 
 def test_a_knob_that_was_written_after_a_killed_run_is_left(tmp_path: Path) -> None:
-    before = now(SWAP)
-    killed_after_writing(tmp_path / "journal.jsonl", swappiness="47", vfs_cache_pressure="77")
+    before, journal = now(SWAP), tmp_path / "journal.jsonl"
+    killed_after_writing(journal, swappiness="47", vfs_cache_pressure="77")
     find_knob(SWAP, None).write("48")
-    with knob_record.locked():
-        (note,) = settle_left_over()
+    (note,) = recover_host(open_changes(journal), FileJournal(journal))
     assert note.startswith("vm.swappiness is 48 now, which this run did not write: left as it is")
     assert now(SWAP) == "48"
     assert now(PRESSURE) != "77"
     find_knob(SWAP, None).write(before)
-
-
-def test_a_run_without_knobs_puts_back_those_of_a_killed_run_but_not_of_a_live_one(
-    tmp_path: Path, found: dict[str, str]
-) -> None:
-    killed_after_writing(tmp_path / "journal.jsonl", swappiness="47")
-    with knob_record.locked():
-        sweep_host()
-        assert now(SWAP) == "47"
-    sweep_host()
-    assert {name: now(name) for name in USED} == found
 
 
 def test_the_queue_of_the_data_disk_is_set_and_put_back(tmp_path: Path) -> None:
@@ -197,7 +214,7 @@ def test_recover_puts_back_what_the_journal_of_a_killed_run_lists(
     assert recover_host(open_changes(path), journal) == []
     assert {name: now(name) for name in USED} == found
     assert open_changes(path) == []
-    assert knob_record.recorded_knobs() == []
+    assert recorded(host_identity(HERE)) == []
 
 
 SYNCHRONOUS_COMMIT = '[factors.postgres]\nsynchronous_commit = ["on", "off"]'

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from pgassay.errors import RestoreFailed, TargetError
-from pgassay.server.hosts import knob_record
-from pgassay.server.hosts.knob_files import find_knob
-from pgassay.server.hosts.knobs import HostKnobs, recover_host
+from pgassay.server.hosts.host import host_identity
 from pgassay.server.hosts.ssh import SshHost
+from pgassay.server.knobs.host_knobs import HostKnobs
+from pgassay.server.knobs.knob_files import find_knob
+from pgassay.server.knobs.knob_lock import locked
+from pgassay.server.knobs.put_back import recover_host
+from pgassay.server.undo.change_record import recorded
 from support.hosts.sshd import HOST, Sshd
 from support.servers.lab import RecordingJournal, wait_until
 
@@ -23,7 +26,7 @@ def now() -> str:
 
 def knobs_are_free() -> bool:
     try:
-        with knob_record.locked():
+        with locked():
             return True
     except TargetError:
         return False
@@ -86,24 +89,26 @@ def test_a_knob_of_a_host_that_does_not_answer_is_reported_and_recovered_later(
     assert recover_host(journal.open, journal, again) == []
     assert now() == before
     assert journal.open == []
-    assert knob_record.recorded_knobs(again) == []
+    assert recorded(host_identity(again)) == []
     again.close()
 
 
-def test_the_next_run_puts_back_what_a_killed_run_wrote_there(
+def test_the_next_run_refuses_a_host_that_a_killed_run_has_changed(
     host: SshHost, ssh_config: Sshd
 ) -> None:
+    journal = RecordingJournal()
     before, wanted = now(), str(int(now()) + 1)
-    knobs = HostKnobs(RecordingJournal(), host)
+    knobs = HostKnobs(journal, host)
     knobs.check({SWAP: wanted}, None)
     knobs.apply({SWAP: wanted}, None)
     ssh_config.cut()  # a killed run leaves a changed knob, but no connection and no lock
     wait_until(knobs_are_free, "the lock over there is released")
-    assert now() == wanted
     following = HostKnobs(RecordingJournal(), SshHost(HOST))
-    following.check({"vm.vfs_cache_pressure": "100"}, None)
-    assert now() == before
+    with pytest.raises(TargetError, match=f"was killed while it had changed {HOST}"):
+        following.check({"vm.vfs_cache_pressure": "100"}, None)
     following.restore()
+    assert recover_host(journal.open, journal, following._host) == []
+    assert now() == before
     following._host.close()
     assert knobs._lock is not None
     knobs._lock.release()

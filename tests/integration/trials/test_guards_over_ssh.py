@@ -8,8 +8,8 @@ from contextlib import closing, contextmanager
 import pytest
 
 from pgassay.errors import TargetError
-from pgassay.server.hosts.knob_files import find_knob
 from pgassay.server.hosts.local import HERE
+from pgassay.server.knobs.knob_files import find_knob
 from pgassay.server.protocol import ServerFacts
 from pgassay.trials.guards.fingerprint import take_fingerprint
 from pgassay.trials.guards.invariants import InvariantWatch

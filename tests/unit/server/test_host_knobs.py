@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pgassay.errors import RestoreFailed, SettingRejected, SetupError, SpecError, TargetError
+from pgassay.errors import RestoreFailed, SettingRejected, SpecError, TargetError
 from pgassay.plan.design import make_plan
 from pgassay.plan.store import plan_from_json, plan_to_json
-from pgassay.server.hosts import knob_record
-from pgassay.server.hosts import knobs as host_knobs
-from pgassay.server.hosts.knob_files import Knob, device_of, find_knob, knob_at
-from pgassay.server.hosts.knobs import HostKnobs, recover_host, sweep_host
+from pgassay.server.hosts.host import host_identity
+from pgassay.server.hosts.local import HERE
+from pgassay.server.knobs import knob_lock
+from pgassay.server.knobs.knob_files import Knob, device_of, find_knob, knob_at
+from pgassay.server.knobs.put_back import recover_host
 from pgassay.server.protocol import Change
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
@@ -26,7 +26,7 @@ from support.servers.lab import RecordingJournal
 @pytest.fixture(autouse=True)
 def lock_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The host's real lock may be held by a test or a run beside us."""
-    monkeypatch.setattr(knob_record, "LOCKED", tmp_path)
+    monkeypatch.setattr(knob_lock, "LOCKED", tmp_path)
 
 
 ALLOWED = "[target]\nallow_host_changes = true\n"
@@ -205,7 +205,7 @@ def test_a_run_of_another_host_is_not_recovered_here() -> None:
 
 def test_values_of_an_earlier_boot_have_nothing_to_undo() -> None:
     journal = RecordingJournal()
-    earlier = f"{knob_record.host_identity().split()[0]} another-boot"
+    earlier = f"{host_identity(HERE).split()[0]} another-boot"
     change = Change(
         id="1", what="vm.swappiness of this host", do="", undo="", server=earlier,
         value="0", found="199", knob="/proc/sys/vm/swappiness",
@@ -218,98 +218,10 @@ def test_values_of_an_earlier_boot_have_nothing_to_undo() -> None:
 
 def test_two_runs_may_not_change_one_host_at_once() -> None:
     with (
-        knob_record.locked(),
+        knob_lock.locked(),
         pytest.raises(TargetError, match="another pgassay run is changing"),
-        knob_record.locked(),
+        knob_lock.locked(),
     ):
         pass
-    with knob_record.locked():
+    with knob_lock.locked():
         pass
-
-
-@pytest.fixture
-def swappiness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Files of our own in the place of two knobs, and a memory of our own."""
-    monkeypatch.setenv("PGASSAY_HOST_MEMORY", str(tmp_path / "memory"))
-    knobs = {name: tmp_path / name for name in ("vm.swappiness", "vm.vfs_cache_pressure")}
-    for path in knobs.values():
-        path.write_text("60\n")
-
-    def ours(path: str, name: str, *_: object) -> Knob:
-        if name not in knobs:
-            raise TargetError(f"{path} is gone")
-        return Knob(name, knobs[name])
-
-    monkeypatch.setattr(host_knobs, "knob_at", ours)
-    monkeypatch.setattr(host_knobs, "find_knob", lambda name, *_: ours("", name))
-    return knobs["vm.swappiness"]
-
-
-GONE = knob_record.Written("vm.dirty_ratio", "/proc/sys/vm/gone", "20", ("5",))
-
-
-def test_what_could_not_be_undone_stays_remembered_through_the_next_run(swappiness: Path) -> None:
-    knob_record.write_knobs([GONE])
-    knobs = HostKnobs(RecordingJournal())
-    knobs.check({"vm.swappiness": "11"}, None)
-    assert "gone" in knobs.notes[0]
-    knobs.apply({"vm.swappiness": "11"}, None)
-    assert [one.name for one in knob_record.recorded_knobs()] == ["vm.dirty_ratio", "vm.swappiness"]
-    knobs.restore()
-    assert swappiness.read_text().strip() == "60"
-    assert knob_record.recorded_knobs() == [GONE]
-
-
-@pytest.mark.parametrize("name", ["vm.dirty_ratio", "vm.dirty_bytes"])
-def test_a_knob_whose_old_value_could_not_be_put_back_is_refused(
-    name: str, swappiness: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    left = replace(GONE, path=str(swappiness))
-    knob_record.write_knobs([left])
-    monkeypatch.setattr(host_knobs, "find_knob", lambda name, *_: Knob(name, swappiness))
-    knobs = HostKnobs(RecordingJournal())
-    with pytest.raises(TargetError, match=f"{name}: a killed run has written .* echo 20 > "):
-        knobs.check({name: "7"}, None)
-    assert name not in knobs.found
-    knobs.restore()
-    assert knob_record.recorded_knobs() == [left]
-    with knob_record.locked():
-        pass
-
-
-# Dies as by SIGKILL in the middle of what it remembers, or when that is done.
-DYING = """
-import os, signal, sys
-from pgassay.server.hosts import knob_record
-if sys.argv[1] == "half":
-    os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
-knob_record.write_knobs([knob_record.Written("vm.swappiness", sys.argv[2], "60", ("11",))])
-"""
-
-
-@pytest.mark.parametrize("how", ["half", "whole"])
-def test_recovery_leaves_nothing_of_the_memory(swappiness: Path, how: str) -> None:
-    memory = swappiness.parent / "memory"
-    memory.mkdir()
-    forked.run(["-c", DYING, how, str(swappiness)])
-    assert [one.suffix for one in memory.iterdir()] == [".part" if how == "half" else ".json"]
-    change = Change(
-        id="1", what="vm.swappiness of this host", do="echo 11", undo="echo 60",
-        server=knob_record.host_identity(), value="11", found="60", knob=str(swappiness),
-    )  # fmt: skip
-    recover_host([change], RecordingJournal())
-    assert not memory.exists()
-
-
-def test_a_memory_of_the_host_that_cannot_be_read_stops_a_run(swappiness: Path) -> None:
-    knob_record.write_knobs([GONE])
-    kept = next((swappiness.parent / "memory").iterdir())
-    kept.write_text("{")
-    knobs = HostKnobs(RecordingJournal())
-    with pytest.raises(SetupError, match=r"host-knobs\.json of this host cannot be read"):
-        knobs.check({"vm.swappiness": "1"}, None)
-    with pytest.raises(SetupError):
-        sweep_host()
-    knobs.restore()
-    assert kept.read_text() == "{"
-    assert swappiness.read_text() == "60\n"

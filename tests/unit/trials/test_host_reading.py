@@ -9,8 +9,8 @@ import pytest
 
 from pgassay.errors import TargetError
 from pgassay.server.hosts.host import Finished
-from pgassay.server.hosts.knob_files import device_of
 from pgassay.server.hosts.local import HERE, LocalHost
+from pgassay.server.knobs.knob_files import device_of
 from pgassay.trials.host.host_reading import HostReading, host_state, lines_of, read_host
 from pgassay.trials.host.processor_times import processor_times, split_between
 

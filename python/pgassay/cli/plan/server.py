@@ -14,7 +14,7 @@ from pgassay.plan.model import Plan
 from pgassay.server.copied.origin import copies_of
 from pgassay.server.existing.access import access_of
 from pgassay.server.hosts.account import server_account
-from pgassay.server.hosts.knobs import refusals_on
+from pgassay.server.knobs.knob_files import refusals_on
 from pgassay.server.owned.workspace import disk_of_workspaces
 from pgassay.server.preview.copy import preview_copy
 from pgassay.server.preview.model import Preview

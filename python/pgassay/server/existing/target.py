@@ -37,8 +37,8 @@ from pgassay.server.existing.requirements import (
 from pgassay.server.existing.signs import look_for_signs, refuse_signs
 from pgassay.server.existing.system_settings import SystemSettings
 from pgassay.server.hosts.host import Host
-from pgassay.server.hosts.knobs import HostKnobs, sweep_host
 from pgassay.server.hosts.server_process import ServerProcess, find_server_process
+from pgassay.server.knobs.host_knobs import HostKnobs
 from pgassay.server.protocol import (
     NOTHING,
     Connection,
@@ -55,7 +55,7 @@ from pgassay.server.settings.pending_changes import refuse_reload
 from pgassay.server.settings.values import show
 from pgassay.server.undo import run_lock
 from pgassay.server.undo.change_record import RecordedJournal
-from pgassay.server.undo.killed_run import explained, refuse_killed_run
+from pgassay.server.undo.killed_run import explained, refuse_killed_run, refuse_killed_run_on
 from pgassay.server.undo.undoing import undo_each
 from pgassay.spec.server.reset import EXISTING_RULE, Caches, ResetRule
 
@@ -117,8 +117,7 @@ class ExistingTarget:
         server = system or self._parameters.label
         refuse_killed_run(server, data, self._parameters.address)
         self._journal.begin(server, self._parameters.address)
-        # A server that is started later finds its host as it was before a killed run.
-        sweep_host(self._machine)
+        refuse_killed_run_on(self._machine)
         if self._allow_changes:
             refuse_elsewhere(self._control)
         refuse_foreign(self._control)
@@ -219,7 +218,7 @@ class ExistingTarget:
             duration_s=phases.total_s,
             restarted=restarts,
             settings=shown,
-            notes=(*notes, *said, *self._host.notes),
+            notes=(*notes, *said),
             host=knobs,
             phases=phases.seconds,
             caches=caches,

@@ -38,10 +38,6 @@ class FileFacts:
     account: str
     """The owner's name, or its number where it has none."""
     size: int
-    device: int
-    """The file system's device number."""
-    special: int
-    """The device it is itself, 0 for what is none."""
     is_directory: bool
     is_file: bool
 
@@ -112,21 +108,8 @@ class Host(Protocol):
         """Open a file for writing without writing a byte; OSError where that fails."""
         ...
 
-    def replace(self, path: Path, text: str, user: str | None = None) -> None:
-        """Replace a file's content: synced, renamed into place, readable by its owner only."""
-        ...
-
-    def make_directory(self, path: Path) -> None:
-        """Make a directory with its parents if needed, for its owner only."""
-        ...
-
-    def remove(self, path: Path) -> None:
-        """Remove a file, if it exists."""
-        ...
-
-    def remove_partial_files(self, path: Path) -> None:
-        """Remove partial files of a `replace` of this path that was killed; only for a process that
-        alone replaces it."""
+    def replace(self, path: Path, text: str, user: str) -> None:
+        """Replace a file's content as that user: synced, renamed into place, with its mode kept."""
         ...
 
     def facts(self, path: Path) -> FileFacts: ...
@@ -135,10 +118,6 @@ class Host(Protocol):
         ...
 
     def names(self, directory: Path) -> list[str]: ...
-    def cache(self) -> Path:
-        """The folder for files that must survive a run and need not survive a boot."""
-        ...
-
     def lock(self, path: Path) -> HostLock | None:
         """Lock a file or directory; None where another process holds it. Raises NoLocks."""
         ...
@@ -161,3 +140,10 @@ def text_of(host: Host, path: Path) -> str | None:
         return host.read(path).decode("utf-8", errors="replace").strip()
     except OSError:
         return None
+
+
+def host_identity(host: Host) -> str:
+    """A host's name with the id of its current boot."""
+    kernel = Path("/proc/sys/kernel")
+    name, boot = host.read(kernel / "hostname"), host.read(kernel / "random" / "boot_id")
+    return f"{name.decode().strip()} {boot.decode().strip()}"

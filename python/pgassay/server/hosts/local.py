@@ -15,9 +15,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import platformdirs
-
-from pgassay.durable import make_directory, remove_partial_files, write_atomically
 from pgassay.errors import TargetError
 from pgassay.server.hosts.account import Account, account_named, last_line
 from pgassay.server.hosts.host import COMMAND_LIMIT_S, REPLACE, FileFacts, Finished, NoLocks
@@ -89,22 +86,10 @@ class LocalHost:
         # os.access says yes to root in a container whose /proc/sys is read-only.
         os.close(os.open(path, os.O_WRONLY | os.O_CLOEXEC))
 
-    def replace(self, path: Path, text: str, user: str | None = None) -> None:
-        if user is not None:
-            done = self.run(["sh", "-c", REPLACE, "sh", path], text=text, user=user)
-            if done.returncode:
-                raise OSError(0, last_line(done))
-            return
-        write_atomically(path, text.encode())
-
-    def make_directory(self, path: Path) -> None:
-        make_directory(path, parents=True, exist_ok=True)
-
-    def remove(self, path: Path) -> None:
-        path.unlink(missing_ok=True)
-
-    def remove_partial_files(self, path: Path) -> None:
-        remove_partial_files(path)
+    def replace(self, path: Path, text: str, user: str) -> None:
+        done = self.run(["sh", "-c", REPLACE, "sh", path], text=text, user=user)
+        if done.returncode:
+            raise OSError(0, last_line(done))
 
     def facts(self, path: Path) -> FileFacts:
         found = path.stat()
@@ -116,8 +101,6 @@ class LocalHost:
             uid=found.st_uid,
             account=account,
             size=found.st_size,
-            device=found.st_dev,
-            special=found.st_rdev,
             is_directory=stat.S_ISDIR(found.st_mode),
             is_file=stat.S_ISREG(found.st_mode),
         )
@@ -130,14 +113,6 @@ class LocalHost:
 
     def names(self, directory: Path) -> list[str]:
         return [path.name for path in directory.iterdir()]
-
-    def cache(self) -> Path:
-        named = os.environ.get("PGASSAY_HOST_MEMORY")
-        if named:
-            return Path(named)
-        if self.uid == 0:
-            return Path("/run/pgassay")
-        return platformdirs.user_cache_path("pgassay")
 
     def lock(self, path: Path) -> LocalLock | None:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

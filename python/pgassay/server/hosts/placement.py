@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from pgassay.errors import SpecError, TargetError
-from pgassay.server.hosts.knob_files import SYSCTL
 from pgassay.server.protocol import NOTHING
 from pgassay.spec.server.placement import PlacementTable, as_list, cpus_in, node_in
 
 ONLINE = Path("/sys/devices/system/cpu/online")
 NODES = Path("/sys/devices/system/node")
+SYSCTL = Path("/proc/sys")
 AUTOGROUP = "kernel.sched_autogroup_enabled"
 PARTS = ("server", "client", "sampler")
 Result = TypeVar("Result")

@@ -20,7 +20,6 @@ from pgassay.server.hosts.ssh_connection import SshConnection, quoted
 
 # System programs are not on everybody's path, and messages are read.
 _SHELL = 'PATH="$PATH:/usr/sbin:/sbin"; LC_ALL=C; export PATH LC_ALL; exec "$@"'
-_CACHE = 'printf %s "${XDG_CACHE_HOME:-$HOME/.cache}"'
 _KEPT = "echo held; exec cat >/dev/null"
 _HELD_BY_ANOTHER = 75
 _ERRORS = {
@@ -112,30 +111,18 @@ class SshHost:
     def check_writable(self, path: Path) -> None:
         self._require("dd", "if=/dev/null", f"of={path}", "conv=notrunc,nocreat", "status=none")
 
-    def replace(self, path: Path, text: str, user: str | None = None) -> None:
+    def replace(self, path: Path, text: str, user: str) -> None:
         self._require("sh", "-c", REPLACE, "sh", path, text=text, user=user)
-
-    def make_directory(self, path: Path) -> None:
-        self._require("mkdir", "-p", "-m", "0700", "--", path)
-
-    def remove(self, path: Path) -> None:
-        self._require("rm", "-f", "--", path)
-
-    def remove_partial_files(self, path: Path) -> None:
-        self.remove(path.with_name(f"{path.name}.tmp"))
 
     def facts(self, path: Path) -> FileFacts:
         # The name comes last: it may have blanks in it ("domain user"), and all else has no colon.
-        words: list[str | Path] = ["stat", "-L", "-c", "%u:%s:%d:%t:%T:%F:%U", "--", path]
+        words: list[str | Path] = ["stat", "-L", "-c", "%u:%s:%F:%U", "--", path]
         said = self._require(*words).decode("utf-8", "surrogateescape").removesuffix("\n")
-        uid, size, device, major, minor, kind, account = said.split(":", 6)
-        is_device = kind.endswith("special file")
+        uid, size, kind, account = said.split(":", 3)
         return FileFacts(
             uid=int(uid),
             account=uid if account == "UNKNOWN" else account,
             size=int(size),
-            device=int(device),
-            special=os.makedev(int(major, 16), int(minor, 16)) if is_device else 0,
             is_directory=kind == "directory",
             is_file=kind.startswith("regular"),
         )
@@ -146,11 +133,6 @@ class SshHost:
 
     def names(self, directory: Path) -> list[str]:
         return self._require("ls", "-A1", "--", directory).decode("utf-8", "replace").splitlines()
-
-    def cache(self) -> Path:
-        if self.uid == 0:
-            return Path("/run/pgassay")
-        return Path(self._require("sh", "-c", _CACHE).decode()) / "pgassay"
 
     def lock(self, path: Path) -> SshLock | None:
         words: list[str | Path] = ["flock", "-n", "-E", str(_HELD_BY_ANOTHER), path]

@@ -19,9 +19,9 @@ from pgassay.server.data.caches import caveat, cool, install_prewarm
 from pgassay.server.data.reset import Phases, RestartFactors, settle_owned, vacuum
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.host import Host
-from pgassay.server.hosts.knobs import HostKnobs, sweep_host
 from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.placement import Place
+from pgassay.server.knobs.host_knobs import HostKnobs
 from pgassay.server.owned.cluster import Cluster
 from pgassay.server.owned.origin import DataOrigin
 from pgassay.server.owned.postmaster import end_servers
@@ -49,6 +49,7 @@ from pgassay.server.protocol import (
     Testbed,
 )
 from pgassay.server.settings.values import check_value, read_settings, show
+from pgassay.server.undo.killed_run import refuse_killed_run_on
 from pgassay.server.undo.undoing import undo_each
 from pgassay.spec.server.reset import OWNED_RULE, STARTS, Caches, ResetRule
 from pgassay.spec.settings.catalogue import CANNOT_VARY
@@ -97,7 +98,7 @@ class OwnedTarget:
         account = server_account()
         base = base_directory(account)
         sweep(base)
-        sweep_host()
+        refuse_killed_run_on(HERE)
         installation = runnable_by(self._origin.installation(), account)
         name = new_name()
         directory = base / name
@@ -246,7 +247,7 @@ class OwnedTarget:
             duration_s=phases.total_s,
             restarted=restarts,
             settings=shown,
-            notes=(*caveats, *notes, *self._host.notes),
+            notes=(*caveats, *notes),
             host=knobs,
             placement=cluster.placed(),
             phases=phases.seconds,

@@ -23,7 +23,7 @@ from pgassay.server.connection.session import (
 from pgassay.server.existing.access import SQL_ONLY, Access
 from pgassay.server.existing.requirements import data_directory, not_restored
 from pgassay.server.hosts.host import Host
-from pgassay.server.hosts.knobs import recover_host
+from pgassay.server.knobs.put_back import recover_host
 from pgassay.server.owned.workspace import sweep
 from pgassay.server.protocol import Change, Connection, Journal
 from pgassay.server.recovery.restarting import OwedRestart, bring_up

@@ -1,7 +1,8 @@
-"""The change record: what runs have changed on each existing server and not yet put back.
+"""The change record: what runs have changed on existing servers and hosts and not yet put back.
 
-Enters: changes about to be made. Leaves: one file for each system identifier, synced before the
-change is made, by which the next run of this user on this machine learns of a killed run.
+Enters: changes about to be made. Leaves: one file for each system identifier, or name and boot of
+a host, synced before the change is made, by which the next run of this user on this machine learns
+of a killed run.
 Never: knows of runs on other machines; the mark of the schema names those (data/schema.py).
 
 The journal of a run says the same, but the next run does not know where that run's directory is.

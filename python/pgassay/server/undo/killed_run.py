@@ -1,6 +1,6 @@
-"""Refuses a server that a killed run has changed, and names the command that puts it back.
+"""Refuses a server or host that a killed run has changed, and names the command that puts it back.
 
-Enters: a server's identity or address. Leaves: nothing, or an error of one line.
+Enters: a server's identity or address, or a host. Leaves: nothing, or an error of one line.
 Never: undoes anything, or calls a run killed that is alive.
 """
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pgassay.errors import ConnectionRefused, TargetError
 from pgassay.server.connection.session import first_address
+from pgassay.server.hosts.host import Host, host_identity
 from pgassay.server.hosts.local import lock_run
 from pgassay.server.protocol import Change
 from pgassay.server.undo.change_record import all_recorded, record_file, recorded
@@ -26,6 +27,18 @@ def refuse_killed_run(server: str, data: str | None, reached: str) -> None:
     changes = [one for one in recorded(server) if not _is_elsewhere(one, data, reached)]
     if changes:
         raise TargetError(_reason(server, changes))
+
+
+def refuse_killed_run_on(host: Host) -> None:
+    """TargetError where a killed run has changed knobs of a host; those of a live run pass."""
+    server = host_identity(host)
+    killed = [
+        one
+        for one in recorded(server)
+        if not (_has_journal(one) and _is_alive(Path(one.journal).parent))
+    ]
+    if killed:
+        raise TargetError(_reason(server, killed, host.label))
 
 
 def explained(refused: ConnectionRefused, dsn: str) -> ConnectionRefused:
@@ -44,19 +57,19 @@ def _is_elsewhere(change: Change, data: str | None, reached: str) -> bool:
     return bool(change.data and data) and change.data != data and change.reached != reached
 
 
-def _reason(server: str, changes: Sequence[Change]) -> str:
+def _reason(server: str, changes: Sequence[Change], what: str = "this server") -> str:
     last = changes[-1]
     folder = Path(last.journal).parent
     if not _has_journal(last):
-        sql = "; ".join(dict.fromkeys(one.undo for one in reversed(changes)))
+        undo = "; ".join(dict.fromkeys(one.undo for one in reversed(changes)))
         return (
-            f"a run whose directory is gone ({folder}) was killed while it had changed this server;"
-            f" undo that yourself: {sql}; then remove {record_file(server)}"
+            f"a run whose directory is gone ({folder}) was killed while it had changed {what};"
+            f" undo that yourself: {undo}; then remove {record_file(server)}"
         )
     if _is_alive(folder):
-        return f"another pgassay run, {folder}, is using this server; wait for it to end, or end it"
+        return f"another pgassay run, {folder}, is using {what}; wait for it to end, or end it"
     return (
-        f"run {folder} was killed while it had changed this server;"
+        f"run {folder} was killed while it had changed {what};"
         f" `pgassay recover {shlex.quote(str(folder))}` puts it back"
     )
 

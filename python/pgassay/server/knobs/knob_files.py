@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pgassay.errors import SettingRejected, TargetError
-from pgassay.server.hosts.block_devices import read_mounts
+from pgassay.server.hosts.block_devices import read_mounts, storage_of
 from pgassay.server.hosts.host import Host, is_there
 from pgassay.server.hosts.local import HERE
 from pgassay.spec.reading.suggest import did_you_mean
@@ -20,7 +21,7 @@ from pgassay.spec.server.host_knobs import BLOCK, HUGE, normal
 
 SYSCTL = Path("/proc/sys")
 HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage")
-BLOCK_DEVICES = Path("/sys/dev/block")
+BLOCK_DEVICES = Path("/sys/class/block")
 _CHOSEN = re.compile(r"\[([^\]]+)\]")
 
 
@@ -110,25 +111,31 @@ def knob_at(path: str, name: str, host: Host = HERE) -> Knob:
 
 def device_of(directory: Path, host: Host = HERE) -> Path:
     """The disk that holds a directory, as its folder in /sys."""
-    number = host.facts(directory).device
-    major, minor = os.major(number), os.minor(number)
-    entry = BLOCK_DEVICES / f"{major}:{minor}"
-    if not is_there(host, entry):
-        # btrfs and the like have a number of their own; the mount table knows the device.
-        mounts = read_mounts(host)
-        source = next((one.source for one in mounts if one.number == f"{major}:{minor}"), "")
-        try:
-            number = host.facts(Path(source)).special if source.startswith("/dev/") else 0
-        except OSError:
-            number = 0
-        entry = BLOCK_DEVICES / f"{os.major(number)}:{os.minor(number)}"
-        if number == 0 or not is_there(host, entry):
-            raise TargetError(
-                f"{directory} lies on {source or 'a file system'} without a block device of its "
-                "own; put the data on a disk (PGASSAY_DATA), or leave out the knobs of block."
-            )
-    device = host.resolve(entry)
+    storage = storage_of(directory, host, read_mounts(host))
+    if not storage.devices:
+        raise TargetError(
+            f"{directory} is on a file system without a block device ({storage.reason}); put the"
+            " data on a disk (PGASSAY_DATA), or leave out the knobs of block."
+        )
+    device = host.resolve(BLOCK_DEVICES / storage.devices[0].replace("/", "!"))
     return device.parent if is_there(host, device / "partition") else device
+
+
+def refusals_on(
+    wanted: Mapping[str, Sequence[str]], data_directory: Path | None, host: Host = HERE
+) -> list[str]:
+    """Knobs that a host would refuse; those of the disk only if the data directory is known."""
+    found = []
+    for name, values in wanted.items():
+        if name.startswith(BLOCK) and data_directory is None:
+            continue
+        try:
+            for value in values:
+                find_knob(name, data_directory, host).check(value)
+        except TargetError as error:
+            where = f"on {host.name}" if host.name else "here"
+            found.append(f"a run {where} would be refused: {error}")
+    return found
 
 
 def _queue_knob(name: str, data_directory: Path | None, host: Host) -> Knob:

@@ -1,0 +1,121 @@
+"""Knobs of the host for one run: journaled, written, read back, put back.
+
+Enters: wanted values by knob name, a journal. Leaves: the values in force; after `restore`, the
+host as found. Never: writes a knob before its undo is on disk, or over somebody's later change.
+"""
+
+from __future__ import annotations
+
+import shlex
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+from pgassay.errors import RestoreFailed, SettingRejected, TargetError
+from pgassay.server.hosts.host import Host, HostLock, host_identity
+from pgassay.server.hosts.local import HERE
+from pgassay.server.knobs.knob_files import Knob, find_knob
+from pgassay.server.knobs.knob_lock import take_lock
+from pgassay.server.knobs.put_back import put_back, undo_of
+from pgassay.server.protocol import Change, Journal
+from pgassay.server.undo.change_record import RecordedJournal
+from pgassay.server.undo.killed_run import refuse_killed_run_on
+from pgassay.spec.server.host_knobs import normal, partner_of
+
+
+class HostKnobs:
+    """The knobs of a host that this run has written."""
+
+    def __init__(self, journal: Journal, host: Host = HERE) -> None:
+        self._journal = RecordedJournal(journal)
+        self._host = host
+        self._server = ""
+        """The host's name and boot, for the record."""
+        self._changes: list[Change] = []
+        self._lock: HostLock | None = None
+        self.found: dict[str, str] = {}
+        """What the knobs were when they were first looked at."""
+
+    def check(self, wanted: Mapping[str, str], data_directory: Path | None) -> None:
+        """Refuse what this host would not take; the lock is held from here on."""
+        if not wanted:
+            return
+        knobs = {name: find_knob(name, data_directory, self._host) for name in wanted}
+        for name, value in wanted.items():
+            knobs[name].check(value)
+        if self._lock is None:
+            self._lock = take_lock(self._host)
+            refuse_killed_run_on(self._host)
+            self._server = host_identity(self._host)
+            self._journal.begin(self._server)
+        for name, knob in knobs.items():
+            self.found.setdefault(name, knob.read())
+
+    def apply(self, wanted: Mapping[str, str], data_directory: Path | None) -> dict[str, str]:
+        """Bring the knobs to these values; each as read back."""
+        if wanted and self._lock is None:
+            raise TargetError("knobs of the host are checked before they are written")
+        if self._lock is not None and not self._lock.held():
+            # It went with a lost connection; nobody may have come between.
+            self._lock.release()
+            self._lock = take_lock(self._host)
+        shown = {}
+        for name, value in wanted.items():
+            knob = find_knob(name, data_directory, self._host)
+            before = knob.read()
+            if before != normal(value):
+                self._write(knob, before, value)
+            shown[name] = knob.read()
+            if shown[name] != normal(value):
+                raise SettingRejected(
+                    name, f"{name}: asked for {value}, the kernel has made it {shown[name]}"
+                )
+        return shown
+
+    def restore(self) -> None:
+        """Put everything back and release the lock; RestoreFailed where that is not possible."""
+        try:
+            if self._changes:
+                self._put_back()
+        finally:
+            if self._lock is not None and not self._changes:
+                self._lock.release()
+                self._lock = None
+
+    def _put_back(self) -> None:
+        outcome = put_back(self._changes, self._host)
+        left = {**outcome.theirs, **outcome.failed}
+        for change in self._changes:
+            if change.knob not in left:
+                self._journal.undone(change.id)
+        self._changes = [change for change in self._changes if change.knob in left]
+        if left:
+            where = self._host.name or "the host"
+            raise RestoreFailed(f"{where} is not as it was found: {'; '.join(left.values())}")
+
+    def _write(self, knob: Knob, before: str, value: str) -> None:
+        partner = partner_of(knob.name)
+        if partner is not None:
+            other = find_knob(partner, None, self._host)
+            if other.read() != "0":
+                self._record(other, other.read(), "0", f"the kernel's, for {knob.name}")
+        self._record(knob, before, value, f"echo {shlex.quote(value)} > {knob.path}")
+        knob.write(value)
+
+    def _record(self, knob: Knob, before: str, value: str, do: str) -> None:
+        """Journal a value before it is written."""
+        path = str(knob.path)
+        found = next((one.found for one in self._changes if one.knob == path), None) or before
+        change = Change(
+            id=uuid.uuid4().hex,
+            what=f"{knob.name} of {self._host.label}",
+            do=do,
+            undo=undo_of(found, path),
+            server=self._server,
+            host=self._host.name,
+            value=normal(value),
+            found=found,
+            knob=path,
+        )
+        self._changes.append(change)
+        self._journal.record(change)

@@ -1,0 +1,119 @@
+"""Putting knobs of a host back, at the end of a run or after it was killed.
+
+Enters: changes of knobs, as they were journaled. Leaves: the knobs as they were found, or a
+sentence for each that is not. Never: overwrites a value that the run did not write.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pgassay.errors import RestoreFailed, TargetError
+from pgassay.server.hosts.host import Host, host_identity
+from pgassay.server.hosts.local import HERE
+from pgassay.server.knobs.knob_files import find_knob, knob_at
+from pgassay.server.knobs.knob_lock import locked
+from pgassay.server.protocol import Change, Journal
+from pgassay.server.undo.change_record import forget
+from pgassay.spec.server.host_knobs import partner_of
+
+
+@dataclass(frozen=True)
+class Written:
+    """One knob that was written: its value before the first change, and every value of ours."""
+
+    name: str
+    path: str
+    found: str
+    ours: frozenset[str]
+
+    @property
+    def undo(self) -> str:
+        """The shell command that puts it back."""
+        return undo_of(self.found, self.path)
+
+
+@dataclass
+class Outcome:
+    """By path, a sentence for each knob that is not as it was found."""
+
+    theirs: dict[str, str] = field(default_factory=dict)
+    """Somebody else has written it since, so it was left."""
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def undo_of(found: str, path: str) -> str:
+    """The shell command that writes a value into a knob's file."""
+    return f"echo {shlex.quote(found)} > {path}"
+
+
+def put_back(changes: Sequence[Change], host: Host = HERE) -> Outcome:
+    """Put knobs back, the newest first, and read each one back."""
+    written = _written(changes)
+    outcome = Outcome()
+    for one in reversed(written.values()):
+        try:
+            now = knob_at(one.path, one.name, host).read()
+            if now in one.ours and now != one.found:
+                _write_back(one, written, host)
+            elif now != one.found:
+                outcome.theirs[one.path] = (
+                    f"{one.name} is {now} now, which this run did not write: left as it is; "
+                    f"before the run: {one.undo}"
+                )
+        except TargetError as error:
+            outcome.failed[one.path] = f"{error}; run this yourself: {one.undo}"
+    for one in written.values():
+        if one.path in outcome.theirs or one.path in outcome.failed:
+            continue
+        now = knob_at(one.path, one.name, host).read()
+        if now != one.found:
+            outcome.failed[one.path] = f"{one.name} is still {now}; run this yourself: {one.undo}"
+    return outcome
+
+
+def recover_host(changes: Sequence[Change], journal: Journal, host: Host = HERE) -> list[str]:
+    """Undo a killed run's changes to a host; a sentence for each knob left as it is."""
+    here = host_identity(host)
+    if any(change.server.split()[0] != here.split()[0] for change in changes):
+        raise RestoreFailed(
+            f"this run changed knobs of {changes[0].server.split()[0]}; recover it on that host"
+        )
+    with locked(host):
+        # The kernel's values do not outlive a boot.
+        outcome = put_back([change for change in changes if change.server == here], host)
+        for change in reversed(changes):
+            if change.knob not in outcome.failed:
+                forget(change.server, change.id)
+                journal.undone(change.id)
+    if outcome.failed:
+        raise RestoreFailed("; ".join(outcome.failed.values()))
+    return list(outcome.theirs.values())
+
+
+def _write_back(one: Written, written: Mapping[str, Written], host: Host) -> None:
+    """Write what was found; of two that exclude each other, the one that was not 0."""
+    partner = partner_of(one.name)
+    if one.found != "0" or partner is None:
+        knob_at(one.path, one.name, host).write(one.found)
+        return
+    if any(other.name == partner and other.found != "0" for other in written.values()):
+        return  # zeroed by the kernel when its partner is put back
+    # Both were 0, and the one in bytes takes no 0 itself.
+    ratio = find_knob(partner if one.name.endswith("_bytes") else one.name, None, host)
+    for value in ("1", "0"):
+        ratio.write(value)
+
+
+def _written(changes: Sequence[Change]) -> dict[str, Written]:
+    """By path; the first change of a knob says what was found."""
+    known: dict[str, Written] = {}
+    for change in changes:
+        first = known.get(change.knob)
+        found = first.found if first else change.found or ""
+        ours = first.ours if first else frozenset[str]()
+        name = change.what.split()[0]
+        known[change.knob] = Written(name, change.knob, found, ours | {change.value})
+    return known
