@@ -44,7 +44,7 @@ def check_access(dsn: str, access: Access) -> list[Check]:
         with connect(parameters) as session, as_target_error("looking at the server"):
             server = find_server_process(session, host)
             if host.name:
-                of_host = check_server_host(session, parameters, host)
+                of_host = check_server_host(session, host)
                 log = check_log(session, parameters, host)
     except PgassayError as error:
         host.close()

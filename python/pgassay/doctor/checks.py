@@ -12,8 +12,13 @@ from collections.abc import Mapping
 from pgassay.doctor.host import check_guards, check_server_host
 from pgassay.errors import ConnectionRefused, PgassayError, TargetError
 from pgassay.server.connection.own_role import own_role
-from pgassay.server.connection.session import as_target_error, connect, identity, resolve
-from pgassay.server.existing.requirements import data_directory
+from pgassay.server.connection.session import (
+    as_target_error,
+    connect,
+    identity,
+    resolve,
+    server_row,
+)
 from pgassay.server.existing.signs import look_for_signs
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
@@ -50,9 +55,9 @@ def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
                 preloaded = preloaded_in(session)
                 hidden = check_settings(session)
             log = [] if log_elsewhere else check_log(session, parameters)
-            host = check_server_host(session, parameters)
+            host = check_server_host(session)
             if not log_elsewhere:
-                host += check_guards(session, parameters)
+                host += check_guards(session)
             role = own_role(session)
             left = _check_earlier_runs(session, parameters)
     except PgassayError as error:
@@ -105,7 +110,7 @@ def _check_earlier_runs(session: Connection, parameters: ConnectionParameters) -
     """A run that has changed this server and not put it back."""
     try:
         server = identity(session) or parameters.label
-        refuse_killed_run(server, data_directory(session), parameters.address)
+        refuse_killed_run(server, server_row(session).data_directory, parameters.address)
     except TargetError as error:
         return [Check("earlier runs", "fail", str(error))]
     return []

@@ -7,17 +7,16 @@ Never: changes anything, or raises for what it finds.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from pgassay.server.connection.own_role import own_role
-from pgassay.server.connection.session import version_text
-from pgassay.server.existing.requirements import is_local
+from pgassay.server.connection.session import server_row
+from pgassay.server.existing.requirements import facts_of, is_here
 from pgassay.server.hosts.control_groups import SOURCE as CONTROL_GROUP
 from pgassay.server.hosts.host import Host, is_there
 from pgassay.server.hosts.local import HERE
-from pgassay.server.protocol import Connection, ConnectionParameters, ServerFacts
-from pgassay.server.settings.values import read_settings
-from pgassay.server.statements import statement
+from pgassay.server.protocol import Connection, ServerFacts
 from pgassay.trials.guards.thresholds import unwatched
 from pgassay.trials.host.host_sources import (
     describe_storage,
@@ -45,20 +44,15 @@ def check_files(host: Host) -> list[Check]:
     ]
 
 
-def check_server_host(
-    session: Connection, parameters: ConnectionParameters, host: Host | None = None
-) -> list[Check]:
+def check_server_host(session: Connection, host: Host | None = None) -> list[Check]:
     """The server's host, its processes and disks: here, over ssh, or by the server itself."""
-    row = session.execute(statement("existing/server"), prepare=False).fetchone()
-    if row is None:
-        return []
-    if host is None and is_local(parameters.hostaddr or parameters.host, row[4]):
+    row = server_row(session)
+    if host is None and is_here(session):
         host = HERE
     if host is None:
         return [_over_sql(session)]
-    facts = ServerFacts(
-        row[0], row[1], row[2], not host.name, None, read_settings(session), version_text(session)
-    )
+    here = not host.name
+    facts = replace(facts_of(session), data_directory=row.data_directory, is_local=here)
     sources = host_sources(host, session, facts)
     split = [note for note in sources.notes if "processes" in note or "schedstat" in note]
     processes = (
@@ -71,9 +65,9 @@ def check_server_host(
     return [processes, *grouped, *_disks(host, facts)]
 
 
-def check_guards(session: Connection, parameters: ConnectionParameters) -> list[Check]:
+def check_guards(session: Connection) -> list[Check]:
     """What no guard can check on a server that only SQL reaches."""
-    if is_local(parameters.hostaddr or parameters.host, session.info.backend_pid):
+    if is_here(session):
         return []
     return [Check("guards", "note", unwatched(), "name its host: target.ssh, doctor --ssh")]
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, LiteralString, NoReturn
+from typing import Any, LiteralString, NamedTuple, NoReturn
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -210,6 +210,23 @@ def identity(session: Connection, *, with_database: bool = False) -> str:
     if row is None:
         return ""
     return f"{row[0]}/{row[1]}" if with_database else str(row[0])
+
+
+class ServerRow(NamedTuple):
+    """What a server says of itself in one row."""
+
+    version_num: int
+    version: str
+    data_directory: str | None
+    """None where this user may not see it."""
+    is_standby: bool
+    backend: int
+    """The process of this session."""
+
+
+def server_row(session: Connection) -> ServerRow:
+    """Ask the server what it is."""
+    return ServerRow(*session.execute(statement("existing/server"), prepare=False).fetchall()[0])
 
 
 def version_text(session: Connection) -> str:

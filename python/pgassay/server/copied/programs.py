@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 
 from pgassay.errors import SetupError, TargetError
-from pgassay.server.existing.requirements import is_local
+from pgassay.server.existing.requirements import is_here
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import VERSION_LIMIT_S, Installation, installation_at
 from pgassay.server.protocol import Connection
@@ -65,11 +65,10 @@ def _library_directory(installation: Installation) -> list[Path]:
 
 def _directory_of(session: Connection) -> Path | None:
     """Where the program of this session's own backend lies, if that runs here."""
-    where, pid = session.info.hostaddr or session.info.host, session.info.backend_pid
-    if not is_local(where, pid):
+    if not is_here(session):
         return None
     try:
-        return Path(f"/proc/{pid}/exe").readlink().parent
+        return Path(f"/proc/{session.info.backend_pid}/exe").readlink().parent
     except OSError:
         # Another account's process; the server itself says it to those with pg_read_all_settings.
         query = "SELECT setting FROM pg_catalog.pg_config WHERE name = 'BINDIR'"

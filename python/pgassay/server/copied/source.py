@@ -23,15 +23,16 @@ from pgassay.server.connection.session import (
     identity,
     refused,
     resolve,
+    server_row,
 )
 from pgassay.server.copied.carried_settings import Carried, carry
 from pgassay.server.copied.connection_words import replication_words
 from pgassay.server.copied.programs import has_library, programs_for
 from pgassay.server.copied.room import refuse_without_room
 from pgassay.server.data.schema import refuse_foreign
-from pgassay.server.existing.requirements import data_directory, is_local
+from pgassay.server.existing.requirements import is_here, refusals_of, too_old
 from pgassay.server.existing.signs import Sign, look_for_signs, refuse_signs
-from pgassay.server.owned.installation import OLDEST_MAJOR, Installation
+from pgassay.server.owned.installation import Installation
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.settings.values import read_settings
 from pgassay.server.statements import statement
@@ -113,8 +114,7 @@ def signs_of_users(session: Connection, without: Collection[str] = ()) -> list[S
 
     Its archive, standbys and slots are no signs here: a base backup does nothing to them.
     """
-    where = session.info.hostaddr or session.info.host
-    if not is_local(where, session.info.backend_pid):
+    if not is_here(session):
         return []
     return look_for_signs(session, {*without, *(name for name in SIGNS if name not in USED)})
 
@@ -127,16 +127,17 @@ def problems(
     copies: int,
 ) -> Iterator[str]:
     """All that keeps the server from being copied."""
-    version = session.info.server_version
-    if version < OLDEST_MAJOR * 10000:
-        yield f"PostgreSQL {version // 10000}: pgassay works with {OLDEST_MAJOR} and later"
+    row = server_row(session)
+    reason = too_old(row.version_num, row.version)
+    if reason is not None:
+        yield reason
         return
     facts = _facts(session)
     checks: list[Callable[[], object]] = [
         lambda: refuse_other_runs(session),
         # Its settings would be carried over as the server's own.
         lambda: refuse_killed_run(
-            identity(session) or parameters.label, data_directory(session), parameters.address
+            identity(session) or parameters.label, row.data_directory, parameters.address
         ),
         lambda: refuse_foreign(session),
         lambda: _refuse_uncopied(facts),
@@ -144,11 +145,7 @@ def problems(
         lambda: programs_for(session, bin_directory),
         lambda: refuse_without_room(facts["size"], copies),
     ]
-    for check in checks:
-        try:
-            check()
-        except TargetError as error:
-            yield str(error)
+    yield from refusals_of(checks)
 
 
 def _facts(session: Connection) -> dict[str, Any]:

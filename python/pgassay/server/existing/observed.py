@@ -7,20 +7,17 @@ than a login: what a role may not see is missing, and callers report it.
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 from typing import LiteralString
 
 from pgassay.errors import TargetError
-from pgassay.server.connection.session import as_target_error, connect, resolve, version_text
-from pgassay.server.existing.requirements import is_local
-from pgassay.server.existing.server_paths import account_of, own_directory
+from pgassay.server.connection.session import as_target_error, connect, resolve, server_row
+from pgassay.server.existing.requirements import facts_of, too_old
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import LocalHost
 from pgassay.server.hosts.server_process import postmaster_of
 from pgassay.server.hosts.ssh import SshHost
-from pgassay.server.owned.installation import OLDEST_MAJOR
 from pgassay.server.protocol import Connection, ServerFacts
-from pgassay.server.settings.values import read_settings
 from pgassay.server.statements import statement
 
 STATEMENT_LIMIT_S = 5.0
@@ -56,31 +53,16 @@ class ObservedServer:
 
     def facts(self) -> tuple[ServerFacts, bool]:
         """What the server is, and whether it is a standby. Raises TargetError."""
-        label = self.parameters.label
         with as_target_error("looking at the server"), self.connect() as session:
-            row = session.execute(statement("existing/server"), prepare=False).fetchone()
-            if row is None or row[0] < OLDEST_MAJOR * 10000:
-                found = row[1] if row else "?"
-                raise TargetError(
-                    f"{label} is PostgreSQL {found}: pgassay works with {OLDEST_MAJOR} and later"
-                )
-            there = self._there
-            address = self.parameters.hostaddr or self.parameters.host
-            local = there is None and is_local(address, row[4])
-            data = own_directory(row[2], account_of(row[4]) if local else None)
-            if there is not None:
-                postmaster_of(session, row[4], there)
-                data = Path(row[2]) if row[2] else None
-            facts = ServerFacts(
-                version_num=row[0],
-                version=row[1],
-                data_directory=None if data is None else str(Path(data)),
-                is_local=local,
-                log_file=None,
-                settings=read_settings(session),
-                build=version_text(session),
-            )
-            return facts, bool(row[3])
+            row = server_row(session)
+            reason = too_old(row.version_num, row.version)
+            if reason is not None:
+                raise TargetError(f"{self.parameters.label} is {reason}")
+            found = facts_of(session)
+            if self._there is not None:
+                postmaster_of(session, row.backend, self._there)
+                found = replace(found, data_directory=row.data_directory, is_local=False)
+            return found, row.is_standby
 
     def host(self, facts: ServerFacts) -> Host | None:
         """The server's host, where it is this machine or ssh leads to it."""

@@ -6,34 +6,31 @@ could not be restored. Never: changes anything.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pgassay.errors import TargetError
-from pgassay.server.connection.session import version_text
+from pgassay.server.connection.session import server_row, version_text
 from pgassay.server.existing.server_paths import account_of, own_directory
 from pgassay.server.owned.installation import OLDEST_MAJOR
 from pgassay.server.protocol import Connection, ConnectionParameters, ServerFacts
 from pgassay.server.settings.values import read_settings
-from pgassay.server.statements import statement
 
 
 def unfit(session: Connection, label: str) -> str | None:
     """Why no experiment can be run on a server, whatever the user accepts."""
-    row = session.execute(statement("existing/server")).fetchone()
-    if row is None or row[0] < OLDEST_MAJOR * 10000:
-        found = row[1] if row else "?"
-        return f"PostgreSQL {found}: pgassay works with {OLDEST_MAJOR} and later"
-    if row[3]:
+    row = server_row(session)
+    reason = too_old(row.version_num, row.version)
+    if reason is None and row.is_standby:
         return f"{label} is a standby, where no data can be made; name its primary"
-    return None
+    return reason
 
 
-def refuse_unfit(session: Connection, label: str) -> None:
-    """TargetError with that reason."""
-    reason = unfit(session, label)
-    if reason is not None:
-        raise TargetError(reason)
+def too_old(version_num: int, version: str) -> str | None:
+    """Why a version cannot be worked with, if so."""
+    if version_num >= OLDEST_MAJOR * 10000:
+        return None
+    return f"PostgreSQL {version}: pgassay works with {OLDEST_MAJOR} and later"
 
 
 def is_local(host: str, backend_pid: int) -> bool:
@@ -49,28 +46,40 @@ def is_local(host: str, backend_pid: int) -> bool:
         return False
 
 
-def data_directory(session: Connection) -> str | None:
-    """As the server reports it; None where this user may not see it."""
-    row = session.execute(statement("existing/server")).fetchone()
-    return str(row[2]) if row and row[2] else None
+def is_here(session: Connection) -> bool:
+    """Whether the server of a session shares this machine's /proc."""
+    return is_local(session.info.hostaddr or session.info.host, session.info.backend_pid)
 
 
-def facts_of(session: Connection, parameters: ConnectionParameters) -> ServerFacts:
+def directory_here(session: Connection) -> Path | None:
+    """The data directory of a session's server, where it is on this machine."""
+    if not is_here(session):
+        return None
+    row = server_row(session)
+    return own_directory(row.data_directory, account_of(row.backend))
+
+
+def facts_of(session: Connection) -> ServerFacts:
     """What the server says of itself; its directory only if this machine can see it."""
-    row = session.execute(statement("existing/server")).fetchone()
-    if row is None:
-        raise TargetError("the server did not answer the query for its version")
-    local = is_local(parameters.hostaddr or parameters.host, row[4])
-    data = own_directory(row[2], account_of(row[4]) if local else None)
+    row, data = server_row(session), directory_here(session)
     return ServerFacts(
-        version_num=row[0],
-        version=row[1],
+        version_num=row.version_num,
+        version=row.version,
         data_directory=None if data is None else str(data),
-        is_local=local,
+        is_local=is_here(session),
         log_file=None,
         settings=read_settings(session),
         build=version_text(session),
     )
+
+
+def refusals_of(checks: Iterable[Callable[[], object]]) -> Iterator[str]:
+    """The reason of each check that fails with a TargetError."""
+    for check in checks:
+        try:
+            check()
+        except TargetError as error:
+            yield str(error)
 
 
 def not_restored(

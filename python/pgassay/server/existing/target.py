@@ -23,16 +23,16 @@ from pgassay.server.connection.session import (
     identity,
     one_line,
     resolve,
+    server_row,
 )
 from pgassay.server.data.reset import Phases, refuse_unreadable, settle_existing
 from pgassay.server.data.schema import SEARCH_PATH, refuse_elsewhere, refuse_foreign
 from pgassay.server.existing.access import SQL_ONLY, Access, refuse_late_knobs
 from pgassay.server.existing.data import ExistingData
 from pgassay.server.existing.requirements import (
-    data_directory,
     facts_of,
     not_restored,
-    refuse_unfit,
+    unfit,
 )
 from pgassay.server.existing.signs import look_for_signs, refuse_signs
 from pgassay.server.existing.system_settings import SystemSettings
@@ -106,9 +106,11 @@ class ExistingTarget:
             raise explained(refused, self._dsn) from None
         self._control = connect(self._parameters)
         with as_target_error("looking at the server"):
-            refuse_unfit(self._control, self._parameters.label)
+            reason = unfit(self._control, self._parameters.label)
+            if reason is not None:
+                raise TargetError(reason)
             system = identity(self._control)
-            data = data_directory(self._control)
+            data = server_row(self._control).data_directory
         service = self._find_service(self._control, system)
         self._settings = SystemSettings(
             self._parameters, self._journal, service, self._access.scope(self._control)
@@ -247,9 +249,8 @@ class ExistingTarget:
         return connect(self.parameters(), statement_limit_s=0)
 
     def facts(self) -> ServerFacts:
-        parameters = self.parameters()
-        with as_target_error("looking at the server"), connect(parameters) as session:
-            found = facts_of(session, parameters)
+        with as_target_error("looking at the server"), self.connect() as session:
+            found = facts_of(session)
         if self._process is None:
             return found
         here = not self._machine.name

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from pgassay.errors import TargetError
 from pgassay.server.connection.own_role import own_role
+from pgassay.server.connection.session import server_row
 from pgassay.server.hosts.host import Host, text_of
 from pgassay.server.protocol import Change, Connection
-from pgassay.server.statements import statement
 
 SERVER_PROGRAMS = ("postgres", "postmaster")
 PID_FILE = "postmaster.pid"
@@ -38,9 +38,9 @@ class ServerProcess:
 
 def find_server_process(session: Connection, host: Host) -> ServerProcess:
     """Find the server of a session among the processes of a host."""
-    row = session.execute(statement("existing/server"), prepare=False).fetchone()
-    reported, backend = (row[2], row[4]) if row else (None, 0)
-    postmaster = postmaster_of(session, backend, host)
+    row = server_row(session)
+    reported = row.data_directory
+    postmaster = postmaster_of(session, row.backend, host)
     where = f"{session.info.host}:{session.info.port}"
     if reported is None:
         raise TargetError(

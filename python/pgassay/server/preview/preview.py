@@ -9,24 +9,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
-from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.errors import ConnectionRefused
 from pgassay.plan.demands import Demand
-from pgassay.server.connection.session import as_target_error, connect, identity, resolve
+from pgassay.server.connection.session import (
+    as_target_error,
+    connect,
+    identity,
+    resolve,
+    server_row,
+)
 from pgassay.server.data.reset import refuse_unreadable
 from pgassay.server.data.schema import SCHEMA, refuse_elsewhere, refuse_foreign
 from pgassay.server.data.template_database import refuse_uncopied
 from pgassay.server.existing.access import SQL_ONLY, Access
 from pgassay.server.existing.capacity import capacity_of, lacking, own_sessions
-from pgassay.server.existing.requirements import data_directory, is_local, unfit
-from pgassay.server.existing.server_paths import account_of, own_directory
+from pgassay.server.existing.requirements import directory_here, is_here, refusals_of, unfit
 from pgassay.server.existing.signs import look_for_signs
 from pgassay.server.preview.host import look_at_host
 from pgassay.server.preview.model import PlannedChange, Preview
-from pgassay.server.protocol import Connection, Context, ResetLevel
+from pgassay.server.protocol import Connection, ConnectionParameters, Context, ResetLevel
 from pgassay.server.settings.changeable import needs_restart
-from pgassay.server.settings.pending_changes import PendingChanges, refuse_reload, refuse_restart
+from pgassay.server.settings.pending_changes import refuse_reload, refuse_restart
 from pgassay.server.settings.scope import Scope
 from pgassay.server.settings.values import find, read_settings, show
 from pgassay.server.statements import statement
@@ -66,12 +72,11 @@ def preview_existing(
         session.execute("SET default_transaction_read_only = on")
         reason = unfit(session, parameters.label)
         signs = tuple(look_for_signs(session))
-        server = identity(session) or parameters.label
         restarts = not access.why_no_restart and (
             restarts_for_knobs or any(needs_restart(session, name) for name in settings)
         )
         on_host = look_at_host(session, access, restarts=restarts)
-        data = on_host.data or data_here(session, access)
+        data = on_host.data or _data_here(session, access)
         capacity = capacity_of(
             session,
             read_settings(session),
@@ -87,9 +92,15 @@ def preview_existing(
             accepted=tuple(sign.name for sign in signs if sign.name in accept),
             refusals=(
                 *([] if reason is None else [reason]),
-                *_users(session, server, parameters.address),
-                *_refusals(session, settings, access, rule, allow_changes=allow_changes),
-                *_pending(session, access, reloads=bool(settings), restarts=restarts),
+                *_refusals(
+                    session,
+                    settings,
+                    access,
+                    rule,
+                    parameters=parameters,
+                    allow_changes=allow_changes,
+                    restarts=restarts,
+                ),
                 *on_host.refusals,
                 *lacking(asked, side_by_side=False),
             ),
@@ -99,20 +110,8 @@ def preview_existing(
                 *_data_changes(session, building_sql, rule),
             ),
             data_directory=None if data is None else str(data),
-            sees_host=access.reaches_host or _is_here(session),
+            sees_host=access.reaches_host or is_here(session),
         )
-
-
-def data_here(session: Connection, access: Access) -> Path | None:
-    """The server's data directory, where its files are this machine's."""
-    row = session.execute(statement("existing/server")).fetchone()
-    if row is None or access.ssh is not None or not _is_here(session):
-        return None
-    return own_directory(row[2], account_of(row[4]))
-
-
-def _is_here(session: Connection) -> bool:
-    return is_local(session.info.hostaddr or session.info.host, session.info.backend_pid)
 
 
 def _restarts(
@@ -134,62 +133,47 @@ def _restarts(
         )
 
 
-def _users(session: Connection, server: str, reached: str) -> Iterator[str]:
-    """Another run that is using the server, else a killed one that has changed it."""
-    try:
-        refuse_other_runs(session)
-        refuse_killed_run(server, data_directory(session), reached)
-    except TargetError as error:
-        yield str(error)
-
-
 def _refusals(
     session: Connection,
     settings: Mapping[str, Sequence[str]],
     access: Access,
     rule: ResetRule,
     *,
+    parameters: ConnectionParameters,
     allow_changes: bool,
-) -> Iterator[str]:
-    checks: list[Callable[[Connection], object]] = [refuse_foreign]
-    if rule.level is ResetLevel.TEMPLATE:
-        checks.append(refuse_uncopied)
-    if allow_changes:
-        checks.append(refuse_elsewhere)
-    if rule.caches is Caches.COLD:
-        checks.append(lambda session: refuse_unreadable(session, data_here(session, access)))
-    for check in checks:
-        try:
-            check(session)
-        except TargetError as error:
-            yield str(error)
-    for name, values in settings.items():
-        for value in values:
-            try:
-                access.refuse_unchangeable(session, {name: value})
-            except TargetError as error:
-                yield str(error)
-                break
-
-
-def _pending(
-    session: Connection,
-    access: Access,
-    *,
-    reloads: bool,
     restarts: bool,
 ) -> Iterator[str]:
-    """Changes of others that a run would bring into force."""
-    if reloads and access.scope(session).reloads:
-        try:
-            refuse_reload(session)
-        except PendingChanges as error:
-            yield str(error)
+    """What would stop a run beside its signs, its host and its demands."""
+
+    def refuse_used() -> None:
+        """Another run that is using the server, else a killed one that has changed it."""
+        refuse_other_runs(session)
+        server, data = identity(session), server_row(session).data_directory
+        refuse_killed_run(server or parameters.label, data, parameters.address)
+
+    checks: list[Callable[[], object]] = [refuse_used, lambda: refuse_foreign(session)]
+    if rule.level is ResetLevel.TEMPLATE:
+        checks.append(lambda: refuse_uncopied(session))
+    if allow_changes:
+        checks.append(lambda: refuse_elsewhere(session))
+    if rule.caches is Caches.COLD:
+        checks.append(lambda: refuse_unreadable(session, _data_here(session, access)))
+    for name, values in settings.items():
+        checks.append(partial(_refuse_setting, session, access, name, values))
+    if settings and access.scope(session).reloads:
+        checks.append(lambda: refuse_reload(session))
     if restarts:
-        try:
-            refuse_restart(session)
-        except PendingChanges as error:
-            yield str(error)
+        checks.append(lambda: refuse_restart(session))
+    return refusals_of(checks)
+
+
+def _refuse_setting(session: Connection, access: Access, name: str, values: Sequence[str]) -> None:
+    for value in values:
+        access.refuse_unchangeable(session, {name: value})
+
+
+def _data_here(session: Connection, access: Access) -> Path | None:
+    return None if access.ssh is not None else directory_here(session)
 
 
 def _setting_changes(

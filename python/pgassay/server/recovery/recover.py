@@ -19,9 +19,10 @@ from pgassay.server.connection.session import (
     identity,
     one_line,
     resolve,
+    server_row,
 )
 from pgassay.server.existing.access import SQL_ONLY, Access
-from pgassay.server.existing.requirements import data_directory, not_restored
+from pgassay.server.existing.requirements import not_restored
 from pgassay.server.hosts.host import Host
 from pgassay.server.knobs.put_back import recover_host
 from pgassay.server.owned.workspace import sweep
@@ -141,7 +142,7 @@ def _refuse_other_server(session: Connection, changes: Sequence[Change]) -> None
             f"{where} is not the server and database of this run; set PGSERVICE, PGHOST and the"
             " like as they were then"
         )
-    data = data_directory(session)
+    data = server_row(session).data_directory
     other = next((one.data for one in changes if one.data not in ("", data)), "")
     if data and other:
         # A copy of a server has its system identifier.

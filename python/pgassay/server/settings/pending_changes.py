@@ -10,14 +10,14 @@ as they were loaded); pg_settings.pending_restart.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 
 import psycopg
 
 from pgassay.errors import TargetError
-from pgassay.server.protocol import Connection, Context, Setting
+from pgassay.server.protocol import Connection, Setting
 from pgassay.server.settings.file_lines import FileLines, Written, read_file_lines
-from pgassay.server.settings.values import find, read_settings, same_value, show
+from pgassay.server.settings.values import same_value, show
 from pgassay.server.statements import statement
 from pgassay.spec.secrets.redaction import shown_of
 
@@ -52,18 +52,22 @@ def refuse_restart(session: Connection, ours: Mapping[str, Setting | None] | Non
         )
 
 
-def refuse_reload(session: Connection, ours: Collection[str] = ()) -> None:
-    """PendingChanges where a reload would bring edits of others into force, or would fail; `ours`
-    are settings that are not checked."""
+def refuse_reload(session: Connection) -> None:
+    """PendingChanges where a reload would bring edits of others into force, or would fail."""
     files = read_file_lines(session)
     if files is None:
         return
     _refuse_broken(session, files, _pending(session), "the server cannot load its files")
-    pending = list(_unloaded(session, files, {name.lower() for name in ours}))
-    if pending:
+    paths = sorted({line.file for line in files.lines.values()})
+    try:
+        rows = session.execute(statement("settings/edited_since"), (paths,)).fetchall()
+    except psycopg.errors.InsufficientPrivilege:
+        return
+    if rows:
         raise PendingChanges(
             "a reload would bring edits of others into force that nobody has loaded yet:"
-            f" {', '.join(pending)}; SELECT pg_reload_conf() first, or take them back"
+            f" {', '.join(sorted(row[0] for row in rows))} edited since the last load;"
+            " SELECT pg_reload_conf() first, or take the edits back"
         )
 
 
@@ -112,41 +116,3 @@ def _described(session: Connection, name: str, line: Written | None, *, known: b
         written = "its line is gone" if known else "another value is pending"
         return f"{name} ({now} in force, {written})"
     return f"{name} ({now} in force, {shown_of(name, line.value)} in {line.file} line {line.line})"
-
-
-def _unloaded(session: Connection, files: FileLines, ours: set[str]) -> Iterator[str]:
-    """Settings and files that a reload would change."""
-    try:
-        paths = sorted({line.file for line in files.lines.values()})
-        rows = session.execute(statement("settings/edited_since"), (paths,)).fetchall()
-    except psycopg.errors.InsufficientPrivilege:
-        return
-    # A value may read back in another spelling. Then its file was mostly not written since, and
-    # where it was, the reload that is asked for settles it.
-    edited = {row[0] for row in rows}
-    if not edited:
-        return
-    yield from (f"{path} was edited" for path in sorted(edited.difference(paths)))
-    known = read_settings(session)
-    for name, line in files.lines.items():
-        setting = find(known, name)
-        if setting is None or not _loads(setting) or line.file not in edited or name in ours:
-            continue
-        if not _reads_back(line.value, setting):
-            yield _described(session, name, line, known=True)
-    for name, setting in known.items():
-        from_file = setting.source == _FROM_FILES and _loads(setting)
-        if from_file and name.lower() not in files.lines.keys() | ours:
-            yield _described(session, name, None, known=True)
-
-
-def _reads_back(written: str, setting: Setting) -> bool:
-    if setting.vartype == "string" and written.casefold() == setting.value.casefold():
-        return True
-    return same_value(written, setting)
-
-
-def _loads(setting: Setting) -> bool:
-    """Whether a reload decides on it, as far as this session can tell."""
-    fixed = setting.context.needs_restart or setting.context is Context.INTERNAL
-    return not fixed and setting.source in (_FROM_FILES, "default")
