@@ -21,7 +21,7 @@ from pgassay.errors import TargetError
 from pgassay.server.connection.session import identity, one_line, target_failure
 from pgassay.server.data.schema import mark_here
 from pgassay.server.protocol import Change, Connection, Journal
-from pgassay.server.settings.values import LIST_OF_NAMES, split_names
+from pgassay.server.settings.statements import assignment
 from pgassay.server.statements import statement
 
 CLONES_FROM = 180000
@@ -121,18 +121,12 @@ class TemplateDatabase:
         comment = sql.SQL("COMMENT ON DATABASE {} IS {}")
         _execute(session, comment.format(database, sql.Literal(mark_here())))
         for role, setting, value in self._settings:
-            whose = sql.SQL("DATABASE {}").format(database)
+            alter = sql.SQL("ALTER DATABASE {}").format(database)
             if role is not None:
-                whose = sql.SQL("ROLE {} IN DATABASE {}").format(sql.Identifier(role), database)
-            parts = split_names(value) if setting.lower() in LIST_OF_NAMES else [value]
-            _execute(
-                session,
-                sql.SQL("ALTER {} SET {} = {}").format(
-                    whose,
-                    sql.Identifier(*setting.split(".")),
-                    sql.SQL(", ").join(sql.Literal(part) for part in parts or [""]),
-                ),
-            )
+                alter = sql.SQL("ALTER ROLE {} IN DATABASE {}").format(
+                    sql.Identifier(role), database
+                )
+            _execute(session, assignment(setting, value, alter))
 
 
 def drop_database(name: str) -> sql.Composed:

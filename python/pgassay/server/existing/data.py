@@ -22,7 +22,6 @@ from pgassay.server.protocol import (
     ConnectionParameters,
     Journal,
     ResetLevel,
-    SchemaVariant,
 )
 from pgassay.spec.server.reset import ResetRule
 
@@ -68,10 +67,6 @@ class ExistingData:
             self._database.freeze(control())
         self.is_built = True
 
-    def add(self, session: Connection, variant: SchemaVariant) -> None:
-        """Try a variant and its undo in a transaction that is rolled back."""
-        self.variants.add(session, variant)
-
     def put_back(self, control: Open, phases: Phases) -> str:
         """Make the data as they were built, where the rule asks for it; how, in words."""
         if self._rule.level is not ResetLevel.TEMPLATE:
@@ -81,10 +76,6 @@ class ExistingData:
             copied = self._database.remake(control())
         self.at = self._database.name
         return copied
-
-    def bring_variant(self, session: Connection) -> None:
-        """Put the variant asked for into force."""
-        self.variants.bring(session, self.variant)
 
     def remove(self, parameters: ConnectionParameters | None) -> list[str]:
         """Remove everything; a reason for each part that could not be removed."""

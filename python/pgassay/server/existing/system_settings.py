@@ -233,7 +233,7 @@ class SystemSettings:
             touched = as_found(session, name, find(read_settings(session), name), self._scope)
             self._touched.pop(name, None)
             self._touched[name] = touched
-        command = assignment(name, value, self._scope)
+        command = assignment(name, value, self._scope.alter)
         change = Change(
             id=uuid.uuid4().hex,
             what=f"setting {name} of {self._parameters.label}",

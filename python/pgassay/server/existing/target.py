@@ -157,7 +157,7 @@ class ExistingTarget:
         if not self._allow_changes:
             raise TargetError(f"{variant.name}: the schema varies only with allow_changes = true")
         with self._unlimited() as session:
-            self._data.add(session, variant)
+            self._data.variants.add(session, variant)
 
     def check_settings(self, settings: Mapping[str, str]) -> None:
         if not settings:
@@ -212,7 +212,7 @@ class ExistingTarget:
             as_target_error("settling the server before a trial"),
             self._unlimited() as session,
         ):
-            self._data.bring_variant(session)
+            self._data.variants.bring(session, self._data.variant)
             said, caches = settle_existing(session, self._rule, self._data_here, phases)
             shown = show(session, wanted)
         return ResetReport(

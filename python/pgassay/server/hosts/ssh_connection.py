@@ -8,7 +8,6 @@ both are the user's own configuration's affair.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import shlex
@@ -18,7 +17,6 @@ import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from pgassay.errors import SetupError
 from pgassay.server.hosts.host import HostUnreachable
@@ -79,8 +77,7 @@ class SshConnection:
         self.uid = -1
         """Who we are over there; known once connected."""
         self._directory: Path | None = None
-        self._held = -1
-        self._master: subprocess.Popen[str] | None = None
+        self._master: subprocess.Popen[bytes] | None = None
         self._connecting = threading.Lock()
 
     def start(self, command: str) -> subprocess.Popen[bytes]:
@@ -93,9 +90,9 @@ class SshConnection:
         They stay good when the connection is made anew.
         """
         with self._connecting:
-            self._connect()
+            directory = self._connect()
         # If the shared connection has just been lost, this client must not open another.
-        words = self._words({"ControlMaster": "no", "ProxyCommand": "false"})
+        words = _words(directory, {"ControlMaster": "no", "ProxyCommand": "false"})
         return [*words, "--", self.name, command]
 
     def lost(self, status: int) -> bool:
@@ -108,7 +105,7 @@ class SshConnection:
         return master.poll() is not None
 
     @contextlib.contextmanager
-    def answering(self, process: subprocess.Popen[Any]) -> Iterator[None]:
+    def answering(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
         """Around the reading of a first word; HostUnreachable, with the program ended, where none
         came in time."""
         over = threading.Event()
@@ -149,59 +146,56 @@ class SshConnection:
                 _end(master)
             if self._directory is not None:
                 shutil.rmtree(self._directory, ignore_errors=True)
-                os.close(self._held)
                 self._directory = None
 
-    def _connect(self) -> None:
-        if self._master is not None and self._master.poll() is None:
-            return
+    def _connect(self) -> Path:
+        """Connect if need be; the directory of the connection's socket."""
         if self._directory is None:
-            self._directory, self._held = _private_directory()
+            self._directory = _private_directory()
+        if self._master is not None and self._master.poll() is None:
+            return self._directory
         if self._master is not None:
             _end(self._master)
         self._master = None
         (self._directory / "c").unlink(missing_ok=True)
         errors = self._directory / "errors"
         with errors.open("w") as file:
-            words = self._words({"ControlMaster": "yes"})
-            master = _spawn_text([*words, "--", self.name, _GREETING], file.fileno())
+            words = _words(self._directory, {"ControlMaster": "yes"})
+            master = _spawn([*words, "--", self.name, _GREETING], file.fileno())
         try:
             self.uid = self._greeted(master, errors)
         except BaseException:
             _end(master)
             raise
         self._master = master
+        return self._directory
 
-    def _greeted(self, master: subprocess.Popen[str], errors: Path) -> int:
+    def _greeted(self, master: subprocess.Popen[bytes], errors: Path) -> int:
         """Wait for the first line; a login script may say something before it."""
         assert master.stdout is not None  # noqa: S101 (a pipe was asked for)
         with self.answering(master):
             for line in master.stdout:
-                if line.startswith(_CONNECTED):
+                if line.startswith(_CONNECTED.encode()):
                     return int(line.split()[1])
         raise self.unreachable(errors.read_text("utf-8", errors="replace"))
-
-    def _words(self, options: dict[str, str]) -> list[str]:
-        program = shutil.which("ssh")
-        if program is None:
-            raise SetupError("a host over ssh needs the program ssh; install openssh-client")
-        config = os.environ.get(CONFIG_VARIABLE)
-        chosen = _ALWAYS | options | {"ControlPath": str(self._directory_now() / "c")}
-        return [
-            program,
-            *(["-F", config] if config else []),
-            *(word for name, value in chosen.items() for word in ("-o", f"{name}={value}")),
-        ]
-
-    def _directory_now(self) -> Path:
-        if self._directory is None:
-            raise HostUnreachable(f"ssh {self.name}: not connected")
-        return self._directory
 
 
 def quoted(words: Sequence[str | Path]) -> str:
     """Words as one line for a POSIX shell, each word one word."""
     return shlex.join(str(word) for word in words)
+
+
+def _words(directory: Path, options: dict[str, str]) -> list[str]:
+    program = shutil.which("ssh")
+    if program is None:
+        raise SetupError("a host over ssh needs the program ssh; install openssh-client")
+    config = os.environ.get(CONFIG_VARIABLE)
+    chosen = _ALWAYS | options | {"ControlPath": str(directory / "c")}
+    return [
+        program,
+        *(["-F", config] if config else []),
+        *(word for name, value in chosen.items() for word in ("-o", f"{name}={value}")),
+    ]
 
 
 def _spawn(words: list[str], stderr: int) -> subprocess.Popen[bytes]:
@@ -214,19 +208,7 @@ def _spawn(words: list[str], stderr: int) -> subprocess.Popen[bytes]:
     )
 
 
-def _spawn_text(words: list[str], stderr: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        words,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
-
-
-def _end(process: subprocess.Popen[str]) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     """Wait briefly for ssh to end, then kill it."""
     if process.stdin is not None:
         with contextlib.suppress(OSError):
@@ -240,9 +222,8 @@ def _end(process: subprocess.Popen[str]) -> None:
         process.stdout.close()
 
 
-def _private_directory() -> tuple[Path, int]:
-    """A directory for the connection's socket, locked while this process lives; unlocked ones of
-    earlier processes are removed."""
+def _private_directory() -> Path:
+    """A directory for the connection's socket, whose path has to be short."""
     own = os.environ.get("XDG_RUNTIME_DIR", "")
     places = [Path(own)] if own else []
     places += [Path(tempfile.gettempdir()), Path("/tmp")]  # noqa: S108 (mkdtemp makes the name)
@@ -251,24 +232,4 @@ def _private_directory() -> tuple[Path, int]:
         for place in places
         if len(os.fsencode(place)) <= LONGEST_DIRECTORY and os.access(place, os.W_OK | os.X_OK)
     )
-    for left in base.glob(f"{PREFIX}*"):
-        _remove_if_dead(left)
-    directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
-    held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    fcntl.flock(held, fcntl.LOCK_EX)
-    return directory, held
-
-
-def _remove_if_dead(directory: Path) -> None:
-    try:
-        held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
-        if os.fstat(held).st_uid == os.geteuid():
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(directory, ignore_errors=True)
-    except OSError:
-        pass  # its run is alive
-    finally:
-        os.close(held)
+    return Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))

@@ -52,7 +52,6 @@ from pgassay.server.settings.values import check_value, read_settings, show
 from pgassay.server.undo.killed_run import refuse_killed_run_on
 from pgassay.server.undo.undoing import undo_each
 from pgassay.spec.server.reset import OWNED_RULE, STARTS, Caches, ResetRule
-from pgassay.spec.settings.catalogue import CANNOT_VARY
 
 CLOSE_GENTLE_S = 10.0
 VACUUMS = frozenset({ResetLevel.RESTART, ResetLevel.VACUUM})
@@ -189,10 +188,6 @@ class OwnedTarget:
         cluster = self._opened()
         self._restarts.add(self._known_settings(), settings)
         for name, value in settings.items():
-            if name.lower() in CANNOT_VARY:
-                raise SettingRejected(
-                    name, f"{name}: it cannot be varied here: {CANNOT_VARY[name.lower()]}"
-                )
             if check_value(self._known_settings(), name, value) is None:
                 continue
             reason = cluster.refusal(name, value)

@@ -167,9 +167,6 @@ def _sweep_one(owner_file: Path) -> list[Path]:
             owner = json.loads(os.pread(lock, 65536, 0) or b"{}")
         except ValueError:
             owner = {}
-        if owner and process_start(owner["pid"]) == owner["start"]:
-            # Alive though unlocked: the file system has no locks.
-            return []
         directory = owner_file.with_suffix("")
         if owner:
             account = account_named(owner["account"])
@@ -200,15 +197,6 @@ def remove_directories(account: Account, directory: Path, socket_directory: Path
             raise TargetError(
                 f"{path} could not be removed ({error.strerror}); remove it with: rm -rf {path}"
             ) from None
-
-
-def process_start(pid: int) -> str | None:
-    """When a process began, in clock ticks since boot; pid and start identify it."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return None
-    return text.rpartition(")")[2].split()[19]
 
 
 def free_bytes(path: Path) -> int:
@@ -248,8 +236,6 @@ def _try_lock(lock: int, path: Path) -> bool:
 
 def _write_owner(lock: int, workspace: Workspace) -> None:
     owner = {
-        "pid": os.getpid(),
-        "start": process_start(os.getpid()),
         "account": workspace.account.name,
         "socket": str(workspace.socket_directory),
     }

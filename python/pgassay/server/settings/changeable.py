@@ -18,7 +18,6 @@ from pgassay.server.settings.scope import SERVER, Scope
 from pgassay.server.settings.statements import assignment, reset
 from pgassay.server.settings.values import check_value, find, read_settings
 from pgassay.spec.secrets.redaction import shown_of
-from pgassay.spec.settings.catalogue import CANNOT_VARY
 
 NO_RESTART = (
     "and the spec does not say how to restart this server: name its service, its cluster or a"
@@ -62,10 +61,6 @@ def refuse_unchangeable(
     """
     known = read_settings(session)
     for name, value in settings.items():
-        if name.lower() in CANNOT_VARY:
-            raise SettingRejected(
-                name, f"{name}: it cannot be varied here: {CANNOT_VARY[name.lower()]}"
-            )
         setting = check_value(known, name, value)
         scope.refuse(name, setting)
         if setting is not None and setting.context.needs_restart and restarts:
@@ -96,7 +91,7 @@ def as_found(
             f"{name}: its value in {scope.place} may hold a password, which the journal "
             f"would have to keep; take it out there{scope.elsewhere}, or leave this setting alone",
         )
-    undo = reset(name, scope) if written is None else assignment(name, written, scope)
+    undo = reset(name, scope) if written is None else assignment(name, written, scope.alter)
     return Touched(name, written, setting, undo)
 
 

@@ -23,11 +23,14 @@ RELOAD_LIMIT_S = 15.0
 POLL_S = 0.02
 
 
-def assignment(name: str, value: str, scope: Scope = SERVER) -> sql.Composed:
-    """ALTER … SET; a list of names is given name by name, as PostgreSQL quotes each."""
+def assignment(name: str, value: str, alter: sql.Composable = SERVER.alter) -> sql.Composed:
+    """ALTER … SET; a list of names is given name by name, as PostgreSQL quotes each.
+
+    `alter` is the statement up to SET.
+    """
     values = split_names(value) if name.lower() in LIST_OF_NAMES else [value]
     return sql.SQL("{} SET {} = {}").format(
-        scope.alter,
+        alter,
         sql.Identifier(*name.split(".")),
         sql.SQL(", ").join(sql.Literal(part) for part in values or [""]),
     )

@@ -18,6 +18,7 @@ from pgassay.server.statements import statement
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.secrets.redaction import shown_of
+from pgassay.spec.settings.catalogue import CANNOT_VARY
 
 # PostgreSQL's own list (pg_dump's variable_is_guc_list_quote): each element is an identifier.
 LIST_OF_NAMES = frozenset(
@@ -68,10 +69,14 @@ def find(settings: Mapping[str, Setting], name: str) -> Setting | None:
 
 
 def check_value(settings: Mapping[str, Setting], name: str, value: str) -> Setting | None:
-    """Refuse an unknown name, a fixed setting, and a value its type cannot hold.
+    """Refuse an unknown name, a setting that cannot vary, and a value its type cannot hold.
 
     None for a setting of an extension that is not loaded yet: only the server can tell.
     """
+    if name.lower() in CANNOT_VARY:
+        raise SettingRejected(
+            name, f"{name}: it cannot be varied here: {CANNOT_VARY[name.lower()]}"
+        )
     if "\n" in value or "\0" in value:
         raise SettingRejected(name, f"{name}: a setting's value is one line")
     setting = find(settings, name)
