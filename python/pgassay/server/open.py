@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import LiteralString
 
 from pgassay.errors import SetupError
-from pgassay.server.copied.origin import ServerCopy, copies_of
+from pgassay.server.copied.origin import ServerCopy
 from pgassay.server.existing.access import SQL_ONLY, Access
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.placement import Place
@@ -21,7 +21,7 @@ from pgassay.server.owned.installation import embedded_installation, installatio
 from pgassay.server.owned.origin import DataOrigin, NewCluster
 from pgassay.server.owned.several_targets import SeveralTargets
 from pgassay.server.owned.target import OwnedTarget
-from pgassay.server.protocol import NOTHING, Journal, Target, Testbed
+from pgassay.server.protocol import Journal, Target, Testbed
 from pgassay.spec.server.reset import EXISTING_RULE, OWNED_RULE, ResetRule
 
 COPIED: LiteralString = "copied"
@@ -60,30 +60,6 @@ def make_target(
         )
     origin, kind = _origin(bin if bin is not None else version, version)
     return OwnedTarget(origin, journal, kind=kind, place=place, rule=rule or OWNED_RULE)
-
-
-def make_copy(
-    dsn: str,
-    bin_directory: Path | None,
-    *,
-    accept: Collection[str] = (),
-    servers: int = 1,
-    schema_variants: int = 0,
-    overrides: Mapping[str, str] = NOTHING,
-) -> ServerCopy:
-    """The data of an existing server for that many owned ones.
-
-    Several have the same data: one base backup is kept, and each starts from a copy of it.
-    `overrides` are settings of the experiment, in force from the first start on.
-    """
-    return ServerCopy(
-        dsn,
-        accept=accept,
-        bin_directory=bin_directory,
-        copies=copies_of(servers, schema_variants),
-        shared=servers > 1,
-        overrides=overrides,
-    )
 
 
 def make_several(

@@ -11,7 +11,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from pgassay.server.copied.origin import ServerCopy
-from pgassay.server.open import make_copy, make_several
+from pgassay.server.open import make_several
 from pgassay.server.owned.target import OwnedTarget
 from pgassay.server.protocol import Connection, SchemaVariant, Testbed
 from support.servers.debian import DebianServer
@@ -174,7 +174,7 @@ def test_several_copies_start_from_one_backup_though_the_original_changes_meanwh
     original: tuple[str, Callable[[], Connection]], own_base: Path, journal: RecordingJournal
 ) -> None:
     dsn, admin = original
-    copy = make_copy(dsn, None, accept=ACCEPTED, servers=2)
+    copy = ServerCopy(dsn, accept=ACCEPTED, servers=2)
     target = make_several({"": copy}, journal=journal, first=Testbed(arm="A"), side_by_side=True)
     with closing(target):
         target.open()

@@ -176,7 +176,7 @@ def test_a_killed_run_of_another_machine_stops_a_run_that_changes_settings(
     away = file.rename(record.parent / "on-the-other-machine")
     with monkeypatch.context() as patch:
         patch.setattr(schema, "this_machine", lambda: "db-lab-7")
-        with pytest.raises(TargetError, match="died has left its schema here"):
+        with pytest.raises(TargetError, match="was killed has left schema pgassay here"):
             opened(server, RecordingJournal())
         reader = ExistingTarget(server.dsn(), RecordingJournal(), accept=ACCEPT)
         with closing(reader):

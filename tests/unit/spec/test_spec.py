@@ -117,7 +117,7 @@ def test_names_of_settings_ignore_case() -> None:
         ("[factors.postgres]\njit = ['maybe', 'on']", "'maybe' is not a boolean; write on or off"),
         (
             "[factors.postgres]\nwal_level = ['minimum', 'logical']",
-            "'minimum' is not a value of wal_level; known are minimal, replica, logical",
+            "'minimum' is not one of minimal, replica, logical",
         ),
         ("[settings.postgres]\nrandom_page_cost = '2ms'", "this setting is a plain number"),
         ("[settings.postgres]\nblock_size = 8192", "fixed when PostgreSQL is built"),

@@ -21,7 +21,7 @@ from pgassay.server.copied.source import Source, find_source
 from pgassay.server.data.schema import DROP, SCHEMA, SEARCH_PATH, vacuum_schema
 from pgassay.server.owned.cluster import Cluster
 from pgassay.server.owned.installation import Installation
-from pgassay.server.protocol import Connection, ConnectionParameters
+from pgassay.server.protocol import NOTHING, Connection, ConnectionParameters
 
 COPIES = 2
 """The data directory and the frozen copy that it is put back from."""
@@ -33,7 +33,7 @@ def copies_of(servers: int, schema_variants: int) -> int:
 
 
 class ServerCopy:
-    """A copy of one existing server; `shared` by several owned servers, all have the same data."""
+    """A copy of one existing server, for one owned server or for several with the same data."""
 
     def __init__(
         self,
@@ -41,18 +41,18 @@ class ServerCopy:
         *,
         accept: Collection[str] = (),
         bin_directory: Path | None = None,
-        copies: int = COPIES,
-        shared: bool = False,
-        overrides: Mapping[str, str] | None = None,
+        servers: int = 1,
+        schema_variants: int = 0,
+        overrides: Mapping[str, str] = NOTHING,
     ) -> None:
-        """`copies` of the data must fit on the disk. `overrides` replace settings of the original
-        from the first start on: this host may have less memory than the original's."""
-        self._overrides = dict(overrides or {})
+        """`overrides` replace settings of the original from the first start on: this host may have
+        less memory than the original's."""
+        self._overrides = overrides
         self._dsn = dsn
         self._accept = frozenset(accept)
         self._bin = bin_directory
-        self._copies = copies
-        self._backup = BaseBackup(shared=shared)
+        self._copies = copies_of(servers, schema_variants)
+        self._backup = BaseBackup(shared=servers > 1)
         self._found: Source | None = None
 
     @property

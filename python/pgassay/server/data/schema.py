@@ -45,28 +45,25 @@ def refuse_foreign(session: Connection) -> bool:
 
 
 def refuse_elsewhere(session: Connection) -> None:
-    """Stop where a run of another machine has died here: what it found is known there alone.
+    """Stop where a run of another machine was killed here: what it found is known there alone.
 
     Its settings would pass for the server's own, and be what we put back.
     """
-    for name, comment in session.execute(statement("data/our_databases")).fetchall():
+    row = session.execute(statement("data/schema_comment"), (SCHEMA,)).fetchone()
+    left = [
+        (comment, f"database {name}", f"DROP DATABASE {name} WITH (FORCE)")
+        for name, comment in session.execute(statement("data/our_databases")).fetchall()
+    ]
+    drop = f"DROP SCHEMA {SCHEMA} CASCADE in {session.info.dbname}"
+    left.append(((row[0] or "") if row else "", f"schema {SCHEMA}", drop))
+    for comment, what, remove in left:
         made_on = comment.removeprefix(_MADE_ON)
         if made_on not in (comment, this_machine()):
             raise TargetError(
-                f"a run from {made_on} that died has left database {name} here, and perhaps"
-                f" settings; on {made_on}: pgassay recover RUN; where that machine is gone, look"
-                f" at postgresql.auto.conf, then DROP DATABASE {name} WITH (FORCE)"
+                f"a run from {made_on} that was killed has left {what} here, and perhaps settings;"
+                f" on {made_on}: pgassay recover RUN; where that machine is gone, look at"
+                f" postgresql.auto.conf, then {remove}"
             )
-    row = session.execute(statement("data/schema_comment"), (SCHEMA,)).fetchone()
-    comment = (row[0] or "") if row else ""
-    made_on = comment.removeprefix(_MADE_ON)
-    if made_on in (comment, this_machine()):
-        return
-    raise TargetError(
-        f"a run from {made_on} that died has left its schema here, and perhaps settings; on"
-        f" {made_on}: pgassay recover RUN; where that machine is gone, look at"
-        f" postgresql.auto.conf, then DROP SCHEMA {SCHEMA} CASCADE in {session.info.dbname}"
-    )
 
 
 def make_schema(session: Connection) -> None:

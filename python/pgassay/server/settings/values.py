@@ -18,7 +18,7 @@ from pgassay.server.statements import statement
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.secrets.redaction import shown_of
-from pgassay.spec.settings.catalogue import CANNOT_VARY
+from pgassay.spec.settings.catalogue import CANNOT_VARY, misfit
 
 # PostgreSQL's own list (pg_dump's variable_is_guc_list_quote): each element is an identifier.
 LIST_OF_NAMES = frozenset(
@@ -90,7 +90,9 @@ def check_value(settings: Mapping[str, Setting], name: str, value: str) -> Setti
         raise SettingRejected(
             name, f"{name}: fixed when PostgreSQL is built or initialised; it cannot be varied"
         )
-    problem = _misfit(setting, value)
+    problem = misfit(
+        value, setting.unit, setting.vartype, setting.min_val, setting.max_val, setting.enumvals
+    )
     if problem is not None:
         raise SettingRejected(name, f"{name} = {value}: {problem}")
     return setting
@@ -152,23 +154,6 @@ def split_names(value: str) -> list[str]:
             current += character
     parts.append(current)
     return [_unquoted(part.strip()) for part in parts if part.strip()]
-
-
-def _misfit(setting: Setting, value: str) -> str | None:
-    """Why a value cannot be one of this setting, as far as pg_settings says."""
-    try:
-        base = to_base(value, setting.unit, setting.vartype)
-    except ValueError as error:
-        return str(error)
-    if setting.vartype in ("integer", "real") and setting.min_val and setting.max_val:
-        if not float(setting.min_val) <= float(base) <= float(setting.max_val):
-            unit = f" (in {setting.unit})" if setting.unit else ""
-            return f"outside the range {setting.min_val} to {setting.max_val}{unit}"
-    elif setting.vartype == "enum":
-        known = {word.lower() for word in setting.enumvals}
-        if base not in known and not ("on" in known and _boolean_word(base) in ("on", "off")):
-            return f"known values are {', '.join(setting.enumvals)}"
-    return None
 
 
 def _unquoted(part: str) -> str:

@@ -9,7 +9,7 @@ a dot) and versions without a catalogue are checked only there.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -108,7 +108,7 @@ def check_setting(key: str, name: str, value: str, major: int | None) -> None:
     entries = entries_of(name, major)
     if not entries:
         _refuse_unknown(key, name, major)
-    refusals = [error for entry in entries if (error := _refusal(key, name, value, entry))]
+    refusals = [error for entry in entries if (error := _refusal(key, value, entry))]
     if len(refusals) == len(entries):  # with the version unknown, one that takes it is enough
         raise refusals[-1]
 
@@ -126,27 +126,34 @@ def _refuse_unknown(key: str, name: str, major: int | None) -> None:
     raise SpecError(f"unknown setting of {where}{fix}", key=key)
 
 
-def _refusal(key: str, name: str, value: str, entry: Mapping[str, Any]) -> SpecError | None:
+def _refusal(key: str, value: str, entry: Mapping[str, Any]) -> SpecError | None:
     """Why one version would not take the value."""
     if entry["context"] == "internal":
         return SpecError("this setting is fixed when PostgreSQL is built or initialised", key=key)
+    least, most, words = entry.get("min"), entry.get("max"), entry.get("enum", ())
+    problem = misfit(value, entry.get("unit"), entry["vartype"], least, most, words)
+    return None if problem is None else SpecError(problem, key=key)
+
+
+def misfit(
+    value: str,
+    unit: str | None,
+    vartype: str,
+    least: Any,
+    most: Any,
+    words: Collection[str],
+) -> str | None:
+    """Why a value cannot be one of a setting with this unit, type, range and list of words."""
     try:
-        base = to_base(value, entry.get("unit"), entry["vartype"])
+        base = to_base(value, unit, vartype)
     except ValueError as error:
-        return SpecError(str(error), key=key)
-    if entry["vartype"] == "enum":
-        allowed = [word.lower() for word in entry["enum"]]
+        return str(error)
+    if vartype == "enum":
+        allowed = {word.lower() for word in words}
         if "on" in allowed:
-            allowed += ["true", "false", "yes", "no", "1", "0"]
+            allowed |= {"true", "false", "yes", "no", "1", "0"}
         if base not in allowed:
-            words = ", ".join(entry["enum"])
-            return SpecError(f"{value!r} is not a value of {name}; known are {words}", key=key)
-    if entry["vartype"] in ("integer", "real") and not (
-        float(entry["min"]) <= float(base) <= float(entry["max"])
-    ):
-        unit = f" (in {entry['unit']})" if "unit" in entry else ""
-        return SpecError(
-            f"{value} is outside {entry['min']} to {entry['max']}{unit}, the range of {name}",
-            key=key,
-        )
+            return f"{value!r} is not one of {', '.join(words)}"
+    elif vartype in ("integer", "real") and not float(least) <= float(base) <= float(most):
+        return f"{value} is outside the range {least} to {most}{f' (in {unit})' if unit else ''}"
     return None

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pgassay.server.copied.origin import ServerCopy
 from pgassay.server.existing.access import access_of
 from pgassay.server.hosts.placement import Place
-from pgassay.server.open import make_copy, make_several, make_target
+from pgassay.server.open import make_several, make_target
 from pgassay.server.protocol import Journal, Target
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.texts import path_from
@@ -25,9 +26,9 @@ def target_of(
     path = None if table.bin is None else path_from(table.bin, folder)
     copy = None
     if file.copies_existing:
-        copy = make_copy(
+        copy = ServerCopy(
             table.dsn or "",
-            path,
+            bin_directory=path,
             accept=table.accept,
             servers=len(testbeds.datasets),
             schema_variants=len(testbeds.schema_variants),
