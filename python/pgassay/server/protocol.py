@@ -1,6 +1,6 @@
-"""What every server under test can do, whatever it is.
+"""What every server under test can do, of whichever kind.
 
-Enters: nothing. Leaves: the `Target` protocol and the small values it speaks in.
+Enters: nothing. Leaves: the `Target` protocol and the small values of its calls.
 Never: knows a trial, a block, or a workload's content.
 """
 

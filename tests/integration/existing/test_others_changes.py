@@ -94,7 +94,7 @@ def test_a_pending_value_stops_a_run_also_for_the_setting_under_test(
 
 
 @pytest.mark.parametrize("loaded", [True, False])
-def test_a_change_of_somebody_else_during_a_run_prevents_its_restarts(
+def test_a_change_of_another_user_during_a_run_prevents_its_restarts(
     server: DebianServer, target: ExistingTarget, journal: RecordingJournal, loaded: bool
 ) -> None:
     target.open()

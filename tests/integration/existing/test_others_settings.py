@@ -36,7 +36,7 @@ def target(server: LabServer, journal: RecordingJournal) -> Iterator[ExistingTar
     target.close()
 
 
-def test_recover_leaves_what_somebody_changed_since(
+def test_recover_leaves_what_another_user_changed_since(
     server: LabServer, journal: RecordingJournal
 ) -> None:
     killed_after_changes(server, journal)
@@ -70,7 +70,7 @@ def alter(server: LabServer, words: str) -> None:
 
 
 @pytest.mark.parametrize("words", ["SET work_mem = '123MB'", "RESET work_mem"])
-def test_a_run_ends_where_somebody_changes_its_setting_and_keeps_theirs(
+def test_a_run_ends_where_another_user_changes_its_setting(
     target: ExistingTarget, server: LabServer, journal: RecordingJournal, words: str
 ) -> None:
     target.open()
@@ -91,7 +91,7 @@ def test_a_run_ends_where_somebody_changes_its_setting_and_keeps_theirs(
     alter(server, "RESET ALL")
 
 
-def test_a_change_of_somebody_else_after_the_last_trial_is_reported_and_kept(
+def test_a_change_of_another_user_after_the_last_trial_is_reported_and_kept(
     target: ExistingTarget, server: LabServer, journal: RecordingJournal
 ) -> None:
     alter(server, "SET work_mem = '6MB'")
@@ -110,7 +110,7 @@ def test_a_change_of_somebody_else_after_the_last_trial_is_reported_and_kept(
     alter(server, "RESET ALL")
 
 
-def test_a_real_run_ends_with_one_line_where_somebody_changes_its_setting(
+def test_a_real_run_ends_with_one_line_where_another_user_changes_its_setting(
     server: LabServer, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"

@@ -130,7 +130,7 @@ def test_a_setting_that_a_role_or_database_cannot_have_is_refused_before_any_cha
         found.check_settings({name: values.get(name, "7MB")})
 
 
-def test_a_database_of_somebody_else_is_not_changed(server: LabServer) -> None:
+def test_a_database_of_another_user_is_not_changed(server: LabServer) -> None:
     found = ExistingTarget(
         server.dsn(user=ROLE, dbname="other"),
         RecordingJournal(),

@@ -222,7 +222,9 @@ def test_a_second_run_is_refused_even_from_another_database(
     third.close()
 
 
-def test_a_schema_of_somebody_else_is_left_alone(target: ExistingTarget, server: LabServer) -> None:
+def test_a_schema_that_pgassay_did_not_make_is_left_alone(
+    target: ExistingTarget, server: LabServer
+) -> None:
     with server.admin() as session:
         session.execute("CREATE SCHEMA pgassay")
     with pytest.raises(TargetError, match="pgassay did not make"):

@@ -204,7 +204,7 @@ def test_a_server_that_cannot_come_back_is_an_error_that_names_what_is_left_to_d
 @pytest.mark.parametrize(
     "moment", [(Service, "auto_conf"), (DebianCluster, "start")], ids=["as we look", "as we start"]
 )
-def test_a_start_that_somebody_makes_before_ours_is_accepted(
+def test_a_start_by_another_user_before_ours_is_accepted(
     debian: DebianServer, monkeypatch: pytest.MonkeyPatch, moment: tuple[type, str]
 ) -> None:
     with debian.admin() as session:
@@ -223,7 +223,7 @@ def test_a_start_that_somebody_makes_before_ours_is_accepted(
     assert not service.is_down()
 
 
-def test_settings_that_somebodys_start_brought_into_force_are_undone(
+def test_settings_that_a_start_by_another_user_brought_into_force_are_undone(
     debian: DebianServer,
     journal: RecordingJournal,
     monkeypatch: pytest.MonkeyPatch,

@@ -72,7 +72,7 @@ def test_lvm_on_raid_on_partitions_leads_to_all_disks(tree: Tree, tmp_path: Path
     assert disks == ("sda", "sdb")
 
 
-def test_a_file_system_with_a_number_of_its_own_is_found_by_its_source(
+def test_a_file_system_with_an_anonymous_device_number_is_found_by_its_source(
     tree: Tree, tmp_path: Path
 ) -> None:
     tree.device("nvme0n1", "259:0")
@@ -80,7 +80,7 @@ def test_a_file_system_with_a_number_of_its_own_is_found_by_its_source(
     assert below(tmp_path, tree, found) == (("nvme0n1",), ("nvme0n1",))
 
 
-def test_an_overlay_lies_on_what_its_upper_layer_lies_on(tree: Tree, tmp_path: Path) -> None:
+def test_an_overlay_has_the_devices_of_its_upper_layer(tree: Tree, tmp_path: Path) -> None:
     tree.device("vda", "254:0")
     root = mount("254:0", Path("/var/lib/containers"))
     overlay = mount(
@@ -124,7 +124,7 @@ def test_the_deepest_and_latest_mount_counts() -> None:
     assert mount_of(Path("/var"), mounts) == mounts[0]
 
 
-def test_this_machines_root_lies_on_something_or_says_why() -> None:
+def test_the_root_file_system_of_this_machine_has_devices_or_a_reason() -> None:
     found = storage_of(Path("/"), HERE, read_mounts(HERE))
     assert found.mount == "/"
     assert bool(found.devices) != bool(found.reason)

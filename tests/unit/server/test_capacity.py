@@ -56,7 +56,7 @@ def demanded(text: str, folder: Path = Path()) -> dict[str, Demand]:
     return demands_of(spec, make_plan(spec))
 
 
-def test_connections_that_just_fit_are_not_refused_and_one_more_is() -> None:
+def test_as_many_connections_as_fit_pass_and_one_more_is_refused() -> None:
     server = Capacity(SETTINGS)
     assert problems(asked(100 - OWN), server) == []
     (problem,) = problems(asked(101 - OWN), server)
@@ -66,7 +66,7 @@ def test_connections_that_just_fit_are_not_refused_and_one_more_is() -> None:
     assert "make it 101 or more, or lower load.clients" in problem
 
 
-def test_what_is_kept_for_superusers_and_open_already_is_not_free() -> None:
+def test_reserved_and_open_connections_are_not_available() -> None:
     server = Capacity(SETTINGS, superuser=False, uses_reserved=False, others=10)
     assert problems(asked(85 - OWN), server) == []
     (problem,) = problems(asked(86 - OWN), server)
@@ -75,7 +75,7 @@ def test_what_is_kept_for_superusers_and_open_already_is_not_free() -> None:
     assert problems(asked(87 - OWN), roomy) == []
 
 
-def test_an_arm_is_held_against_its_own_max_connections_and_named_where_others_are_not() -> None:
+def test_an_arm_is_checked_against_its_own_max_connections_and_named_where_others_pass() -> None:
     server = Capacity(SETTINGS)
     arms = [(asked(50, "small", max_connections="40"), server), (asked(50, "usual"), server)]
     (problem,) = lacking(arms, side_by_side=False)
@@ -86,7 +86,7 @@ def test_an_arm_is_held_against_its_own_max_connections_and_named_where_others_a
     assert problems(asked(500, max_connections="600"), server) == []
 
 
-def test_a_session_that_changes_settings_meanwhile_is_one_more() -> None:
+def test_a_session_that_changes_settings_counts_as_one_more_connection() -> None:
     server = Capacity(SETTINGS)
     assert problems(Demand("", {}, 100 - OWN), server) == []
     assert len(problems(Demand("", {}, 100 - OWN, reloads=True), server)) == 1
@@ -101,7 +101,7 @@ def test_limits_of_a_role_and_a_database_are_named() -> None:
     assert problems(asked(5), Capacity(SETTINGS, limits=limits)) == []
 
 
-def test_a_program_of_ones_own_opens_what_it_likes() -> None:
+def test_connections_of_a_load_command_are_not_counted() -> None:
     assert problems(asked(None), Capacity(SETTINGS)) == []
 
 

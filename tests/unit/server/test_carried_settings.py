@@ -48,7 +48,7 @@ def test_a_setting_of_place_or_neighbours_is_not_carried(name: str) -> None:
     assert (found.settings, found.left_out) == ({}, (name,))
 
 
-def test_libraries_are_kept_where_the_programs_have_them_and_act_on_nobody_else() -> None:
+def test_libraries_are_kept_where_the_programs_have_them_and_they_reach_no_other_server() -> None:
     wanted = 'pg_stat_statements, "$libdir/auto_explain", pg_cron, lost'
     settings, caveats = carried(
         setting("shared_preload_libraries", wanted),

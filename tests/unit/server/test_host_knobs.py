@@ -18,7 +18,6 @@ from pgassay.server.knobs.put_back import recover_host
 from pgassay.server.protocol import Change
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
-from support.runs import forked
 from support.runs.command import pgassay
 from support.servers.lab import RecordingJournal
 
@@ -135,7 +134,7 @@ def test_a_plan_lists_every_change_to_the_host_first(tmp_path: Path) -> None:
     assert "fsync = off, vm.swappiness = 1" in shown.stdout
 
 
-def test_a_plan_tells_of_a_knob_that_this_host_lacks(tmp_path: Path) -> None:
+def test_a_plan_reports_a_knob_that_this_host_lacks(tmp_path: Path) -> None:
     file = tmp_path / "lab.toml"
     file.write_text(
         "[workload]\nuse = 'bank-write'\n" + ALLOWED + "[settings.host]\n'vm.no_such_knob' = 7"

@@ -219,7 +219,7 @@ def test_a_password_never_reaches_a_message() -> None:
     assert "hush" not in repr(parameters)
 
 
-def test_the_engine_gets_libpqs_parameters_in_its_own_words(tmp_path: Path) -> None:
+def test_the_engine_gets_the_parameters_of_libpq_under_its_own_names(tmp_path: Path) -> None:
     options = {
         "sslmode": "require",
         "sslsni": "0",

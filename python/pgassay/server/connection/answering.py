@@ -1,6 +1,6 @@
-"""Whether a server is up, down, or on its way; and whether it lets us in.
+"""Whether a server is up, down, or changing between the two; and whether it accepts us.
 
-Enters: where libpq goes. Leaves: what its postmaster says, in whatever language it speaks.
+Enters: where libpq goes. Leaves: what its postmaster answers, whatever language its messages have.
 Never: takes a refusal for good (a password, a full server) for one that passes.
 """
 
@@ -20,18 +20,18 @@ REFUSED_LIMIT_S = 5.0
 """How long one that is up may refuse us: after a start, sessions of others may fill it at once."""
 # libpq knows a refusal's SQLSTATE and psycopg does not hand it on; a ping tells 57P03 (it starts,
 # stops, recovers) from the rest.
-_UP, _ON_ITS_WAY = psycopg.pq.Ping.OK, psycopg.pq.Ping.REJECT
+_UP, _CHANGING = psycopg.pq.Ping.OK, psycopg.pq.Ping.REJECT
 
 
-class Door:
-    """One wait for a server, which is asked again and again until it lets us in."""
+class Attempts:
+    """Attempts to connect to one server, repeated until one succeeds."""
 
     def __init__(self, server: str | ConnectionParameters) -> None:
         self._server = server
         self._refused_since: float | None = None
 
-    def opens(self) -> bool:
-        """Whether it lets us in by now; ConnectionRefused where it is up and refuses us for good:
+    def succeed(self) -> bool:
+        """Whether we can connect now; ConnectionRefused where it is up and refuses us for good:
         a password, a rule of pg_hba.conf, a database that is gone."""
         try:
             if isinstance(self._server, str):
@@ -56,10 +56,10 @@ def is_up(server: str | ConnectionParameters) -> bool:
     return _ping(server) == _UP
 
 
-def wait_while_on_its_way(server: str | ConnectionParameters, limit_s: float) -> None:
+def wait_while_changing(server: str | ConnectionParameters, limit_s: float) -> None:
     """Until a server that starts, stops or recovers from a crash is up or down; at most so long."""
     began = time.monotonic()
-    while _ping(server) == _ON_ITS_WAY and time.monotonic() - began < limit_s:
+    while _ping(server) == _CHANGING and time.monotonic() - began < limit_s:
         time.sleep(POLL_S)
 
 

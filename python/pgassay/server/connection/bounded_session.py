@@ -33,7 +33,7 @@ class BoundedSession(psycopg.Connection[tuple[Any, ...]]):
         self._timer.start()
 
     def close(self) -> None:
-        """As ever."""
+        """Close it, and cancel the cut."""
         # Between a look at the socket and its end the number must not become another's.
         with self._cutting:
             if self._timer is not None:

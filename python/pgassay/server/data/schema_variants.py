@@ -105,7 +105,7 @@ def as_psql(undo: str) -> str:
 def take_back(session: Connection, undo: str) -> None:
     """Run the undo of one part in one transaction.
 
-    A part that is gone is no error: its SQL was never run, or somebody else has undone it.
+    A part that is gone is no error: its SQL was never run, or another user has undone it.
     """
     try:
         with session.transaction():

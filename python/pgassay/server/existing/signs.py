@@ -52,7 +52,7 @@ def look_for_signs(session: Connection, without: Collection[str] = ()) -> list[S
 
 
 def refuse_signs(signs: Iterable[Sign], where: str) -> None:
-    """Raise ServesSomebody if there are any signs."""
+    """Raise SignsOfProduction if there are any."""
     found = list(signs)
     if not found:
         return

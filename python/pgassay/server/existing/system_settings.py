@@ -16,7 +16,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.errors import ConnectionRefused, SettingRejected, TargetError
-from pgassay.server.connection.answering import is_up, wait_while_on_its_way
+from pgassay.server.connection.answering import is_up, wait_while_changing
 from pgassay.server.connection.session import as_target_error, connect, identity
 from pgassay.server.owned.postmaster import StartError, blamed
 from pgassay.server.protocol import (
@@ -106,7 +106,7 @@ class SystemSettings:
         allowed, without the settings of this run."""
         if self._service is not None:
             self._service.wait_for_restart()
-        wait_while_on_its_way(self._parameters, READY_LIMIT_S)
+        wait_while_changing(self._parameters, READY_LIMIT_S)
         try:
             connect(self._parameters).close()
         except ConnectionRefused:
@@ -118,14 +118,14 @@ class SystemSettings:
             made = [change for one in self._touched.values() for change in one.changes]
             self._service.start_with(found_before(made, self._service.auto_conf()))
             for one in self._touched.values():
-                # The line is out of the file but may be in force, if somebody has started the
+                # The line is out of the file but may be in force, if others have started the
                 # server before us. The value found is brought into force like any other.
                 one.ours = one.line = None
 
     def restore(self) -> list[str]:
         """Put everything back, newest first, and verify it; one failure does not stop the others.
 
-        A sentence for each line that somebody else has changed since; it stays.
+        A sentence for each line that others have changed since; it stays.
         """
         touched = [t for t in reversed(self._touched.values()) if t.changes]
         if not touched and self._restart is None:
@@ -146,12 +146,12 @@ class SystemSettings:
                     execute(session, one.undo, one.name)
                 except TargetError as error:
                     problems.append(str(error))
-            held_up = self._try_to_bring(session, touched) if touched else ""
+            held_up = self._try_to_bring_into_force(session, touched) if touched else ""
         with connect(self._parameters) as session:
             found = read_settings(session)
             for one in touched:
                 try:
-                    self._see_restored(session, one, found, held_up)
+                    self._confirm_restored(session, one, found, held_up)
                 except TargetError as error:
                     problems.append(str(error))
         if self._restart is not None:
@@ -171,7 +171,7 @@ class SystemSettings:
         refuse_restart(session, ours)
         self._service.refuse_other_program(session)
 
-    def _try_to_bring(self, session: Connection, touched: Sequence[Touched]) -> str:
+    def _try_to_bring_into_force(self, session: Connection, touched: Sequence[Touched]) -> str:
         """Bring the values that were put back into force; else a sentence on when they will be."""
         try:
             self._bring_into_force(session, touched)
@@ -208,7 +208,7 @@ class SystemSettings:
         with connect(self._parameters) as session:
             found = read_settings(session)
             for touched in given_back:
-                self._see_restored(session, touched, found)
+                self._confirm_restored(session, touched, found)
             for name in wanted:
                 self._touched[name].line = self._scope.written(session, name)
         notes = [
@@ -229,7 +229,7 @@ class SystemSettings:
         """Journal a change of a setting; the setting, and the statement that makes the change."""
         touched = self._touched.get(name)
         if touched is None or not touched.changes:
-            # As found just now: between two of our changes somebody may have made one of theirs.
+            # As found just now: between two of our changes others may have made one of theirs.
             touched = as_found(session, name, find(read_settings(session), name), self._scope)
             self._touched.pop(name, None)
             self._touched[name] = touched
@@ -322,7 +322,7 @@ class SystemSettings:
         """Fields for the journal with which recovery can start a server that is down."""
         return {} if self._service is None else self._service.for_journal()
 
-    def _see_restored(
+    def _confirm_restored(
         self,
         session: Connection,
         touched: Touched,

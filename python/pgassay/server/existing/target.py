@@ -90,7 +90,7 @@ class ExistingTarget:
         self._settings: SystemSettings | None = None
         self._data = ExistingData(self._journal, rule)
         self._host = HostKnobs(journal, self._machine)
-        self._seen: ServerFacts | None = None
+        self._facts: ServerFacts | None = None
         self._held: dict[str, str] = {}
         self._held_host: dict[str, str] = {}
 
@@ -125,8 +125,8 @@ class ExistingTarget:
         refuse_foreign(self._control)
         with as_target_error("looking for signs of production"):
             refuse_signs(look_for_signs(self._control, self._accept), self._parameters.label)
-        self._seen = self.facts()
-        return self._seen
+        self._facts = self.facts()
+        return self._facts
 
     def prepare(
         self,
@@ -149,9 +149,9 @@ class ExistingTarget:
 
     def choose(self, testbed: Testbed) -> ServerFacts:
         self._data.variant = testbed.schema
-        if self._seen is None:
-            self._seen = self.facts()
-        return self._seen
+        if self._facts is None:
+            self._facts = self.facts()
+        return self._facts
 
     def vary(self, variant: SchemaVariant) -> None:
         if not self._allow_changes:
@@ -231,7 +231,7 @@ class ExistingTarget:
         self._opened()[1].announce(settings)
 
     def host(self) -> Host | None:
-        local = self._seen is not None and self._seen.is_local
+        local = self._facts is not None and self._facts.is_local
         return self._machine if self._process is not None or local else None
 
     def host_as_found(self) -> Mapping[str, str]:
@@ -319,16 +319,16 @@ class ExistingTarget:
 
     @property
     def _data_directory(self) -> Path | None:
-        if self._seen is None:
-            self._seen = self.facts()
-        where = self._seen.data_directory
+        if self._facts is None:
+            self._facts = self.facts()
+        where = self._facts.data_directory
         return Path(where) if where else None
 
     @property
     def _data_here(self) -> Path | None:
         """The data directory, if its files are on this machine."""
         where = self._data_directory
-        return where if self._seen is not None and self._seen.is_local else None
+        return where if self._facts is not None and self._facts.is_local else None
 
     def _control_session(self) -> Connection:
         """The control session, which holds the run lock; opened and locked again if it broke."""

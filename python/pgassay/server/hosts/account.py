@@ -176,7 +176,7 @@ def last_line(result: subprocess.CompletedProcess[str]) -> str:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if lines:
             return lines[-1]
-    return f"exit status {result.returncode}, without a word"
+    return f"exit status {result.returncode}, without a message"
 
 
 def name_of(uid: int) -> str:

@@ -16,7 +16,7 @@ from pgassay.server.hosts.host import Host, is_there, text_of
 _SYS = Path("/sys")
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 _DEEPEST = 16
-"""Layers of devices below each other; past this a tree is not believed."""
+"""Layers of devices below each other; past this a tree is taken for a loop."""
 _QUEUE = ("scheduler", "read_ahead_kb", "rotational", "nr_requests", "write_cache")
 _SECTOR = 512
 _WITHOUT_DEVICES = {

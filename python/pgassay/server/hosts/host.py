@@ -55,7 +55,7 @@ class NoLocks(TargetError):
 
 
 class HostLock(Protocol):
-    """A lock that dies with its owner, and on a remote host with the connection."""
+    """A lock that ends with its owner, and on a remote host with the connection."""
 
     def held(self) -> bool: ...
     def release(self) -> None: ...

@@ -35,7 +35,7 @@ class LocalLock:
             self._descriptor = -1
 
     def __del__(self) -> None:
-        # Ctrl-C may come before anybody has it in hand, and it would be held until we end.
+        # Ctrl-C may come before a variable refers to it; it would then be held until we end.
         self.release()
 
 

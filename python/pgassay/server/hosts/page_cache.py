@@ -52,11 +52,11 @@ def cached_share(directories: Sequence[Path]) -> float | None:
     for descriptor, size in _files(directories):
         for offset in range(0, size, _MAPPED_AT_ONCE):
             length = min(_MAPPED_AT_ONCE, size - offset)
-            seen = _resident(descriptor, offset, length)
-            if seen is None:
+            resident = _resident(descriptor, offset, length)
+            if resident is None:
                 return None
-            pages += len(seen)
-            held += sum(page & 1 for page in seen)
+            pages += len(resident)
+            held += sum(page & 1 for page in resident)
     return held / pages if pages else None
 
 
@@ -71,8 +71,8 @@ def _resident(descriptor: int, offset: int, length: int) -> bytes | None:
         return None
     try:
         count = -(-length // os.sysconf("SC_PAGESIZE"))
-        seen = ctypes.create_string_buffer(count)
-        return seen.raw if _libc.mincore(address, length, seen) == 0 else None
+        resident = ctypes.create_string_buffer(count)
+        return resident.raw if _libc.mincore(address, length, resident) == 0 else None
     finally:
         _libc.munmap(address, length)
 

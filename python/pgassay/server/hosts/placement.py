@@ -88,7 +88,7 @@ def resolve_placement(table: PlacementTable, held: Mapping[str, str] = NOTHING) 
 def run_in(place: Place | None, work: Callable[[], Result]) -> Result:
     """Do work whose threads and processes are to live in `place`.
 
-    They inherit it from a thread that ends with the work, so nothing of theirs ever runs
+    They inherit it from a thread that ends with the work, so nothing of theirs runs
     elsewhere, and a niceness that could not be lowered again stays with them.
     """
     if place is None:
@@ -131,18 +131,18 @@ def confirm_place(what: str, place: Place | None, tasks: Collection[int]) -> dic
     """Where tasks run, as /proc says; TargetError where that is not the place asked for."""
     if place is None:
         return {}
-    seen = [found for task in tasks if (found := _of_task(task)) is not None]
+    places = [found for task in tasks if (found := _of_task(task)) is not None]
     wanted_cpus = None if place.cpus is None else as_list(place.cpus)
-    for cpus, nice in seen:
+    for cpus, nice in places:
         if wanted_cpus not in (None, cpus) or place.nice not in (None, nice):
             raise TargetError(
                 f"placement.{what}: asked for {place.label}, but it runs on CPUs {cpus}, "
                 f"nice {nice}; do cgroups of this host limit it?"
             )
-    if not seen:
+    if not places:
         raise TargetError(f"placement.{what}: nothing of it is running, so it cannot be verified")
-    cpus, nice = seen[0]
-    return {"cpus": cpus, "nice": str(nice), "tasks": str(len(seen))}
+    cpus, nice = places[0]
+    return {"cpus": cpus, "nice": str(nice), "tasks": str(len(places))}
 
 
 def _place(table: PlacementTable, part: str) -> Place | None:

@@ -1,7 +1,8 @@
 """The process of an existing server on its host: process number, data directory, account.
 
 Enters: a session, a host. Leaves: a `ServerProcess`, or a TargetError where the session's server
-does not run on that host. Never: believes a path before it has seen the process.
+does not run on that host. Never: uses a path that the server reports before
+its process is found on the host.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def postmaster_of(session: Connection, backend: int, host: Host) -> int:
 def running_in(host: Host, data: Path) -> int | None:
     """The postmaster of a data directory; None where none runs."""
     pid = _pid_in(host, data)
-    works = _program(host, pid) in SERVER_PROGRAMS and not _is_dead(host, pid)
+    works = _program(host, pid) in SERVER_PROGRAMS and not _is_zombie(host, pid)
     return pid if works and not _works_elsewhere(host, pid, data) else None
 
 
@@ -102,15 +103,15 @@ def _works_elsewhere(host: Host, pid: int, data: Path) -> bool:
     return len(where) == 2 and where[0] != where[1]
 
 
-def has_remains(host: Host, server: ServerProcess) -> bool:
+def has_processes_left(host: Host, server: ServerProcess) -> bool:
     """Whether processes of a killed server would make a start fail: an unreaped postmaster still
     owns its sockets, and orphaned sessions hold its shared memory. Only a killed server leaves its
     pid file behind."""
     pid = _pid_in(host, server.data)
     if not pid:
         return False
-    corpse = _program(host, pid) in SERVER_PROGRAMS and _is_dead(host, pid)
-    return corpse or bool(_orphans_in(host, server))
+    is_unreaped = _program(host, pid) in SERVER_PROGRAMS and _is_zombie(host, pid)
+    return is_unreaped or bool(_orphans_in(host, server))
 
 
 def _pid_in(host: Host, data: Path) -> int:
@@ -148,7 +149,7 @@ def collected_log(host: Host, server: ServerProcess) -> Path | None:
         facts = host.facts(path)
     except OSError:
         return None
-    # The file is the server's word; what is not its own is not read.
+    # The server names the file; one that belongs to another account is not read.
     return path if facts.is_file and facts.account == server.account else None
 
 
@@ -167,7 +168,7 @@ def account_needed(host: Host) -> str:
     return "run pgassay as root or as the server's account"
 
 
-def _is_dead(host: Host, pid: int) -> bool:
+def _is_zombie(host: Host, pid: int) -> bool:
     """A zombie: killed, and not yet reaped by its parent (proc(5), the state in stat)."""
     stat = text_of(host, Path(f"/proc/{pid}/stat")) or ""
     return stat.rpartition(")")[2].split()[:1] == ["Z"]

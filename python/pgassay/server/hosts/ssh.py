@@ -59,7 +59,7 @@ class SshHost:
     def __init__(self, name: str, *, sudo: bool = False) -> None:
         self.name = name
         self._sudo = sudo
-        self._sudo_seen = not sudo
+        self._sudo_checked = not sudo
         self._connection = SshConnection(name)
 
     @property
@@ -137,17 +137,17 @@ class SshHost:
     def lock(self, path: Path) -> SshLock | None:
         words: list[str | Path] = ["flock", "-n", "-E", str(_HELD_BY_ANOTHER), path]
         words += ["sh", "-c", _KEPT]
-        self._see_sudo()
+        self._check_sudo()
         holder = self._connection.start(self._command(words, None))
         assert holder.stdout is not None  # noqa: S101 (a pipe was asked for)
         try:
             with self._connection.answering(holder):
-                said_first = holder.stdout.readline()
+                first_line = holder.stdout.readline()
         except BaseException:
             holder.kill()
             _close(holder)
             raise
-        if said_first == b"held\n":
+        if first_line == b"held\n":
             return SshLock(holder)
         status, said = _close(holder)
         if status == _HELD_BY_ANOTHER:
@@ -170,7 +170,7 @@ class SshHost:
     def _run(
         self, words: Sequence[str | Path], text: bytes, user: str | None, limit_s: float
     ) -> subprocess.CompletedProcess[bytes]:
-        self._see_sudo()
+        self._check_sudo()
         process = self._connection.start(self._command(words, user))
         try:
             output, errors = process.communicate(text, timeout=limit_s)
@@ -199,18 +199,18 @@ class SshHost:
             command += self._as(user)
         return quoted([*command, *words])
 
-    def _see_sudo(self) -> None:
+    def _check_sudo(self) -> None:
         """Check once that sudo asks for no password: its refusal would look like a file's error."""
-        if self._sudo_seen:
+        if self._sudo_checked:
             return
-        self._sudo_seen = True
+        self._sudo_checked = True
         try:
             done = self._run(["true"], b"", None, COMMAND_LIMIT_S)
         except BaseException:
-            self._sudo_seen = False
+            self._sudo_checked = False
             raise
         if done.returncode:
-            self._sudo_seen = False
+            self._sudo_checked = False
             words = done.stderr.decode("utf-8", "replace")
             said = last_line(subprocess.CompletedProcess([], done.returncode, "", words))
             raise TargetError(

@@ -2,7 +2,7 @@
 
 Enters: a host as ssh knows it. Leaves: programs started over there, one connection for all, gone
 when it is closed and also when we are killed. Never: asks for a password or accepts a host key:
-both are the user's own configuration's affair.
+the user's own ssh configuration does.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ CONFIG_VARIABLE = "PGASSAY_SSH_CONFIG"
 PREFIX = "pgassay-ssh-"
 CONNECT_LIMIT_S = 15
 ANSWER_LIMIT_S = 60.0
-"""For a word that comes at once where a login works: a shell may hang on a file system over there,
-and the connection stays alive all the same."""
+"""For the first output, which comes at once where a login works: a shell may hang on a file system
+over there, and the connection stays alive all the same."""
 END_LIMIT_S = 3.0
 LOST = 255
 """ssh's own exit status where the connection is at fault."""
@@ -81,7 +81,7 @@ class SshConnection:
         self._connecting = threading.Lock()
 
     def start(self, command: str) -> subprocess.Popen[bytes]:
-        """Start a shell command over there, with pipes; HostUnreachable where nobody answers."""
+        """Start a shell command over there, with pipes; HostUnreachable without an answer."""
         return _spawn(self.command(command), stderr=subprocess.PIPE)
 
     def command(self, command: str) -> list[str]:
@@ -106,8 +106,8 @@ class SshConnection:
 
     @contextlib.contextmanager
     def answering(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
-        """Around the reading of a first word; HostUnreachable, with the program ended, where none
-        came in time."""
+        """Around the reading of the first output; HostUnreachable, with the program ended, where
+        none came in time."""
         over = threading.Event()
 
         def end() -> None:

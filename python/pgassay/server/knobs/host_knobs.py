@@ -1,7 +1,7 @@
 """Knobs of the host for one run: journaled, written, read back, put back.
 
 Enters: wanted values by knob name, a journal. Leaves: the values in force; after `restore`, the
-host as found. Never: writes a knob before its undo is on disk, or over somebody's later change.
+host as found. Never: writes a knob before its undo is on disk, or over a later change of others.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class HostKnobs:
         if wanted and self._lock is None:
             raise TargetError("knobs of the host are checked before they are written")
         if self._lock is not None and not self._lock.held():
-            # It went with a lost connection; nobody may have come between.
+            # It ended with a lost connection; another run may have it now.
             self._lock.release()
             self._lock = take_lock(self._host)
         shown = {}

@@ -101,12 +101,12 @@ class OwnedTarget:
         installation = runnable_by(self._origin.installation(), account)
         name = new_name()
         directory = base / name
-        remains = [directory, f"{directory}.owner", aside_of(directory)]
+        paths = [directory, f"{directory}.owner", aside_of(directory)]
         change = Change(
             id=uuid.uuid4().hex,
             what=f"directory of an owned server: {directory}",
             do=shlex.join(["mkdir", str(directory)]),
-            undo=shlex.join(["rm", "-rf", *map(str, remains)]),
+            undo=shlex.join(["rm", "-rf", *map(str, paths)]),
         )
         self._made = change
         self._journal.record(change)

@@ -42,7 +42,7 @@ def recover(
 ) -> list[str]:
     """Undo open changes, newest first; `dsn` is the run's `target.dsn`, if it had one.
 
-    Returns a sentence for each change that is left as it is, because somebody else has changed the
+    Returns a sentence for each change that is left as it is, because others have changed the
     same thing since.
     """
     knobs = [change for change in changes if change.knob]

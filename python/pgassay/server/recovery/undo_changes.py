@@ -1,7 +1,7 @@
 """Undoing on an existing server what a killed run has changed, change by change.
 
 Enters: the changes that its journal holds open, a session. Leaves: the newest undone, or a sentence
-where somebody else has changed the same thing since. Never: overwrites what is not ours.
+where others have changed the same thing since. Never: overwrites what is not ours.
 """
 
 from __future__ import annotations

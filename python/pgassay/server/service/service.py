@@ -17,11 +17,16 @@ from typing import NoReturn
 import psycopg
 
 from pgassay.errors import ConnectionRefused, RestoreFailed, TargetError
-from pgassay.server.connection.answering import POLL_S, Door
+from pgassay.server.connection.answering import POLL_S, Attempts
 from pgassay.server.connection.session import connect, identity, resolve
 from pgassay.server.hosts.account import last_line
 from pgassay.server.hosts.host import Finished, Host
-from pgassay.server.hosts.server_process import ServerProcess, has_remains, output_of, running_in
+from pgassay.server.hosts.server_process import (
+    ServerProcess,
+    has_processes_left,
+    output_of,
+    running_in,
+)
 from pgassay.server.owned.postmaster import StartError
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.service.control import Control, RestartCommand, command_on
@@ -32,7 +37,7 @@ from pgassay.server.settings import auto_conf
 READY_LIMIT_S = 300.0
 APPEAR_LIMIT_S = 5.0
 """Some services say that they have started before their server has written its pid file."""
-REMAINS_LIMIT_S = 30.0
+ENDING_LIMIT_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,7 @@ class Service:
         return running_in(self._host, self.server.data) is None
 
     def wait_for_restart(self) -> None:
-        """Wait some seconds for a server that is down: somebody may be restarting it just now."""
+        """Wait some seconds for a server that is down: another user may be restarting it."""
         began = time.monotonic()
         while self.is_down() and time.monotonic() - began < APPEAR_LIMIT_S:
             time.sleep(POLL_S)
@@ -132,14 +137,14 @@ class Service:
 
         TargetError where it is up and refuses this user for good.
         """
-        began, door = time.monotonic(), Door(self._reached)
+        began, attempts = time.monotonic(), Attempts(self._reached)
         while True:
             if self.is_down():
-                self._wait_for_remains()
+                self._wait_for_processes_left()
                 # Its service may have brought it up meanwhile.
                 if self.is_down():
                     return False
-            if self._lets_in(door):
+            if self._accepts_us(attempts):
                 return True
             if time.monotonic() - began > READY_LIMIT_S:
                 raise TargetError(f"the server takes no connections; see its log, {self.command}")
@@ -151,17 +156,17 @@ class Service:
         log = StartLog(self._host, self._control, self.server)
         action = self._control.start if stopped else self._control.restart
         done = action(self._host, self.server)
-        began, door = time.monotonic(), Door(self._reached)
-        seen = False
+        began, attempts = time.monotonic(), Attempts(self._reached)
+        has_run = False
         while True:
             waited_s = time.monotonic() - began
             late = waited_s > APPEAR_LIMIT_S
             if running_in(self._host, self.server.data) is None:
-                if seen or done.returncode or late:
+                if has_run or done.returncode or late:
                     self._raise_down(done, log)
             else:
-                seen = True
-                if self._lets_in(door):
+                has_run = True
+                if self._accepts_us(attempts):
                     if self._is_new(before):
                         break
                     if done.returncode or late:
@@ -200,17 +205,17 @@ class Service:
         except (ConnectionRefused, psycopg.Error):
             return None
 
-    def _lets_in(self, door: Door) -> bool:
+    def _accepts_us(self, attempts: Attempts) -> bool:
         try:
-            return door.opens()
+            return attempts.succeed()
         except ConnectionRefused as refused:
             raise TargetError(f"the server is up, and refuses us: {refused}") from None
 
-    def _wait_for_remains(self) -> None:
+    def _wait_for_processes_left(self) -> None:
         """Processes of a killed server end within moments; a start before that would fail."""
         began = time.monotonic()
-        while has_remains(self._host, self.server):
-            if time.monotonic() - began > REMAINS_LIMIT_S:
+        while has_processes_left(self._host, self.server):
+            if time.monotonic() - began > ENDING_LIMIT_S:
                 return
             time.sleep(POLL_S)
 
@@ -219,7 +224,7 @@ class Service:
         return self.server.data / auto_conf.NAME
 
     def _note_output(self) -> None:
-        """Where the server that runs now writes: somebody may have started it anew."""
+        """Where the server that runs now writes: another user may have started it anew."""
         postmaster = running_in(self._host, self.server.data)
         if postmaster is not None:
             output = output_of(self._host, postmaster) or self.server.output

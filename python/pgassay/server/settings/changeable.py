@@ -41,7 +41,7 @@ class Touched:
     line: tuple[bool, str | None] | None = None
     """What was written once that value was in force; None until then."""
     reported: bool = False
-    """Whether the run has already reported that somebody else has changed it."""
+    """Whether the run has reported that others have changed it."""
 
     @property
     def undo_text(self) -> str:

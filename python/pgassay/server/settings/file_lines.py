@@ -1,6 +1,6 @@
 """What a server's configuration files say, loaded or not.
 
-Enters: a session. Leaves: the last line of each setting, and what is wrong with the files; nothing
+Enters: a session. Leaves: the last line of each setting, and the errors in the files; nothing
 where this user may not see them. Never: judges either.
 
 PostgreSQL documentation: pg_file_settings, which reads the files as they are.

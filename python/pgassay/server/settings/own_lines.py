@@ -1,4 +1,4 @@
-"""Who wrote the line of a setting: found by the run, written by it, or by somebody else since.
+"""Who wrote the line of a setting: found by the run, written by it, or by others since.
 
 Enters: a session, a setting and where it is written, what was found there, the values of ours.
 Leaves: which of the three, and for the third a sentence. Never: changes anything.
@@ -36,7 +36,7 @@ class Line:
     written: str | None
 
     def described(self, name: str, undo: str) -> str:
-        """A sentence about a line of somebody else's; `undo` would bring back the value before."""
+        """A sentence about a line of others; `undo` would bring back the value before."""
         now = "not set" if self.written is None else shown_of(name, self.written)
         return (
             f"{name} is {now} now, which this run did not write: left as it is; value before"
@@ -78,7 +78,7 @@ def line_now(session: Connection, scope: Scope, touched: Touched) -> Line:
 
 
 def refuse_taken_over(session: Connection, scope: Scope, settings: Iterable[Touched]) -> None:
-    """TargetError where somebody has changed a line since ours came into force."""
+    """TargetError where others have changed a line since ours came into force."""
     for touched in settings:
         line = line_now(session, scope, touched)
         touched.reported = line.author is Author.OTHERS

@@ -1,7 +1,7 @@
 """Runs several steps of undoing; one that fails does not stop the others.
 
 Enters: what puts each back. Leaves: all of them done, or one RestoreFailed with what each said.
-Never: hides that the user has given up on it.
+Never: swallows an interrupt of the user.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ def undo_each(*steps: Callable[[], None]) -> None:
     One failure is raised as it is, several as one RestoreFailed.
     """
     problems: list[TargetError] = []
-    given_up: BaseException | None = None
+    interrupt: BaseException | None = None
     for step in steps:
         try:
             step()
         except TargetError as error:
             problems.append(error)
         except BaseException as error:  # a last Ctrl-C: the others are put back all the same
-            given_up = error
-    if given_up is not None:
-        raise given_up
+            interrupt = error
+    if interrupt is not None:
+        raise interrupt
     if len(problems) == 1:
         raise problems[0]
     if problems:
