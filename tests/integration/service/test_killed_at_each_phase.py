@@ -36,7 +36,7 @@ PHASES = {
     "restoring": Phase(f"{SETTINGS}.restore"),
     "back in the file, not restarted": Phase(RESTART, number=AT_THE_END),
     "stopped to restore it": Phase(CLUSTER, "half-way", AT_THE_END),
-    "restored, not noted": Phase(f"{SETTINGS}._see_restored"),
+    "restored, not noted": Phase(f"{SETTINGS}._confirm_restored"),
     "settings restored, data still there": Phase(DROP),
 }
 OTHER_KINDS = [

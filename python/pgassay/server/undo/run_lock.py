@@ -6,16 +6,34 @@ a TargetError that names the holder. Never: outlives its session, so a killed ru
 
 from __future__ import annotations
 
+import time
+
 from pgassay.errors import TargetError
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 
 # "pgas", "say!" as two int4; fixed for all versions of pgassay.
 KEYS = (0x70676173, 0x73617921)
+_PATIENCE_S = 2.0
+"""The backend of a run that has just ended holds the lock until it has noticed."""
+_POLL_S = 0.1
 
 
 def take(session: Connection) -> None:
-    """Take the run lock of the server; TargetError where another run has it."""
+    """Take the run lock of the server; TargetError where another run keeps it."""
+    end = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            _take(session)
+        except TargetError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(_POLL_S)
+        else:
+            return
+
+
+def _take(session: Connection) -> None:
     row = session.execute("SELECT pg_try_advisory_lock(%s::int, %s::int)", KEYS).fetchone()
     got = bool(row and row[0])
     # Seen after ours is taken: of two that come at once, in two databases, neither misses both.
