@@ -27,7 +27,6 @@ class ExitCode(IntEnum):
     DONE = 0
     USAGE = 1
     TRIALS = 2
-    GATE = 3
     UNDECIDED = 4
     RESTORE = 5
     INTERRUPTED = 130

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pgassay.plan.steps import Step, shuffled
-from pgassay.spec.factors.kinds import HOST, POSTGRES, SERVER, SESSION, FactorKind
+from pgassay.spec.factors.kinds import KINDS, SESSION, Applied
 from pgassay.spec.stopping import stopping_of
 
 
@@ -42,22 +42,22 @@ class Arm:
     @property
     def settings(self) -> dict[str, str]:
         """The levels that are settings of the server."""
-        return self._levels_of(POSTGRES)
+        return self._levels_at(Applied.SETTING)
 
     @property
     def knobs(self) -> dict[str, str]:
         """The levels that are knobs of the server's host."""
-        return self._levels_of(HOST)
+        return self._levels_at(Applied.KNOB)
 
     @property
     def session_settings(self) -> dict[str, str]:
         """The levels that are settings of the load's sessions."""
-        return self._levels_of(SESSION)
+        return self.by_kind.get(SESSION.name, {})
 
     @property
     def server(self) -> str:
         """The level that is a version or build of PostgreSQL; empty where none is varied."""
-        return next(iter(self._levels_of(SERVER).values()), "")
+        return next(iter(self._levels_at(Applied.SERVER).values()), "")
 
     @property
     def by_kind(self) -> dict[str, dict[str, str]]:
@@ -67,8 +67,9 @@ class Arm:
             found.setdefault(self.kinds[name], {})[name] = level
         return found
 
-    def _levels_of(self, kind: FactorKind) -> dict[str, str]:
-        return self.by_kind.get(kind.name, {})
+    def _levels_at(self, place: Applied) -> dict[str, str]:
+        kinds = {name: KINDS[kind] for name, kind in self.kinds.items()}
+        return {name: x for name, x in self.levels.items() if kinds[name].applied is place}
 
     @property
     def label(self) -> str:

@@ -83,7 +83,7 @@ def _weak_on_carry_over(design: DesignTable, mode: str) -> list[str]:
     least, most = blocks_of(design, mode)
     if stopping_of(design.stopping, least, most) != "fixed" or most >= SURE_OF_CARRY_OVER:
         return []
-    trials = f"a fixed number of {most} trials are" if most > 1 else "one trial is"
+    trials = f"{most} trials are" if most > 1 else "one trial is"
     return [
         f"{trials} too few to detect reliably whether effects outlast their slice, which makes"
         " them look smaller than they are: if an effect halves within a second, 6 trials of 32 s"

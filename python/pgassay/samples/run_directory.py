@@ -76,6 +76,8 @@ class RunDirectory:
     @classmethod
     def open(cls, path: Path) -> Self:
         """An existing one; refuses a folder that is not one."""
+        if not path.exists():
+            raise RunDirectoryError(f"{path}: does not exist; `pgassay list` shows stored runs")
         if not (path / cls.DESCRIBED_BY).is_file():
             raise RunDirectoryError(f"{path}: is not a {cls.KIND} (it has no {cls.DESCRIBED_BY})")
         return cls(path)

@@ -122,6 +122,15 @@ def test_an_object_that_was_not_read_in_the_window_leaves_the_sum_to_the_others(
     assert found.total("io", ["writes"], 40 * S, 90 * S) == pytest.approx(50)
 
 
+def test_a_sum_over_objects_is_unknown_if_one_of_them_appeared_or_vanished_in_the_window() -> None:
+    one: list[float | None] = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90]
+    new: list[float | None] = [*[None] * 6, 0, 500, 900, 999]
+    for other in (new, [*new[6:], *[None] * 6], [*[None] * 5, 7, *[None] * 4]):
+        found = of_objects({"a": one, "b": other})
+        assert found.total("io", ["writes"], 0, 90 * S) is None
+    assert of_objects({"a": one, "b": new}).total("io", ["writes"], 0, 30 * S) == 30
+
+
 def test_a_counter_that_was_reset_is_a_gap_not_a_number() -> None:
     assert counters([(0, 50.0), (10, 100.0), (20, 3.0), (30, 9.0)]).increase(KEY, 0, 30) is None
 

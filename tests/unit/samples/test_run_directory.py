@@ -71,6 +71,8 @@ def test_a_folder_with_anything_in_it_is_not_taken(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunDirectoryError, match="is not a run directory"):
         RunDirectory.open(tmp_path)
+    with pytest.raises(RunDirectoryError, match="does not exist"):
+        RunDirectory.open(tmp_path / "absent")
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:

@@ -135,16 +135,18 @@ class CounterSeries:
     ) -> float | None:
         """The summed growth of some counters of a source over its objects.
 
-        None where none was read, or one of them decreased, because the sum would be incomplete.
-        `counts` selects objects by name.
+        None where none was read, or one of them appeared, vanished or decreased in the window,
+        because the sum would be incomplete. `counts` selects objects by name.
         """
         wanted = set(names)
         keys = [k for k in self._series if k[0] == source and k[2] in wanted and counts(k[1])]
-        if any(self._went_back(key, start_ns, end_ns) for key in keys):
-            return None
-        grown = [self.increase(key, start_ns, end_ns) for key in keys]
-        found = [one for one in grown if one is not None]
-        return sum(found) if found else None
+        grown = [
+            self.increase(key, start_ns, end_ns)
+            for key in keys
+            if self._series[key][0][0] <= end_ns and self._series[key][0][-1] >= start_ns
+        ]
+        known = [one for one in grown if one is not None]
+        return sum(known) if known and len(known) == len(grown) else None
 
     def _went_back(self, key: Key, start_ns: int, end_ns: int) -> bool:
         times, values = self._series[key]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pgassay.errors import SpecError
 from pgassay.spec.arms.apply_levels import check_client_levels, specs_of_arms
 from pgassay.spec.experiment import Spec
-from pgassay.spec.factors.kinds import CLIENT, Applied, Written, written_factors
+from pgassay.spec.factors.kinds import Applied, Written, written_factors
 from pgassay.spec.factors.variants import SchemaSql
 from pgassay.spec.held_and_varied import refuse_equal_levels, refuse_too_few
 from pgassay.spec.load.slices import check_slices, refuse_other_than_session
@@ -31,7 +31,7 @@ def check_factors(spec: Spec, majors: Majors) -> None:
     try:
         _names_are_distinct(factors)
         _given_once(file)
-        _sslmode_has_tls(file, factors)
+        _sslmode_has_tls(file)
         _existing_server_has_one_dataset(spec)
         for name, levels in spec.variants.schema.items():
             _schema_levels(f"factors.schema.{name}", levels, file)
@@ -86,8 +86,8 @@ def _given_once(file: ExperimentFile) -> None:
             )
 
 
-def _sslmode_has_tls(file: ExperimentFile, factors: tuple[Written, ...]) -> None:
-    varied = any(one.kind is CLIENT and one.name == "sslmode" for one in factors)
+def _sslmode_has_tls(file: ExperimentFile) -> None:
+    varied = file.factors.client.sslmode is not None
     if not file.loads_existing and (varied or file.load.sslmode):
         raise SpecError(
             "a server that pgassay starts is reached by a Unix socket, which has no TLS; name a"

@@ -68,12 +68,13 @@ def _unfinished(result: Mapping[str, Any]) -> list[str]:
         return []
     count = result["unfinished"]
     share = count / (count + result["transactions"])
-    effect = (
-        "too few to change p99"
-        if share < _TOO_FEW_FOR_P99
-        else f"the slowest had run for {longest_ms / 1e3:.2f} s, so p99 looks better than it was;"
-        " let the load run longer"
-    )
+    if counted_ms is not None and share < _TOO_FEW_FOR_P99:
+        effect = "too few to change p99"
+    else:
+        hidden = "" if counted_ms is None else ", so p99 looks better than it was"
+        effect = (
+            f"the slowest had run for {longest_ms / 1e3:.2f} s{hidden}; let the load run longer"
+        )
     were = "transaction was" if count == 1 else "transactions were"
     counted = "is" if count == 1 else "are"
     return [
