@@ -8,7 +8,7 @@ from typing import Any
 
 from support.runs.command import pgassay
 from support.runs.json_page import documented
-from support.synthetic.directories import synthetic_run
+from support.synthetic.directories import SPEC, synthetic_run
 
 
 def printed(*arguments: str | Path) -> dict[str, Any]:
@@ -24,6 +24,20 @@ def test_the_keys_of_a_run_and_of_a_list_are_the_documented_ones(tmp_path: Path)
     found = printed("list", tmp_path / "runs")
     assert set(found) == {"schema", "runs"}
     assert set(found["runs"][0]) == documented("`runs[]`", found["schema"])
+
+
+def test_the_keys_of_a_plan_are_the_documented_ones(tmp_path: Path) -> None:
+    spec = tmp_path / "lab.toml"
+    spec.write_text(SPEC + "[workload]\nuse = 'bank-write'\n")
+    found = printed("plan", spec)
+    only_at_times = {"schema_variants", "server"}
+    assert set(found) == documented("the plan", found["schema"]) - only_at_times
+
+
+def test_the_keys_of_an_analysis_are_the_documented_ones(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=2)
+    found = json.loads(pgassay("report", run.path, "--format", "json").stdout)
+    assert set(found) == documented("the analysis", found["schema"])
 
 
 def test_the_keys_of_doctors_checks_are_the_documented_ones() -> None:

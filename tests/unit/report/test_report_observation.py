@@ -17,6 +17,7 @@ from pgassay.report.markdown import render_markdown
 from pgassay.report.observation_summary import facts
 from pgassay.report.observed_object import render_object, summary_object
 from pgassay.report.sections.observation.waits import class_table, event_table
+from support.runs.json_page import documented
 
 RENDER = {"html": render_html, "md": render_markdown}
 S = 1_000_000_000
@@ -141,6 +142,7 @@ def test_json_has_one_object_with_everything_and_one_summary() -> None:
     assert whole["courses"]["tps"][1] is None
     short = summary_object("RUN", context())
     assert short["schema"] == "pgassay.observed/1"
+    assert set(short) == documented("the observation", short["schema"])
     assert short["gaps_s"] == [1.0]
     assert "courses" not in short
 

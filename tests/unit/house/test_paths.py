@@ -1,0 +1,35 @@
+"""Every path of the repository that a document names exists."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PACKAGE = ROOT / "python" / "pgassay"
+DOCUMENTS = (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))
+FOLDERS = {path.name for path in chain(ROOT.iterdir(), PACKAGE.iterdir()) if path.is_dir()}
+PATH = re.compile(r"`([\w.-]+(?:/[\w.-]+)+)/?`")
+PLACEHOLDER = re.compile(r"(?<![a-z])[A-Z]{2,}|/\d+\b")
+"""Such as NAME.py, and a trial's folder in a run directory."""
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=[str(d.relative_to(ROOT)) for d in DOCUMENTS])
+def test_every_path_that_a_document_names_exists(document: Path) -> None:
+    named = PATH.findall(document.read_text("utf-8"))
+    ours = {path for path in named if path.partition("/")[0] in FOLDERS}
+    bases = (ROOT, PACKAGE, ROOT / "tests")
+    assert {
+        path
+        for path in ours
+        if not PLACEHOLDER.search(path) and not any((base / path).exists() for base in bases)
+    } == set()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=[str(d.relative_to(ROOT)) for d in DOCUMENTS])
+def test_every_page_that_a_document_links_to_exists(document: Path) -> None:
+    linked = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", document.read_text("utf-8"))
+    assert [page for page in linked if not (document.parent / page).exists()] == []
