@@ -125,7 +125,9 @@ def test_an_object_that_was_not_read_in_the_window_leaves_the_sum_to_the_others(
 def test_a_sum_over_objects_is_unknown_if_one_of_them_appeared_or_vanished_in_the_window() -> None:
     one: list[float | None] = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90]
     new: list[float | None] = [*[None] * 6, 0, 500, 900, 999]
-    for other in (new, [*new[6:], *[None] * 6], [*[None] * 5, 7, *[None] * 4]):
+    gone: list[float | None] = [0, 500, 900, 999, *[None] * 6]
+    once: list[float | None] = [*[None] * 5, 7, *[None] * 4]
+    for other in (new, gone, once):
         found = of_objects({"a": one, "b": other})
         assert found.total("io", ["writes"], 0, 90 * S) is None
     assert of_objects({"a": one, "b": new}).total("io", ["writes"], 0, 30 * S) == 30
