@@ -205,7 +205,7 @@ def test_a_trend_over_doublings_is_the_slope_of_a_line() -> None:
         ("autovacuum_work_mem", "postgres", ("-1", "64MB", "1GB"), None, None),
         ("wal_compression", "postgres", ("off", "pglz", "lz4"), None, None),
         ("work_mem", "postgres", ("4MB", "8MB"), None, None),
-        ("build", "version", ("15", "head", "18"), None, None),
+        ("bin", "target", ("15", "head", "18"), None, None),
         ("x.size", "postgres", ("1MB", "1GB", "32MB"), (20.0, 30.0, 25.0), True),
     ],
 )
