@@ -146,7 +146,7 @@ class Load:
         """Raises ConfigurationError, ScriptError."""
     def connect(self) -> None:
         """Open every connection, up to 16 at a time; of several failures the first by number is
-        told. Raises the soft limit of open files where it is too low. Raises ConnectionFailed."""
+        raised. Raises the soft limit of open files where it is too low. Raises ConnectionFailed."""
     def start(self) -> None:
         """Begin the schedule; returns at once."""
     def stop(self) -> None:
@@ -271,7 +271,7 @@ class Sampler:
     def take_counters(self) -> dict[str, list[object]]:
         """Raw values read since the last call: time_ns, source, object, name, value (float).
 
-        Of a stretch of equal values only the first and the last are told.
+        Of a stretch of equal values only the first and the last are reported.
         """
     def take_host(self) -> dict[str, list[object]]:
         """The same columns for the host's files, and the source `processes`: what the server's own

@@ -1,7 +1,8 @@
 """The console script `pgassay`.
 
 Enters: nothing. Leaves: the exit status of the command line.
-Never: shows a traceback for a Ctrl-C that comes while modules are being imported.
+Never: shows a traceback for a Ctrl-C that comes while modules are being imported, or a library's
+warning, which says nothing to a user (`python -W` shows them).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import pwd
 import sys
+import warnings
 from typing import NoReturn
 
 INTERRUPTED = 130
@@ -17,6 +19,8 @@ INTERRUPTED = 130
 def main() -> NoReturn:
     """Import the command line, then run it."""
     _ensure_home()
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
     try:
         from pgassay.cli.main import main as run
     except KeyboardInterrupt:

@@ -58,7 +58,7 @@ def _same_spec(run: RunDirectory, plan: Plan, spec_path: Path | None) -> Spec:
     spec = load_spec(run.path / "spec.toml", plan.seed, plan.mode)
     if not same_design(make_plan(spec, calibrates=plan.calibrates), plan):
         raise RunDirectoryError(
-            f"{run.path / 'spec.toml'}: is not what plan.json was drawn from; put it back, or"
+            f"{run.path / 'spec.toml'}: was changed after the plan was made; put it back, or"
             " start a new run with another --out"
         )
     if spec_path is None or spec_path.resolve() == (run.path / "spec.toml").resolve():
@@ -96,7 +96,7 @@ def _as_reported(readings: TrialReadings, listener: ProgressListener) -> Outcome
     stored = run.read_json("analysis.json") if run.has("analysis.json") else {}
     reported = len(stored.get("trials", ())) + len(stored.get("invalid_trials", ()))
     if run.has("report.html") and reported == len(run.finished()):
-        listener.warned(f"{run.path}: is finished; there is nothing to resume")
+        listener.warned(f"{run.path}: this run is finished; there is nothing to resume")
         return Outcome(run, run.path / "report.html", context)
     listener.preparing("writing the report")
     return report_run(run, readings)

@@ -64,7 +64,8 @@ def _check_service(access: Access, host: Host, server: ServerProcess) -> list[Ch
         return [
             Check(
                 "restarts", "note", "no service was named: settings that need one are refused",
-                "name it with --service or --cluster, and in target.service or target.cluster",
+                "name it with --service or --cluster, and in target.service or target.cluster;"
+                " where neither runs the server, give target.restart_command",
             )
         ]  # fmt: skip
     try:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from pgassay.doctor.host import check_guards, check_server_host
 from pgassay.errors import ConnectionRefused, PgassayError, TargetError
-from pgassay.server.connection.own_role import own_role
+from pgassay.server.connection.own_role import may_checkpoint, own_role
 from pgassay.server.connection.session import (
     as_target_error,
     connect,
@@ -58,7 +58,7 @@ def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
             host = check_server_host(session)
             if not log_elsewhere:
                 host += check_guards(session)
-            role = own_role(session)
+            role, checkpoints = own_role(session), may_checkpoint(session)
             left = _check_earlier_runs(session, parameters)
     except PgassayError as error:
         return [Check("connection", "fail", str(error))]
@@ -86,6 +86,15 @@ def check_server(dsn: str, *, log_elsewhere: bool = False) -> list[Check]:
                 "changing settings", "note", "needs a superuser or GRANT ALTER SYSTEM ON PARAMETER"
             )
         )
+    if not checkpoints:
+        enables = f"GRANT pg_checkpoint TO {role};"
+        checks.append(
+            Check(
+                "CHECKPOINT", "note",
+                "this role may not run it, so trials begin without one",
+                enables if version_num >= 150000 else "connect as a superuser",
+            )
+        )  # fmt: skip
     checks += left
     checks += hidden
     if standby:

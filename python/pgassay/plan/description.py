@@ -33,7 +33,7 @@ def combinations_line(plan: Plan) -> str:
             return f"all {every} combinations"
 
 
-_MAIN_AND_PAIRS = "effects of factors and interactions of two are all separate"
+_MAIN_AND_PAIRS = "every effect of a factor, and every interaction of two, is estimated separately"
 _MEANING = {
     3: "the effect of a factor cannot be separated from some interactions of two others",
     4: "effects of factors are separate; some interactions of two cannot be separated",

@@ -40,6 +40,12 @@ def test_a_load_with_pgbenchs_options_ends_after_its_transactions(filled: LabSer
     assert found["warnings"] == []
 
 
+def test_a_scale_beside_a_builtin_script_is_ignored_with_a_warning(filled: LabServer) -> None:
+    done = pgassay(filled, "load", "-S", "-s", "7", "-t", "5", "-n")
+    assert done.returncode == 0
+    assert "-s 7 is ignored: builtin scripts use the count of pgbench_branches" in done.stderr
+
+
 def test_steps_are_reported_apart_and_a_seed_repeats_their_order(filled: LabServer) -> None:
     shuffled = ("--steps", "1..4 log 3", "-T", "0.3", "-S", "--shuffle", "--warmup", "100ms")
     found = answer(filled, *shuffled, "--random-seed", "4")

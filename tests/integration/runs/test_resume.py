@@ -87,7 +87,7 @@ def test_a_resumed_run_keeps_its_trials_and_accepts_another_server_only_by_name(
     files = {path: path.stat().st_mtime_ns for path in run.rglob("*")}
     again = pgassay("run", "--resume", run, "--json")
     assert again.returncode == 0
-    assert "is finished; there is nothing to resume" in again.stderr
+    assert "this run is finished; there is nothing to resume" in again.stderr
     assert json.loads(again.stdout) == json.loads(done.stdout)
     assert {path: path.stat().st_mtime_ns for path in run.rglob("*")} == files
 
@@ -95,7 +95,7 @@ def test_a_resumed_run_keeps_its_trials_and_accepts_another_server_only_by_name(
 def test_a_spec_that_was_edited_in_the_run_is_refused(run: Path) -> None:
     spec = run / "spec.toml"
     spec.write_text(spec.read_text().replace('step = "0.8s"', 'step = "0.9s"'))
-    assert "is not what plan.json was drawn from" in refusal("--resume", run)
+    assert "was changed after the plan was made" in refusal("--resume", run)
 
 
 def test_what_cannot_be_resumed_is_refused_in_one_line(

@@ -225,6 +225,8 @@ def test_doctor_lists_what_the_log_has_and_the_line_that_enables_the_rest(
     lacking = {check.name: check for check in check_server(logging_server.dsn("plain"))}
     assert lacking["server log"].state == "note"
     assert "GRANT pg_monitor TO plain;" in lacking["server log"].fix
+    assert "CHECKPOINT" not in seen
+    assert lacking["CHECKPOINT"].fix in ("GRANT pg_checkpoint TO plain;", "connect as a superuser")
 
 
 def test_without_grants_a_trial_goes_on_with_a_note(logging_server: LabServer) -> None:

@@ -76,3 +76,17 @@ except SpecError:
     pass
 """
         assert loaded_by(code) & HEAVY <= {"psycopg"}
+
+
+def test_no_warning_of_a_library_reaches_a_user() -> None:
+    code = (
+        "import sys, warnings; from pgassay import entry; import pgassay.cli.main as cli;"
+        "cli.main = lambda: warnings.warn('a library says so', RuntimeWarning); entry.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    asked = [sys.executable, "-W", "default", "-c", code]
+    shown = subprocess.run(asked, capture_output=True, text=True, timeout=60)
+    assert "a library says so" in shown.stderr

@@ -159,7 +159,7 @@ def test_steps_come_in_order_shuffled_by_rate_and_in_stages() -> None:
         ),
         ({"steps": "2,4"}, "steps need -T"),
         ({"steps": "2,4", "rate": "1,2", "duration": 1.0}, "may have several levels"),
-        ({"steps": "1s:2", "duration": 1.0}, "stages have times of their own"),
+        ({"steps": "1s:2", "duration": 1.0}, "each stage gives its own time"),
         ({"steps": "2,4", "clients": 3, "duration": 1.0}, "--steps and -c exclude each other"),
         ({"shuffle": True}, "--shuffle needs several steps"),
         ({"connect": True, "reconnect": "on-loss"}, "-C and --reconnect on-loss exclude"),

@@ -17,6 +17,15 @@ from pgassay.analysis.search import (
     most_probes,
     search,
 )
+from pgassay.cli.load.search import DISAGREE, probe_caveats
+from pgassay.trials.load.caveats import CLIENT_LIMITED
+
+
+def test_a_search_says_what_limits_it_as_soon_as_a_probe_shows_it() -> None:
+    assert probe_caveats({"client_limited": False}, 1, {True}) == []
+    assert probe_caveats({"client_limited": True}, 1, {True}) == [CLIENT_LIMITED]
+    assert probe_caveats({"client_limited": False}, 1, {True, False}) == [DISAGREE]
+
 
 LEVELS = levels_between(100, 2000, 0.05, whole=False)
 

@@ -109,7 +109,7 @@ def test_a_fraction_of_resolution_five_has_no_alias_up_to_two_factors() -> None:
     plan = plan_of(5, 'combinations = "fraction"\nresolution = 5')
     assert len(plan.arms) == 16
     assert aliases(plan) == ()
-    assert "are all separate" in combinations_line(plan)
+    assert "is estimated separately" in combinations_line(plan)
 
 
 def test_an_alias_holds_for_any_response() -> None:

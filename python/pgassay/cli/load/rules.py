@@ -54,7 +54,7 @@ def refuse_contradictions(o: LoadOptions) -> None:
     if o.shuffle and o.steps is None and not (o.rate and (".." in o.rate or "," in o.rate)):
         raise SpecError("--shuffle needs several steps; add --steps")
     if o.stages and not (o.duration is None and o.transactions is None):
-        raise SpecError("stages have times of their own; drop -T and -t")
+        raise SpecError("each stage gives its own time; drop -T and -t")
     if o.slices is not None and o.counts_transactions:
         raise SpecError("--slices needs -T, the seconds in which variants alternate, not -t")
 

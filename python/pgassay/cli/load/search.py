@@ -26,6 +26,10 @@ from pgassay.trials.load.caveats import CLIENT_LIMITED, is_client_limited, misse
 from pgassay.trials.load.engine import LoadRequest, open_load, run_load
 
 SCHEMA = "pgassay.search/1"
+DISAGREE = (
+    "probes of the same load disagree, so the server or its host is noisy and more probes are"
+    " needed; longer ones (-T) may decide sooner"
+)
 
 
 def run_search(
@@ -38,6 +42,7 @@ def run_search(
     """Probe until a level is shown to hold and one to break, and print them."""
     probed: list[dict[str, Any]] = []
     warnings: list[str] = []
+    answers: dict[float, set[bool]] = {}
     print_announcement(choices, request)
 
     def probe(level: float) -> bool:
@@ -48,10 +53,12 @@ def run_search(
         held = choices.objective.holds(figures) and not missed
         probed.append({"figures": figures, "tps": result["tps"], "rate_reached": not missed})
         print_probe(choices, level, probed[-1], held=held)
-        if is_client_limited(result, asked.threads) and not warnings:
-            # At once, not at the end: the user may want to stop and mend it.
-            warnings.append(CLIENT_LIMITED)
-            warn(CLIENT_LIMITED)
+        answers.setdefault(level, set()).add(held)
+        for text in probe_caveats(result, asked.threads, answers[level]):
+            if text not in warnings:
+                # At once, not at the end: the user may want to stop and mend it.
+                warnings.append(text)
+                warn(text)
         return held
 
     found = search(choices.levels, probe, choices.confidence)
@@ -64,6 +71,12 @@ def run_search(
         print_search(choices, found, probed)
     if found.holds is None:
         raise typer.Exit(ExitCode.UNDECIDED)
+
+
+def probe_caveats(result: Mapping[str, Any], threads: int, answers: set[bool]) -> list[str]:
+    """What limits a search, as one probe and all `answers` at its level show it."""
+    found = [CLIENT_LIMITED] if is_client_limited(result, threads) else []
+    return [*found, DISAGREE] if len(answers) > 1 else found
 
 
 def _at_level(request: LoadRequest, over: str, level: float, number: int) -> LoadRequest:

@@ -6,14 +6,12 @@ Enters: the command line. Leaves: a stored run or observation on stdout. Never: 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from pgassay.cli.show.program import Program
 from pgassay.cli.terminal.options import Json, option
-
-Program = Literal["vmstat", "iostat"]
-"""The program whose columns are shown."""
 
 
 def show(

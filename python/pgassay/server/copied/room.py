@@ -39,8 +39,8 @@ class Room:
         """For a plan."""
         sharing = ", less where the file system shares blocks" if self.shares else ""
         return (
-            f"{self.copies} copies of {sized(self.size)}{sharing}, and as many of the workload's"
-            f" data, in {self.folder}, where {sized(self.free)} are free"
+            f"{self.copies} copies of {sized(self.size)}{sharing}, each with the workload's data"
+            f" beside it, in {self.folder}, where {sized(self.free)} are free"
         )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pgassay.errors import ConnectionRefused
 from pgassay.plan.demands import Demand
+from pgassay.server.connection.own_role import may_checkpoint
 from pgassay.server.connection.session import (
     as_target_error,
     connect,
@@ -35,7 +36,6 @@ from pgassay.server.settings.changeable import needs_restart
 from pgassay.server.settings.pending_changes import refuse_reload, refuse_restart
 from pgassay.server.settings.scope import Scope
 from pgassay.server.settings.values import find, read_settings, show
-from pgassay.server.statements import statement
 from pgassay.server.undo.killed_run import explained, refuse_killed_run
 from pgassay.server.undo.run_lock import refuse_other_runs
 from pgassay.spec.secrets.redaction import shown_of
@@ -207,15 +207,10 @@ def _data_changes(
     match rule.level:
         case ResetLevel.VACUUM:
             what = "VACUUM (FREEZE, ANALYZE) of these tables"
-            what += " and CHECKPOINT" if _may_checkpoint(session) else _WITHOUT_CHECKPOINT
+            what += " and CHECKPOINT" if may_checkpoint(session) else _WITHOUT_CHECKPOINT
             yield PlannedChange("server", what, "before every trial")
-        case ResetLevel.TEMPLATE if _may_checkpoint(session):
+        case ResetLevel.TEMPLATE if may_checkpoint(session):
             yield PlannedChange("server", "CHECKPOINT", "before every trial")
-
-
-def _may_checkpoint(session: Connection) -> bool:
-    row = session.execute(statement("existing/may_checkpoint")).fetchone()
-    return row is not None and bool(row[0])
 
 
 def _database_changes(session: Connection) -> Iterator[PlannedChange]:
