@@ -76,7 +76,7 @@ def _long_slices(slice_s: float) -> list[str]:
 
 
 def _weak_on_carry_over(design: DesignTable, mode: str) -> list[str]:
-    """Of a fixed number of trials that is too small to find an effect that outlasts a slice.
+    """The risk that a fixed number of trials is too small to find carry-over between slices.
 
     A run whose number is open goes on if carry-over looks likely.
     """
@@ -148,7 +148,7 @@ def _fitting(cycles: Sequence[float]) -> str:
 
 
 def _no_checkpoints(held: str, measured_s: float) -> list[str]:
-    """Of a checkpoint interval that is longer than a trial."""
+    """The risk that trials have no checkpoint, because the interval is longer than a trial."""
     if _seconds(held) <= measured_s:
         return []
     return [

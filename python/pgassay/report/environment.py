@@ -82,7 +82,7 @@ def _sizes(stored: Any) -> Iterator[tuple[str, str]]:
 
 
 def server_version(environment: Mapping[str, Any]) -> str:
-    """Such as `PostgreSQL 18.4`; of several servers, all; empty where it is not known."""
+    """The version, such as `PostgreSQL 18.4`; all of several servers; empty if unknown."""
     servers = environment.get("servers")
     if isinstance(servers, Mapping):
         versions = (str(one.get("version", "")) for one in servers.values())

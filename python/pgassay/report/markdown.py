@@ -41,7 +41,7 @@ def _literal(value: Any) -> str:
 
 
 def _fence(text: str) -> str:
-    """More backticks than any run of them inside."""
+    """A fence for a code block: more backticks than the text has in a row."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     return "`" * max(3, longest + 1)
 

@@ -54,14 +54,14 @@ class ObservationDirectory(RunDirectory):
     KIND, DESCRIBED_BY, PARTS = "stored observation", OBSERVATION, SEGMENTS
 
     def discard_if_empty(self) -> bool:
-        """Remove one without a finished segment; returns whether it was removed."""
+        """Remove the directory if no segment is finished; return whether it was removed."""
         if self.finished():
             return False
         shutil.rmtree(self.path, ignore_errors=True)
         return True
 
     def segment(self, number: int) -> StoredSegment:
-        """One segment."""
+        """The segment of this number."""
         return StoredSegment(self.path / SEGMENTS / f"{number:06d}")
 
     def segments(self) -> Iterator[StoredSegment]:

@@ -292,9 +292,9 @@ class Target(Protocol):
         ...
 
     def choose(self, testbed: Testbed) -> ServerFacts:
-        """Turn to a testbed; what its server said of itself when it was opened.
+        """Switch to the server of a testbed, and return its facts as they were when it was opened.
 
-        Only the server turned to runs: another of ours is stopped, unless they run side by side.
+        Other servers of this run are stopped, unless they run side by side.
         """
         ...
 

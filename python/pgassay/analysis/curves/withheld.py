@@ -72,7 +72,7 @@ class Withheld:
     def load_curves(
         self, curves: Sequence[LoadCurve], arms: Sequence[Arm]
     ) -> tuple[LoadCurve, ...]:
-        """Without intervals and knee where the arm was idle or its level has no verdict."""
+        """Remove intervals and knee of arms that were idle or whose level has no verdict."""
         reasons = {arm.id: _WITHDRAWN for arm in arms if self.wholly & set(arm.levels.items())}
         reasons |= dict.fromkeys(self.idle_arms, _IDLE)
         return tuple(

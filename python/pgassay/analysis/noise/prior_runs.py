@@ -70,7 +70,7 @@ class Conditions:
 
 
 def conditions_of(spec: Spec) -> Conditions:
-    """Those of an experiment."""
+    """The conditions that the trials of an experiment share."""
     file, workload = spec.file, spec.workload
     scale = file.workload.scale
     scenarios = [[s.name, s.weight, s.script] for s in workload.scenarios]

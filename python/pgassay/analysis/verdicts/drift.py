@@ -67,7 +67,7 @@ def _growth(summaries: Sequence[Mapping[str, Any]]) -> list[Caveat]:
 
 
 def _state_before(summary: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The fingerprint taken before the trial; early versions of pgassay stored none."""
+    """The fingerprint taken before the trial; empty if it was not taken."""
     return (summary.get("fingerprint") or {}).get("before") or {}
 
 

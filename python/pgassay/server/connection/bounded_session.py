@@ -27,7 +27,7 @@ class BoundedSession(psycopg.Connection[tuple[Any, ...]]):
         self._timer: threading.Timer | None = None
 
     def bound(self, limit_s: float) -> None:
-        """Cut it so many seconds from now, unless it is closed by then."""
+        """End the session `limit_s` seconds from now if it is still open then."""
         self._timer = threading.Timer(limit_s, self._cut)
         self._timer.daemon = True
         self._timer.start()

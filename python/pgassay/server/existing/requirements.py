@@ -88,7 +88,7 @@ def not_restored(
     left: Sequence[str],
     commands: Sequence[str] = (),
 ) -> str:
-    """The text of an error; `left` is SQL as psql takes it, `commands` follow in a shell."""
+    """The text of an error about what was not restored, with SQL for psql and shell commands."""
     where = parameters.label if parameters else "the server"
     why = "; ".join(dict.fromkeys(problems)) or "unknown reason"
     sql = f" {'; '.join(left)};" if left else ""

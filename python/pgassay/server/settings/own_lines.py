@@ -36,7 +36,7 @@ class Line:
     written: str | None
 
     def described(self, name: str, undo: str) -> str:
-        """A sentence about a line of others; `undo` would bring back the value before."""
+        """Say that somebody else wrote this line; `undo` is the SQL that restores the old value."""
         now = "not set" if self.written is None else shown_of(name, self.written)
         return (
             f"{name} is {now} now, which this run did not write: left as it is; value before"

@@ -31,10 +31,10 @@ class PendingChanges(TargetError):
 
 
 def refuse_restart(session: Connection, ours: Mapping[str, Setting | None] | None = None) -> None:
-    """PendingChanges where a restart would bring a change of others into force, or would fail.
+    """Raise PendingChanges if a restart would apply a change somebody else made, or would fail.
 
-    `ours` are settings of this run: as they were found where that is to come back, None where a
-    line of ours is to come into force.
+    `ours` maps each setting of this run to the value that the restart is to restore, or to None
+    where it is to apply the line that this run wrote.
     """
     files = read_file_lines(session)
     names = _pending(session)

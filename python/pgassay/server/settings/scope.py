@@ -51,12 +51,12 @@ class Scope:
 
     @property
     def key(self) -> str:
-        """For the journal; empty is the server's."""
+        """The scope as the journal stores it; an empty text stands for the whole server."""
         return "" if self.at == "server" else f"{self.at} {self.of}"
 
     @property
     def reloads(self) -> bool:
-        """Whether it is in force after a reload; else new sessions have it by themselves."""
+        """Whether a change needs a reload to take effect; otherwise each new session has it."""
         return self.at == "server"
 
     @property

@@ -161,7 +161,7 @@ def _guard_results(
 
 
 def _notes(watches: Sequence[TrialWatch]) -> Iterator[str]:
-    """What could not be read; what is not so on every server begins with the server's arm."""
+    """What could not be read; a note that not all servers share begins with the server's arm."""
     of_each = {watch.server.arm.label: watch.notes() for watch in watches}
     yield from watches[0].host_sources.notes
     for note in dict.fromkeys(note for notes in of_each.values() for note in notes):

@@ -38,7 +38,7 @@ def environment(context: ReportContext | ObservationContext) -> Content | None:
 
 @section("record/method", "Method, and how to repeat the run")
 def method(context: ReportContext) -> Content:
-    """All runs have the section."""
+    """How the run was designed and analysed, and how to repeat it."""
     plan, analysis = context.plan, context.analysis
     lines = (
         f"Arms: {combinations_line(plan)}.",
