@@ -320,6 +320,20 @@ def test_plan_lists_signs_and_every_change_and_makes_none(
         assert untouched(server)
 
 
+def test_plan_says_that_a_user_without_the_right_resets_without_a_checkpoint(
+    server: LabServer, tmp_path: Path
+) -> None:
+    spec = tmp_path / "plain.toml"
+    settings = SPEC[SPEC.index("[settings.postgres]") : SPEC.index("[workload]")]
+    text = SPEC.replace(settings, "[factors.client]\nprotocol = ['simple', 'prepared']\n")
+    text = text.replace("user=lab", "user=plain")
+    spec.write_text(text.format(port=server.port, accept=""))
+    done = pgassay("plan", spec, PGPASSWORD=SECRET)
+    assert done.returncode == 0, done.stderr
+    shown = " ".join(done.stdout.split())
+    assert "VACUUM (FREEZE, ANALYZE) of these tables, without a CHECKPOINT, which" in shown
+
+
 def test_plan_fails_first_where_the_server_cannot_be_reached(
     server: LabServer, tmp_path: Path
 ) -> None:

@@ -40,6 +40,12 @@ with open(sys.argv[1], "wb", buffering=0) as file:
 
 NARROW = {"aqu-sz": 0.05, "r_await": 0.1, "w_await": 0.1, "d_await": 0.1, "f_await": 0.1}
 """Columns of iostat that are often below one, where a margin of one would prove nothing."""
+PER_REQUEST = {
+    "%rrqm": "r/s", "r_await": "r/s", "rareq-sz": "r/s", "%drqm": "d/s", "d_await": "d/s",
+    "dareq-sz": "d/s", "f_await": "f/s",
+}  # fmt: skip
+"""Figures per read, discard or flush, of which the load makes none or few: other tests' come in
+bursts, and which of them fall inside depends on the moment of the reading."""
 
 
 def installed(program: str) -> bool:
@@ -135,5 +141,8 @@ def test_our_iostat_agrees_with_the_real_one(tmp_path: Path) -> None:
     assert theirs["wkB/s"] > 100
     assert set(theirs) == set(found[0])
     for name, value in theirs.items():
+        rates = [one[PER_REQUEST[name]] or 0.0 for one in found] if name in PER_REQUEST else [0.0]
+        if max(rates) - min(rates) > 0.2 * max(rates):
+            continue
         margin = NARROW.get(name, 1.0)
         assert_among(value, [one[name] or 0.0 for one in found], name, margin=margin)

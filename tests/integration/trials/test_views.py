@@ -146,6 +146,27 @@ def test_doctor_asks_every_query_before_it_says_that_all_work(lab_server: LabSer
             session.execute("GRANT EXECUTE ON FUNCTION pg_stat_get_slru() TO public")
 
 
+@on_every_version
+def test_doctor_names_the_grant_that_allows_a_checkpoint(lab_server: LabServer) -> None:
+    def checks(user: str) -> list[tuple[str, str]]:
+        found = check_server(lab_server.dsn(user))
+        return [(check.state, check.fix or "") for check in found if check.name == "CHECKPOINT"]
+
+    assert checks("lab") == []
+    ((state, fix),) = checks("plain")
+    assert state == "note"
+    with lab_server.admin() as session:
+        if session.info.server_version < 150000:
+            assert "superuser" in fix
+            return
+        assert fix == "GRANT pg_checkpoint TO plain;"
+        session.execute(fix.encode())
+        try:
+            assert checks("plain") == []
+        finally:
+            session.execute("REVOKE pg_checkpoint FROM plain")
+
+
 def watch_on(server: LabServer) -> StatementWatch:
     with server.admin() as session:
         return StatementWatch(server.admin, session.info.server_version, extensions_in(session))

@@ -27,8 +27,8 @@ from pgassay.trials.load.engine import LoadRequest, open_load, run_load
 
 SCHEMA = "pgassay.search/1"
 DISAGREE = (
-    "probes of the same load disagree, so the server or its host is noisy and more probes are"
-    " needed; longer ones (-T) may decide sooner"
+    "probes of one level disagree: the host is noisy, or the level is close to the limit; keep the"
+    " host idle, or make probes longer (-T)"
 )
 
 
