@@ -23,12 +23,14 @@ from bench.validate import (
     estimates,
     factorial_errors,
     false_positives,
+    nasty_worlds,
     steadiness_errors,
     switchback_errors,
 )
 
 PROGRAMS: tuple[tuple[str, ModuleType], ...] = (
     ("whole trials", false_positives),
+    ("nasty worlds", nasty_worlds),
     ("several factors", factorial_errors),
     ("switchback", switchback_errors),
     ("duets", duet_errors),

@@ -83,7 +83,7 @@ def make_design(least: int, most: int, seed: int, stopping: str = "", levels: in
 
 
 @cache
-def _plan_of(rule: Rule, seed: int, levels: int) -> Plan:
+def plan_of(rule: Rule, seed: int, levels: int) -> Plan:
     return make_design(rule.least, rule.most, seed, rule.stopping, levels)
 
 
@@ -125,7 +125,7 @@ def judge(world: World, rules: Sequence[Rule], effects: Sequence[float], part: i
     for seed in range(PART):
         throughput = log_throughput(world, blocks * world.levels, source)
         for rule, effect in product(rules, effects):
-            plan = _plan_of(rule, seed, world.levels)
+            plan = plan_of(rule, seed, world.levels)
             analysis, block = looks.conclude(plan, make_trials(plan, world, effect, throughput))
             verdicts = analysis.verdicts()
             truth = 100.0 * effect

@@ -19,7 +19,7 @@ from pgassay.analysis.compare.carry_over import (
 from pgassay.analysis.compare.contrasts import block_table
 from pgassay.analysis.compare.factorial import factorial_effects
 from pgassay.analysis.compare.levels import compare_levels, corrected, with_joint_p
-from pgassay.analysis.compare.model import CarryOver, Verdict, Withdrawn
+from pgassay.analysis.compare.model import CarryOver, IntervalKind, Verdict, Withdrawn
 from pgassay.analysis.compare.round_effects import round_effects
 from pgassay.analysis.compare.rule import loads_compared, rule_of
 from pgassay.analysis.curves.association import associations
@@ -44,6 +44,7 @@ from pgassay.analysis.verdicts.left_out_trials import (
     lost_trial_caveats,
     lost_trials,
 )
+from pgassay.analysis.verdicts.position import position_caveats
 from pgassay.analysis.verdicts.run_caveats import (
     failure_caveats,
     invalid_trial_caveats,
@@ -82,7 +83,8 @@ def analyse(
     comparisons = withdraw_idle(
         compare_levels(plan, trials, rule, tables), levels_withdrawn(idle, trials)
     )
-    comparisons = with_joint_p(plan, tables, comparisons, rule.declared_blocks)
+    if rule.interval is IntervalKind.T:
+        comparisons = with_joint_p(plan, tables, comparisons)
     carried = carry_over(plan, trials, comparisons)
     rounds = idle_rounds(plan, trials)
     lost = lost_trials(plan, invalid, failed)
@@ -126,6 +128,7 @@ def analyse(
             *drift,
             *carry_over_caveats(carried),
             *round_caveats(plan, trials, rounds),
+            *position_caveats(METRICS[plan.metric], tables[None], plan.smallest_effect),
             *idle_trial_caveats(idle, plan.step_unit),
             *lost_trial_caveats(plan.arms, lost, failed),
             *unfinished_caveats(missing),

@@ -3,9 +3,9 @@
 Enters: a Spec. Leaves: a Plan; the same spec and seed give the same plan on every machine.
 Never: reads a clock, a file or a server.
 
-Every block has every arm once, in a new random order (Fisher's randomised complete block design;
-docs/methods/verdicts.md says why). In split plots the whole plots are in random order, and the arms
-within each.
+Every block has every arm once, in a random order (Fisher's randomised complete block design;
+docs/methods/verdicts.md says why); `orders.py` balances the orders of consecutive blocks. In split
+plots the whole plots are in random order, and the arms within each.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from pgassay.errors import SpecError
 from pgassay.plan.factorial.combinations import combine
 from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial
 from pgassay.plan.modes import BLOCKS, DUET, SWITCHBACK, blocks_of, choose_mode
+from pgassay.plan.orders import balanced_orders, plot_orders
 from pgassay.plan.plots import choose_plots, restarts_every_trial, whole_plots
 from pgassay.plan.risks import find_risks
 from pgassay.plan.steps import Step, steps_of
@@ -27,7 +27,6 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.factors import kinds
 from pgassay.spec.stopping import stopping_of
 
-T = TypeVar("T")
 LABEL, LABELS = "A/A", ("A", "B")
 """The factor of an A/A run and its two labels, which change nothing."""
 RESET_S = 3.0
@@ -145,23 +144,16 @@ def _ordered_trials(
 ) -> tuple[PlannedTrial, ...]:
     """The trials in order; `hard` are the factors that change between whole plots, if any."""
     source = random.Random(seed)
+    if hard:
+        orders = plot_orders(whole_plots(arms, hard), blocks, source)
+    else:
+        orders = [[order] for order in balanced_orders(arms, blocks, source)]
     trials: list[PlannedTrial] = []
-    for block in range(1, blocks + 1):
-        plots = [tuple(arms)]
-        if hard:
-            plots = _permuted(whole_plots(arms, hard), source)
-        position = 0
-        for number, plot in enumerate(plots, start=1):
-            for arm in _permuted(plot, source):
-                position += 1
-                whole_plot = number if hard else None
-                trials.append(
-                    PlannedTrial(len(trials) + 1, block, position, arm.id, whole_plot=whole_plot)
-                )
+    for block, order in enumerate(orders, start=1):
+        in_block = [(number, arm) for number, plot in enumerate(order, start=1) for arm in plot]
+        for position, (plot_number, arm) in enumerate(in_block, start=1):
+            whole_plot = plot_number if hard else None
+            trials.append(
+                PlannedTrial(len(trials) + 1, block, position, arm.id, whole_plot=whole_plot)
+            )
     return tuple(trials)
-
-
-def _permuted(items: Sequence[T], source: random.Random) -> list[T]:
-    # Python promises the same numbers in every version for random(), not for shuffle().
-    drawn = sorted((source.random(), at) for at in range(len(items)))
-    return [items[at] for _, at in drawn]

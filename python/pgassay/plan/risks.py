@@ -6,7 +6,6 @@ Never: stops anything; the user decides.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 
@@ -21,6 +20,8 @@ from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
 from pgassay.spec.stopping import stopping_of
 from pgassay.spec.workload.folder import Workload
 
+FEWEST_BLOCKS = 6
+"""With fewer, no sign-flip p is below 5 %."""
 SURE_OF_CARRY_OVER = 12
 """Trials of a fixed number by which most carry-over is found
 (docs/measured/validation-switchback.md)."""
@@ -43,7 +44,7 @@ def find_risks(
         + (
             _few_trials(file.design)
             if mode == SWITCHBACK
-            else _too_few_blocks(file.design, factors, len(steps))
+            else _too_few_blocks(file.design, factors)
         )
         + (_long_slices(file.design.slice) if alternates else [])
         + (_weak_on_carry_over(file.design, mode) if alternates else [])
@@ -173,7 +174,7 @@ def _seconds(level: str) -> float:
     return float(to_base(level, entry["unit"], entry["vartype"]))
 
 
-def _too_few_blocks(design: DesignTable, factors: Sequence[Written], steps: int) -> list[str]:
+def _too_few_blocks(design: DesignTable, factors: Sequence[Written]) -> list[str]:
     if not factors:
         return []
     if design.stops() == "fixed":
@@ -185,23 +186,12 @@ def _too_few_blocks(design: DesignTable, factors: Sequence[Written], steps: int)
             " verdict rests on the confidence interval alone, which assumes normally distributed"
             " differences; write min_blocks = 6 or more"
         ]
-    verdicts = sum(len(factor.levels) - 1 for factor in factors) * (1 if steps == 1 else steps + 1)
-    least = fewest_sequential_blocks(verdicts) if design.stops() == "sequential" else 0
-    if design.max_blocks < least:
+    if design.max_blocks < FEWEST_BLOCKS:
         return [
-            f"a sequential run that ends before {least} blocks cannot decide anything;"
-            f' write max_blocks = {least} or more, or stopping = "fixed"'
+            f"with at most {design.max_blocks} blocks a verdict assumes that block differences are"
+            f" normally distributed; write max_blocks = {FEWEST_BLOCKS} or more"
         ]
     return []
-
-
-def fewest_sequential_blocks(verdicts: int) -> int:
-    """The fewest blocks with which the e-value can reach its limit, for so many verdicts.
-
-    As t grows, the e-value of docs/methods/verdicts.md tends to (1 + n)^((n - 1) / 2).
-    """
-    bar = math.log(20.0 * max(1, verdicts))
-    return next(n for n in itertools.count(2) if (n - 1) / 2 * math.log1p(n) > bar)
 
 
 def _short_steps(steps: Sequence[Step]) -> list[str]:

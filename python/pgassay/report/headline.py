@@ -18,6 +18,7 @@ from pgassay.report.context import ReportContext
 
 _INTERVALS = {
     IntervalKind.T: "Student’s t",
+    IntervalKind.BOUNDED: "confidence sequence up to the last block",
     IntervalKind.SEQUENCE: "confidence sequence",
     IntervalKind.GROUP: "group-sequential",
 }

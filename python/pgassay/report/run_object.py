@@ -19,9 +19,9 @@ SCHEMA = "pgassay.run/1"
 
 _VERDICT = (
     "metric", "factor", "baseline", "level", "step", "effect_pct", "ci95_pct", "p_sign_flip",
-    "e_value", "verdict", "blocks_to_decide",
+    "p_looks", "e_value", "verdict", "blocks_to_decide",
 )  # fmt: skip
-_ESTIMATE = ("effect_pct", "ci95_pct", "p_sign_flip", "p_max_t", "e_value")
+_ESTIMATE = ("effect_pct", "ci95_pct", "p_sign_flip", "p_max_t", "p_looks", "e_value")
 
 
 def run_object(run: str, context: ReportContext) -> dict[str, Any]:

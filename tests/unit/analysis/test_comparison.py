@@ -17,6 +17,7 @@ from scipy import stats
 
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.compare.estimate import sign_flip_p
+from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.model import (
     Analysis,
     Caveat,
@@ -29,7 +30,6 @@ from pgassay.analysis.model import (
 from pgassay.analysis.statistics.sequential import critical_t, log_e_value
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
-from pgassay.plan.risks import fewest_sequential_blocks
 from pgassay.spec.parse import parse_spec
 
 Blocks = list[tuple[float, float]]
@@ -70,18 +70,80 @@ def analysis_of(plan: Plan, log_values: dict[str, list[float]], metric: str = "t
     return analyse("?", plan, trials_of(plan, log_values, metric))
 
 
-def test_interval_and_p_are_those_of_scipy() -> None:
+def test_interval_and_p_are_those_of_least_squares_with_block_arm_and_position() -> None:
     base = [8.0, 8.1, 7.9, 8.0, 8.05, 7.95]
     level = [8.1, 8.15, 8.02, 8.07, 8.2, 8.01]
-    (verdict,) = analysis_of(plan_of(), {"a1": base, "a2": level}).verdicts()
-    known = stats.ttest_rel(level, base).confidence_interval(0.95)
-    assert verdict.ci95_pct == pytest.approx(
-        [100 * math.expm1(known.low), 100 * math.expm1(known.high)]
-    )
-    assert verdict.effect_pct == pytest.approx(100 * math.expm1(np.mean(np.subtract(level, base))))
-    assert verdict.p_t == pytest.approx(stats.ttest_rel(level, base).pvalue)
+    plan = plan_of()
+    (verdict,) = analysis_of(plan, {"a1": base, "a2": level}).verdicts()
+    second = np.array([next(t.arm for t in plan.block(b)) == "a1" for b in range(1, 7)])
+    design = np.column_stack([np.ones(6), np.where(second, 1.0, -1.0)])
+    fit, squares, _, _ = np.linalg.lstsq(design, np.subtract(level, base))
+    error = math.sqrt(squares[0] / 4 * np.linalg.inv(design.T @ design)[0, 0])
+    low, high = stats.t.interval(0.95, 4, fit[0], error)
+    assert verdict.ci95_pct == pytest.approx([100 * math.expm1(low), 100 * math.expm1(high)])
+    assert verdict.effect_pct == pytest.approx(100 * math.expm1(fit[0]))
+    assert verdict.p_t == pytest.approx(2 * stats.t.sf(abs(fit[0]) / error, 4))
     assert verdict.p_sign_flip == 2 / 2**6
     assert verdict.verdict is Verdict.BETTER
+
+
+def test_three_levels_are_compared_by_least_squares_with_positions_of_all() -> None:
+    plan = plan_of(levels=("1GB", "2GB", "3GB"), least=8, most=8)
+    source = np.random.default_rng(3)
+    trials = [
+        replace(t, whole=StepMeasures(None, 0, 1, 1, {"tps": math.exp(8 + 0.02 * t.position + e)}))
+        for t, e in zip(
+            trials_of(plan, {arm.id: [0.0] * 8 for arm in plan.arms}),
+            0.005 * source.standard_normal(24),
+            strict=True,
+        )
+    ]
+    first, _ = analyse("?", plan, trials).verdicts()
+    rows = np.array([[t.block, int(t.arm[1:]), t.position] for t in trials])
+    dummies = [
+        (rows[:, column] == value).astype(float)
+        for column, values in ((0, range(1, 9)), (1, (2, 3)), (2, (2, 3)))
+        for value in values
+    ]
+    known = np.linalg.lstsq(
+        np.column_stack(dummies), np.log([t.whole.values["tps"] for t in trials])
+    )[0]
+    assert first.effect_pct == pytest.approx(100 * math.expm1(known[8]))
+    assert first.ci95_pct is not None
+    assert first.ci95_pct[1] - first.ci95_pct[0] < 3.0, "the trend over positions is taken out"
+
+
+@pytest.mark.parametrize("levels", [("1GB", "2GB"), ("1GB", "2GB", "3GB")])
+def test_a_trend_over_positions_moves_no_effect_and_is_reported(levels: tuple[str, ...]) -> None:
+    plan = plan_of(levels=levels, least=6, most=6)
+    source = np.random.default_rng(5)
+    flat = trials_of(
+        plan, {arm.id: list(8 + 0.002 * source.standard_normal(6)) for arm in plan.arms}
+    )
+
+    def drifting(share: float) -> Analysis:
+        moved = []
+        for t in flat:
+            tps = t.whole.values["tps"] * math.exp(share * t.position)
+            moved.append(replace(t, whole=StepMeasures(None, 0, 1, 1, {"tps": tps})))
+        return analyse("?", plan, moved)
+
+    still, moving = drifting(0.0), drifting(0.02)
+    for one, other in zip(still.verdicts(), moving.verdicts(), strict=True):
+        assert other.effect_pct == pytest.approx(one.effect_pct)
+        assert other.ci95_pct == pytest.approx(one.ci95_pct)
+    assert not [w for w in still.warnings if w.kind == "position"]
+    (caveat,) = [w for w in moving.warnings if w.kind == "position"]
+    assert ("+2." if len(levels) == 3 else "-2.") in caveat.text
+
+
+def test_a_run_whose_orders_are_all_the_same_is_not_adjusted() -> None:
+    plan = plan_of()
+    trials = trials_of(plan, {"a1": [8.0, 8.01, 8.02, 8.0, 8.01, 8.0], "a2": [8.1] * 6})
+    same = [replace(t, position=1 if t.arm == "a1" else 2) for t in trials]
+    (verdict,) = analyse("?", plan, same).verdicts()
+    known = stats.ttest_rel([8.1] * 6, [8.0, 8.01, 8.02, 8.0, 8.01, 8.0])
+    assert verdict.p_t == pytest.approx(known.pvalue)
 
 
 def test_six_blocks_all_one_way_have_the_smallest_sign_flip_p_there_is() -> None:
@@ -105,11 +167,12 @@ def verdict_of(plan: Plan, base: Sequence[float], level: Sequence[float]) -> Com
     return verdict
 
 
-def said(verdict: Comparison) -> list[float | None]:
+def said(verdict: Comparison) -> list[float]:
     """Its figures: the effect and its bounds as logarithms, then what speaks for them."""
     low, high = verdict.ci95_pct or (None, None)
     effect = [None if x is None else math.log1p(x / 100) for x in (verdict.effect_pct, low, high)]
-    return [*effect, verdict.p_t, verdict.p_sign_flip, verdict.e_value]
+    found = [*effect, verdict.p_t, verdict.p_sign_flip, verdict.p_looks, verdict.e_value]
+    return [0.0 if x is None else x for x in found]
 
 
 @settings(max_examples=30)
@@ -140,9 +203,12 @@ def test_the_unit_of_measurement_does_not_matter(blocks: Blocks, factor: float) 
 @settings(max_examples=30)
 @given(pairs, st.randoms(use_true_random=False))
 def test_the_order_of_blocks_does_not_matter(blocks: Blocks, source: Random) -> None:
-    plan, shuffled = plan_of(least=len(blocks), most=len(blocks)), list(blocks)
-    source.shuffle(shuffled)
-    one, other = (verdict_of(plan, *zip(*each, strict=True)) for each in (blocks, shuffled))
+    plan, places = plan_of(least=len(blocks), most=len(blocks)), list(range(1, len(blocks) + 1))
+    source.shuffle(places)
+    base, level = zip(*blocks, strict=True)
+    trials = trials_of(plan, {"a1": list(base), "a2": list(level)})
+    moved = [replace(trial, block=places[trial.block - 1]) for trial in trials]
+    (one,), (other,) = (analyse("?", plan, each).verdicts() for each in (trials, moved))
     assert said(other) == pytest.approx(said(one), rel=1e-6, abs=1e-9)
     assert other.verdict is one.verdict
 
@@ -206,10 +272,9 @@ def test_three_levels_share_the_error_between_them() -> None:
     three = analysis_of(plan_of(levels=("1GB", "2GB", "3GB")), values)
     two = analysis_of(plan_of(), {"a1": values["a1"], "a2": values["a2"]})
     assert three.simultaneous == 2
-    wide, narrow = three.verdicts()[0].ci95_pct, two.verdicts()[0].ci95_pct
-    assert wide is not None
-    assert narrow is not None
-    assert wide[1] - wide[0] > narrow[1] - narrow[0]
+    assert two.simultaneous == 1
+    rule = rule_of(plan_of(levels=("1GB", "2GB", "3GB")))
+    assert rule.critical(6, 5.0, 0.05) == pytest.approx(stats.t.ppf(1 - 0.05 / 4, 4))
 
 
 def test_a_sequential_run_reports_a_confidence_sequence() -> None:
@@ -217,7 +282,8 @@ def test_a_sequential_run_reports_a_confidence_sequence() -> None:
     fixed = analysis_of(plan_of(), values)
     sequential = analysis_of(plan_of(most=24), values)
     assert fixed.interval is IntervalKind.T
-    assert sequential.interval is IntervalKind.SEQUENCE
+    assert sequential.interval is IntervalKind.BOUNDED
+    assert analysis_of(plan_of(most=100), values).interval is IntervalKind.SEQUENCE
     (narrow,), (wide,) = fixed.verdicts(), sequential.verdicts()
     assert narrow.ci95_pct is not None
     assert wide.ci95_pct is not None
@@ -313,10 +379,3 @@ def test_caveats_that_trials_share_are_reported_once() -> None:
     ]
     one = [shared[0], *(replace(t, warnings=()) for t in shared[1:])]
     assert "trial 1: the clock stood still" in [w.text for w in analyse("?", plan, one).warnings]
-
-
-def test_the_plan_knows_how_many_blocks_a_sequential_verdict_takes_at_least() -> None:
-    for verdicts in (1, 2, 15):
-        least = fewest_sequential_blocks(verdicts)
-        assert math.isfinite(critical_t(least, 0.05 / verdicts))
-        assert math.isinf(critical_t(least - 1, 0.05 / verdicts))

@@ -222,7 +222,7 @@ def test_a_record_that_cannot_be_written_leaves_nothing() -> None:
 
 def test_what_is_expected_is_what_the_validation_saw() -> None:
     # docs/measured/validation.md: trial noise of 1.5 %, 6 to 24 blocks.
-    rule = Rule(IntervalKind.SEQUENCE, 0.02, 1, 6)
+    rule = Rule(IntervalKind.SEQUENCE, 0.02, 1)
     found = outlook(rule, Spreading(math.sqrt(2) * 0.015), 6, 24)
     assert found.if_different.decided == pytest.approx(0.91, abs=0.03)
     assert found.if_same.decided == pytest.approx(0.90, abs=0.03)
@@ -231,19 +231,29 @@ def test_what_is_expected_is_what_the_validation_saw() -> None:
 
 def test_the_detectable_effect_of_a_t_test_is_the_textbooks() -> None:
     # 12 pairs, two-sided 5 %, power 90 %: 1.0277 standard deviations (noncentral t).
-    rule = Rule(IntervalKind.T, 0.001, 1, 12)
+    rule = Rule(IntervalKind.T, 0.001, 1)
     found = outlook(rule, Spreading(0.01), 12, 12)
     assert found.detectable == pytest.approx(math.expm1(0.010277), rel=0.03)
 
 
 def test_quieter_hosts_need_fewer_blocks() -> None:
     for kind in IntervalKind:
-        looks = (6, 12, 18, 24) if kind is IntervalKind.GROUP else ()
-        rule = Rule(kind, 0.02, 1, 6, looks)
+        looks = {
+            IntervalKind.GROUP: (6, 12, 18, 24),
+            IntervalKind.BOUNDED: tuple(range(6, 25)),
+        }.get(kind, ())
+        rule = Rule(kind, 0.02, 1, looks)
         needed = [blocks_for(rule, Spreading(sd), 6, 200) for sd in (0.005, 0.02, 0.04)]
         assert all(needed)
         assert needed == sorted(needed, key=lambda blocks: blocks or 0)
         assert blocks_for(rule, Spreading(1.0), 6, 200) is None
+
+
+def test_a_run_with_fewer_blocks_than_any_advice_is_advised_too() -> None:
+    rule = Rule(IntervalKind.BOUNDED, 0.02, 1, (2, 3, 4))
+    advised = blocks_for(rule, Spreading(0.01), 6, 200)
+    assert advised is not None
+    assert advised >= 6
 
 
 def test_plan_shows_the_forecast_and_its_json_contains_it(

@@ -143,9 +143,9 @@ def test_blocks_that_tell_their_own_spread_decide_sooner() -> None:
     rule = rule_of(designed(4, aa=False))
     alone = outlook(rule, Spreading(0.01), 4, 12)
     inside = outlook(rule, Spreading(0.01, 20.0), 4, 12)
-    assert alone.detectable is not None
-    assert inside.detectable is not None
-    assert inside.detectable < alone.detectable
+    assert inside.if_different.blocks is not None
+    assert alone.if_different.blocks is not None
+    assert inside.if_different.blocks < alone.if_different.blocks
 
 
 def test_an_aa_run_of_a_duet_has_two_servers_of_the_baseline() -> None:
@@ -195,7 +195,7 @@ def test_variable_starts_favour_more_and_shorter_trials_of_a_duet() -> None:
         assert advised is not None
         return advised.trial_s
 
-    assert length(0.01, 0.002, 5.0) < length(0.002, 0.02, 5.0)
+    assert length(0.01, 0.002, 5.0) < length(0.001, 0.03, 5.0)
     assert length(0.005, 0.01, 2.0) < length(0.005, 0.01, 200.0)
     assert length(0.03, 0.001, 5.0) >= 2 * 8 * 1.0, "a trial has eight rounds or more"
 

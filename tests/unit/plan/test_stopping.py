@@ -55,7 +55,7 @@ def test_all_of_the_error_is_spent_at_the_end() -> None:
 
 def test_the_first_look_has_students_own_bound() -> None:
     expected = -special.stdtrit(5, spent(0.25, 0.05) / 2)
-    assert critical_t_at(6, 0.05, LOOKS) == pytest.approx(expected)
+    assert critical_t_at(6, 0.05, LOOKS, spent) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("looks", [LOOKS, (3, 6, 9, 12), (2, 3, 4, 5, 6), (8, 16)])
@@ -66,17 +66,17 @@ def test_identical_arms_are_called_different_in_5_percent_also_with_few_blocks(
     crossed = np.zeros(len(rows), dtype=bool)
     for n in looks:
         t = rows[:, :n].mean(axis=1) / (rows[:, :n].std(axis=1, ddof=1) / math.sqrt(n))
-        crossed |= np.abs(t) > critical_t_at(n, 0.05, looks)
+        crossed |= np.abs(t) > critical_t_at(n, 0.05, looks, spent)
     assert 0.046 < crossed.mean() < 0.054
 
 
 def test_bounds_do_not_depend_on_later_looks_and_all_come_of_one_simulation() -> None:
     looks = (5, 7, 11, 13)
     simulations = sequential._simulated.cache_info().misses
-    together = [critical_t_at(n, alpha, looks) for alpha in (0.05, 0.10) for n in looks]
+    together = [critical_t_at(n, alpha, looks, spent) for alpha in (0.05, 0.10) for n in looks]
     assert sequential._simulated.cache_info().misses == simulations + 1
     alone = [
-        sequential._criticals(looks[: at + 1], looks[-1], alpha)[-1]
+        sequential._criticals(looks[: at + 1], looks[-1], alpha, spent)[-1]
         for alpha in (0.05, 0.10)
         for at in range(len(looks))
     ]
@@ -84,9 +84,9 @@ def test_bounds_do_not_depend_on_later_looks_and_all_come_of_one_simulation() ->
 
 
 def test_an_interrupted_run_is_judged_as_at_a_look() -> None:
-    at_12, at_14, at_18 = (critical_t_at(n, 0.05, LOOKS) for n in (12, 14, 18))
+    at_12, at_14, at_18 = (critical_t_at(n, 0.05, LOOKS, spent) for n in (12, 14, 18))
     assert at_12 > at_14 > at_18
-    assert math.isinf(critical_t_at(1, 0.05, LOOKS))
+    assert math.isinf(critical_t_at(1, 0.05, LOOKS, spent))
 
 
 def test_a_group_sequential_run_ends_only_at_a_look() -> None:
@@ -142,8 +142,8 @@ def test_a_design_that_contradicts_itself_is_refused(lines: str, reported: str) 
 def test_the_reported_number_of_blocks_decides_if_mean_and_spread_stay(
     kind: IntervalKind,
 ) -> None:
-    looks = LOOKS if kind is IntervalKind.GROUP else ()
-    rule = Rule(kind, 0.02, 1, 6, looks)
+    looks = {IntervalKind.GROUP: LOOKS, IntervalKind.BOUNDED: tuple(range(6, 25))}.get(kind, ())
+    rule = Rule(kind, 0.02, 1, looks)
     seen = np.array([-0.005, 0.035, 0.0, 0.03, -0.01, 0.04])
     margins = rule.margins(1.0, ratio=True)
     more = estimate(seen, margins, rule).blocks_to_decide
@@ -163,9 +163,9 @@ def linear_search(seen: np.ndarray[tuple[int], np.dtype[np.float64]], rule: Rule
     low, high = rule.margins(1.0, ratio=True)
     for stop in rule.stops_after(n):
         width = spread / math.sqrt(stop)
-        if rule.critical(stop, 0.05) * width < abs(mean):
+        if rule.critical(stop, stop, 0.05) * width < abs(mean):
             return stop - n
-        if rule.critical(stop, 0.10) * width < min(high - mean, mean - low):
+        if rule.critical(stop, stop, 0.10) * width < min(high - mean, mean - low):
             return stop - n
     return None
 
@@ -192,7 +192,7 @@ def test_the_number_of_more_blocks_is_that_of_a_search_block_by_block(
 ) -> None:
     # Bisection finds the first only if a rule that decides at one block decides at all later ones.
     kind, looks = rule
-    judged = Rule(kind, 0.02, simultaneous, 6, looks)
+    judged = Rule(kind, 0.02, simultaneous, looks)
     pattern = np.resize([1.0, -1.0], blocks)
     seen = mean + spread * (pattern - pattern.mean()) / pattern.std(ddof=1)
     found = estimate(seen, judged.margins(1.0, ratio=True), judged)
@@ -202,7 +202,7 @@ def test_the_number_of_more_blocks_is_that_of_a_search_block_by_block(
 
 def test_about_6_of_10_undecided_runs_are_decided_by_the_reported_number() -> None:
     source = np.random.default_rng(2)
-    rule = Rule(IntervalKind.T, 0.02, 1, 6)
+    rule = Rule(IntervalKind.T, 0.02, 1)
     margins = rule.margins(1.0, ratio=True)
     decided: list[bool] = []
     while len(decided) < 300:

@@ -28,7 +28,7 @@ def test_a_clear_effect_is_told_with_size_interval_and_cause(tmp_path: Path) -> 
     (verdict,) = found[FindingKind.VERDICT]
     assert verdict.text.startswith("max_wal_size = 4GB is 1")
     assert "faster than 32MB (95 % CI" in verdict.text
-    assert "6 blocks); p99 latency is 11.6 % lower (95 % CI" in verdict.text
+    assert "6 blocks); p99 latency is 11.3 % lower (95 % CI" in verdict.text
     titles = [finding.title for finding in found[FindingKind.EXPLANATION]]
     assert titles[0] == "Full-page images"
     assert "WAL per transaction" in titles
@@ -39,7 +39,7 @@ def test_a_clear_effect_is_told_with_size_interval_and_cause(tmp_path: Path) -> 
 def test_a_slower_level_is_the_one_blamed(tmp_path: Path) -> None:
     swapped = SPEC.replace('["32MB", "4GB"]', '["4GB", "32MB"]')
     found = findings_of(tmp_path / "run", spec_text=swapped, effects={"a2": -0.12})
-    assert "max_wal_size = 32MB is 10.8 %" in found[FindingKind.VERDICT][0].text
+    assert "max_wal_size = 32MB is 11.2 %" in found[FindingKind.VERDICT][0].text
     assert "slower than 4GB" in found[FindingKind.VERDICT][0].text
 
 

@@ -86,7 +86,10 @@ def test_a_second_run_takes_the_place_of_an_invalid_trial(tmp_path: Path) -> Non
     judged_invalid(run, 3)
     context = analyse_run(run)
     analysis = context.analysis
-    assert analysis.verdicts() == before
+    # The repeat ran last in its block, so the positions that least squares takes out are others.
+    for now, then in zip(analysis.verdicts(), before, strict=True):
+        assert (now.verdict, now.blocks) == (then.verdict, then.blocks)
+        assert now.effect_pct == pytest.approx(then.effect_pct, abs=0.5)
     assert reported(analysis, "incomplete-block") == []
     assert reported(analysis, "invalid-trial") == [
         f"trial 3 does not count: {REASON}; trial {number} repeats it"

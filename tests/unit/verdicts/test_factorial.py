@@ -32,7 +32,7 @@ from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
 from pgassay.plan.design import make_plan
 from pgassay.plan.factorial.numeric_levels import scores_of
-from pgassay.plan.model import Factor, Plan
+from pgassay.plan.model import Factor, Plan, PlannedTrial
 from pgassay.report.run_object import run_object
 from pgassay.spec.parse import parse_spec
 
@@ -46,11 +46,15 @@ def plan_of(factors: dict[str, list[str]], design: str = "", blocks: int = BLOCK
     return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
 
 
-def analysis_of(plan: Plan, log_tps: Callable[[int, str], float]) -> Analysis:
+def analysis_of(
+    plan: Plan,
+    log_tps: Callable[[int, str], float],
+    position: Callable[[PlannedTrial], int] = lambda trial: trial.position,
+) -> Analysis:
     """An analysis of trials whose throughput is exp of what a block and an arm give."""
     trials = [
         TrialMeasures(
-            t.number, t.block, t.position, t.arm,
+            t.number, t.block, position(t), t.arm,
             StepMeasures(None, 0, 1, 1, {"tps": math.exp(log_tps(t.block, t.arm))}), (), (),
         )
         for t in plan.trials
@@ -313,7 +317,10 @@ def test_interactions_do_not_care_for_order_unit_or_which_factor_comes_first(
 
     (one,) = analysis_of(plan, here).interactions
     (scaled,) = analysis_of(plan, lambda b, a: here(b, a) + math.log(unit)).interactions
-    (other,) = analysis_of(turned, lambda b, a: here(b, same[a])).interactions
+    places = {(t.block, t.arm): t.position for t in plan.trials}
+    (other,) = analysis_of(
+        turned, lambda b, a: here(b, same[a]), lambda t: places[t.block, same[t.arm]]
+    ).interactions
     for found in (scaled, other):
         assert found.verdict is one.verdict
         assert found.estimate.effect_pct == pytest.approx(one.estimate.effect_pct, abs=1e-6)

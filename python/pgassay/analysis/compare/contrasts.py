@@ -34,6 +34,10 @@ class BlockTable:
     """Logarithms where ratios are compared, else plain values; NaN where a trial has none."""
     trials: NDArray[np.int64] | None = None
     """Of a switchback, whose rows are rounds: the block of each row."""
+    positions: NDArray[np.int64] | None = None
+    """The place, from 1, at which each arm ran in each block; None where it has no meaning."""
+    known: NDArray[np.bool_] | None = None
+    """Which values are known, where `known_for` has replaced others by zero; None if all are."""
 
     def of(self, weights: Vector) -> Vector:
         """One number per row, summed in the same order, so equal rows give equal numbers."""
@@ -49,7 +53,8 @@ class BlockTable:
         if known.all():
             return self
         kept = np.flatnonzero(known[:, weights != 0.0].all(axis=1))
-        return replace(self, values=np.where(known, self.values, 0.0))._rows(kept.tolist())
+        table = replace(self, values=np.where(known, self.values, 0.0), known=known)
+        return table._rows(kept.tolist())
 
     def complete(self) -> BlockTable:
         """The rows in which every arm has a value."""
@@ -70,8 +75,14 @@ class BlockTable:
         return self._rows(np.flatnonzero(self.trials <= block).tolist())
 
     def _rows(self, kept: list[int]) -> BlockTable:
-        trials = None if self.trials is None else self.trials[kept]
-        return BlockTable(tuple(self.blocks[at] for at in kept), self.values[kept], trials)
+        return replace(
+            self,
+            blocks=tuple(self.blocks[at] for at in kept),
+            values=self.values[kept],
+            trials=None if self.trials is None else self.trials[kept],
+            positions=None if self.positions is None else self.positions[kept],
+            known=None if self.known is None else self.known[kept],
+        )
 
     def by_trial(self) -> BlockTable:
         """One row per trial: the mean of its rounds."""
@@ -109,15 +120,25 @@ def block_table(
         rounds = round_table(metric, trials, plan)
         return rounds.by_trial() if plan.side_by_side else rounds
     blocks: dict[int, dict[str, float]] = {}
+    order: dict[int, list[tuple[int, str]]] = {}
     for trial in trials:
         measures = trial.at(step)
         value = measures.values.get(metric.name, math.nan) if measures else math.nan
         if metric.scale == "ratio":
             value = math.log(value) if value > 0.0 else math.nan
         blocks.setdefault(trial.block, {})[trial.arm] = value if math.isfinite(value) else math.nan
+        order.setdefault(trial.block, []).append((trial.position, trial.arm))
     complete = {n: arms for n, arms in sorted(blocks.items()) if len(arms) == len(plan.arms)}
     rows = [[arms[arm.id] for arm in plan.arms] for arms in complete.values()]
-    return BlockTable(tuple(complete), np.array(rows, dtype=np.float64).reshape(-1, len(plan.arms)))
+    values = np.array(rows, dtype=np.float64).reshape(-1, len(plan.arms))
+    positions = None
+    # What a cost adds at a position depends on the arm (none where an arm has none of it), and the
+    # arms of a whole plot stand together, whatever the block.
+    if metric.scale == "ratio" and plan.plots == "complete":
+        ranked = [[arm for _, arm in sorted(order[block])] for block in complete]
+        places = [[ran.index(arm.id) + 1 for arm in plan.arms] for ran in ranked]
+        positions = np.array(places, dtype=np.int64).reshape(values.shape)
+    return BlockTable(tuple(complete), values, positions=positions)
 
 
 Part = Literal["values", "early", "late"]

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from pgassay.analysis.compare.model import IntervalKind
 from pgassay.analysis.compare.rounds import Spread, spread_of_rounds
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.statistics.multiple_testing import max_t_p
@@ -38,8 +39,11 @@ class BlockEstimate:
     interval: Interval | None
     p_t: float | None
     p_sign_flip: float | None
-    p_blocks: int
+    """Of a fixed number of blocks."""
+    p_looks: float | None
+    """An upper bound of the p that holds at all looks up to a last one."""
     e_value: float | None
+    """Of a run without a last block."""
     differs: bool
     """The 95 % interval excludes zero."""
     inside: bool
@@ -55,18 +59,25 @@ def estimate(
     rule: Rule,
     trials: NDArray[np.int64] | None = None,
     *,
+    units: float | None = None,
     flipped: float | None = None,
+    judged: bool = True,
 ) -> BlockEstimate:
     """The estimate over blocks, or over the rounds of `trials`.
 
-    `flipped` is the sign-flip p if the caller has computed it already.
+    `units` is how many independent values the blocks' differences are worth, if not their number;
+    `flipped` is the sign-flip p if the caller has computed it already; only what is `judged` by
+    the rule gets a p over its looks.
     """
-    spread = _of_blocks(differences) if trials is None else spread_of_rounds(differences, trials)
+    if trials is None:
+        spread = _of_blocks(differences, units or len(differences))
+    else:
+        spread = spread_of_rounds(differences, trials)
     mean, error, units = spread.mean, spread.error, spread.units
     n = len(differences) if trials is None else len(np.unique(trials))
-    interval = _interval(mean, error, rule.critical(units, 0.05))
+    interval = _interval(mean, error, rule.critical(n, units, 0.05))
     # TOST at 5 %: the two one-sided tests reject where the 90 % interval lies inside the margins.
-    ninety = _interval(mean, error, rule.critical(units, 0.10))
+    ninety = _interval(mean, error, rule.critical(n, units, 0.10))
     inside = ninety is not None and margins[0] < ninety[0] and ninety[1] < margins[1]
     differs = interval is not None and (interval[0] > 0.0 or interval[1] < 0.0)
     return BlockEstimate(
@@ -74,11 +85,11 @@ def estimate(
         mean=mean,
         interval=interval,
         p_t=None if error is None else float(2 * special.stdtr(units - 1, -abs(mean) / error)),
-        p_sign_flip=sign_flip_p(differences[: rule.declared_blocks])
-        if flipped is None
-        else flipped,
-        p_blocks=min(len(differences), rule.declared_blocks),
-        e_value=_evidence(spread, len(differences)),
+        p_sign_flip=_sign_flip(differences, rule, flipped),
+        p_looks=_p_of_looks(spread, n, rule) if judged else None,
+        e_value=_evidence(spread, len(differences))
+        if rule.interval is IntervalKind.SEQUENCE
+        else None,
         differs=differs,
         inside=inside,
         blocks_to_decide=0 if differs or inside else _blocks_to_decide(spread, margins, n, rule),
@@ -86,16 +97,28 @@ def estimate(
     )
 
 
-def _of_blocks(differences: NDArray[np.float64]) -> Spread:
+def _of_blocks(differences: NDArray[np.float64], units: float) -> Spread:
     """Mean and standard error of independent blocks."""
-    n = len(differences)
-    return Spread(float(differences.mean()), _standard_error(differences), float(n))
+    return Spread(float(differences.mean()), _standard_error(differences), float(units))
 
 
 def _evidence(spread: Spread, differences: int) -> float | None:
     if spread.error is None:
         return None if differences > 1 else 1.0  # one difference is no evidence either way
     return math.exp(min(log_e_value(spread.mean / spread.error, spread.units), 700.0))
+
+
+def _sign_flip(differences: NDArray[np.float64], rule: Rule, flipped: float | None) -> float | None:
+    """Over the number of blocks fixed beforehand; a run that may end earlier has none."""
+    if rule.interval is not IntervalKind.T or flipped is not None:
+        return flipped
+    return sign_flip_p(differences)
+
+
+def _p_of_looks(spread: Spread, blocks: int, rule: Rule) -> float | None:
+    if rule.interval not in (IntervalKind.BOUNDED, IntervalKind.GROUP) or spread.error is None:
+        return None
+    return rule.bounding_p(spread.mean / spread.error, blocks, spread.units)
 
 
 def sign_flip_p(differences: NDArray[np.float64]) -> float | None:
@@ -159,9 +182,9 @@ def _blocks_to_decide(found: Spread, margins: Interval, n: int, rule: Rule) -> i
     def decides(more: int) -> bool:
         width = spread / math.sqrt(n + more)
         units = per_block * (n + more)
-        if rule.critical(units, 0.05) * width < abs(mean):
+        if rule.critical(n + more, units, 0.05) * width < abs(mean):
             return True
-        return rule.critical(units, 0.10) * width < room
+        return rule.critical(n + more, units, 0.10) * width < room
 
     # Intervals narrow with more blocks, so bisection finds the first number that decides.
     stops = rule.stops_after(n)

@@ -35,9 +35,11 @@ from pgassay.analysis.compare.model import (
     Dependence,
     Estimate,
     Interaction,
+    IntervalKind,
     SimpleEffect,
     Trend,
 )
+from pgassay.analysis.compare.positions import without_positions
 from pgassay.analysis.compare.rounds import by_block
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.reading.metrics import Metric
@@ -104,15 +106,20 @@ class _Family:
             return
         rule = replace(self.rule, simultaneous=len(wanted))
         ratio = self.metric.scale == "ratio"
-        start = float(self.table.of(mean_over(self.plan, {})).mean())
-        columns = [self.table.of(weights) for _, weights in wanted]
-        table = np.column_stack(columns)[: rule.declared_blocks]
-        together, alone = flipped_p(table) or (None, None)
+        adjusted = without_positions(self.table)
+        start = float(adjusted.table.of(mean_over(self.plan, {})).mean())
+        columns = [adjusted.differences(weights) for _, weights in wanted]
+        units = adjusted.units(len(self.table.blocks))
+        fixed = rule.interval is IntervalKind.T
+        flips = flipped_p(np.column_stack(columns)) if fixed else None
+        together, alone = flips or (None, None)
         to_pct = relative(ratio, start)
         margins = rule.margins(start, ratio=ratio)
-        for at, ((named, _), differences) in enumerate(zip(wanted, columns, strict=True)):
+        for at, ((named, weights), differences) in enumerate(zip(wanted, columns, strict=True)):
             flipped = None if alone is None else alone[at]
-            found = estimate(differences, margins, rule, self.table.trials, flipped=flipped)
+            found = estimate(
+                differences, margins, rule, self.table.trials, units=units, flipped=flipped
+            )
             yield (
                 named,
                 found,
@@ -122,11 +129,12 @@ class _Family:
                     ci95_pct=bounded(both(found.interval, to_pct), least=-100.0),
                     p_sign_flip=found.p_sign_flip,
                     p_max_t=None if together is None else together[at],
+                    p_looks=found.p_looks,
                     e_value=found.e_value,
                     blocks_to_decide=found.blocks_to_decide,
                     block_effects_pct=tuple(
                         effect
-                        for d in by_block(differences, self.table.trials)
+                        for d in by_block(adjusted.table.of(weights), self.table.trials)
                         if (effect := to_pct(float(d))) is not None
                     ),
                     rounds=found.rounds,

@@ -34,6 +34,7 @@ from pgassay.analysis.compare.estimate import (
     relative,
 )
 from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
+from pgassay.analysis.compare.positions import without_positions
 from pgassay.analysis.compare.rounds import by_block
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.measures.model import TrialMeasures
@@ -59,10 +60,17 @@ def compare(
     if not table.blocks:
         return None
     ratio = metric.scale == "ratio"
-    means = [float(table.of(one).mean()) for one in weights]
+    adjusted = without_positions(table)
+    means = [float(adjusted.table.of(one).mean()) for one in weights]
     baseline_mean, level_mean = (math.exp(mean) for mean in means) if ratio else means
-    differences = table.of(contrast)
-    found = estimate(differences, rule.margins(baseline_mean, ratio=ratio), rule, table.trials)
+    found = estimate(
+        adjusted.differences(contrast),
+        rule.margins(baseline_mean, ratio=ratio),
+        rule,
+        table.trials,
+        units=adjusted.units(len(table.blocks)),
+        judged=metric.name == plan.metric,
+    )
     verdict = verdict_of(found, metric)
     to_pct = relative(ratio, baseline_mean)
     raw = ratio_pct if ratio else float
@@ -85,12 +93,14 @@ def compare(
         else both(found.interval, raw),
         p_t=found.p_t,
         p_sign_flip=found.p_sign_flip,
-        p_blocks=found.p_blocks,
+        p_looks=found.p_looks,
         e_value=found.e_value,
         verdict=verdict,
         blocks_to_decide=0 if verdict is not Verdict.UNDECIDED else found.blocks_to_decide or None,
         block_effects_pct=tuple(
-            e for d in by_block(differences, table.trials) if (e := to_pct(float(d))) is not None
+            e
+            for d in by_block(adjusted.table.of(contrast), table.trials)
+            if (e := to_pct(float(d))) is not None
         ),
         rounds=found.rounds,
     )
@@ -126,7 +136,7 @@ def compare_levels(
 
 
 def with_joint_p(
-    plan: Plan, tables: Tables, comparisons: Sequence[Comparison], declared_blocks: int
+    plan: Plan, tables: Tables, comparisons: Sequence[Comparison]
 ) -> tuple[Comparison, ...]:
     """The same comparisons; the primary metric's get their max-T p.
 
@@ -142,7 +152,6 @@ def with_joint_p(
     together = joint_p(
         [tables[c.step] for c in chosen],
         [main_effect(plan, factors[c.factor], c.level) for c in chosen],
-        declared_blocks,
     )
     p = dict(zip(verdicts, together or (), strict=False))
     return tuple(replace(c, p_max_t=p.get(at)) for at, c in enumerate(comparisons))
@@ -208,15 +217,16 @@ def _way(difference: float, metric: Metric) -> Verdict:
     return Verdict.BETTER if (difference > 0.0) == (metric.good == "higher") else Verdict.WORSE
 
 
-def joint_p(
-    tables: Sequence[BlockTable], contrasts: Sequence[Vector], declared: int
-) -> list[float] | None:
+def joint_p(tables: Sequence[BlockTable], contrasts: Sequence[Vector]) -> list[float] | None:
     """max-T p values of contrasts from several tables, over the blocks that all of them have."""
     if not tables:
         return None
     tables = [table.known_for(c) for table, c in zip(tables, contrasts, strict=True)]
-    shared = sorted(set.intersection(*(set(table.blocks) for table in tables)))[:declared]
+    shared = sorted(set.intersection(*(set(table.blocks) for table in tables)))
     if len(shared) < 2:
         return None
-    columns = [t.only(shared).of(c) for t, c in zip(tables, contrasts, strict=True)]
+    columns = [
+        without_positions(t.only(shared)).differences(c)
+        for t, c in zip(tables, contrasts, strict=True)
+    ]
     return max_t_p(np.column_stack(columns))

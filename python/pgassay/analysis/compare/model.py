@@ -27,8 +27,10 @@ class IntervalKind(StrEnum):
 
     T = "t"
     """Student's t on block differences: valid when the number of blocks was fixed beforehand."""
+    BOUNDED = "confidence sequence up to the last block"
+    """Valid after every block from `min_blocks` to `max_blocks` together."""
     SEQUENCE = "confidence sequence"
-    """Valid after every block, whenever the run stops."""
+    """Valid after every block, without a last one."""
     GROUP = "group-sequential"
     """Valid at all looks together, which were fixed beforehand."""
 
@@ -71,9 +73,12 @@ class Comparison:
     p_t: float | None
     """Student's t on the same differences; used for secondary metrics, never for the verdict."""
     p_sign_flip: float | None
-    p_blocks: int
-    """The number of blocks, fixed beforehand, that the sign-flip p is over."""
+    """Of a fixed number of blocks: over all of them."""
+    p_looks: float | None
+    """Of a run that may end early: an upper bound (0.1, 1 or 5 %) of the p that holds at every
+    look; None above 5 %, and for metrics beside the primary one."""
     e_value: float | None
+    """Of a run without a last block."""
     verdict: Verdict
     blocks_to_decide: int | None
     """Further blocks to a verdict if mean and spread stay as they are, which holds in about 6 of 10
@@ -149,6 +154,7 @@ class Estimate:
     p_sign_flip: float | None
     p_max_t: float | None
     """Corrected for all of its kind."""
+    p_looks: float | None
     e_value: float | None
     blocks_to_decide: int | None
     block_effects_pct: tuple[float, ...]

@@ -14,16 +14,24 @@ from functools import lru_cache
 from scipy import special
 
 from pgassay.analysis.compare.model import IntervalKind
-from pgassay.analysis.statistics.sequential import critical_t, critical_t_at
+from pgassay.analysis.statistics.sequential import (
+    critical_t,
+    critical_t_at,
+    spent,
+    spent_by_power,
+)
 from pgassay.analysis.statistics.values import Interval
 from pgassay.plan.model import Plan
-from pgassay.plan.switchback import round_count
 
 _INTERVALS = {
     "fixed": IntervalKind.T,
-    "sequential": IntervalKind.SEQUENCE,
+    "sequential": IntervalKind.BOUNDED,
     "group-sequential": IntervalKind.GROUP,
 }
+MOST_LOOKS = 48
+"""A sequential run that may have more blocks is treated as one without a last block: the bounds of
+so many looks cost more than they save."""
+_LEVELS = (0.001, 0.01, 0.05)
 _HORIZON = 1000
 """The largest number of blocks that is considered when asking how many more a verdict needs."""
 
@@ -36,21 +44,35 @@ class Rule:
     smallest_effect: float
     simultaneous: int
     """How many verdicts share the error (Bonferroni)."""
-    declared_blocks: int
-    """How many block differences the sign-flip p is computed over."""
     looks: tuple[int, ...] = ()
-    """Blocks after which a group-sequential run is analysed."""
+    """Blocks after which a run is analysed, if these are fixed beforehand."""
 
-    def critical(self, n: float, alpha: float) -> float:
-        """Half-width of the interval in standard errors of the mean of n independent values."""
+    def critical(self, blocks: int, units: float, alpha: float) -> float:
+        """Half-width of the interval after so many blocks, in standard errors of the mean.
+
+        `units` is the number of independent values that the error is worth: the blocks, or the
+        rounds of slices, less one for each covariate.
+        """
         shared = alpha / self.simultaneous
-        if n < 2:
+        if units < 2:
             return math.inf
-        if self.interval is IntervalKind.SEQUENCE:
-            return critical_t(n, shared)
-        if self.interval is IntervalKind.GROUP:
-            return critical_t_at(int(n), shared, self.looks)  # n counts blocks here: a whole number
-        return _student(n - 1, 1 - shared / 2)
+        match self.interval:
+            case IntervalKind.SEQUENCE:
+                return critical_t(units, shared)
+            case IntervalKind.T:
+                return _student(units - 1, 1 - shared / 2)
+            case IntervalKind.GROUP:
+                return critical_t_at(blocks, shared, self.looks, spent, units)
+            case IntervalKind.BOUNDED:
+                return critical_t_at(blocks, shared, self.looks, spent_by_power, units)
+
+    def bounding_p(self, t: float, blocks: int, units: float) -> float | None:
+        """The smallest of 0.1 %, 1 % and 5 % at which this |t| decides; None at none of them.
+
+        A p that is valid at every look, for the same bounds as the interval's, from above: to say
+        it exactly would take many times as long.
+        """
+        return next((p for p in _LEVELS if abs(t) >= self.critical(blocks, units, p)), None)
 
     def may_decide(self, n: int) -> bool:
         """Whether a verdict may be reached after n blocks; after the last look, at any block."""
@@ -73,12 +95,17 @@ class Rule:
 
 def rule_of(plan: Plan) -> Rule:
     """The rule of this plan."""
+    kind = IntervalKind.T if plan.calibrates else _INTERVALS[plan.stops]
+    looks = () if plan.calibrates else plan.looks
+    if kind is IntervalKind.BOUNDED:
+        looks = tuple(range(plan.min_blocks, plan.max_blocks + 1))
+        if len(looks) > MOST_LOOKS:
+            kind, looks = IntervalKind.SEQUENCE, ()
     return Rule(
-        interval=IntervalKind.T if plan.calibrates else _INTERVALS[plan.stops],
+        interval=kind,
         smallest_effect=plan.smallest_effect,
         simultaneous=max(1, plan.compared_levels * len(loads_compared(plan.step_levels()))),
-        declared_blocks=_declared(plan),
-        looks=() if plan.calibrates else plan.looks,
+        looks=looks,
     )
 
 
@@ -86,13 +113,6 @@ def loads_compared(step_levels: Sequence[float]) -> list[float | None]:
     """None, which stands for the whole trial; and every load, where there are several."""
     levels = dict.fromkeys(step_levels)
     return [None, *levels] if len(levels) > 1 else [None]
-
-
-def _declared(plan: Plan) -> int:
-    """How many differences the sign-flip p is over: blocks, or the rounds of a switchback."""
-    if not plan.alternates or plan.side_by_side:
-        return plan.min_blocks
-    return sum(round_count(plan, t) for t in plan.trials if t.block <= plan.min_blocks)
 
 
 @lru_cache(maxsize=4096)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import bisect
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -75,6 +75,12 @@ def blocks_for(rule: Rule, spread: Spreading, least: int, most: int) -> int | No
     """Blocks by which 90 % of runs have a verdict, both with the smallest effect and without."""
     if rule.interval is IntervalKind.T:
         return _fixed_blocks_for(rule, spread, least, most)
+    if rule.interval is IntervalKind.BOUNDED and most > rule.looks[-1]:
+        # More than the run may have: its bounds end there, so those without an end are applied.
+        last = rule.looks[-1]
+        within = blocks_for(rule, spread, least, last) if least <= last else None
+        endless = replace(rule, interval=IntervalKind.SEQUENCE, looks=())
+        return within or blocks_for(endless, spread, least, most)
     needed = 0
     for effect in (rule.smallest_effect, 0.0):
         at, _ = _decided_at(rule, spread, least, most, effect)
@@ -131,8 +137,8 @@ def _decided_at(
     places = np.array(looks) - 1
     means = math.log1p(effect) + spread.sd * paths.means[:, places]
     errors = spread.sd * paths.errors[:, places]
-    wide = np.array([rule.critical(n * spread.units, 0.05) for n in looks])
-    narrow = np.array([rule.critical(n * spread.units, 0.10) for n in looks])
+    wide = np.array([rule.critical(n, n * spread.units, 0.05) for n in looks])
+    narrow = np.array([rule.critical(n, n * spread.units, 0.10) for n in looks])
     low, high = rule.margins(1.0, ratio=True)
     with np.errstate(invalid="ignore"):
         differs = np.abs(means) > wide * errors

@@ -94,7 +94,7 @@ def _of_comparisons(
         if comparison.blocks < complete and not explained:
             missing = complete - comparison.blocks
             yield Caveat("missing-values", f"{name}: {missing} blocks without a value are left out")
-        if comparison.blocks > 1 and comparison.e_value is None and not short:
+        if comparison.blocks > 1 and comparison.p_t is None and not short:
             yield Caveat(
                 "constant", f"{name}: the block differences do not vary; no interval can be given"
             )

@@ -108,5 +108,10 @@ def _undecided(estimate: Estimate) -> Estimate:
 def _bare(estimate: Estimate) -> Estimate:
     """The point estimate alone."""
     return replace(
-        _undecided(estimate), ci95_pct=None, p_sign_flip=None, p_max_t=None, e_value=None
+        _undecided(estimate),
+        ci95_pct=None,
+        p_sign_flip=None,
+        p_max_t=None,
+        p_looks=None,
+        e_value=None,
     )

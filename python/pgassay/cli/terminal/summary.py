@@ -13,7 +13,7 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.table import Table
 
-from pgassay.analysis.model import Analysis, Comparison, IntervalKind, Verdict
+from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.analysis.noise.prior_runs import Expectation, conditions_of, expect
 from pgassay.cli.terminal.console import counted, labelled, out, plain
 from pgassay.findings.answer.factors import certainty
@@ -142,20 +142,17 @@ def _print_factorial(context: ReportContext) -> None:
 
 
 def _certainty(evidence: Comparison, analysis: Analysis) -> str:
-    parts = []
-    unit = "blocks" if evidence.rounds is None else "rounds"
+    """The one figure of evidence that belongs to the rule by which the run ended."""
+    blocks, unit = evidence.blocks, "blocks"
+    if evidence.rounds is not None:
+        blocks, unit = evidence.rounds, "rounds"
     if evidence.p_sign_flip is not None:
-        whole = evidence.blocks if evidence.rounds is None else evidence.rounds
-        over = f"{evidence.p_blocks} {unit}"
-        if evidence.p_blocks < whole:  # it may look once only: at a number fixed beforehand
-            over = f"the first {over} of {whole}, a number fixed in advance"
-        parts.append(f"sign-flip p = {evidence.p_sign_flip:.3g} ({over})")
+        return f"sign-flip p = {evidence.p_sign_flip:.3g} ({blocks} {unit})"
+    if evidence.p_looks is not None:
+        return f"p ≤ {evidence.p_looks:g} over all looks ({blocks} {unit})"
     if evidence.e_value is not None:
-        bar = ""
-        if analysis.interval is IntervalKind.SEQUENCE:
-            bar = f" ({20 * analysis.simultaneous} decides)"
-        parts.append(f"e-value {evidence.e_value:.3g}{bar}")
-    return ", ".join(parts)
+        return f"e-value {evidence.e_value:.3g} ({20 * analysis.simultaneous} decides)"
+    return f"p > 0.05 over all looks ({blocks} {unit})"
 
 
 def _print_explanations(findings: Sequence[Finding]) -> None:

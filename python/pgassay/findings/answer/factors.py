@@ -110,6 +110,7 @@ def certainty(estimate: Estimate) -> str:
     figures = (
         ("sign-flip p = ", estimate.p_sign_flip),
         ("max-T p = ", estimate.p_max_t),
+        ("p ≤ ", estimate.p_looks),
         ("e-value ", estimate.e_value),
     )
     return ", ".join(f"{name}{value:.3g}" for name, value in figures if value is not None)

@@ -19,6 +19,8 @@ from pgassay.report.tables.table import Cell, Column
 ABSENT = "–"
 INTERVAL = "95\u00a0% interval"
 SIGN_FLIP = "Sign-flip\u00a0p"
+EVIDENCE = "Evidence"
+"""One figure, which belongs to the rule by which the run ended."""
 MAX_T = "max-T\u00a0p"
 
 
@@ -62,7 +64,7 @@ def tone_cell(text: str, tone: str) -> Cell:
     return Cell(text, style=f"word {tone}")
 
 
-ESTIMATE_COLUMNS = tuple(map(Column, ("Change", INTERVAL, SIGN_FLIP, MAX_T, "e-value")))
+ESTIMATE_COLUMNS = tuple(map(Column, ("Change", INTERVAL, EVIDENCE, MAX_T)))
 
 
 def estimate_cells(estimate: Estimate) -> tuple[str, ...]:
@@ -70,9 +72,8 @@ def estimate_cells(estimate: Estimate) -> tuple[str, ...]:
     return (
         signed_percent(estimate.effect_pct),
         interval(estimate.ci95_pct),
-        probability(estimate.p_sign_flip),
+        evidence(estimate),
         probability(estimate.p_max_t),
-        evidence(estimate.e_value),
     )
 
 
@@ -104,13 +105,18 @@ def probability(value: float | None) -> str:
     return "< 0.001" if value < 0.0005 else f"{value:.3f}"
 
 
-def evidence(value: float | None) -> str:
-    """An e-value to the digits that matter."""
-    if value is None or math.isnan(value):
+def evidence(one: Comparison | Estimate) -> str:
+    """The sign-flip p, the p that holds at every look, or the e-value: what the run's rule has."""
+    if one.p_sign_flip is not None:
+        text = probability(one.p_sign_flip)
+        return f"p {text}" if text.startswith("<") else f"p = {text}"
+    if one.p_looks is not None:
+        return f"p ≤ {one.p_looks:g}"
+    if one.e_value is None or math.isnan(one.e_value):
         return ABSENT
-    if value >= 1e6:
-        return "> 10⁶"
-    return f"{value:.2f}" if value < 10 else whole(value)
+    if one.e_value >= 1e6:
+        return "e > 10⁶"
+    return f"e = {one.e_value:.2f}" if one.e_value < 10 else f"e = {whole(one.e_value)}"
 
 
 def whole(value: float) -> str:

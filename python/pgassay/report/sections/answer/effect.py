@@ -11,13 +11,12 @@ from pgassay.report.charts.effect import effect_chart, runs_out
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import (
+    EVIDENCE,
     INTERVAL,
-    SIGN_FLIP,
     change,
     evidence,
     interval_of,
     means,
-    probability,
     result,
     subject,
 )
@@ -26,7 +25,7 @@ from pgassay.report.tables.table import Column, Table, table
 _COLUMNS = (
     Column("Level compared", "heading", merges=True),
     Column("Load", "line"),
-    *map(Column, ("Baseline", "Level", "Change", INTERVAL, "Blocks", SIGN_FLIP, "e-value")),
+    *map(Column, ("Baseline", "Level", "Change", INTERVAL, "Blocks", EVIDENCE)),
     Column("Verdict", "text"),
 )
 
@@ -55,8 +54,7 @@ def verdict_table(context: ReportContext) -> Table:
             change(one),
             interval_of(one),
             str(one.blocks),
-            probability(one.p_sign_flip),
-            evidence(one.e_value),
+            evidence(one),
             result(one),
         )
         for one in context.analysis.verdicts()

@@ -18,9 +18,9 @@ from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import (
     ABSENT,
     ESTIMATE_COLUMNS,
+    EVIDENCE,
     INTERVAL,
     MAX_T,
-    SIGN_FLIP,
     estimate_cells,
     tone_cell,
 )
@@ -36,14 +36,14 @@ _INTERACTIONS = (
     Column("Effect of", "heading"),
     Column("Other factor", "group"),
     *map(Column, ("At its baseline", "At another level", "Difference")),
-    *map(Column, (INTERVAL, SIGN_FLIP, MAX_T, "e-value")),
+    *map(Column, (INTERVAL, EVIDENCE, MAX_T)),
     Column("Verdict", "text"),
 )
 _SIMPLE = (Column("Effect of", "heading", merges=True), Column("At", "text"), *ESTIMATE_COLUMNS)
 _TRENDS = (
     Column("Factor", "heading"),
     Column("From, to", "text"),
-    *map(Column, ("Change along the line", "Per doubling", INTERVAL, SIGN_FLIP, "e-value")),
+    *map(Column, ("Change along the line", "Per doubling", INTERVAL, EVIDENCE)),
     Column("Verdict", "text"),
 )
 
@@ -107,11 +107,11 @@ def trends(context: ReportContext) -> Content | None:
     verdicts = [tone_cell(trend.verdict.value, TONES[trend.verdict]) for trend in found]
     rows = []
     for trend, verdict in zip(found, verdicts, strict=True):
-        change, interval, p, _, e = estimate_cells(trend.estimate)
+        change, interval, evidence, _ = estimate_cells(trend.estimate)
         doubling = trend.per_doubling_pct
         per_doubling = ABSENT if doubling is None else signed_percent(doubling)
         levels = f"{trend.lowest} to {trend.highest}"
-        rows.append((trend.factor, levels, change, per_doubling, interval, p, e, verdict))
+        rows.append((trend.factor, levels, change, per_doubling, interval, evidence, verdict))
     return {
         "sentences": list(zip(verdicts, texts, strict=True)),
         "trends": table(_TRENDS, rows),

@@ -26,11 +26,12 @@ from pgassay.report.tables.cells import (
 from pgassay.report.tables.host import host_tables_of_run
 from pgassay.report.tables.table import Column, Table, table
 
+BY = "BY\u00a0p"
 _COMPARISONS = (
     Column("Measured", "heading", merges=True),
     Column("Level compared", "line"),
     Column("Load", "line"),
-    *map(Column, ("Baseline", "Level", "Change", INTERVAL, "Blocks", SIGN_FLIP, "BY\u00a0p")),
+    *map(Column, ("Baseline", "Level", "Change", INTERVAL, "Blocks", SIGN_FLIP, BY)),
     Column("Result", "text"),
 )
 _MAX_T = (
@@ -85,6 +86,8 @@ def comparison_table(context: ReportContext) -> Table:
         for one in context.analysis.comparisons
     ]
     found = table(_COMPARISONS, rows)
+    if all(one.p_sign_flip is None for one in context.analysis.comparisons):
+        found = found.without(SIGN_FLIP)
     if not context.has_several_levels:
         found = found.without("Level compared")
     return found if context.has_several_steps else found.without("Load")
@@ -108,5 +111,6 @@ def _max_t_table(context: ReportContext) -> Table:
     rows = [
         (subject(one), one.load, probability(one.p_sign_flip), probability(one.p_max_t))
         for one in verdicts
+        if one.p_max_t is not None
     ]
     return table(_MAX_T, rows if len(rows) > 1 else ())

@@ -47,6 +47,5 @@ def method(context: ReportContext) -> Content:
     return {
         "design_lines": [line for line in lines if line] if len(plan.factors) > 1 else [],
         "interval": analysis.interval.value,
-        "p_blocks": max((c.p_blocks for c in analysis.verdicts()), default=0),
         "unit": "round" if plan.alternates and not plan.side_by_side else "block",
     }

@@ -1,0 +1,67 @@
+"""Whether the place of a trial in its block made it faster or slower.
+
+Enters: the primary metric's complete blocks. Leaves: a caveat with the size of the effect.
+Never: changes an estimate; `compare/positions.py` has taken the effect out already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import special
+
+from pgassay.analysis.compare.contrasts import BlockTable, Vector
+from pgassay.analysis.compare.positions import PositionEffects, without_positions
+from pgassay.analysis.measures.model import Caveat
+from pgassay.analysis.reading.metrics import Metric
+from pgassay.analysis.statistics.values import ratio_pct
+
+_LEVEL = 0.05
+_MATTERS = 0.5
+"""Share of the smallest effect from which it is reported."""
+
+
+def position_caveats(metric: Metric, table: BlockTable, smallest_effect: float) -> Iterator[Caveat]:
+    """One caveat where a trend over positions, or the first position, stands out."""
+    found = without_positions(table.complete()).effects
+    if found is None or metric.scale != "ratio":
+        return
+    shapes = {"first": _first_against_later(len(found.values))}
+    if len(found.values) > 2:
+        shapes["trend"] = _slope(len(found.values))
+    tested = {name: (*found.contrast(w), _p(found, w)) for name, w in shapes.items()}
+    name, (size, error, p) = min(tested.items(), key=lambda item: item[1][2])
+    if p * len(shapes) > _LEVEL or abs(size) < _MATTERS * smallest_effect:
+        return
+    reach = float(special.stdtrit(found.freedom, 1.0 - _LEVEL / 2.0)) * error
+    low, high = ratio_pct(size - reach), ratio_pct(size + reach)
+    what = (
+        "the first trial of a block differs from later ones by"
+        if name == "first"
+        else "from trial to trial within a block, "
+        f"{metric.title[0].lower()}{metric.title[1:]} changes by"
+    )
+    yield Caveat(
+        "position",
+        f"{what} {ratio_pct(size):+.1f} % (95 % CI {low:+.1f} to {high:+.1f} %); orders are"
+        " balanced and the effects are free of it; a longer load.warm_up may remove the cause",
+    )
+
+
+def _first_against_later(count: int) -> Vector:
+    weights = np.full(count, -1.0 / (count - 1))
+    weights[0] = 1.0
+    return weights
+
+
+def _slope(count: int) -> Vector:
+    centred: Vector = np.arange(count, dtype=np.float64) - (count - 1) / 2.0
+    return centred / float(centred @ centred)
+
+
+def _p(found: PositionEffects, weights: Vector) -> float:
+    size, error = found.contrast(weights)
+    if error <= 0.0:
+        return 1.0
+    return float(2.0 * special.stdtr(found.freedom, -abs(size) / error))

@@ -1,0 +1,53 @@
+"""The orders in which the arms of a block run: random, and balanced over blocks.
+
+Enters: arms, a number of blocks, a seeded generator. Leaves: an order for each block.
+Never: reads a clock; the same seed gives the same orders on every machine.
+
+Every second block runs the order of the block before backwards, so a steady drift cancels in each
+pair. With three arms or more the pairs are rows of a cyclic Latin square with the arms in random
+places, so after as many pairs as arms every arm has run twice at every position. Rows, places and
+which of a pair comes first are drawn, so a block's order cannot be known from the host's side.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def balanced_orders(items: Sequence[T], blocks: int, source: random.Random) -> list[list[T]]:
+    """An order of all items for each block."""
+    return list(islice(_orders(items, source), blocks))
+
+
+def plot_orders(
+    plots: Sequence[Sequence[T]], blocks: int, source: random.Random
+) -> list[list[list[T]]]:
+    """An order of whole plots, and of the items in each, for each block of a split plot."""
+    found: list[list[list[T]]] = []
+    for block in range(blocks):
+        if block % 2:
+            found.append([plot[::-1] for plot in reversed(found[-1])])
+        else:
+            found.append([permuted(plot, source) for plot in permuted(plots, source)])
+    return found
+
+
+def permuted(items: Sequence[T], source: random.Random) -> list[T]:
+    """A random permutation."""
+    # Python promises the same numbers in every version for random(), not for shuffle().
+    drawn = sorted((source.random(), at) for at in range(len(items)))
+    return [items[at] for _, at in drawn]
+
+
+def _orders(items: Sequence[T], source: random.Random) -> Iterator[list[T]]:
+    while True:
+        places = permuted(items, source)
+        for row in permuted(range(len(items)), source):
+            order = places[row:] + places[:row]
+            pair = [order, order[::-1]]
+            yield from permuted(pair, source)
