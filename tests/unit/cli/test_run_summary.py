@@ -70,3 +70,17 @@ def test_a_labelled_text_wraps_beside_its_label_on_a_terminal_only() -> None:
     assert all(len(line) <= WIDTH for line in (first, *more))
     assert all(line.startswith(" " * len("risk: ")) for line in more)
     assert not any(line.strip().startswith("%") for line in more)
+
+
+@pytest.mark.parametrize(("least", "most"), [(1, 1), (4, 8)])
+def test_one_block_has_no_evidence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least: int, most: int
+) -> None:
+    spec = SPEC.replace("min_blocks = 6", f"min_blocks = {max(2, least)}").replace(
+        "max_blocks = 6", f"max_blocks = {max(2, most)}"
+    )
+    run, _, _ = synthetic_run(tmp_path / "run", spec_text=spec, blocks=1)
+    text = printed(monkeypatch, run.path)
+    assert "is undecided" in text
+    assert "p > 0.05" not in text
+    assert "sign-flip p" not in text.split("caveat")[0]

@@ -1,13 +1,13 @@
 """Position in the block as a covariate: what the first, second, … trial of a block shares.
 
 Enters: a table of complete blocks with the position of each arm in each. Leaves: the table without
-the effects of positions, and what that costs. Never: adjusts where arm and position cannot be told
-apart.
+the effects of positions, and the degrees of freedom that are left. Never: adjusts where the effects
+of arms and positions cannot be separated.
 
-A host that warms up within a block, or drifts from trial to trial, adds the same amount to whatever
-runs at a position. Orders are balanced (`plan/orders.py`), so it does not move an effect for long,
-but it enters the spread of block differences: false differences become more frequent with few
-blocks, and real ones are missed. Least squares with blocks, arms and positions (analysis of
+A host that warms up within a block, or drifts from trial to trial, adds the same amount to
+whatever runs at a position. Orders are balanced (`plan/orders.py`), so the effect of an arm is
+hardly biased, but the differences of blocks vary more: false differences become more frequent with
+few blocks, and real ones are missed. Least squares with blocks, arms and positions (analysis of
 covariance; Fisher's Latin square where the blocks complete one) removes it, for one degree of
 freedom of each contrast.
 """

@@ -67,10 +67,10 @@ class Rule:
                 return critical_t_at(blocks, shared, self.looks, spent_by_power, units)
 
     def bounding_p(self, t: float, blocks: int, units: float) -> float | None:
-        """The smallest of 0.1 %, 1 % and 5 % at which this |t| decides; None at none of them.
+        """The smallest of 0.1, 1 and 5 % whose bound this |t| reaches; None if it reaches none.
 
-        A p that is valid at every look, for the same bounds as the interval's, from above: to say
-        it exactly would take many times as long.
+        An upper limit of the p value that is valid at every look. The exact value would take the
+        simulation of many more bounds.
         """
         return next((p for p in _LEVELS if abs(t) >= self.critical(blocks, units, p)), None)
 
@@ -82,8 +82,8 @@ class Rule:
         """The numbers of blocks above n after which a verdict may be reached."""
         if not self.looks:
             return range(n + 1, _HORIZON)
-        beyond = max(n, self.looks[-1]) + 1
-        return [*(look for look in self.looks if look > n), *range(beyond, _HORIZON)]
+        after_last = max(n, self.looks[-1]) + 1
+        return [*(look for look in self.looks if look > n), *range(after_last, _HORIZON)]
 
     def margins(self, baseline_mean: float, *, ratio: bool) -> Interval:
         """± the smallest effect, on the scale of comparison."""

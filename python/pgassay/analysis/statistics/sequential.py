@@ -72,8 +72,9 @@ def critical_t_at(
     """|t| that n block differences must exceed, two-sided, with looks at these blocks.
 
     `units` is how many independent values the estimate is worth, if not n: fewer with a covariate,
-    more in a switchback. An n between looks (an incomplete block, a stopped run) is treated as one
-    more look, with the error that n allows. After the last look its bound stays.
+    more in a switchback; the bound is then the one with the same nominal p. An n between looks (an
+    incomplete block, a stopped run) is treated as one more look, with the error that n allows.
+    After the last look its bound stays.
     """
     units = n if units is None else units
     if units < 2 or not looks:
@@ -152,10 +153,9 @@ def spent(fraction: float, alpha: float) -> float:
 
 
 def spent_by_power(fraction: float, alpha: float) -> float:
-    """The same, `alpha` times the share to the power of 1.5: between the other two.
+    """The same, power family: early looks get more than by `spent`, less than by `spent_evenly`.
 
-    Of the powers tried (1 to 3) this one takes the fewest blocks for an effect of 2 % at a scatter
-    of 1.5 to 2.8 % (docs/measured/validation-nasty.md).
+    docs/measured/validation-nasty.md has the error rates and the blocks that runs take with it.
     """
     return float(alpha * fraction**_POWER)
 

@@ -36,16 +36,16 @@ def position_caveats(metric: Metric, table: BlockTable, smallest_effect: float) 
         return
     reach = float(special.stdtrit(found.freedom, 1.0 - _LEVEL / 2.0)) * error
     low, high = ratio_pct(size - reach), ratio_pct(size + reach)
+    title = metric.title.lower()
     what = (
-        "the first trial of a block differs from later ones by"
+        f"{title} of the first trial of a block differs from that of later ones by"
         if name == "first"
-        else "from trial to trial within a block, "
-        f"{metric.title[0].lower()}{metric.title[1:]} changes by"
+        else f"{title} changes from trial to trial within a block by"
     )
     yield Caveat(
         "position",
         f"{what} {ratio_pct(size):+.1f} % (95 % CI {low:+.1f} to {high:+.1f} %); orders are"
-        " balanced and the effects are free of it; a longer load.warm_up may remove the cause",
+        " balanced and the estimate removes it; a longer load.warmup may remove the cause",
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.table import Table
 
-from pgassay.analysis.model import Analysis, Comparison, Verdict
+from pgassay.analysis.model import Analysis, Comparison, IntervalKind, Verdict
 from pgassay.analysis.noise.prior_runs import Expectation, conditions_of, expect
 from pgassay.cli.terminal.console import counted, labelled, out, plain
 from pgassay.findings.answer.factors import certainty
@@ -114,8 +114,8 @@ def _print_verdict(finding: Finding, analysis: Analysis) -> None:
     colour = _COLOUR[evidence.verdict] if evidence else without
     label = evidence.verdict.value.upper() if evidence else finding.title.upper()
     labelled(f"{label:<{_LABEL}} ", finding.text, f"bold {colour}")
-    if evidence:
-        labelled(" " * (_LABEL + 1), _certainty(evidence, analysis))
+    if evidence and (certain := _certainty(evidence, analysis)):
+        labelled(" " * (_LABEL + 1), certain)
 
 
 def _print_factorial(context: ReportContext) -> None:
@@ -142,7 +142,12 @@ def _print_factorial(context: ReportContext) -> None:
 
 
 def _certainty(evidence: Comparison, analysis: Analysis) -> str:
-    """The one figure of evidence that belongs to the rule by which the run ended."""
+    """The one figure of evidence that belongs to the rule by which the run ended.
+
+    Empty where the verdict is withdrawn, or the data have no interval and so no evidence.
+    """
+    if evidence.withdrawn is not None:
+        return ""
     blocks, unit = evidence.blocks, "blocks"
     if evidence.rounds is not None:
         blocks, unit = evidence.rounds, "rounds"
@@ -152,7 +157,9 @@ def _certainty(evidence: Comparison, analysis: Analysis) -> str:
         return f"p ≤ {evidence.p_looks:g} over all looks ({blocks} {unit})"
     if evidence.e_value is not None:
         return f"e-value {evidence.e_value:.3g} ({20 * analysis.simultaneous} decides)"
-    return f"p > 0.05 over all looks ({blocks} {unit})"
+    if evidence.ci95_pct is not None and analysis.interval is not IntervalKind.T:
+        return f"p > 0.05 over all looks ({blocks} {unit})"
+    return ""
 
 
 def _print_explanations(findings: Sequence[Finding]) -> None:

@@ -106,7 +106,12 @@ def probability(value: float | None) -> str:
 
 
 def evidence(one: Comparison | Estimate) -> str:
-    """The sign-flip p, the p that holds at every look, or the e-value: what the run's rule has."""
+    """The sign-flip p, the p that holds at every look, or the e-value: what the run's rule has.
+
+    A dash where a verdict is withdrawn.
+    """
+    if isinstance(one, Comparison) and one.withdrawn is not None:
+        return ABSENT
     if one.p_sign_flip is not None:
         text = probability(one.p_sign_flip)
         return f"p {text}" if text.startswith("<") else f"p = {text}"

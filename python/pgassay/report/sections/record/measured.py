@@ -53,6 +53,7 @@ def everything(context: ReportContext) -> Content | None:
         "log_events": log_event_table(context),
         "hosts": host_tables_of_run(context),
         "comparisons": comparison_table(context),
+        "has_sign_flip": _has_sign_flip(context),
         "arm_effects": _arm_effect_table(context),
         "max_t": _max_t_table(context),
     }
@@ -86,11 +87,16 @@ def comparison_table(context: ReportContext) -> Table:
         for one in context.analysis.comparisons
     ]
     found = table(_COMPARISONS, rows)
-    if all(one.p_sign_flip is None for one in context.analysis.comparisons):
+    if not _has_sign_flip(context):
         found = found.without(SIGN_FLIP)
     if not context.has_several_levels:
         found = found.without("Level compared")
     return found if context.has_several_steps else found.without("Load")
+
+
+def _has_sign_flip(context: ReportContext) -> bool:
+    """Only a run with a fixed number of blocks has it."""
+    return any(one.p_sign_flip is not None for one in context.analysis.comparisons)
 
 
 def _arm_effect_table(context: ReportContext) -> Table:
