@@ -95,7 +95,7 @@ def analyse(
             replace(c, verdict=Verdict.CALIBRATION, blocks_to_decide=None) for c in comparisons
         )
     else:
-        comparisons = corrected(withdraw_verdicts(comparisons, withdrawn), plan.metric)
+        comparisons = corrected(withdraw_verdicts(comparisons, withdrawn), plan)
     idle_levels = {level for one in idle if one.step is None for level in one.takes}
     factorial = withdraw_effects(
         factorial_effects(plan, METRICS[plan.metric], tables[None], rule),
@@ -107,6 +107,7 @@ def analyse(
         question=question,
         metric=plan.metric,
         smallest_effect=plan.smallest_effect,
+        endpoints=plan.endpoints,
         interval=rule.interval,
         simultaneous=rule.simultaneous,
         blocks=complete,

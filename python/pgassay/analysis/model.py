@@ -41,6 +41,7 @@ from pgassay.analysis.measures.model import (
 )
 from pgassay.analysis.noise.model import Calibration, NoiseFloor
 from pgassay.analysis.verdicts.model import ArmSummary, IdleTrials
+from pgassay.plan.model import Endpoint
 
 __all__ = [
     "SCHEMA",
@@ -108,10 +109,20 @@ class Analysis:
     """How much trials of one arm differ in a block; None with too few trials."""
     calibration: Calibration | None = None
     """Of an A/A run."""
+    endpoints: tuple[Endpoint, ...] = ()
+    """The metrics beside the primary one that have their own verdict."""
 
     def verdicts(self) -> tuple[Comparison, ...]:
         """The comparisons of the primary metric."""
         return tuple(c for c in self.comparisons if c.metric == self.metric)
+
+    def beside(self, verdict: Comparison) -> tuple[tuple[Comparison, Endpoint], ...]:
+        """The endpoints of the same level and load, with their margins, in the file's order."""
+        at = (verdict.factor, verdict.level, verdict.step)
+        by_metric = {c.metric: c for c in self.comparisons if (c.factor, c.level, c.step) == at}
+        return tuple(
+            (by_metric[one.metric], one) for one in self.endpoints if one.metric in by_metric
+        )
 
     def decided(self) -> bool:
         """Whether every verdict over whole trials has been reached."""

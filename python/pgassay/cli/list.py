@@ -76,7 +76,7 @@ def lines(runs: list[RunOverview], width: int) -> list[str]:
 
 def _cells(run: RunOverview) -> tuple[str, str, str, str]:
     started = "" if run.started is None else f"{run.started.astimezone():%Y-%m-%d %H:%M}"
-    result = run.state.value if run.state is not State.FINISHED else run.verdict or run.state.value
+    result = run.state.value if run.state is not State.FINISHED else run.badge or run.state.value
     if run.more_verdicts and run.state is State.FINISHED:
         result += f", {run.more_verdicts} more"
     effect = "" if run.effect_pct is None else f"{run.effect_pct:+.1f} %".replace("-", "−")

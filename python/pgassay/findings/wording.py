@@ -27,15 +27,24 @@ def texts_of(module: str) -> dict[str, Any]:
 Estimated = Comparison | model.Estimate
 
 
-def interval_text(estimate: Estimated) -> str:
-    """Such as `95 % CI 1.8 to 4.4 %, 11 blocks`."""
+def interval_text(estimate: Estimated, margin: float = 0.0) -> str:
+    """Such as `95 % CI 1.8 to 4.4 %, 11 blocks`; `margin` is the smallest effect, a share."""
     blocks = f"{estimate.blocks} block{'s' if estimate.blocks != 1 else ''}"
     if estimate.rounds is not None:
         blocks = f"{estimate.rounds} rounds of slices in {blocks}"
     if estimate.ci95_pct is None:
         return f"no interval yet, {blocks}"
-    low, high = estimate.ci95_pct
-    return f"95 % CI {_one(low)} to {_one(high)} %, {blocks}"
+    low, high = (_bound(end, 100.0 * margin) for end in estimate.ci95_pct)
+    return f"95 % CI {low} to {high} %, {blocks}"
+
+
+def bare_interval(comparison: Comparison, margin: float, *, in_points: bool) -> str:
+    """The same without blocks; in points for a metric that is a share."""
+    ends = comparison.ci95 if in_points else comparison.ci95_pct
+    if ends is None:
+        return "no interval yet"
+    low, high = (_bound(end, 100.0 * margin) for end in ends)
+    return f"95 % CI {low} to {high} {'points' if in_points else '%'}"
 
 
 def signed_percent(value: float | None) -> str:
@@ -98,6 +107,17 @@ def outlook(estimate: Estimated) -> str:
     if estimate.blocks < FEW_BLOCKS:
         return "few"
     return "unknown" if estimate.blocks_to_decide is None else "more"
+
+
+def _bound(value: float, margin: float) -> str:
+    """One decimal, or as many as keep it on its side of zero and of both margins, up to four."""
+    digits = 1 if abs(value) < 1000 else 0
+    edges = (-margin, 0.0, margin)
+    while digits < 4 and any(
+        (round(value, digits) - edge) * (value - edge) <= 0.0 for edge in edges if value != edge
+    ):
+        digits += 1
+    return _spaced(value, digits)
 
 
 def _one(value: float) -> str:

@@ -16,13 +16,14 @@ from dataclasses import replace
 
 from pgassay.errors import SpecError
 from pgassay.plan.factorial.combinations import combine
-from pgassay.plan.model import Arm, Factor, Plan, PlannedTrial
+from pgassay.plan.model import Arm, Endpoint, Factor, Plan, PlannedTrial
 from pgassay.plan.modes import BLOCKS, DUET, SWITCHBACK, blocks_of, choose_mode
 from pgassay.plan.orders import balanced_orders, plot_orders
 from pgassay.plan.plots import choose_plots, restarts_every_trial, whole_plots
 from pgassay.plan.risks import find_risks
 from pgassay.plan.steps import Step, steps_of
 from pgassay.plan.switchback import alternating_trials, slice_lengths
+from pgassay.spec.endpoints import endpoint_metrics
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors import kinds
 from pgassay.spec.stopping import stopping_of
@@ -123,7 +124,20 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         mode_reason=mode.reason,
         modes_refused=mode.refused,
         held_mode=mode.name if calibrates else BLOCKS,
+        endpoints=_endpoints(spec),
     )
+
+
+def _endpoints(spec: Spec) -> tuple[Endpoint, ...]:
+    design = spec.file.design
+    has_rate = spec.file.load.rate is not None
+    try:
+        found = endpoint_metrics(
+            design.endpoints, design.metric, design.smallest_effect, has_rate=has_rate
+        )
+    except ValueError as error:
+        raise SpecError(str(error), file=spec.source, key="design.endpoints") from None
+    return tuple(Endpoint(metric, margin) for metric, margin in found.items())
 
 
 def _trial_s(steps: Sequence[Step], resets: int) -> float:

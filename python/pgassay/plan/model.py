@@ -100,6 +100,16 @@ class PlannedTrial:
 
 
 @dataclass(frozen=True)
+class Endpoint:
+    """A metric that has its own verdict beside the primary one."""
+
+    metric: str
+    margin: float
+    """The smallest difference that matters: a share of the baseline, or of all transactions where
+    the metric is in per cent."""
+
+
+@dataclass(frozen=True)
 class Plan:
     """The whole design, up to the last block that may be needed."""
 
@@ -145,6 +155,9 @@ class Plan:
     mode_reason: str = ""
     modes_refused: Mapping[str, str] = field(default_factory=dict)
     """Mode → why it is not valid for this experiment."""
+
+    endpoints: tuple[Endpoint, ...] = ()
+    """Those beside the primary metric."""
 
     @property
     def stops(self) -> str:

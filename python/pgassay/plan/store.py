@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from pgassay.plan.model import ALL_ARMS, Arm, Factor, Plan, PlannedTrial
+from pgassay.plan.model import ALL_ARMS, Arm, Endpoint, Factor, Plan, PlannedTrial
 from pgassay.plan.steps import Step
 
 SCHEMA = "pgassay.plan/1"
@@ -53,6 +53,7 @@ def plan_from_json(stored: Mapping[str, Any]) -> Plan:
                 "warnings": tuple(fields["warnings"]),
                 "hard": tuple(fields.get("hard", ())),
                 "looks": tuple(fields.get("looks", ())),
+                "endpoints": tuple(Endpoint(**one) for one in fields.get("endpoints", ())),
             }
         )
     except (KeyError, TypeError, AttributeError) as error:

@@ -48,7 +48,8 @@ def headlines(context: ReportContext) -> tuple[Headline, ...]:
         for finding in context.of_kind(FindingKind.INTERACTION)
         if finding.title == Dependence.DEPENDS
     ]
-    return (*(_headline(verdict) for verdict in whole), *depending[:_MOST_DEPENDING])
+    answers = (_headline(one, context.analysis.smallest_effect) for one in whole)
+    return (*answers, *depending[:_MOST_DEPENDING])
 
 
 def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
@@ -81,18 +82,19 @@ def interval_words(context: ReportContext) -> str:
     return name
 
 
-def _headline(finding: Finding) -> Headline:
+def _headline(finding: Finding, margin: float) -> Headline:
     comparison = finding.evidence
     if comparison is None:
         tone = "undecided" if finding.title == Verdict.UNDECIDED else "measured"
         return Headline(finding.title, tone, finding.text, "", "")
-    lead, interval, rest = finding.text.partition(f"({interval_text(comparison)})")
+    lead, interval, rest = finding.text.partition(f"({interval_text(comparison, margin)})")
     if rest == ".":
         interval, rest = f"{interval}.", ""
     verdict = comparison.verdict.value
     # The badge says the verdict already.
     lead = lead.removeprefix(f"{verdict.capitalize()}: ").strip()
-    return Headline(verdict, TONES[comparison.verdict], lead, interval, rest)
+    tone = TONES[comparison.verdict] if finding.title == verdict else "undecided"
+    return Headline(finding.title, tone, lead, interval, rest)
 
 
 def _nothing(context: ReportContext) -> str:

@@ -10,6 +10,8 @@ from dataclasses import asdict
 from typing import Any
 
 from pgassay.analysis.compare.model import Interaction, Trend
+from pgassay.analysis.model import Analysis, Comparison
+from pgassay.findings.answer.endpoints import badge
 from pgassay.findings.noise.fitness import fitness_of
 from pgassay.report.analysis_object import fields
 from pgassay.report.context import ReportContext
@@ -21,6 +23,7 @@ _VERDICT = (
     "metric", "factor", "baseline", "level", "step", "effect_pct", "ci95_pct", "p_sign_flip",
     "p_looks", "e_value", "verdict", "blocks_to_decide",
 )  # fmt: skip
+_ENDPOINT = ("metric", "effect_pct", "ci95_pct", "difference", "ci95", "verdict")
 _ESTIMATE = ("effect_pct", "ci95_pct", "p_sign_flip", "p_max_t", "p_looks", "e_value")
 
 
@@ -32,7 +35,7 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
         "run": run,
         "blocks": analysis.blocks,
         "trials": len(analysis.trials),
-        "verdicts": [fields(one, *_VERDICT) for one in analysis.verdicts()],
+        "verdicts": [_verdict(one, analysis) for one in analysis.verdicts()],
         # Beside each verdict, in the same order: its p corrected for all of them together.
         "max_t": [
             {**fields(one, "factor", "level", "step"), "p": one.p_max_t}
@@ -61,6 +64,18 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
         ],
         "calibration": _calibration(context),
         "variants": [asdict(variant) for variant in analysis.variants],
+    }
+
+
+def _verdict(one: Comparison, analysis: Analysis) -> dict[str, Any]:
+    """A verdict with its badge and the endpoints beside it."""
+    return {
+        **fields(one, *_VERDICT),
+        "badge": badge(one, analysis),
+        "endpoints": [
+            {**fields(found, *_ENDPOINT), "margin_pct": 100.0 * endpoint.margin}
+            for found, endpoint in analysis.beside(one)
+        ],
     }
 
 

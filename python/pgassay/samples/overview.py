@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -49,6 +49,8 @@ class RunOverview:
     trials: int = 0
     verdict: str | None = None
     """The first verdict; None where there is none yet. For an observation, `observation`."""
+    badge: str | None = None
+    """The same in a few words, with what qualifies it."""
     effect_pct: float | None = None
     """The effect that the first verdict is about."""
     more_verdicts: int = 0
@@ -71,10 +73,10 @@ def overview_of(path: Path) -> RunOverview:
             return RunOverview(path, state, started, f"observed {server}", verdict="observation")
         question = str(_object(path / PLAN).get("question", ""))
         trials = sum(1 for one in (path / "trials").glob("[0-9]*") if one.name.isdigit())
-        verdict, effect, more = None, None, 0
+        found = RunOverview(path, state, started, question, trials)
         if (path / ANALYSIS).is_file():
-            verdict, effect, more = _verdict(_object(path / ANALYSIS))
-        return RunOverview(path, state, started, question, trials, verdict, effect, more)
+            found = _with_verdict(found, _object(path / ANALYSIS))
+        return found
     except (OSError, ValueError, KeyError, TypeError):
         return RunOverview(path, State.UNREADABLE)
 
@@ -112,18 +114,24 @@ def _started(path: Path) -> datetime | None:
     return None
 
 
-def _verdict(analysis: Mapping[str, Any]) -> tuple[str, float | None, int]:
-    """The first verdict, the effect it is about, and how many more there are."""
+def _with_verdict(run: RunOverview, analysis: Mapping[str, Any]) -> RunOverview:
+    """With the first verdict, the effect it is about, and how many more there are."""
     verdicts = [one for one in analysis["findings"] if one["kind"] == "verdict"]
     if not verdicts:
         raise ValueError("an analysis without a verdict")
-    about = verdicts[0].get("evidence") or {}
-    effects = [
-        one["effect_pct"]
+    badge, about = str(verdicts[0]["title"]), verdicts[0].get("evidence") or {}
+    judged = [
+        one
         for one in analysis.get("comparisons", ())
         if about and all(one.get(key) == about.get(key) for key in _SAME)
     ]
-    return str(verdicts[0]["title"]), effects[0] if effects else None, len(verdicts) - 1
+    return replace(
+        run,
+        verdict=str(judged[0].get("verdict", badge)) if judged else badge,
+        badge=badge,
+        effect_pct=judged[0]["effect_pct"] if judged else None,
+        more_verdicts=len(verdicts) - 1,
+    )
 
 
 def _object(path: Path) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
+from pgassay.spec.endpoints import as_margins, checked_names
 from pgassay.spec.factors.kinds import written_factors
 from pgassay.spec.factors.tables import FactorsTable
 from pgassay.spec.load.slices import Length
@@ -117,6 +118,11 @@ class DesignTable(StoppingKeys):
     metric: Literal["tps", "latency_mean", "latency_p50", "latency_p95", "latency_p99"] = Field(
         "tps", description="the primary endpoint, which verdicts are about"
     )
+    endpoints: dict[str, Share | None] | None = Field(
+        None,
+        description="metrics with a verdict beside the primary one: mean, p50, p95, p99, tps,"
+        " failures, wal, cpu; with margins { p99 = '10%' }; left out: p99",
+    )
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = Field(
         None, description="of the order of trials and of the load; drawn and stored if left out"
     )
@@ -144,8 +150,14 @@ class DesignTable(StoppingKeys):
         description="switchback, duet: length of a slice; every second trial has half of it",
     )
 
+    @field_validator("endpoints", mode="before")
+    @classmethod
+    def _with_margins(cls, written: Any) -> Any:
+        return as_margins(written)
+
     @model_validator(mode="after")
     def _ordered(self) -> DesignTable:
+        checked_names(self.endpoints or {})
         if "resolution" in self.model_fields_set and self.combinations != "fraction":
             raise ValueError('resolution belongs to combinations = "fraction"; write both')
         if "slice" in self.model_fields_set and self.mode == "blocks":

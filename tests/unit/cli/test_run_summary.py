@@ -31,7 +31,7 @@ def test_it_has_the_verdict_its_certainty_why_and_the_caveats(
     text = printed(monkeypatch, run.path)
     lines = text.splitlines()
     assert lines[0] == "arm a1    max_wal_size = 32MB"
-    assert any(line.startswith("BETTER      max_wal_size = 4GB is ") for line in lines)
+    assert any(line.startswith("BETTER IF NORMAL max_wal_size = 4GB is ") for line in lines)
     assert "sign-flip p = 0.125 (4 blocks)\n" in text
     assert "Why" in lines
     assert "WAL per transaction" in text

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from scipy import special
@@ -21,7 +21,7 @@ from pgassay.analysis.statistics.sequential import (
     spent_by_power,
 )
 from pgassay.analysis.statistics.values import Interval
-from pgassay.plan.model import Plan
+from pgassay.plan.model import Endpoint, Plan
 
 _INTERVALS = {
     "fixed": IntervalKind.T,
@@ -84,6 +84,12 @@ class Rule:
             return range(n + 1, _HORIZON)
         after_last = max(n, self.looks[-1]) + 1
         return [*(look for look in self.looks if look > n), *range(after_last, _HORIZON)]
+
+    def of_endpoint(self, endpoint: Endpoint, of: int) -> Rule:
+        """The rule for one of several endpoints beside the primary metric: they share 5 %."""
+        return replace(
+            self, smallest_effect=endpoint.margin, simultaneous=self.simultaneous * max(1, of)
+        )
 
     def margins(self, baseline_mean: float, *, ratio: bool) -> Interval:
         """± the smallest effect, on the scale of comparison."""

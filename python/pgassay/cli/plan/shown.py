@@ -17,6 +17,7 @@ from pgassay.cli.plan.levels import print_factors
 from pgassay.cli.plan.server import knobs_refused, preview_server, print_preview
 from pgassay.cli.terminal.console import counted, labelled, out, plain
 from pgassay.cli.terminal.summary import expectation_of, print_expectation
+from pgassay.findings.answer.endpoints import price
 from pgassay.plan.description import (
     aliases,
     combinations_line,
@@ -75,6 +76,8 @@ def _print(spec: Spec, drawn: Plan, placement: Placement, knobs: list[str]) -> N
     _print_load(spec, drawn)
     share = f"{100 * drawn.smallest_effect:g} %"
     labelled("metric    ", f"{drawn.metric}; an effect below {share} does not matter")
+    if endpoints := price(drawn):
+        labelled("endpoints ", endpoints)
     _print_settings(spec)
     print_factors(spec)
     for part, label in placement.described().items():

@@ -112,7 +112,9 @@ def _print_verdict(finding: Finding, analysis: Analysis) -> None:
     evidence = finding.evidence
     without = "yellow" if finding.title == Verdict.UNDECIDED else "cyan"
     colour = _COLOUR[evidence.verdict] if evidence else without
-    label = evidence.verdict.value.upper() if evidence else finding.title.upper()
+    if evidence and finding.title != evidence.verdict:
+        colour = "yellow"
+    label = finding.title.upper()
     labelled(f"{label:<{_LABEL}} ", finding.text, f"bold {colour}")
     if evidence and (certain := _certainty(evidence, analysis)):
         labelled(" " * (_LABEL + 1), certain)

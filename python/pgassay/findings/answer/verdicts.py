@@ -1,10 +1,6 @@
-"""The verdict in one sentence, with the tail of latency, which a mean rate hides.
+"""The verdict in one sentence, with the endpoints beside it, such as the tail of latency.
 
 Enters: an Analysis. Leaves: a finding for each verdict. Never: decides or changes a verdict.
-
-A difference of the tail is stated if it is clear after correction for all secondary metrics
-(Benjamini and Yekutieli); "equivalent" if the 95 % interval lies inside the margin on both sides,
-which is stricter than the two one-sided tests at 5 % (Lakens 2017).
 """
 
 from __future__ import annotations
@@ -12,6 +8,7 @@ from __future__ import annotations
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.verdicts.left_out_trials import describe_idle
+from pgassay.findings.answer.endpoints import badge, with_endpoints
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import (
     interval_text,
@@ -24,7 +21,6 @@ from pgassay.findings.wording import (
 )
 
 _TEXTS = texts_of(__name__)
-_TAIL = _TEXTS["tail"]
 
 
 def find(analysis: Analysis) -> list[Finding]:
@@ -32,8 +28,8 @@ def find(analysis: Analysis) -> list[Finding]:
     found = [
         Finding(
             FindingKind.VERDICT,
-            verdict.verdict.value,
-            with_tail(verdict_sentence(verdict, analysis), verdict, analysis),
+            badge(verdict, analysis),
+            with_endpoints(verdict_sentence(verdict, analysis), verdict, analysis),
             verdict,
         )
         for verdict in analysis.verdicts()
@@ -55,7 +51,7 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
         metric=metric.title.lower(),
         size=f"{abs(effect):.1f} %",
         signed=signed_percent(effect),
-        interval=interval_text(comparison),
+        interval=interval_text(comparison, analysis.smallest_effect),
         margin=margin_percent(analysis.smallest_effect),
         more=more_blocks(comparison.blocks_to_decide),
         idle=_idle(comparison, analysis),
@@ -78,40 +74,6 @@ def unanswered(analysis: Analysis) -> list[str]:
         )
         for factor, level in levels
     ]
-
-
-def with_tail(sentence: str, verdict: Comparison, analysis: Analysis) -> str:
-    """The sentence of a verdict over whole trials, and how the 99th percentile differs."""
-    tail = _tail_of(verdict, analysis)
-    if tail is None or tail.ci95_pct is None or verdict.verdict is Verdict.CALIBRATION:
-        return sentence
-    low, high = tail.ci95_pct
-    margin_pct = 100.0 * max(_TAIL["margin"], analysis.smallest_effect)
-    if tail.verdict in (Verdict.BETTER, Verdict.WORSE):
-        form = "lower" if (tail.effect_pct or 0.0) < 0.0 else "higher"
-    elif -margin_pct < low and high < margin_pct:
-        form = "equivalent"
-    else:
-        form = "undecided" if low <= 0.0 <= high else "perhaps_chance"
-    text: str = _TAIL[form].format(
-        size=f"{abs(tail.effect_pct or 0.0):.1f} %",
-        interval=interval_text(tail).split(",", 1)[0],
-        margin=f"{margin_pct:g} %",
-    )
-    return f"{sentence.removesuffix('.')}; {text}."
-
-
-def _tail_of(verdict: Comparison, analysis: Analysis) -> Comparison | None:
-    """The 99th percentile over the same trials, from when a transaction was due where that is
-    known; None where the verdict is about a percentile itself, or was withdrawn."""
-    if verdict.step is not None or verdict.withdrawn or verdict.metric in _TAIL["metrics"]:
-        return None
-    beside = {
-        c.metric: c
-        for c in analysis.comparisons
-        if (c.factor, c.level, c.step) == (verdict.factor, verdict.level, None)
-    }
-    return next((beside[name] for name in _TAIL["metrics"] if name in beside), None)
 
 
 def _template(comparison: Comparison, metric: Metric) -> tuple[str, str]:

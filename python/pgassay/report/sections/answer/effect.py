@@ -5,9 +5,11 @@ Enters: the context. Leaves: a chart, its caption's words, tables. Never: decide
 
 from __future__ import annotations
 
+from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import FindingKind
 from pgassay.findings.wording import signed_percent
 from pgassay.report.charts.effect import effect_chart, runs_out
+from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import (
@@ -17,13 +19,14 @@ from pgassay.report.tables.cells import (
     evidence,
     interval_of,
     means,
-    result,
     subject,
+    tone_cell,
 )
 from pgassay.report.tables.table import Column, Table, table
 
 _COLUMNS = (
     Column("Level compared", "heading", merges=True),
+    Column("Endpoint"),
     Column("Load", "line"),
     *map(Column, ("Baseline", "Level", "Change", INTERVAL, "Blocks", EVIDENCE)),
     Column("Verdict", "text"),
@@ -45,21 +48,30 @@ def effect(context: ReportContext) -> Content | None:
 
 
 def verdict_table(context: ReportContext) -> Table:
-    """The primary metric over whole trials, and step by step."""
+    """The primary metric and the endpoints beside it, over whole trials and step by step."""
+    analysis = context.analysis
+    judged = [
+        one
+        for verdict in analysis.verdicts()
+        for one in (verdict, *(endpoint for endpoint, _ in analysis.beside(verdict)))
+    ]
     rows = [
         (
             subject(one),
+            METRICS[one.metric].title,
             one.load,
             *means(one),
             change(one),
             interval_of(one),
             str(one.blocks),
             evidence(one),
-            result(one),
+            tone_cell(one.verdict.value, TONES[one.verdict]),
         )
-        for one in context.analysis.verdicts()
+        for one in judged
     ]
     found = table(_COLUMNS, rows)
+    if not analysis.endpoints:
+        found = found.without("Endpoint")
     return found if context.has_several_steps else found.without("Load")
 
 

@@ -1,0 +1,114 @@
+"""The endpoints beside a verdict: what its sentence says of them, and its badge.
+
+Enters: a verdict and its Analysis. Leaves: clauses, and a badge of a few words. Never: decides or
+changes a verdict.
+
+A badge is never plain where an endpoint contradicts the verdict (faster, but the tail is worse), or
+where so few blocks decided that the verdict rests on normality: below six no sign-flip p reaches
+5 %.
+"""
+
+from __future__ import annotations
+
+from pgassay.analysis.compare.rule import rule_of
+from pgassay.analysis.model import Analysis, Comparison, Verdict
+from pgassay.findings.wording import bare_interval, signed_percent, texts_of
+from pgassay.plan.model import Endpoint, Plan
+
+_TEXTS = texts_of(__name__)
+_NINE_OF_TEN = 1.28
+"""Standard errors above the bound at which nine of ten runs find an effect."""
+_DECIDED = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE, Verdict.EQUIVALENT)
+
+
+def badge(verdict: Comparison, analysis: Analysis) -> str:
+    """Such as `better`, `better, p99 worse` or `better if normal`."""
+    text = verdict.verdict.value
+    if rests_on_normality(verdict):
+        text = str(_TEXTS["few"]["badge"]).format(verdict=text)
+    contrary = [
+        f"{_TEXTS['short'][one.metric]} {one.verdict.value}"
+        for one, _ in analysis.beside(verdict)
+        if contradicts(one, verdict)
+    ]
+    return ", ".join([text, *contrary])
+
+
+def contradicts(endpoint: Comparison, verdict: Comparison) -> bool:
+    """Whether the endpoint is worse where the verdict is not, or better where it is worse."""
+    if verdict.verdict is Verdict.WORSE:
+        return endpoint.verdict is Verdict.BETTER
+    return endpoint.verdict is Verdict.WORSE and verdict.verdict is not Verdict.CALIBRATION
+
+
+def rests_on_normality(verdict: Comparison) -> bool:
+    """Whether too few blocks decided; the order of rounds in a switchback was drawn many times."""
+    few = verdict.blocks < _TEXTS["few"]["blocks"] and verdict.rounds is None
+    return few and verdict.verdict in _DECIDED
+
+
+def with_endpoints(sentence: str, verdict: Comparison, analysis: Analysis) -> str:
+    """The sentence of a verdict over whole trials, with what holds of every endpoint."""
+    if verdict.step is None and not verdict.withdrawn:
+        sentence = f"{sentence.removesuffix('.')}{_clauses(verdict, analysis)}."
+    if rests_on_normality(verdict):
+        sentence += " " + str(_TEXTS["few"]["sentence"]).format(blocks=verdict.blocks)
+    return sentence
+
+
+def price(plan: Plan) -> str:
+    """What the endpoints of a plan cost each other in power; empty where there are none."""
+    if not plan.endpoints or not plan.factors:
+        return ""
+    named = ", ".join(
+        f"{_TEXTS['names'][one.metric]} (margin {_margin(one)})" for one in plan.endpoints
+    )
+    count, rule, blocks = len(plan.endpoints), rule_of(plan), plan.last_block
+    if count == 1:
+        return f"{named}: {_TEXTS['price']['one']}"
+    together = rule.of_endpoint(plan.endpoints[0], of=count)
+    needed = [each.critical(blocks, blocks, 0.05) + _NINE_OF_TEN for each in (together, rule)]
+    text: str = _TEXTS["price"]["several"]
+    return f"{named}: {text.format(times=f'{needed[0] / needed[1]:.2f}')}"
+
+
+def _margin(endpoint: Endpoint) -> str:
+    share = f"{100 * endpoint.margin:g}"
+    return f"{share} points" if endpoint.metric == "failed_share" else f"{share} %"
+
+
+def _clauses(verdict: Comparison, analysis: Analysis) -> str:
+    if verdict.verdict is Verdict.CALIBRATION:
+        return ""
+    found = sorted(
+        (pair for pair in analysis.beside(verdict) if pair[0].ci95 or _is_zero(pair[0])),
+        key=lambda pair: not contradicts(pair[0], verdict),
+    )
+    if not found:
+        return ""
+    first = ", but " if contradicts(found[0][0], verdict) else "; "
+    return first + "; ".join(_clause(one, endpoint) for one, endpoint in found)
+
+
+def _clause(one: Comparison, endpoint: Endpoint) -> str:
+    forms = _TEXTS["clauses"]
+    way = "lower" if one.difference < 0.0 else "higher"
+    form = {Verdict.BETTER: way, Verdict.WORSE: way}.get(one.verdict, one.verdict.value)
+    if _is_zero(one) and one.metric == "failed_share":
+        form = "none"
+    in_points = one.effect_pct is None or one.metric == "failed_share"
+    size = f"{abs(one.difference):.3g} points" if in_points else _unsigned(one.effect_pct or 0.0)
+    return str(forms[form]).format(
+        name=_TEXTS["names"][one.metric],
+        size=size,
+        margin=_margin(endpoint),
+        interval=bare_interval(one, endpoint.margin, in_points=in_points),
+    )
+
+
+def _unsigned(percent: float) -> str:
+    return signed_percent(abs(percent)).removeprefix("+")
+
+
+def _is_zero(one: Comparison) -> bool:
+    return one.baseline_mean == 0.0 and one.level_mean == 0.0

@@ -1,0 +1,78 @@
+"""Endpoints beside the primary metric: what users name, what is measured, which difference matters.
+
+Enters: `design.endpoints` as written, the primary metric. Leaves: metrics and margins.
+Never: computes an estimate.
+
+An endpoint has a verdict of its own, outside the correction for the many other metrics, and the
+sentence of the verdict names it. Left out, the 99th percentile of latency is one.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pgassay.spec.reading.suggest import did_you_mean
+
+_USUAL = "p99"
+MOST = 4
+"""Endpoints beside the primary metric: they share 5 %, so each one makes all others weaker."""
+
+
+@cache
+def known_endpoints() -> Mapping[str, Mapping[str, Any]]:
+    """Name in the file → metric in a closed loop, in an open one, and margin."""
+    return tomllib.loads((files(__package__) / "endpoints.toml").read_text("utf-8"))
+
+
+def as_margins(written: Any) -> Any:
+    """`["p99"]` as `{p99 = …}` without a margin; anything else is left to the field's type."""
+    if not isinstance(written, list):
+        return written
+    for name in written:
+        if written.count(name) > 1:
+            raise ValueError(f"{name!r} is named twice")
+    return {str(name): None for name in written}
+
+
+def checked_names(margins: Mapping[str, float | None]) -> None:
+    """Refuse names that are no endpoints, and too many of them."""
+    for name in margins:
+        if name not in known_endpoints():
+            raise ValueError(f"{name!r} is not an endpoint{did_you_mean(name, known_endpoints())}")
+    if len(margins) > MOST:
+        raise ValueError(f"{len(margins)} endpoints; {MOST} at most, because they share 5 % error")
+
+
+def endpoint_metrics(
+    named: Mapping[str, float | None] | None,
+    primary: str,
+    smallest_effect: float,
+    *,
+    has_rate: bool,
+) -> dict[str, float]:
+    """Metric → margin, in the order of the file.
+
+    Raises ValueError for one that is the primary metric, or that the load fixes.
+    """
+    found: dict[str, float] = {}
+    for name, margin in _named(named, primary).items():
+        entry = known_endpoints()[name]
+        metric = entry.get("open", entry["metric"]) if has_rate else entry["metric"]
+        if metric == primary:
+            raise ValueError(f"{name!r} is the primary metric already (design.metric); drop it")
+        if metric == "tps" and has_rate:
+            raise ValueError("with a rate, throughput is given by the load; drop 'tps'")
+        usual = max(smallest_effect, entry.get("margin", 0.0))
+        found[metric] = usual if margin is None else margin
+    return found
+
+
+def _named(named: Mapping[str, float | None] | None, primary: str) -> Mapping[str, float | None]:
+    """Left out, the 99th percentile; nothing where the verdict is about a percentile itself."""
+    if named is not None:
+        return named
+    return {} if primary.rpartition("_")[2] in ("p50", "p95", "p99") else {_USUAL: None}
