@@ -66,7 +66,7 @@ def endpoint_metrics(
             raise ValueError(f"{name!r} is the primary metric already (design.metric); drop it")
         if metric == "tps" and has_rate:
             raise ValueError("with a rate, throughput is given by the load; drop 'tps'")
-        usual = max(smallest_effect, entry.get("margin", 0.0))
+        usual = entry.get("points") or max(smallest_effect, entry.get("margin", 0.0))
         found[metric] = usual if margin is None else margin
     return found
 

@@ -88,7 +88,9 @@ def test_a_verdict_of_few_blocks_says_that_it_rests_on_normality(analysis: Analy
     (own,) = analysis.verdicts()
     few = replace(own, blocks=5)
     assert badge(few, replace(analysis, endpoints=())) == "better if normal"
-    assert "being normally distributed" in with_endpoints("It is faster.", few, analysis)
+    assert "rests on normally distributed differences" in with_endpoints(
+        "It is faster.", few, analysis
+    )
     for other in (
         replace(own, blocks=6),
         replace(few, rounds=96),

@@ -129,4 +129,4 @@ def test_the_table_of_verdicts_has_a_row_for_every_step(tmp_path: Path) -> None:
     verdicts = verdict_table(synthetic_context(tmp_path, STEPS))
     loads = ("whole trial", "4 clients", "8 clients")
     assert verdicts.column("Load") == tuple(load for load in loads for _ in range(2))
-    assert set(verdicts.column("Endpoint")) == {"Throughput", "99th percentile of latency"}
+    assert set(verdicts.column("Endpoint")) == {"Throughput", "p99 latency"}

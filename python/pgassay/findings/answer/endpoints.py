@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.model import Analysis, Comparison, Verdict
+from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import bare_interval, signed_percent, texts_of
 from pgassay.plan.model import Endpoint, Plan
 
@@ -54,6 +55,12 @@ def with_endpoints(sentence: str, verdict: Comparison, analysis: Analysis) -> st
     if rests_on_normality(verdict):
         sentence += " " + str(_TEXTS["few"]["sentence"]).format(blocks=verdict.blocks)
     return sentence
+
+
+def endpoint_title(metric: str) -> str:
+    """Such as `p99 latency`, for tables; the metric's title where it is no usual endpoint."""
+    name: str | None = _TEXTS["titles"].get(metric)
+    return name or METRICS[metric].title
 
 
 def price(plan: Plan) -> str:

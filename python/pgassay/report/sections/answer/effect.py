@@ -5,7 +5,7 @@ Enters: the context. Leaves: a chart, its caption's words, tables. Never: decide
 
 from __future__ import annotations
 
-from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.answer.endpoints import endpoint_title
 from pgassay.findings.model import FindingKind
 from pgassay.findings.wording import signed_percent
 from pgassay.report.charts.effect import effect_chart, runs_out
@@ -26,7 +26,7 @@ from pgassay.report.tables.table import Column, Table, table
 
 _COLUMNS = (
     Column("Level compared", "heading", merges=True),
-    Column("Endpoint"),
+    Column("Endpoint", "text"),
     Column("Load", "line"),
     *map(Column, ("Baseline", "Level", "Change", INTERVAL, "Blocks", EVIDENCE)),
     Column("Verdict", "text"),
@@ -58,7 +58,7 @@ def verdict_table(context: ReportContext) -> Table:
     rows = [
         (
             subject(one),
-            METRICS[one.metric].title,
+            endpoint_title(one.metric),
             one.load,
             *means(one),
             change(one),
