@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pgassay import __version__
 from pgassay.analysis.analyse import analyse, answered, with_curves, with_noise
+from pgassay.analysis.curves.steadiness import sufficient_warmup_s
 from pgassay.analysis.measures.readings import TrialReadings
 from pgassay.analysis.noise.prior_runs import conditions_of, record_of
 from pgassay.analysis.verdicts.drift import drift_caveats
@@ -95,7 +96,10 @@ def carry_out(
     outcome = report_run(run, readings)
     floor = outcome.context.analysis.noise
     if floor is not None:
-        add_noise_record(record_of(conditions_of(spec), floor))
+        plan, courses = outcome.context.plan, outcome.context.analysis.courses
+        warmup_s = sum(step.duration_s for step in plan.steps if not step.measured)
+        settled_s = sufficient_warmup_s(plan, courses)
+        add_noise_record(record_of(conditions_of(spec), floor, warmup_s, settled_s))
     return outcome
 
 

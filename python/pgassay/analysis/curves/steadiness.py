@@ -81,6 +81,17 @@ def steadiness_caveats(plan: Plan, steps: Sequence[StepSteadiness]) -> list[Cave
     return found
 
 
+def sufficient_warmup_s(plan: Plan, steps: Sequence[StepSteadiness]) -> float | None:
+    """A warm-up after which the trials were steady; None where that is not known."""
+    known = [step for step in steps if step.course is not Steadiness.UNKNOWN]
+    if not known or _more_than_chance(plan, known, Steadiness.UNSTEADY):
+        return None
+    warming = _more_than_chance(plan, known, Steadiness.WARMING)
+    missing = [step.warmup_s for _, such, _ in warming for step in such]
+    planned = sum(step.duration_s for step in plan.steps if not step.measured)
+    return planned + math.ceil(max(missing, default=0.0))
+
+
 def _more_than_chance(
     plan: Plan, known: Sequence[StepSteadiness], kind: Steadiness
 ) -> list[tuple[str, list[StepSteadiness], int]]:

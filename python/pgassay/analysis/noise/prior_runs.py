@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pgassay.analysis.compare.rule import rule_of
+from pgassay.analysis.noise.best_plan import BestPlan, best_plan
 from pgassay.analysis.noise.model import Noise, NoiseFloor, Outlook, SwitchbackFloor
 from pgassay.analysis.noise.power import Spreading, difference_sd, outlook
 from pgassay.analysis.noise.switchback_noise import overhead_with, spreading
@@ -49,6 +50,8 @@ class Expectation:
     overhead_s: float
     block_s: float
     """Of one block, with resets."""
+    planned: BestPlan | None = None
+    """The time as written and the best plan; None without prior runs of this load."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ class Conditions:
     """Its kind, and its version or, where it is not ours, a hash of its address."""
     workload: str
     """In words."""
+    sets_checkpoints: bool = False
+    """Whether how often there are checkpoints is held or varied."""
 
     def is_like(self, stored: Any) -> bool:
         """Whether two servers compare: all owned ones do, an existing one only with itself."""
@@ -85,8 +90,12 @@ def conditions_of(spec: Spec) -> Conditions:
         server = "existing", _hash(str(address))
     elif file.target.bin:
         server = "local", str(file.target.bin)
+    set_here = {*file.settings.postgres, *file.factors.postgres}
     return Conditions(
-        _hash(json.dumps(parts, default=str)), server, f"{workload.name} at scale {scale}"
+        _hash(json.dumps(parts, default=str)),
+        server,
+        f"{workload.name} at scale {scale}",
+        not set_here.isdisjoint(("checkpoint_timeout", "max_wal_size")),
     )
 
 
@@ -94,13 +103,23 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def record_of(conditions: Conditions, floor: NoiseFloor) -> dict[str, Any]:
-    """The record that a finished run stores for later ones."""
+def record_of(
+    conditions: Conditions,
+    floor: NoiseFloor,
+    warmup_s: float | None = None,
+    settled_s: float | None = None,
+) -> dict[str, Any]:
+    """The record that a finished run stores for later ones.
+
+    `warmup_s` is its warm-up, `settled_s` one after which its trials were steady.
+    """
     return {
         "load": conditions.load,
         "target": list(conditions.server),
         "workload": conditions.workload,
         "overhead_s": floor.overhead_s,
+        "warmup_s": warmup_s,
+        "settled_s": settled_s,
         "metrics": {noise.metric: asdict(noise) for noise in floor.metrics},
         **({} if floor.turns is None else {"turns": asdict(floor.turns)}),
     }
@@ -136,8 +155,9 @@ def expect(
     if not sds:
         return None
     overhead_s = plan.trial_s - plan.measured_s
+    warmup_s = sum(step.duration_s for step in plan.steps if not step.measured)
     if priors:
-        overhead_s = float(np.median([prior.overhead_s for prior in priors]))
+        overhead_s = float(np.median([prior.overhead_with(warmup_s) for prior in priors]))
         if plan.side_by_side:
             overhead_s = overhead_with(len(plan.arms), overhead_s, plan)
     rule = rule_of(plan)
@@ -151,6 +171,32 @@ def expect(
         ),
         overhead_s=overhead_s,
         block_s=len(plan.block(1)) * (plan.measured_s + overhead_s),
+        planned=_planned(same, plan, overhead_s - warmup_s, conditions),
+    )
+
+
+def _planned(
+    priors: Sequence[_Prior], plan: Plan, reset_s: float, conditions: Conditions
+) -> BestPlan | None:
+    """The best plan, by prior runs of this load; None of a switchback, duet or A/A run."""
+    if plan.alternates or plan.calibrates or not priors:
+        return None
+    noises = [prior.noise for prior in priors if prior.noise is not None]
+    parted = [noise for noise in noises if noise.second_sd is not None]
+    used = parted or noises
+
+    def sd_at(measured_s: float) -> float:
+        sds = [noise.trial_sd_at(measured_s) for noise in used]
+        return _root_mean(sds, [noise.degrees for noise in used])
+
+    settled = [prior.settled_s for prior in priors if prior.settled_s is not None]
+    return best_plan(
+        plan,
+        sd_at,
+        max(0.0, reset_s),
+        max(settled, default=None),
+        keeps_length=not parted,
+        in_cycles=conditions.sets_checkpoints,
     )
 
 
@@ -166,6 +212,16 @@ class _Prior:
     units: float
     """Independent differences in a trial."""
     overhead_s: float
+    warmup_s: float | None = None
+    """The part of its overhead that is warm-up; None where the record does not say."""
+    settled_s: float | None = None
+    """A warm-up after which its trials were steady."""
+    noise: Noise | None = None
+
+    def overhead_with(self, warmup_s: float) -> float:
+        """The overhead of trials with another warm-up."""
+        own = warmup_s if self.warmup_s is None else self.warmup_s
+        return max(0.0, self.overhead_s - own) + warmup_s
 
 
 def _of_trials(record: Mapping[str, Any], plan: Plan) -> _Prior | None:
@@ -179,7 +235,15 @@ def _of_trials(record: Mapping[str, Any], plan: Plan) -> _Prior | None:
     usable = all(v is None or (isinstance(v, int | float) and v >= 0) for v in numbers)
     if not (usable and noise.trial_sd and noise.degrees and noise.measured_s):
         return None
-    return _Prior(noise.trial_sd_at(plan.measured_s), 0.0, noise.degrees, 1.0, overhead_s)
+    sd = noise.trial_sd_at(plan.measured_s)
+    warmups = (_seconds(record, "warmup_s"), _seconds(record, "settled_s"))
+    return _Prior(sd, 0.0, noise.degrees, 1.0, overhead_s, *warmups, noise)
+
+
+def _seconds(record: Mapping[str, Any], key: str) -> float | None:
+    """A time of the record; None where it has none, as those of early versions."""
+    found = record.get(key)
+    return float(found) if isinstance(found, int | float) and 0 <= found < math.inf else None
 
 
 def _of_turns(record: Mapping[str, Any], plan: Plan) -> _Prior | None:

@@ -5,6 +5,7 @@ Enters: an Outlook of an A/A run or of prior runs. Leaves: sentences. Never: est
 
 from __future__ import annotations
 
+from pgassay.analysis.noise.best_plan import BestPlan
 from pgassay.analysis.noise.model import Expected, Outlook
 from pgassay.analysis.noise.prior_runs import Expectation
 from pgassay.findings.wording import texts_of
@@ -60,7 +61,27 @@ def expectation_lines(found: Expectation | None, plan: Plan) -> list[tuple[str, 
                 noise = percent(case.trial_sd)
                 sentence = str(texts["case"]).format(noise=noise, sentence=sentence)
             lines.append((label, sentence))
+    if found.planned is not None:
+        lines.append(("best plan", best_plan_sentence(found.planned)))
     return lines
+
+
+def best_plan_sentence(planned: BestPlan) -> str:
+    """The time to decide as written, and the quicker design where there is one."""
+    texts, written, best = _TEXTS["best_plan"], planned.written, planned.best
+    late = written.blocks is None
+    form = "late" if late else "written"
+    now = str(texts[form]).format(most=written.max_blocks, time=duration(written.total_s))
+    if best is None:
+        return str(texts["none_late" if late else "none"]).format(now=now)
+    return str(texts["text"]).format(
+        step=f"{best.step_s:g}s",
+        warmup=f"{best.warmup_s:g}s",
+        blocks=blocks_words(best.min_blocks, best.max_blocks),
+        time=duration(best.total_s),
+        needed=best.blocks,
+        now=now,
+    )
 
 
 def duration(seconds: float) -> str:
