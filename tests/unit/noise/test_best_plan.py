@@ -73,7 +73,7 @@ def test_more_blocks_are_chosen_where_those_written_do_not_decide() -> None:
 def test_nothing_is_promised_where_no_design_decides() -> None:
     found = chosen(start=0.2, second=0.0)
     assert found.best is None
-    assert "would not decide" in best_plan_sentence(found)
+    assert best_plan_sentence(found).startswith("none found by which 9 of 10 runs decide")
 
 
 def test_the_warm_up_after_which_earlier_trials_were_steady_is_taken() -> None:
@@ -89,7 +89,10 @@ def test_trials_that_checkpoints_must_fit_into_are_not_shortened() -> None:
 
 
 def test_other_lengths_are_not_tried_where_their_noise_is_not_known() -> None:
-    assert chosen(start=0.012, second=0.0, keeps_length=True).best is None
+    found = chosen(start=0.012, second=0.0, keeps_length=True)
+    assert found.best is None
+    assert "Other lengths of trial are not compared" in best_plan_sentence(found)
+    assert "no other length" not in best_plan_sentence(found)
 
 
 def test_a_fixed_number_of_blocks_may_be_replaced() -> None:

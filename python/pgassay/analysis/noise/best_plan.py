@@ -46,6 +46,8 @@ class BestPlan:
 
     written: Design
     best: Design | None
+    lengths_known: bool = True
+    """Whether other lengths of trial were tried: not where earlier trials were too short for it."""
 
 
 def best_plan(
@@ -93,7 +95,7 @@ def best_plan(
     best = min(found, key=lambda one: one.total_s, default=None)
     if best and written.blocks is not None and best.total_s > _WORTH_IT * written.total_s:
         best = None
-    return BestPlan(written, best)
+    return BestPlan(written, best, not keeps_length)
 
 
 def _by_number(plan: Plan) -> Iterator[Plan]:

@@ -72,9 +72,11 @@ def best_plan_sentence(planned: BestPlan) -> str:
     late = written.blocks is None
     form = "late" if late else "written"
     now = str(texts[form]).format(most=written.max_blocks, time=duration(written.total_s))
+    unknown = "" if planned.lengths_known else str(texts["unknown"])
     if best is None:
-        return str(texts["none_late" if late else "none"]).format(now=now)
-    return str(texts["text"]).format(
+        which = "late_alone" if late else "unknown_alone" if unknown else "none"
+        return str(texts[which]).format(now=now) + unknown
+    sentence = str(texts["text"]).format(
         step=f"{best.step_s:g}s",
         warmup=f"{best.warmup_s:g}s",
         blocks=blocks_words(best.min_blocks, best.max_blocks),
@@ -82,6 +84,7 @@ def best_plan_sentence(planned: BestPlan) -> str:
         needed=best.blocks,
         now=now,
     )
+    return sentence + unknown
 
 
 def duration(seconds: float) -> str:
