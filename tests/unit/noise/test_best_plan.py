@@ -67,7 +67,7 @@ def test_more_blocks_are_chosen_where_those_written_do_not_decide() -> None:
     assert found.written.blocks is None
     assert found.best is not None
     assert found.best.max_blocks == 24
-    assert "against fewer as written (8 blocks" in best_plan_sentence(found)
+    assert "against fewer than that within the 8 blocks" in best_plan_sentence(found)
 
 
 def test_nothing_is_promised_where_no_design_decides() -> None:
