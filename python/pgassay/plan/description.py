@@ -89,6 +89,8 @@ def mode_lines(plan: Plan) -> tuple[str, ...]:
         lines.append(
             f"all {len(plan.arms)} arms alternate in every trial{where}, in slices of {slices}"
         )
+        if own := plan.arms[0].session_settings:
+            lines.append(f"only the sessions of the load are given {' and '.join(own)}")
     others = plan.modes_refused.items()
     lines += [f"not {name}: {why}" for name, why in others if why not in plan.mode_reason]
     return tuple(lines)

@@ -21,6 +21,7 @@ from pgassay.plan.modes import BLOCKS, DUET, SWITCHBACK, blocks_of, choose_mode
 from pgassay.plan.orders import balanced_orders, plot_orders
 from pgassay.plan.plots import choose_plots, restarts_every_trial, whole_plots
 from pgassay.plan.risks import find_risks
+from pgassay.plan.server_settings import as_applied, refuse_changes
 from pgassay.plan.steps import Step, steps_of
 from pgassay.plan.switchback import alternating_trials, slice_lengths
 from pgassay.spec.endpoints import endpoint_metrics
@@ -80,7 +81,6 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         combined = combine(factors, design.combinations, design.resolution)
     except SpecError as error:
         raise SpecError(error.problem, file=spec.source, key=error.key) from None
-    arms = _arms(factors, combined.levels)
     plots = choose_plots(
         factors,
         design.plots,
@@ -91,8 +91,11 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
     try:
         mode = choose_mode(spec.file, factors)
         least, most = blocks_of(design, mode.name)
+        factors = as_applied(factors, mode.name)
+        refuse_changes(spec.file, factors, mode)
     except SpecError as error:
         raise SpecError(error.problem, file=spec.source, key=error.key) from None
+    arms = _arms(factors, combined.levels)
     risks = find_risks(spec.file, spec.workload, combined.resolution, mode.name)
     if mode.name in (SWITCHBACK, DUET):
         trials = alternating_trials(least, most, slice_lengths(design.slice))

@@ -191,12 +191,6 @@ class ExperimentFile(Table):
 
     @model_validator(mode="after")
     def _may_change(self) -> ExperimentFile:
-        changes = [*self.factors.postgres, *self.settings.postgres]
-        if self.loads_existing and changes and not self.target.allow_changes:
-            raise ValueError(
-                f"{changes[0]} changes a setting of an existing server, which takes"
-                " target.allow_changes = true"
-            )
         place = self.placement
         if self.loads_existing and (place.server or place.server_nice is not None):
             raise ValueError(

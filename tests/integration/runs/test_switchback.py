@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 
 from pgassay.server.existing.capacity import own_sessions
+from pgassay.server.protocol import Connection
 from support.runs.broken import assert_nothing_open, watched
-from support.runs.command import pgassay, shop_workload
-from support.servers.lab import SECRET, LabServer
+from support.runs.command import last_line, pgassay, shop_workload
+from support.servers.lab import SECRET, LabServer, scalar
 
 SPEC = """
 {target}
@@ -171,6 +175,120 @@ def test_recover_restores_the_server_after_a_kill_while_reloads_alternate(
     assert done.returncode == 0, done.stderr
     assert settings.read_bytes() == found
     assert_nothing_open(run)
+
+
+def test_a_user_who_may_change_nothing_varies_a_session_setting_that_nobody_else_sees(
+    watcher: LabServer, tmp_path: Path
+) -> None:
+    files = watcher.cluster.workspace.data / "postgresql.auto.conf"
+    with watcher.admin() as session:
+        found = loaded_at(session), files.read_bytes(), files.stat().st_mtime_ns
+        as_before = scalar(session, "SHOW work_mem")
+    spec, run = watching_spec(tmp_path, watcher, WORK_MEM), tmp_path / "run"
+    planned = pgassay("plan", spec, PGPASSWORD=SECRET, COLUMNS="300")
+    assert planned.returncode == 0, planned.stderr
+    assert "its settings are not changed" in planned.stdout
+    assert "only the sessions of the load are given work_mem" in planned.stdout
+    assert "stops:" not in planned.stdout
+    with others_values(watcher, "work_mem") as seen:
+        done = pgassay("run", spec, "--out", run, "--json", PGPASSWORD=SECRET)
+    assert done.returncode == 0, done.stderr
+    # The script is slower under one of the values, so the sessions of the load had them.
+    assert [one["verdict"] for one in json.loads(done.stdout)["verdicts"]] == ["worse"]
+    assert seen == {as_before}
+    with watcher.admin() as session:
+        assert (loaded_at(session), files.read_bytes(), files.stat().st_mtime_ns) == found
+    assert {tuple(trial["reset"]["settings"]) for trial in trials_of(run)} == {()}
+    assert "work_mem" not in (run / "journal.jsonl").read_text()
+
+
+def test_in_blocks_the_same_setting_takes_permission_and_the_right_to_change_the_server(
+    watcher: LabServer, tmp_path: Path
+) -> None:
+    spec = watching_spec(tmp_path, watcher, WORK_MEM)
+    refused = pgassay(
+        "run", spec, "--mode", "blocks", "--out", tmp_path / "run", PGPASSWORD=SECRET, COLUMNS="300"
+    )
+    assert refused.returncode == 1
+    assert (
+        "factors.postgres.work_mem: changes a setting of an existing server, which takes"
+        ' target.allow_changes = true; mode = "switchback"' in last_line(refused.stderr)
+    )
+    spec.write_text(spec.read_text().replace("[workload]", "allow_changes = true\n[workload]"))
+    refused = pgassay(
+        "run", spec, "--mode", "blocks", "--out", tmp_path / "run", PGPASSWORD=SECRET, COLUMNS="300"
+    )
+    assert refused.returncode == 1
+    assert "work_mem: watcher may not ALTER SYSTEM" in last_line(refused.stderr)
+
+
+def test_a_setting_that_the_user_may_not_set_stops_plan_and_run_before_data_are_built(
+    watcher: LabServer, tmp_path: Path
+) -> None:
+    factors = "[factors.postgres]\ntrack_io_timing = ['off', 'on']\n"
+    spec, run = watching_spec(tmp_path, watcher, factors), tmp_path / "run"
+    why = "track_io_timing: watcher may not set it; GRANT SET ON PARAMETER track_io_timing TO"
+    planned = pgassay("plan", spec, PGPASSWORD=SECRET, COLUMNS="300")
+    assert planned.stdout.count(f"stops: {why}") == 1
+    refused = pgassay("run", spec, "--out", run, PGPASSWORD=SECRET, COLUMNS="300")
+    assert refused.returncode == 1
+    assert why in last_line(refused.stderr)
+    assert "building" not in refused.stderr
+    with watcher.admin() as session:
+        session.execute("GRANT SET ON PARAMETER track_io_timing TO watcher")
+    assert "stops:" not in pgassay("plan", spec, PGPASSWORD=SECRET, COLUMNS="300").stdout
+
+
+WORK_MEM = "[factors.postgres]\nwork_mem = ['2MB', '64MB']\n"
+SLOWER_WITH_MORE = (
+    "SELECT pg_sleep(CASE current_setting('work_mem') WHEN '64MB' THEN 0.004 ELSE 0.001 END);"
+)
+
+
+@pytest.fixture
+def watcher(lab_server: LabServer) -> Iterator[LabServer]:
+    """The server, with a role for monitoring that may also make the schema of the workload."""
+    with lab_server.admin() as session:
+        session.execute(f"CREATE ROLE watcher LOGIN PASSWORD '{SECRET}'".encode())
+        session.execute("GRANT pg_monitor TO watcher")
+        session.execute("GRANT CREATE ON DATABASE lab TO watcher")
+    try:
+        yield lab_server
+    finally:
+        with lab_server.admin() as session:
+            session.execute("DROP OWNED BY watcher")
+            session.execute("DROP ROLE watcher")
+
+
+def watching_spec(folder: Path, server: LabServer, factors: str) -> Path:
+    target = ON_THE_LAB_SERVER.format(port=server.port).replace("user=lab", "user=watcher")
+    workload = shop_workload(folder, SLOWER_WITH_MORE)
+    return written(folder, factors, workload, target=target, mode="switchback")
+
+
+def loaded_at(session: Connection) -> Any:
+    return scalar(session, "SELECT pg_conf_load_time()")
+
+
+@contextmanager
+def others_values(server: LabServer, name: str) -> Iterator[set[str]]:
+    """The values of a setting in a session that is open all the time, and in new ones."""
+    seen: set[str] = set()
+    over = Event()
+
+    def look() -> None:
+        with server.admin() as lasting:
+            while not over.wait(0.2):
+                with server.admin() as new:
+                    seen.update(scalar(session, f"SHOW {name}") for session in (lasting, new))
+
+    looking = Thread(target=look)
+    looking.start()
+    try:
+        yield seen
+    finally:
+        over.set()
+        looking.join()
 
 
 def reloading_spec(folder: Path, server: LabServer, factors: str = "", step: str = "8s") -> Path:

@@ -1,7 +1,8 @@
-"""Every path of the repository that a document names exists."""
+"""Every path of the repository that a document names exists, and every SQL file that code names."""
 
 from __future__ import annotations
 
+import ast
 import re
 from itertools import chain
 from pathlib import Path
@@ -33,3 +34,20 @@ def test_every_path_that_a_document_names_exists(document: Path) -> None:
 def test_every_page_that_a_document_links_to_exists(document: Path) -> None:
     linked = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", document.read_text("utf-8"))
     assert [page for page in linked if not (document.parent / page).exists()] == []
+
+
+def test_every_sql_file_that_code_names_exists() -> None:
+    """Also those of versions that no server here has."""
+    named = {
+        word.value
+        for module in PACKAGE.rglob("*.py")
+        for call in ast.walk(ast.parse(module.read_text("utf-8")))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+        if call.func.id == "statement"
+        for argument in call.args
+        if not isinstance(argument, ast.JoinedStr)
+        for word in ast.walk(argument)
+        if isinstance(word, ast.Constant) and isinstance(word.value, str)
+    }
+    assert len(named) > 30
+    assert {one for one in named if not (PACKAGE / f"server/sql/{one}.sql").is_file()} == set()

@@ -185,10 +185,6 @@ def test_names_of_settings_ignore_case() -> None:
         ("[target]\ndsn = 'postgresql://u@h/d?password=p'", "a password may not be written here"),
         ("[target]\ndsn = 'host=h sslpassword=p'", "a password may not be written here"),
         ("[target]\ndsn = 'not a dsn'", "not a connection string that libpq can read"),
-        (
-            "[target]\ndsn = 'host=h'\n[settings.postgres]\nfsync = 'on'",
-            "fsync changes a setting of an existing server",
-        ),
         ("[load]\nstep = '1e400s'", "load.step"),
         ("[workload]\nuse = '~nobody-here/x'", "workload.use"),
         ("[workload]\nuse = 'bank-wite'", "did you mean bank-write?"),

@@ -11,6 +11,7 @@ from pathlib import Path
 from pgassay.cli.terminal.console import labelled
 from pgassay.plan.demands import demands_of
 from pgassay.plan.model import Plan
+from pgassay.plan.server_settings import server_settings, session_settings
 from pgassay.server.copied.origin import copies_of
 from pgassay.server.existing.access import access_of
 from pgassay.server.hosts.account import server_account
@@ -20,7 +21,6 @@ from pgassay.server.preview.copy import preview_copy
 from pgassay.server.preview.model import Preview
 from pgassay.server.preview.preview import preview_existing
 from pgassay.spec.experiment import Spec
-from pgassay.spec.factors.kinds import KINDS, Applied
 from pgassay.spec.reading.texts import path_from
 from pgassay.spec.server.host_knobs import acts_after_restart
 from pgassay.trials.guards.thresholds import unwatched
@@ -42,14 +42,11 @@ def preview_server(spec: Spec, plan: Plan) -> Preview | None:
             demands=demands,
             side_by_side=plan.side_by_side,
         )
-    wanted = {name: [value] for name, value in spec.file.settings.postgres.items()}
-    for factor in plan.factors:
-        if KINDS[factor.kind].applied is Applied.SETTING:
-            wanted[factor.name] = list(factor.levels)
     return preview_existing(
         target.dsn,
         accept=target.accept,
-        settings=wanted,
+        settings=server_settings(spec.file, plan.factors),
+        in_sessions=session_settings(plan.factors),
         building_sql=spec.workload.building_sql(spec.file.workload.scale),
         access=access_of(target),
         rule=spec.file.reset_rule(),

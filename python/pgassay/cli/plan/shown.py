@@ -29,6 +29,7 @@ from pgassay.plan.description import (
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.plots import restarts_every_trial
+from pgassay.plan.server_settings import server_settings
 from pgassay.plan.steps import Step
 from pgassay.plan.store import plan_to_json
 from pgassay.server.existing.access import access_of
@@ -130,7 +131,8 @@ def _target(spec: Spec, drawn: Plan) -> str:
     if spec.file.copies_existing:
         return f"a server started by pgassay, on a base backup of an existing one ({target.dsn})"
     if target.is_existing:
-        changes = "may be changed" if target.allow_changes else "will not be changed"
+        changed = server_settings(spec.file, drawn.factors)
+        changes = "are changed, and put back at the end" if changed else "are not changed"
         control = access_of(target).control
         restarts = f", by `{control.label}`" if control and target.allow_restart else ""
         host = f"; its host over ssh ({target.ssh})" if target.ssh else ""

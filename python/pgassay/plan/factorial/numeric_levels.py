@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from pgassay.plan.model import Factor
-from pgassay.spec.factors.kinds import KINDS, Applied
+from pgassay.spec.factors.kinds import KINDS, Alternates
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.settings.catalogue import entries_of
 
@@ -74,7 +74,7 @@ def _amount(factor: Factor, level: str) -> float | None:
 
 def _units(factor: Factor) -> list[tuple[str | None, str]]:
     """(unit, type) to try: the catalogue's, or a plain number, memory, a time."""
-    is_setting = KINDS[factor.kind].applied is Applied.SETTING
+    is_setting = KINDS[factor.kind].alternates is Alternates.SETTING
     if is_setting and (known := entries_of(factor.name)):
         numeric = known[-1]["vartype"] in ("integer", "real")
         return [(known[-1].get("unit"), "real")] if numeric else []

@@ -31,8 +31,14 @@ from pgassay.server.existing.requirements import directory_here, is_here, refusa
 from pgassay.server.existing.signs import look_for_signs
 from pgassay.server.preview.host import look_at_host
 from pgassay.server.preview.model import PlannedChange, Preview
-from pgassay.server.protocol import Connection, ConnectionParameters, Context, ResetLevel
-from pgassay.server.settings.changeable import needs_restart
+from pgassay.server.protocol import (
+    NOTHING,
+    Connection,
+    ConnectionParameters,
+    Context,
+    ResetLevel,
+)
+from pgassay.server.settings.changeable import needs_restart, refuse_in_sessions
 from pgassay.server.settings.pending_changes import refuse_reload, refuse_restart
 from pgassay.server.settings.scope import Scope
 from pgassay.server.settings.values import find, read_settings, show
@@ -56,6 +62,7 @@ def preview_existing(
     *,
     accept: Collection[str],
     settings: Mapping[str, Sequence[str]],
+    in_sessions: Mapping[str, Sequence[str]] = NOTHING,
     building_sql: Sequence[str],
     access: Access = SQL_ONLY,
     rule: ResetRule = EXISTING_RULE,
@@ -63,7 +70,10 @@ def preview_existing(
     restarts_for_knobs: bool = False,
     demands: Iterable[Demand] = (),
 ) -> Preview:
-    """Look at the server as a run would, and say what that run would find and do."""
+    """Look at the server as a run would, and say what that run would find and do.
+
+    `settings` are the server's, `in_sessions` those that only the load's sessions set.
+    """
     try:
         parameters = resolve(dsn)
     except ConnectionRefused as refused:
@@ -97,6 +107,7 @@ def preview_existing(
                     settings,
                     access,
                     rule,
+                    in_sessions=in_sessions,
                     parameters=parameters,
                     allow_changes=allow_changes,
                     restarts=restarts,
@@ -139,6 +150,7 @@ def _refusals(
     access: Access,
     rule: ResetRule,
     *,
+    in_sessions: Mapping[str, Sequence[str]],
     parameters: ConnectionParameters,
     allow_changes: bool,
     restarts: bool,
@@ -159,7 +171,11 @@ def _refusals(
     if rule.caches is Caches.COLD:
         checks.append(lambda: refuse_unreadable(session, _data_here(session, access)))
     for name, values in settings.items():
-        checks.append(partial(_refuse_setting, session, access, name, values))
+        checks.append(
+            partial(_refuse_values, partial(access.refuse_unchangeable, session), name, values)
+        )
+    for name, values in in_sessions.items():
+        checks.append(partial(_refuse_values, partial(refuse_in_sessions, session), name, values))
     if settings and access.scope(session).reloads:
         checks.append(lambda: refuse_reload(session))
     if restarts:
@@ -167,9 +183,11 @@ def _refusals(
     return refusals_of(checks)
 
 
-def _refuse_setting(session: Connection, access: Access, name: str, values: Sequence[str]) -> None:
+def _refuse_values(
+    refuse: Callable[[Mapping[str, str]], None], name: str, values: Sequence[str]
+) -> None:
     for value in values:
-        access.refuse_unchangeable(session, {name: value})
+        refuse({name: value})
 
 
 def _data_here(session: Connection, access: Access) -> Path | None:

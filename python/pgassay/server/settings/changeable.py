@@ -1,4 +1,4 @@
-"""Whether a setting of an existing server can be changed, and what undoes that.
+"""Whether a setting can be changed, on an existing server or in a session, and what undoes that.
 
 Enters: a session, settings, why the server may not be restarted. Leaves: a SettingRejected, or the
 setting as it was found. Never: changes anything.
@@ -14,7 +14,7 @@ from psycopg import sql
 from pgassay.errors import SettingRejected
 from pgassay.server.connection.own_role import own_role
 from pgassay.server.protocol import Change, Connection, Setting
-from pgassay.server.settings.scope import SERVER, Scope
+from pgassay.server.settings.scope import SERVER, Scope, refuse_without_set
 from pgassay.server.settings.statements import assignment, reset
 from pgassay.server.settings.values import check_value, find, read_settings
 from pgassay.spec.secrets.redaction import shown_of
@@ -67,6 +67,13 @@ def refuse_unchangeable(
             raise SettingRejected(name, f"{name}: needs a restart, {restarts}")
         as_found(session, name, setting, scope)
         scope.refuse_without_right(session, name, setting)
+
+
+def refuse_in_sessions(session: Connection, settings: Mapping[str, str]) -> None:
+    """Refuse what no session of this user can set for itself. Changes nothing."""
+    known = read_settings(session)
+    for name, value in settings.items():
+        refuse_without_set(session, name, check_value(known, name, value))
 
 
 def as_found(

@@ -130,20 +130,25 @@ class Scope:
                 f"{name}: {user} does not own database {self.of}; connect as its owner, or "
                 'target.settings_at = "role"',
             )
-        if setting is None or setting.context not in (Context.SUPERUSER, Context.SUPERUSER_BACKEND):
-            return
-        newer = session.info.server_version >= 150000
-        row = session.execute(
-            statement("settings/may_set_15" if newer else "may_set_13"), (name,)
-        ).fetchone()
-        if not (row and row[0]):
-            grant = f"GRANT SET ON PARAMETER {name} TO {own_role(session)}, or " if newer else ""
-            raise SettingRejected(
-                name, f"{name}: {user} may not set it; {grant}connect as a superuser"
-            )
+        refuse_without_set(session, name, setting)
 
 
 SERVER = Scope()
+
+
+def refuse_without_set(session: Connection, name: str, setting: Setting | None) -> None:
+    """Refuse what this user may not SET in a session of its own."""
+    if setting is None or setting.context not in (Context.SUPERUSER, Context.SUPERUSER_BACKEND):
+        return
+    newer = session.info.server_version >= 150000
+    row = session.execute(
+        statement("settings/may_set_15" if newer else "settings/may_set_13"), (name,)
+    ).fetchone()
+    if not (row and row[0]):
+        grant = f"GRANT SET ON PARAMETER {name} TO {own_role(session)}, or " if newer else ""
+        raise SettingRejected(
+            name, f"{name}: {session.info.user} may not set it; {grant}connect as a superuser"
+        )
 
 
 def scope_of(key: str) -> Scope:
@@ -165,7 +170,7 @@ def _refuse_alter_system(session: Connection, name: str) -> None:
             ' managed by others); target.settings_at = "database" or "role", or have it turned on',
         )
     newer = session.info.server_version >= 150000
-    question = statement("settings/may_change_15" if newer else "may_change_13")
+    question = statement("settings/may_change_15" if newer else "settings/may_change_13")
     may_alter, may_reload = session.execute(question, (name,)).fetchone() or (False, False)
     user = session.info.user
     if not may_alter:

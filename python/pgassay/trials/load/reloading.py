@@ -27,7 +27,6 @@ import psycopg
 from pgassay import _core
 from pgassay.errors import PgassayError, TargetError, TrialError
 from pgassay.plan.model import Plan, PlannedTrial
-from pgassay.plan.modes import reloaded
 from pgassay.plan.switchback import rounds_of
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.protocol import Connection, Target
@@ -174,9 +173,7 @@ class Reloads:
 @contextmanager
 def reloads_of(trial: PlannedTrial, plan: Plan, target: Target) -> Iterator[Reloads | None]:
     """Around a trial's load; None where no setting of the whole server alternates."""
-    values = {
-        arm.id: {n: v for n, v in arm.settings.items() if n in reloaded()} for arm in plan.arms
-    }
+    values = {arm.id: arm.settings for arm in plan.arms}
     first = plan.arms[0].id
     if trial.slice_s is None or plan.side_by_side or not values[first]:
         yield None

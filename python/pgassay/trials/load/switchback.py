@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from pgassay.plan.model import Arm, Plan, PlannedTrial
-from pgassay.plan.modes import reloaded
+from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.plan.switchback import rounds_of
 from pgassay.spec.arms.apply_levels import spec_of_arm
 from pgassay.spec.experiment import Spec
@@ -40,7 +39,7 @@ def slices_of(
         VariantTable(
             name=arm.id,
             # In a duet the servers start with their settings, and clients connect with theirs.
-            settings={} if plan.side_by_side else _of_sessions(arm),
+            settings={} if plan.side_by_side else arm.session_settings,
             scenarios=tuple(own[arm.id]) if varied else None,
         )
         for arm in plan.arms
@@ -48,11 +47,6 @@ def slices_of(
     order = tuple(arm for arms in rounds_of(plan, trial) for arm in arms)
     table = SlicesTable(length=trial.slice_s or 1.0, variants=variants, schedule=order)
     return table, tuple(scenarios)
-
-
-def _of_sessions(arm: Arm) -> dict[str, str]:
-    own = {n: value for n, value in arm.settings.items() if n not in reloaded()}
-    return {**own, **arm.session_settings}
 
 
 def _apart(scenario: Scenario, known: Collection[Scenario]) -> Scenario:

@@ -25,6 +25,7 @@ from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.memory_limit import memory_of
 from pgassay.server.owned.installation import Installation, embedded_installation, installation_at
 from pgassay.server.protocol import ServerFacts, Target, Testbed
+from pgassay.server.settings.changeable import refuse_in_sessions
 from pgassay.spec.arms.apply_levels import spec_of_arm
 from pgassay.spec.experiment import Spec
 from pgassay.spec.model import ExperimentFile
@@ -82,6 +83,9 @@ def check_arms(spec: Spec, plan: Plan, target: Target, testbeds: Testbeds) -> No
         if testbed not in capacities:
             capacities[testbed] = _capacity(spec.file, target, facts)
         target.check_settings({**held, **arm.settings})
+        if arm.session_settings:
+            with as_target_error("checking settings"), connect(target.parameters()) as session:
+                refuse_in_sessions(session, arm.session_settings)
         target.check_host({**held_host, **arm.knobs})
         asked.append((demands[arm.id], capacities[testbed]))
     refuse_lacking(asked, side_by_side=plan.side_by_side)

@@ -69,7 +69,7 @@ def prepare(
     held, held_host = spec.file.settings.postgres, spec.file.settings.host
     found = Prepared()
     is_ours = not spec.file.loads_existing
-    varied = {name for arm in plan.arms for name in arm.settings}
+    varied = {name for arm in plan.arms for name in (*arm.settings, *arm.session_settings)}
     are_several = len({one.server for one in testbeds.datasets}) > 1 or plan.side_by_side
     for testbed, dataset in testbeds.datasets.items():
         target.choose(testbed)
