@@ -1,8 +1,8 @@
 """Which settings an experiment changes on the server, and whether it may.
 
 Enters: the experiment file, its factors, the chosen mode. Leaves: the factors as that mode applies
-them; the settings of the server, held or varied, and of the load's sessions; a SpecError where they take a permission that is
-not given. Never: chooses the mode, or asks a server.
+them; the settings of the server, held or varied, and those of the load's sessions; a SpecError
+where a permission that they take is not given. Never: chooses the mode, or asks a server.
 
 The load's sessions set what varies in a switchback. So there a factor of `[factors.postgres]` is
 one of `[factors.client.settings]`, unless it alternates by reloads: nobody else's session sees it,
