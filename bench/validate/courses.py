@@ -49,6 +49,7 @@ def course_of(
         edges_s=np.arange(n + 1.0),
         transactions=tps,
         latency_ms=np.full(n, np.nan),
+        response_ms=np.full(n, np.nan),
         steps=(StepSpan(8.0, 0, n),),
         checkpoints_s=np.array(checkpoints_s, dtype=np.float64),
         names=tuple(rows),

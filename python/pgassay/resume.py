@@ -55,7 +55,7 @@ def resume(
 
 def _same_spec(run: RunDirectory, plan: Plan, spec_path: Path | None) -> Spec:
     """The run's spec; refuses one that is not what the plan was drawn from."""
-    spec = load_spec(run.path / "spec.toml", plan.seed, plan.mode)
+    spec = load_spec(run.path / "spec.toml", plan.seed, plan.mode, plan.metric)
     if not same_design(make_plan(spec, calibrates=plan.calibrates), plan):
         raise RunDirectoryError(
             f"{run.path / 'spec.toml'}: was changed after the plan was made; put it back, or"
@@ -63,7 +63,7 @@ def _same_spec(run: RunDirectory, plan: Plan, spec_path: Path | None) -> Spec:
         )
     if spec_path is None or spec_path.resolve() == (run.path / "spec.toml").resolve():
         return spec
-    given = load_spec(spec_path, plan.seed, plan.mode)
+    given = load_spec(spec_path, plan.seed, plan.mode, plan.metric)
     materials = (spec.workload, spec.variants)
     if given.text != spec.text or (given.workload, given.variants) != materials:
         what = "workload" if given.text == spec.text else "experiment file"

@@ -57,6 +57,7 @@ from pgassay.analysis.verdicts.withdrawal import (
     Withdrawal,
     withdraw_effects,
     withdraw_idle,
+    withdraw_set_by_load,
     withdraw_verdicts,
 )
 from pgassay.plan.model import Plan
@@ -95,7 +96,8 @@ def analyse(
             replace(c, verdict=Verdict.CALIBRATION, blocks_to_decide=None) for c in comparisons
         )
     else:
-        comparisons = corrected(withdraw_verdicts(comparisons, withdrawn), plan)
+        given = withdraw_set_by_load(withdraw_verdicts(comparisons, withdrawn), plan)
+        comparisons = corrected(given, plan)
     idle_levels = {level for one in idle if one.step is None for level in one.takes}
     factorial = withdraw_effects(
         factorial_effects(plan, METRICS[plan.metric], tables[None], rule),

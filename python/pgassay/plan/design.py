@@ -112,7 +112,7 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         min_blocks=least,
         max_blocks=most,
         smallest_effect=design.smallest_effect,
-        metric=design.metric,
+        metric=spec.file.metric,
         trial_s=_trial_s(steps, len(arms) if mode.name == DUET else 1),
         warnings=risks,
         order=load.order,
@@ -132,12 +132,9 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
 
 
 def _endpoints(spec: Spec) -> tuple[Endpoint, ...]:
-    design = spec.file.design
-    has_rate = spec.file.load.rate is not None
+    file, design = spec.file, spec.file.design
     try:
-        found = endpoint_metrics(
-            design.endpoints, design.metric, design.smallest_effect, has_rate=has_rate
-        )
+        found = endpoint_metrics(design.endpoints, file.metric, design.smallest_effect, file.load)
     except ValueError as error:
         raise SpecError(str(error), file=spec.source, key="design.endpoints") from None
     return tuple(Endpoint(metric, margin) for metric, margin in found.items())

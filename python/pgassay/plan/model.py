@@ -238,6 +238,11 @@ class Plan:
         )
 
     @property
+    def has_rate(self) -> bool:
+        """Whether the load has a rate; it sets the throughput wherever the server can follow."""
+        return any(step.rate is not None for step in self.steps)
+
+    @property
     def step_unit(self) -> str:
         """What `step_levels` counts."""
         rates = {step.rate for step in self.steps if step.measured}

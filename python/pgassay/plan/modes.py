@@ -135,8 +135,6 @@ def why_no_switchback(file: ExperimentFile, factors: Sequence[Factor]) -> str | 
         return problem
     if design.stopping == "group-sequential":
         return 'stopping = "group-sequential" needs mode = "blocks"'
-    if design.metric == "tps" and load.rate is not None:
-        return "with a rate, throughput is given; compare a latency (design.metric)"
     return why_slices_do_not_fit(load, design.slice, factors, MOST_ARMS)
 
 

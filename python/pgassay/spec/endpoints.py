@@ -1,6 +1,6 @@
 """Endpoints beside the primary metric: what users name, what is measured, which difference matters.
 
-Enters: `design.endpoints` as written, the primary metric. Leaves: metrics and margins.
+Enters: `design.endpoints` as written, the primary metric, the load. Leaves: metrics and margins.
 Never: computes an estimate.
 
 An endpoint has a verdict of its own, outside the correction for the many other metrics, and the
@@ -15,6 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from pgassay.spec.load.table import LoadTable
 from pgassay.spec.reading.suggest import did_you_mean
 
 _USUAL = "p99"
@@ -51,8 +52,7 @@ def endpoint_metrics(
     named: Mapping[str, float | None] | None,
     primary: str,
     smallest_effect: float,
-    *,
-    has_rate: bool,
+    load: LoadTable,
 ) -> dict[str, float]:
     """Metric → margin, in the order of the file.
 
@@ -61,11 +61,11 @@ def endpoint_metrics(
     found: dict[str, float] = {}
     for name, margin in _named(named, primary).items():
         entry = known_endpoints()[name]
-        metric = entry.get("open", entry["metric"]) if has_rate else entry["metric"]
+        metric = entry.get("open", entry["metric"]) if load.is_open else entry["metric"]
         if metric == primary:
             raise ValueError(f"{name!r} is the primary metric already (design.metric); drop it")
-        if metric == "tps" and has_rate:
-            raise ValueError("with a rate, throughput is given by the load; drop 'tps'")
+        if metric == "tps" and load.rate is not None:
+            raise ValueError("load.rate sets the throughput; drop 'tps'")
         usual = entry.get("points") or max(smallest_effect, entry.get("margin", 0.0))
         found[metric] = usual if margin is None else margin
     return found

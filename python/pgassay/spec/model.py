@@ -16,6 +16,7 @@ from pgassay.spec.factors.kinds import written_factors
 from pgassay.spec.factors.tables import FactorsTable
 from pgassay.spec.load.slices import Length
 from pgassay.spec.load.table import LoadTable
+from pgassay.spec.primary_metric import PrimaryMetric, usual_metric
 from pgassay.spec.reading.values import Duration, SettingValue, Share, Table
 from pgassay.spec.secrets.passwords import refuse_password
 from pgassay.spec.server.access import HostAccess
@@ -115,8 +116,10 @@ class DesignTable(StoppingKeys):
     smallest_effect: Share = Field(
         0.02, description="the smallest relative difference that matters, such as '2%'"
     )
-    metric: Literal["tps", "latency_mean", "latency_p50", "latency_p95", "latency_p99"] = Field(
-        "tps", description="the primary endpoint, which verdicts are about"
+    metric: PrimaryMetric | None = Field(
+        None,
+        description="the primary endpoint, which verdicts are about; left out: response_mean with"
+        " a rate, else tps",
     )
     endpoints: dict[str, Share | None] | None = Field(
         None,
@@ -243,6 +246,11 @@ class ExperimentFile(Table):
     def loads_existing(self) -> bool:
         """Whether trials run on the server in `dsn` itself."""
         return self.target.is_existing and not self.copies_existing
+
+    @property
+    def metric(self) -> PrimaryMetric:
+        """The primary endpoint: `design.metric`, or the usual one of this load."""
+        return self.design.metric or usual_metric(self.load)
 
     def reset_rule(self) -> ResetRule:
         """The reset before every trial: the table's, or the default for this kind of server."""

@@ -15,6 +15,7 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.variants import Variants, read_variants
 from pgassay.spec.held_and_varied import check_knobs, check_settings, known_majors
 from pgassay.spec.model import ExperimentFile
+from pgassay.spec.primary_metric import refuse_metric
 from pgassay.spec.reading.tables import read_table
 from pgassay.spec.reading.texts import text_of
 from pgassay.spec.secrets.redaction import secret_line
@@ -22,8 +23,13 @@ from pgassay.spec.stored import WORKLOAD_COPY, stored_materials
 from pgassay.spec.workload.folder import Workload, load_workload
 
 
-def load_spec(path: Path, seed: int | None = None, mode: str | None = None) -> Spec:
-    """Read and check an experiment file; `seed` and `mode` overrule the file's.
+def load_spec(
+    path: Path,
+    seed: int | None = None,
+    mode: str | None = None,
+    metric: str | None = None,
+) -> Spec:
+    """Read and check an experiment file; `seed`, `mode` and `metric` overrule the file's.
 
     In a run directory the workload comes from the run's own copy, so that a run is repeated with
     the same scripts although the workload's folder may have changed since.
@@ -40,6 +46,7 @@ def load_spec(path: Path, seed: int | None = None, mode: str | None = None) -> S
         beside=beside or path.parent,
         seed=seed,
         mode=mode,
+        metric=metric,
         materials=materials,
         must_name_workload=not is_run,
     )
@@ -52,18 +59,24 @@ def parse_spec(
     beside: Path,
     seed: int | None = None,
     mode: str | None = None,
+    metric: str | None = None,
     materials: tuple[Workload, Variants] | None = None,
     must_name_workload: bool = False,
 ) -> Spec:
-    """Check an experiment's text; its relative paths start from the folder `beside`."""
+    """Check an experiment's text; its relative paths start from the folder `beside`.
+
+    `metric` is that of a stored plan. A run goes on with it whatever newer rules say.
+    """
     file = read_table(ExperimentFile, text, source)
-    if mode is not None:
-        design = file.design.model_copy(update={"mode": mode})
-        file = file.model_copy(update={"design": design})
+    overruled = {"mode": mode, "metric": metric}
+    changed = {name: value for name, value in overruled.items() if value is not None}
+    file = file.model_copy(update={"design": file.design.model_copy(update=changed)})
     try:
         if must_name_workload:
             _refuse_without_workload(file)
         _refuse_secrets(text)
+        if metric is None:
+            refuse_metric(file.metric, file.load)
         check_settings(file)
         check_knobs(file)
     except SpecError as error:

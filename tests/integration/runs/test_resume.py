@@ -98,6 +98,21 @@ def test_a_spec_that_was_edited_in_the_run_is_refused(run: Path) -> None:
     assert "was changed after the plan was made" in refusal("--resume", run)
 
 
+def test_a_run_begun_when_throughput_judged_a_rate_goes_on_with_it(
+    run: Path, tmp_path: Path
+) -> None:
+    spec, plan = run / "spec.toml", run / "plan.json"
+    assert json.loads(plan.read_text())["metric"] == "response_mean"
+    plan.write_text(json.dumps(json.loads(plan.read_text()) | {"metric": "tps"}))
+    spec.write_text(f'{spec.read_text()}metric = "tps"\n')
+    done = pgassay("run", "--resume", run, "--json")
+    assert done.returncode == 0, done.stderr
+    assert {one["metric"] for one in json.loads(done.stdout)["verdicts"]} == {"tps"}
+    assert "design.metric: load.rate sets the throughput" in refusal(
+        spec, "--out", tmp_path / "new"
+    )
+
+
 def test_what_cannot_be_resumed_is_refused_in_one_line(
     broken: tuple[Path, Path], run: Path, tmp_path: Path
 ) -> None:

@@ -66,7 +66,10 @@ def synthetic_run(
     seed: int = 1,
     calibrates: bool = False,
 ) -> tuple[RunDirectory, Spec, Plan]:
-    """A finished run; `effects` maps arm id to its true log effect on throughput."""
+    """A finished run; `effects` maps arm id to its true log effect on throughput.
+
+    With a rate the effect is on how fast the server is, and every arm reaches the rate.
+    """
     spec = parse_spec(spec_text, source="spec.toml", beside=Path())
     plan = make_plan(spec, calibrates=calibrates)
     run = RunDirectory.create(path)
@@ -116,6 +119,16 @@ def _record(
         for second in range(round(step.duration_s)):
             count = round(tps * math.exp(0.03 * source.standard_normal()) * step.clients / 8)
             latency = round(step.clients / max(count, 1) * 1e9)
+            response: dict[str, object] = {}
+            if step.rate is not None:
+                # Arms of a block have the same arrivals; a few transactions end too late to count.
+                due = np.random.default_rng((plan.trial_seed(trial.block), index, second))
+                count = int(due.poisson(step.rate) - source.integers(0, 4))
+                response = {
+                    "response_sum_ns": 2 * count * latency,
+                    "response_ns": [2 * latency, 6 * latency],
+                    "response_count": [count - count // 100, count // 100],
+                }
             done += count
             row = (
                 now + second * 10**9,
@@ -127,7 +140,7 @@ def _record(
                 count * latency,
                 [latency, 3 * latency],
                 [count - count // 100, count // 100],
-                *_MORE_COLUMNS.values(),
+                *(_MORE_COLUMNS | response).values(),
             )
             for name, value in zip(intervals, row, strict=True):
                 intervals[name].append(value)
@@ -136,6 +149,7 @@ def _record(
             {
                 "index": index,
                 "clients": step.clients,
+                **({} if step.rate is None else {"rate": step.rate}),
                 "measured": step.measured,
                 "start_ns": now,
                 "end_ns": end,

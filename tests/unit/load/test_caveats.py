@@ -38,6 +38,7 @@ def test_a_load_as_asked_for_has_no_caveat() -> None:
     ("found", "words"),
     [
         (result(9_000), "1000 transactions a second were asked for, 900.0 done"),
+        (result(9_000), "queue, and their response times grow with the length of the trial"),
         (result(client_cpu_s=9.5), "was the limit, not the server"),
         (result(client_limited=True), "was the limit, not the server"),
         (result(skipped=7), "7 transactions were skipped"),

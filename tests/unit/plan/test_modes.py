@@ -92,7 +92,7 @@ def test_an_invalid_switchback_becomes_blocks_in_auto_and_is_refused_if_asked_fo
 @pytest.mark.parametrize(
     ("load", "why"),
     [
-        ("rate = 100", "throughput is given"),
+        ("rate = 100", None),
         ("pools = 'per_scenario'", None),
         ("[load.slices]\nvariants = [{name = 'a'}, {name = 'b'}]", "already alternates variants"),
     ],

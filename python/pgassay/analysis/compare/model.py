@@ -44,6 +44,8 @@ class Withdrawn(StrEnum):
     """An arm has trials in which nothing was committed."""
     LOST_TRIALS = "lost-trials"
     """One arm lost more trials than chance explains."""
+    SET_BY_LOAD = "set-by-load"
+    """The load's rate sets the throughput, so arms that reach it are alike in it."""
     UNFINISHED = "unfinished"
     """Not all blocks that were fixed beforehand have run."""
 

@@ -83,11 +83,15 @@ Side = Literal["better", "worse"]
 
 
 def effects_by_load(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[EffectByLoad, ...]:
-    """The effects on the primary metric and on throughput; none for a single step."""
+    """The effects on the primary metric and, unless a rate sets it, on throughput.
+
+    None for a single step.
+    """
     loads = sorted(set(plan.step_levels()))
     if len(loads) < 2:
         return ()
-    named = [METRICS[name] for name in dict.fromkeys((plan.metric, "tps"))]
+    names = [plan.metric] if plan.has_rate else dict.fromkeys((plan.metric, "tps"))
+    named = [METRICS[name] for name in names]
     metrics = [metric for metric in named if metric.scale == "ratio"]
     shared_by = len(metrics) * plan.compared_levels
     found = [

@@ -37,14 +37,13 @@ def load_curves(plan: Plan, trials: Sequence[TrialMeasures]) -> tuple[LoadCurve,
     loads = sorted(set(plan.step_levels()))
     if len(loads) < 2 or plan.step_unit != "clients":
         return ()
-    open_loop = any(step.rate is not None for step in plan.steps)
     values = log_values(trials, loads, "tps")
     found = []
     for arm in plan.arms:
         rows = [v for (_, of), v in sorted(values.items()) if of == arm.id]
         whole = np.array([row for row in rows if np.all(np.isfinite(row))])
         if len(whole):
-            found.append(_curve(arm.id, np.array(loads), whole, open_loop))
+            found.append(_curve(arm.id, np.array(loads), whole, plan.has_rate))
     return tuple(found)
 
 

@@ -50,6 +50,8 @@ class TrialCourse:
     transactions: Array
     latency_ms: Array
     """Mean of each interval; NaN without a latency."""
+    response_ms: Array
+    """The same from when transactions were due; NaN in a closed loop."""
     steps: tuple[StepSpan, ...]
     checkpoints_s: Array
     """Starts of checkpoints within the measured part."""
@@ -77,7 +79,7 @@ def read_course(trial: StoredTrial, sources: TrialSources | None = None) -> Tria
     sources = sources or TrialSources(trial)
     summary = trial.summary()
     measured = [step for step in summary["load"]["steps"] if step["measured"]]
-    starts, steps, transactions, latency = _intervals(sources.load)
+    starts, steps, transactions, latency, response = _intervals(sources.load)
     if len(starts) < 2:
         return None
     zero, end = measured[0]["start_ns"], measured[-1]["end_ns"]
@@ -100,6 +102,7 @@ def read_course(trial: StoredTrial, sources: TrialSources | None = None) -> Tria
         edges_s=(edges_ns - zero) / 1e9,
         transactions=transactions,
         latency_ms=latency,
+        response_ms=response,
         steps=tuple(spans),
         checkpoints_s=(inside - zero) / 1e9,
         names=names,
@@ -107,17 +110,23 @@ def read_course(trial: StoredTrial, sources: TrialSources | None = None) -> Tria
     )
 
 
-def _intervals(load: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64], Array, Array]:
-    """(start, step, transactions, mean latency) of each measured interval."""
+def _intervals(load: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64], Array, Array, Array]:
+    """(start, step, transactions, mean latency, mean response time) of each measured interval."""
     rows = with_latencies(load.filter(load["measured"]))
-    sums = [(name, "sum") for name in ("transactions", "latency_sum_ns", "latencies")]
+    names = ("transactions", "latencies", "latency_sum_ns", "response_sum_ns")
+    sums = [(name, "sum") for name in names]
     found = rows.group_by("start_ns").aggregate([("step", "min"), *sums]).sort_by("start_ns")
-    transactions, total, logged = (
-        found[f"{name}_sum"].to_numpy().astype(np.float64) for name, _ in sums
+    transactions, logged, *totals = (
+        found[f"{name}_sum"].fill_null(0).to_numpy().astype(np.float64) for name in names
     )
-    latency = np.full(len(logged), np.nan)
-    np.divide(total, logged * 1e6, out=latency, where=logged > 0)
-    return found["start_ns"].to_numpy(), found["step_min"].to_numpy(), transactions, latency
+    means = []
+    for total in totals:
+        mean = np.full(len(logged), np.nan)
+        np.divide(total, logged * 1e6, out=mean, where=(logged > 0) & (total > 0))
+        means.append(mean)
+    latency, response = means
+    starts, steps = found["start_ns"].to_numpy(), found["step_min"].to_numpy()
+    return starts, steps, transactions, latency, response
 
 
 def _series(sources: TrialSources, edges_ns: NDArray[np.int64]) -> tuple[tuple[str, ...], Array]:

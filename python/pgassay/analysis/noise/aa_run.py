@@ -38,9 +38,7 @@ from pgassay.analysis.noise.trial_noise import noise_of
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.plan.model import Plan
 from pgassay.plan.modes import BLOCKS
-
-PRIMARY = ("tps", "latency_mean", "latency_p50", "latency_p95", "latency_p99")
-"""Metrics that an experiment may ask about."""
+from pgassay.spec.primary_metric import PRIMARY_METRICS
 
 Trials = Sequence[TrialMeasures]
 Summaries = Sequence[Mapping[str, Any]]
@@ -55,7 +53,7 @@ def noise_floor(
         floor = switchback_floor(plan, trials)
         return None if floor is None else NoiseFloor((), overhead_of(plan, summaries), floor)
     noises = []
-    for metric in PRIMARY:
+    for metric in PRIMARY_METRICS:
         table = block_table(METRICS[metric], trials, plan, None).complete()
         noise = noise_of(metric, table, courses, plan.measured_s, alike=plan.calibrates)
         if noise is not None:

@@ -27,7 +27,8 @@ from pgassay.spec.experiment import Spec
 
 _SHARED = tomllib.loads((files(__package__) / "prior_runs.toml").read_text("utf-8"))
 _OTHERS_METRIC = "tps"
-"""The metric that the general figures in prior_runs.toml are for."""
+"""The metric that the general figures in prior_runs.toml are for; where trials have one arm, they
+serve latency too, but not response times, which a queue can make far more unsteady."""
 _FIELDS = ("trial_sd", "second_sd", "start_sd", "degrees", "measured_s", "trials")
 
 
@@ -266,7 +267,12 @@ def _of_turns(record: Mapping[str, Any], plan: Plan) -> _Prior | None:
 
 
 def _general_figures(plan: Plan) -> list[float]:
-    """The range on other hosts; of a duet, and of a switchback's latency, nothing is known."""
+    """The range on other hosts.
+
+    Of a duet, of response times, and of a switchback's latency nothing is known.
+    """
+    if plan.metric.startswith("response"):
+        return []
     if not plan.alternates:
         return [_SHARED["quiet"], _SHARED["noisy"]]
     if plan.side_by_side or plan.metric != _OTHERS_METRIC:

@@ -11,7 +11,7 @@ Kalibera and Jones (arXiv 2007.10899) make for repetitions at several levels.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,12 @@ from pgassay.analysis.statistics.prewhitening import cycle_phase, without_means
 
 Array = NDArray[np.float64]
 FEWEST_INTERVALS = 20
+_SERIES: Mapping[str, Callable[[TrialCourse], Array]] = {
+    "tps": lambda course: course.tps,
+    "latency_mean": lambda course: course.latency_ms,
+    "response_mean": lambda course: course.response_ms,
+}
+"""Metrics that have a value in every interval."""
 
 
 def noise_of(
@@ -111,10 +117,11 @@ def _drift(values: Array, variance: float) -> float | None:
 def _courses(metric: str, courses: Sequence[TrialCourse]) -> tuple[list[Array], float]:
     """Every long enough step of every trial, divided by its mean; and the median interval."""
     found: list[Array] = []
-    if metric not in ("tps", "latency_mean"):
+    series_of = _SERIES.get(metric)
+    if series_of is None:
         return found, 0.0
     for course in courses:
-        whole = course.tps if metric == "tps" else course.latency_ms
+        whole = series_of(course)
         phase = cycle_phase(course.edges_s[:-1], course.checkpoints_s)
         for span in course.steps:
             places = course.whole(span)

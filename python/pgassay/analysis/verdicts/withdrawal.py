@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from pgassay.analysis.compare.factorial import FactorialEffects
 from pgassay.analysis.compare.model import Comparison, Dependence, Estimate, Verdict, Withdrawn
-from pgassay.plan.model import Arm
+from pgassay.plan.model import Arm, Plan
 
 Level = tuple[str, str]
 """A factor's name and one of its levels."""
@@ -55,6 +55,19 @@ def withdraw_idle(
         return at in kept and c.metric not in kept[at]
 
     return tuple(_withdraw(c, why) if is_withdrawn(c) else c for c in comparisons)
+
+
+def withdraw_set_by_load(comparisons: Sequence[Comparison], plan: Plan) -> tuple[Comparison, ...]:
+    """Makes throughput undecided where a rate sets it.
+
+    It is better or worse only where an arm did not reach the rate.
+    """
+    why = Withdrawal(Withdrawn.SET_BY_LOAD, for_good=True)
+    alike = (Verdict.EQUIVALENT, Verdict.NEGLIGIBLE)
+    return tuple(
+        _withdraw(c, why) if plan.has_rate and c.metric == "tps" and c.verdict in alike else c
+        for c in comparisons
+    )
 
 
 def withdraw_effects(

@@ -25,13 +25,9 @@ from pgassay.report.run_object import run_object
 from pgassay.samples.observation_directory import ObservationDirectory, is_observation
 from pgassay.samples.run_directory import RunDirectory
 
-_SHOWN = {
-    "tps": "throughput",
-    "latency_mean": "mean",
-    "latency_p99": "p99",
-    "wal_bytes_per_tx": "WAL/tx",
-    "checkpoints_per_min": "checkpoints/min",
-}
+_CLOSED = {"latency_mean": "mean", "latency_p99": "p99"}
+_OPEN = {"response_mean": "response", "response_p99": "resp. p99"}
+_COSTS = {"wal_bytes_per_tx": "WAL/tx", "checkpoints_per_min": "checkpoints/min"}
 """Metric → its heading, short enough for 80 columns; the figures have their units."""
 
 
@@ -65,9 +61,12 @@ def _print_trials(context: ReportContext) -> None:
     for arm in context.plan.arms:
         labelled(f"arm {arm.id:<5} ", arm.label)
     out.print()
+    trials = context.analysis.trials
+    is_open = any("response_mean" in trial.whole.values for trial in trials)
+    columns = {"tps": "throughput", **(_OPEN if is_open else _CLOSED), **_COSTS}
     rows = []
-    for trial in context.analysis.trials:
+    for trial in trials:
         values = trial.whole.values
-        shown = (quantity(values[n], METRICS[n]) if n in values else "–" for n in _SHOWN)
+        shown = (quantity(values[n], METRICS[n]) if n in values else "–" for n in columns)
         rows.append((str(trial.number), str(trial.block), *shown, trial.arm))
-    print_table(("trial", "block", *_SHOWN.values(), "arm"), rows)
+    print_table(("trial", "block", *columns.values(), "arm"), rows)

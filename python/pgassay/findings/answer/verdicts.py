@@ -49,6 +49,7 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
         subject=f"{comparison.factor} = {comparison.level}",
         baseline=comparison.baseline,
         metric=metric.title.lower(),
+        of="" if metric.name == "tps" else f" in {metric.title.lower()}",
         size=f"{abs(effect):.1f} %",
         signed=signed_percent(effect),
         interval=interval_text(comparison, analysis.smallest_effect),

@@ -44,9 +44,11 @@ def expected_sentence(outlook: Outlook, most_blocks: int, block_s: float) -> str
 
 def expectation_lines(found: Expectation | None, plan: Plan) -> list[tuple[str, str]]:
     """(label, sentence): what a plan can expect; nothing without a comparison."""
-    if found is None:
-        return [("expect", str(_TEXTS["before"]["duet"]))] if plan.side_by_side else []
     texts = _TEXTS["before"]
+    if found is None:
+        response = plan.factors and plan.metric.startswith("response")
+        form = "duet" if plan.side_by_side else "response" if response else ""
+        return [("expect", str(texts[form]))] if form else []
     form = found.known_from.replace(" ", "_")
     if form == "this_load" and found.runs == 1:
         form = "one_run"

@@ -52,15 +52,15 @@ def quantiles_chart(analysis: Analysis) -> go.Figure | None:
             f"{plain(shift.factor)} = {plain(shift.level)}",
         )
     name_lines(figure, [shift.factor for shift in shifts])
-    due = " from when it was due" if shifts[0].of == "response" else ""
+    what = "response time" if shifts[0].of == "response" else "latency"
     figure.update_layout(
         xaxis=axis(
-            "quantile of latency: fast transactions to the left, slow to the right",
+            f"quantile of {what}: fast transactions to the left, slow to the right",
             tickvals=places,
             ticktext=[f"{100 * share:g}" for share in shifts[0].shares],
             ticksuffix=" %",
         ),
-        yaxis=axis(f"change of latency{due} (↓ better)", ticksuffix=" %"),
+        yaxis=axis(f"change of {what} (↓ better)", ticksuffix=" %"),
     )
     return figure
 

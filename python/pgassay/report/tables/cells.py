@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from pgassay.analysis.compare.model import Estimate
-from pgassay.analysis.model import Comparison, Verdict
+from pgassay.analysis.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics import values
 from pgassay.findings.wording import bounds, quantity, signed_percent
@@ -55,8 +55,12 @@ def result(comparison: Comparison) -> Cell:
     text = comparison.verdict.value
     if comparison.clear is not None and comparison.verdict is Verdict.UNDECIDED:
         text = "different" if comparison.clear else "no clear difference"
-        text = text if comparison.withdrawn is None else "withdrawn"
+        text = text if comparison.withdrawn is None else _withdrawn(comparison.withdrawn)
     return tone_cell(text, TONES[comparison.verdict])
+
+
+def _withdrawn(why: Withdrawn) -> str:
+    return "set by the load" if why is Withdrawn.SET_BY_LOAD else "withdrawn"
 
 
 def tone_cell(text: str, tone: str) -> Cell:

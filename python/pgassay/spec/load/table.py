@@ -196,6 +196,11 @@ class LoadTable(Table):
     time_limit: Duration = Field(3600.0, description="time after which command is stopped")
 
     @property
+    def is_open(self) -> bool:
+        """Whether the engine starts transactions at a rate, and so measures response times."""
+        return self.rate is not None and self.command is None
+
+    @property
     def varies(self) -> Literal["clients", "rate"]:
         """What differs between the steps."""
         return "rate" if self.rate is not None and len(self.rate) > 1 else "clients"

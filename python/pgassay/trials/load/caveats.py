@@ -133,7 +133,8 @@ def missed_rate(step: Mapping[str, Any], steps: Sequence[Step]) -> str | None:
         return None
     return (
         f"the rate was not reached: {asked:.10g} transactions a second were asked for,"
-        f" {reached:.1f} done; the server, the clients or the network could not follow"
+        f" {reached:.1f} done; the server, the clients or the network could not follow, so"
+        " transactions queue, and their response times grow with the length of the trial"
     )
 
 

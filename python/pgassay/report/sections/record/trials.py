@@ -38,7 +38,8 @@ def trial_table(context: ReportContext) -> Table:
     """The primary metric, throughput and the slowest 1 % of each trial, and its caveats."""
     analysis = context.analysis
     names, styles = context.labels, arm_styles(context.plan.arms)
-    metrics = [METRICS[name] for name in dict.fromkeys((analysis.metric, "tps", "latency_p99"))]
+    slowest = "response_p99" if analysis.metric.startswith("response") else "latency_p99"
+    metrics = [METRICS[name] for name in dict.fromkeys((analysis.metric, "tps", slowest))]
     every = (*analysis.trials, *analysis.invalid_trials)
     rows = []
     for trial in sorted(every, key=lambda t: (t.block, t.position)):
