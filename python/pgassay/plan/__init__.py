@@ -9,7 +9,8 @@ Decisions of this room:
   Blocks stay the default.
 - In a duet each arm has its own server and a trial is one value: chance effects of a server's
   start are the same in all rounds of a trial, so rounds are averaged and trials are estimated as
-  blocks are.
+  blocks are. Data directories are drawn for all arms alike, also of servers that cannot share data:
+  which can is known only once they run.
 - Which settings may alternate is data: `carry_over.toml` lists those whose effect outlasts a slice,
   with reasons, `reloads.toml` the server-wide settings that may alternate, and `background.toml`
   the settings of work that an idle server does in the slices of the others.

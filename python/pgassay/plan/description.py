@@ -77,6 +77,13 @@ def _constant_inside(plan: Plan) -> list[str]:
     ]
 
 
+EXCHANGE = (
+    "the servers exchange their data directories from block to block, so that each arm is in each"
+    " as often"
+)
+"""Said of a duet whose plan says so."""
+
+
 def mode_lines(plan: Plan) -> tuple[str, ...]:
     """The mode, why it was chosen, and why others are not valid."""
     if not plan.factors:
@@ -91,6 +98,8 @@ def mode_lines(plan: Plan) -> tuple[str, ...]:
         )
         if own := plan.arms[0].session_settings:
             lines.append(f"only the sessions of the load are given {' and '.join(own)}")
+    if plan.exchanges_directories:
+        lines.append(EXCHANGE)
     others = plan.modes_refused.items()
     lines += [f"not {name}: {why}" for name, why in others if why not in plan.mode_reason]
     return tuple(lines)
@@ -115,7 +124,9 @@ def order_of(plan: Plan, block: int) -> str:
         (trial,) = plan.block(block)
         rounds = rounds_of(plan, trial)
         first = " | ".join(" ".join(arms) for arms in rounds[:3])
-        return f"{first} | … ({len(rounds)} rounds of {trial.slice_s:g} s slices)"
+        places = ", ".join(f"{arm} in {number}" for arm, number in trial.directories.items())
+        where = f"; directories: {places}" if places else ""
+        return f"{first} | … ({len(rounds)} rounds of {trial.slice_s:g} s slices{where})"
     if plan.plots != "split":
         return " ".join(trial.arm for trial in plan.block(block))
     return " ".join(

@@ -18,7 +18,7 @@ from pgassay.errors import SpecError
 from pgassay.plan.factorial.combinations import combine
 from pgassay.plan.model import Arm, Endpoint, Factor, Plan, PlannedTrial
 from pgassay.plan.modes import BLOCKS, DUET, SWITCHBACK, blocks_of, choose_mode
-from pgassay.plan.orders import balanced_orders, plot_orders
+from pgassay.plan.orders import balanced_orders, directories, plot_orders
 from pgassay.plan.plots import choose_plots, restarts_every_trial, whole_plots
 from pgassay.plan.risks import find_risks
 from pgassay.plan.server_settings import as_applied, refuse_changes
@@ -27,6 +27,7 @@ from pgassay.plan.switchback import alternating_trials, slice_lengths
 from pgassay.spec.endpoints import endpoint_metrics
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors import kinds
+from pgassay.spec.server.reset import ResetLevel
 from pgassay.spec.stopping import stopping_of
 
 LABEL, LABELS = "A/A", ("A", "B")
@@ -38,7 +39,18 @@ RESET_S = 3.0
 def make_plan(spec: Spec, *, calibrates: bool = False) -> Plan:
     """Draw the plan, up to `max_blocks`; `calibrates` makes it an A/A run."""
     plan = _experiment(spec, calibrates=calibrates)
-    return _calibration(plan) if calibrates else plan
+    plan = _calibration(plan) if calibrates else plan
+    return _exchanging(plan) if spec.file.reset_rule().level is ResetLevel.SNAPSHOT else plan
+
+
+def _exchanging(plan: Plan) -> Plan:
+    """The arms of a duet in another data directory from block to block; other plans as they are."""
+    if not plan.side_by_side:
+        return plan
+    source = random.Random(f"{plan.seed}/directories")
+    by_block = directories([arm.id for arm in plan.arms], len(plan.trials), source)
+    trials = zip(plan.trials, by_block, strict=True)
+    return replace(plan, trials=tuple(replace(one, directories=found) for one, found in trials))
 
 
 def _calibration(plan: Plan) -> Plan:

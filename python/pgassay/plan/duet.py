@@ -1,7 +1,7 @@
 """Whether arms can be compared as a duet: one running server for each arm.
 
 Enters: tables of the experiment file, its factors. Leaves: why a duet is not valid, if it is not;
-whether it saves restarts. Never: chooses the mode; `modes.py` does.
+whether it saves restarts; what its arms cannot share. Never: chooses the mode; `modes.py` does.
 
 Servers side by side may differ in everything that a start of the server can change. But a server
 does its background work in the slices of the other servers too; `background.toml` lists the
@@ -11,7 +11,7 @@ settings of such work.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
@@ -29,6 +29,17 @@ from pgassay.spec.model import ExperimentFile
 from pgassay.spec.settings.catalogue import is_known
 
 MOST_SERVERS = 4
+
+
+def built_apart(groups: Iterable[Iterable[str]]) -> Iterator[str]:
+    """A sentence if arms have data of several builds; in each group the servers that share one."""
+    named = [", ".join(dict.fromkeys(group)) for group in groups]
+    if len(named) > 1:
+        yield (
+            "the arms exchange directories, but not data: servers that differ in file format or"
+            f" extensions build their own ({' / '.join(named)}), so a lasting difference of the"
+            " data as built would look like an effect of the arm"
+        )
 
 
 def is_worth_while(factors: Sequence[Factor]) -> bool:

@@ -97,6 +97,9 @@ class PlannedTrial:
     """In split plots: the number of its whole plot in the block, from 1."""
     slice_s: float | None = None
     """The length of its slices, if arms alternate in it."""
+    directories: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """In a duet: arm → number of the data directory that its server runs in; directory 1 was made
+    for the first arm. Empty where every arm keeps its own."""
 
 
 @dataclass(frozen=True)
@@ -198,6 +201,11 @@ class Plan:
     def side_by_side(self) -> bool:
         """Whether each arm has its own server, all of them running in every trial."""
         return self.mode == "duet"
+
+    @property
+    def exchanges_directories(self) -> bool:
+        """Whether the servers of a duet exchange their data directories from block to block."""
+        return any(trial.directories for trial in self.trials)
 
     @property
     def measured_s(self) -> float:

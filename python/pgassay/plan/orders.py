@@ -1,6 +1,7 @@
 """The orders in which the arms of a block run: random, and balanced over blocks.
 
-Enters: arms, a number of blocks, a seeded generator. Leaves: an order for each block.
+Enters: arms, a number of blocks, a seeded generator. Leaves: an order for each block; in a duet a
+directory for each arm's server.
 Never: reads a clock; the same seed gives the same orders on every machine.
 
 Every second block runs the order of the block before backwards, so a steady drift cancels in each
@@ -35,6 +36,23 @@ def plot_orders(
         else:
             found.append([permuted(plot, source) for plot in permuted(plots, source)])
     return found
+
+
+def directories(arms: Sequence[str], blocks: int, source: random.Random) -> list[dict[str, int]]:
+    """Arm → number of the data directory that its server runs in, for each block of a duet.
+
+    In as many blocks as arms every arm is once in every directory. The next as many come backwards,
+    so that each arm meets each directory with both lengths of slices, which alternate by block.
+    """
+    found: list[dict[str, int]] = []
+    while len(found) < blocks:
+        numbers = permuted(range(1, len(arms) + 1), source)
+        rows = permuted(range(len(arms)), source)
+        blocks_of_round = [
+            dict(zip(arms, numbers[row:] + numbers[:row], strict=True)) for row in rows
+        ]
+        found += blocks_of_round + blocks_of_round[::-1]
+    return found[:blocks]
 
 
 def permuted(items: Sequence[T], source: random.Random) -> list[T]:

@@ -16,6 +16,7 @@ from pgassay.spec.factors.kinds import Written, written_factors
 from pgassay.spec.model import DesignTable, ExperimentFile
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.secrets.redaction import secret_line
+from pgassay.spec.server.reset import ResetLevel
 from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
 from pgassay.spec.stopping import stopping_of
 from pgassay.spec.workload.folder import Workload
@@ -48,7 +49,7 @@ def find_risks(
         )
         + (_long_slices(file.design.slice) if alternates else [])
         + (_weak_on_carry_over(file.design, mode) if alternates else [])
-        + (_side_by_side(factors) if mode == DUET else [])
+        + (_side_by_side(file, factors) if mode == DUET else [])
         + _ordered_steps(steps, file.load.order)
         + _short_steps(steps)
         + _secrets(workload)
@@ -94,12 +95,19 @@ def _weak_on_carry_over(design: DesignTable, mode: str) -> list[str]:
     ]
 
 
-def _side_by_side(factors: Sequence[Written]) -> list[str]:
+def _side_by_side(file: ExperimentFile, factors: Sequence[Written]) -> list[str]:
     """Of a duet."""
     found = [
         "waits, WAL, checkpoints and the server's log are stored only for the first arm's server;"
         " all servers are sampled in the same way"
     ]
+    level = file.reset_rule().level
+    if level is not ResetLevel.SNAPSHOT:
+        found.append(
+            f"reset level {level}: each arm keeps its own data directory, built by its own server:"
+            " a lasting difference of these directories would look like an effect of the arm; with"
+            ' reset.level = "snapshot" the arms exchange directories'
+        )
     if any(factor.name == "shared_buffers" for factor in factors):
         found.append(
             "shared_buffers is varied, and the servers share the host's memory: what one takes for"

@@ -53,9 +53,12 @@ def test_a_killed_duet_is_resumed_with_both_servers_up_and_finds_the_slower_vers
     (verdict,) = json.loads(done.stdout)["verdicts"]
     assert verdict["effect_pct"] < -20
     assert json.loads((run / "plan.json").read_text())["mode"] == "duet"
+    planned = json.loads((run / "plan.json").read_text())["trials"]
     trials = [json.loads(path.read_text()) for path in sorted(run.glob("trials/*/trial.json"))]
     assert len(trials) == 2
-    for trial in trials:
+    for trial, drawn in zip(trials, planned, strict=True):
+        directories = {arm: one["directory"] for arm, one in trial["reset"]["arms"].items()}
+        assert directories == drawn["directories"], "as drawn, also after the kill"
         assert {one["variant"] for one in trial["load"]["slices"]} == {"a1", "a2"}
         assert trial["load"]["connections"]["count"] == 4  # two clients of each server
         versions = {arm: one["version"][:2] for arm, one in trial["reset"]["arms"].items()}
@@ -64,5 +67,9 @@ def test_a_killed_duet_is_resumed_with_both_servers_up_and_finds_the_slower_vers
     analysis = json.loads((run / "analysis.json").read_text())
     (tps,) = (c for c in analysis["comparisons"] if c["metric"] == "tps")
     assert (tps["blocks"], tps["rounds"]) == (2, None), "a trial is one value"
+    assert analysis["environment"]["copies"] == [["a1"], ["a2"]]
+    assert any("build their own (16 / 18)" in one["text"] for one in analysis["warnings"])
+    shown = pgassay("plan", spec)
+    assert "build their own (16 / 18)" in " ".join(shown.stdout.split())
     assert_nothing_open(run)
     assert_no_server_left(own_base)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +15,12 @@ from bench.validate.switchback_errors import World, make_trials
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.errors import SpecError
-from pgassay.plan.description import mode_lines, restarts_line
+from pgassay.plan.description import mode_lines, order_of, restarts_line
 from pgassay.plan.design import make_plan
-from pgassay.plan.duet import background
+from pgassay.plan.duet import background, built_apart
 from pgassay.plan.model import ALL_ARMS, Plan
-from pgassay.plan.store import plan_from_json, plan_to_json
+from pgassay.plan.store import plan_from_json, plan_to_json, same_design
+from pgassay.server.copied.origin import copies_of
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
@@ -31,13 +34,19 @@ from support.synthetic.directories import synthetic_run
 VERSIONS = "[factors.target]\nversion = [16, 18]"
 SESSION = "[factors.postgres]\nwork_mem = ['1MB', '4MB']"
 RESTART = "[factors.postgres]\nmax_connections = [50, 100]"
+THREE = "[factors.postgres]\nmax_connections = [50, 100, 200]"
 
 
 def spec_of(
-    factors: str = VERSIONS, *, load: str = "", design: str = "mode = 'auto'", target: str = ""
+    factors: str = VERSIONS,
+    *,
+    load: str = "",
+    design: str = "mode = 'auto'",
+    target: str = "",
+    seed: int = 1,
 ) -> Spec:
     text = f"{target}\n{factors}\n[load]\nclients = 3\nstep = '40s'\n{load}\n"
-    return parse_spec(f"{text}[design]\nseed = 1\n{design}", source="x.toml", beside=Path())
+    return parse_spec(f"{text}[design]\nseed = {seed}\n{design}", source="x.toml", beside=Path())
 
 
 def planned(factors: str = VERSIONS, *, load: str = "", design: str = "mode = 'auto'") -> Plan:
@@ -53,7 +62,7 @@ def test_auto_chooses_a_duet_for_factors_that_take_a_restart_and_says_why(factor
     lines = mode_lines(plan)
     assert lines[0].startswith("duet: a factor takes a restart")
     assert "each on its own server" in lines[1]
-    assert lines[2].startswith("not switchback: ")
+    assert lines[3].startswith("not switchback: ")
     assert "every trial starts all servers" in restarts_line(plan, every_trial=True)
     assert any("only for the first arm's server" in risk for risk in plan.warnings)
 
@@ -126,6 +135,71 @@ def test_every_arm_of_a_duet_has_its_own_server_and_data_even_if_only_settings_d
         assert testbeds.side_by_side
         assert [testbed.arm for testbed in testbeds.datasets] == ["a1", "a2"]
         assert testbeds.of_arm[ALL_ARMS] == testbeds.of_arm["a1"]
+
+
+@pytest.mark.parametrize(
+    ("factors", "arms"), [(RESTART, 2), (THREE, 3), (f"{VERSIONS}\n{RESTART}", 4)]
+)
+def test_every_arm_of_a_duet_is_in_every_directory_equally_often(factors: str, arms: int) -> None:
+    plan = planned(factors)
+    ids = [arm.id for arm in plan.arms]
+    numbers = [*range(1, arms + 1)]
+    for trial in plan.trials:
+        assert sorted(trial.directories) == sorted(ids)
+        assert sorted(trial.directories.values()) == numbers
+    for first in range(0, len(plan.trials) - arms + 1, arms):
+        found = [plan.trials[first + block].directories for block in range(arms)]
+        assert all(sorted(one[arm] for one in found) == numbers for arm in ids), "in each round"
+    for first in range(0, len(plan.trials) - 2 * arms + 1, 2 * arms):
+        met = {
+            (arm, number, trial.slice_s)
+            for trial in plan.trials[first : first + 2 * arms]
+            for arm, number in trial.directories.items()
+        }
+        assert len(met) == 2 * arms**2, "with each length of slices, or it would be carry-over"
+
+
+def test_directories_are_drawn_by_the_seed_and_kept_by_repeats_and_by_the_stored_plan() -> None:
+    plan, again = planned(), planned()
+    assert [one.directories for one in plan.trials] == [one.directories for one in again.trials]
+    first = Counter(make_plan(spec_of(seed=seed)).trials[0].directories["a1"] for seed in range(60))
+    assert min(first[1], first[2]) > 15
+    repeat = plan.again(plan.trials[2], 2)
+    assert repeat.directories == plan.trials[2].directories
+    stored = plan_from_json(json.loads(json.dumps(plan_to_json(plan))))
+    assert same_design(stored, plan)
+    others = (replace(one, directories=plan.trials[3].directories) for one in plan.trials)
+    assert not same_design(replace(stored, trials=tuple(others)), plan)
+    aa = make_plan(spec_of(f"{VERSIONS}\n{RESTART}"), calibrates=True)
+    assert {*aa.trials[0].directories} == {"a1", "a2"}, "of the two labels, not of four arms"
+
+
+def test_plan_shows_the_directories_and_says_where_arms_keep_theirs() -> None:
+    plan = planned()
+    assert plan.exchanges_directories
+    assert any("exchange their data directories" in line for line in mode_lines(plan))
+    where = ", ".join(f"{arm} in {at}" for arm, at in plan.trials[0].directories.items())
+    assert f"directories: {where}" in order_of(plan, 1)
+    kept = make_plan(spec_of(RESTART, target="[reset]\nlevel = 'restart'"))
+    assert not kept.exchanges_directories
+    assert any("each arm keeps its own data directory, built by" in risk for risk in kept.warnings)
+    assert not any("data directory" in risk for risk in plan.warnings)
+    assert "directories" not in order_of(kept, 1)
+    for mode in ("blocks", "switchback"):
+        assert not planned(SESSION, design=f"mode = '{mode}'").exchanges_directories
+
+
+def test_servers_whose_data_are_built_apart_are_named() -> None:
+    assert list(built_apart([["16", "16"]])) == []
+    (text,) = built_apart([["A", "A", "B"], ["C"]])
+    assert "(A, B / C)" in text
+    assert "would look like an effect of the arm" in text
+
+
+def test_servers_side_by_side_share_one_frozen_copy_on_disk() -> None:
+    assert copies_of(1, 0) == 2
+    assert copies_of(3, 2) == 9  # each its own frozen copy, and the backup
+    assert copies_of(3, 2, side_by_side=True) == 7
 
 
 def test_the_engine_gets_each_arms_server_and_none_of_its_settings() -> None:

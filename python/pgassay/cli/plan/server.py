@@ -38,7 +38,11 @@ def preview_server(spec: Spec, plan: Plan) -> Preview | None:
             target.dsn,
             accept=target.accept,
             bin_directory=None if target.bin is None else path_from(target.bin, spec.folder),
-            copies=copies_of(len(testbeds.datasets), len(testbeds.schema_variants)),
+            copies=copies_of(
+                len(testbeds.datasets),
+                len(testbeds.schema_variants),
+                side_by_side=plan.side_by_side,
+            ),
             demands=demands,
             side_by_side=plan.side_by_side,
         )

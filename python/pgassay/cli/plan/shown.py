@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import typer
 from rich.table import Table
@@ -27,6 +27,7 @@ from pgassay.plan.description import (
     restarts_line,
 )
 from pgassay.plan.design import make_plan
+from pgassay.plan.duet import built_apart
 from pgassay.plan.model import Plan
 from pgassay.plan.plots import restarts_every_trial
 from pgassay.plan.server_settings import server_settings
@@ -37,7 +38,7 @@ from pgassay.server.hosts.placement import Placement, resolve_placement
 from pgassay.spec.experiment import Spec
 from pgassay.spec.reading.units import clock
 from pgassay.trials.load.trial_load import check_load
-from pgassay.trials.run.checks import check_new_servers, check_servers
+from pgassay.trials.run.checks import check_new_servers, check_servers, servers_under_test
 
 
 def show_plan(checked: Spec, *, as_json: bool) -> None:
@@ -49,6 +50,7 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
     preview = preview_server(checked, drawn)
     placement = resolve_placement(checked.file.placement, checked.file.settings.host)
     refused = knobs_refused(checked, preview)
+    drawn = replace(drawn, warnings=(*drawn.warnings, *built_apart(_by_version(checked, drawn))))
     expected = expectation_of(checked, drawn)
     if as_json:
         file, variants = checked.file, checked.variants.to_json()
@@ -68,6 +70,15 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
         _print(checked, drawn, placement, refused)
         print_expectation(out, expected, drawn)
         print_preview(preview)
+
+
+def _by_version(spec: Spec, drawn: Plan) -> list[list[str]]:
+    """Of a duet's servers: those of each major version."""
+    found: dict[int, list[str]] = {}
+    if drawn.exchanges_directories:
+        for name, installation in servers_under_test(spec).items():
+            found.setdefault(installation.major, []).append(name)
+    return list(found.values())
 
 
 def _print(spec: Spec, drawn: Plan, placement: Placement, knobs: list[str]) -> None:

@@ -23,13 +23,12 @@ from pgassay.server.owned.cluster import Cluster
 from pgassay.server.owned.installation import Installation
 from pgassay.server.protocol import NOTHING, Connection, ConnectionParameters
 
-COPIES = 2
-"""The data directory and the frozen copy that it is put back from."""
 
-
-def copies_of(servers: int, schema_variants: int) -> int:
-    """How many copies of the data the disk must hold; several servers share a backup as well."""
-    return COPIES * servers + schema_variants + (servers > 1)
+def copies_of(servers: int, schema_variants: int, *, side_by_side: bool = False) -> int:
+    """How many copies of the data the disk must hold: data directories and what they are put back
+    from, which servers side by side share; several servers share a backup as well."""
+    frozen = 1 if side_by_side else servers
+    return servers + frozen + schema_variants + (servers > 1)
 
 
 class ServerCopy:
@@ -43,6 +42,7 @@ class ServerCopy:
         bin_directory: Path | None = None,
         servers: int = 1,
         schema_variants: int = 0,
+        side_by_side: bool = False,
         overrides: Mapping[str, str] = NOTHING,
     ) -> None:
         """`overrides` replace settings of the original from the first start on: this host may have
@@ -51,7 +51,7 @@ class ServerCopy:
         self._dsn = dsn
         self._accept = frozenset(accept)
         self._bin = bin_directory
-        self._copies = copies_of(servers, schema_variants)
+        self._copies = copies_of(servers, schema_variants, side_by_side=side_by_side)
         self._backup = BaseBackup(shared=servers > 1)
         self._found: Source | None = None
 

@@ -74,8 +74,12 @@ class Cluster:
             self._write(self._data / name, text)
 
     def configure(self, settings: Mapping[str, str]) -> None:
-        """Write settings as ALTER SYSTEM does; they take effect at the next start or reload."""
-        lines = [f"{name} = {quoted(value)}\n" for name, value in settings.items()]
+        """Write settings as ALTER SYSTEM does; they take effect at the next start or reload.
+
+        The socket is named anew: a snapshot may have been taken in another workspace.
+        """
+        here = {"unix_socket_directories": listed(self.workspace.socket_directory)}
+        lines = [f"{name} = {quoted(value)}\n" for name, value in {**here, **settings}.items()]
         self._write(self._data / "postgresql.auto.conf", "".join(lines))
 
     def start(self, limit_s: int = START_LIMIT_S) -> None:
@@ -96,15 +100,18 @@ class Cluster:
         """Stop with a shutdown checkpoint, or at once where the data will be replaced anyway."""
         end_servers(self._data, gentle_s=STOP_LIMIT_S if gently else 0.0)
 
-    def freeze(self, number: int = 0) -> None:
+    def freeze(self, number: int = 0) -> Path:
         """Copy the stopped server's data directory to a snapshot; number 0 is as built."""
-        self._remove(self.workspace.snapshot(number))
-        self._copy(self._data, self.workspace.snapshot(number))
+        snapshot = self.workspace.snapshot(number)
+        self._remove(snapshot)
+        self._copy(self._data, snapshot)
+        return snapshot
 
-    def thaw(self, number: int = 0) -> None:
-        """Replace the data directory by a copy of a snapshot; the server is down."""
+    def thaw(self, snapshot: Path) -> None:
+        """Replace the data directory by a copy of a snapshot, of this or another workspace; the
+        server is down."""
         self._remove(self._data)
-        self._copy(self.workspace.snapshot(number), self._data)
+        self._copy(snapshot, self._data)
 
     def discard(self) -> None:
         """Remove the data directory, where a snapshot will be put back; the server is down."""
@@ -156,10 +163,9 @@ class Cluster:
 
 def base_configuration(socket_directory: Path) -> str:
     """Settings of every owned server; those of the experiment override them."""
-    listed = '"' + str(socket_directory).replace('"', '""') + '"'
     settings = {
         "listen_addresses": "",
-        "unix_socket_directories": listed,
+        "unix_socket_directories": listed(socket_directory),
         "port": str(PORT),
         "cluster_name": "pgassay",
         "compute_query_id": "on",
@@ -175,3 +181,8 @@ def base_configuration(socket_directory: Path) -> str:
         "lc_messages": "C",
     }
     return "".join(f"{name} = {quoted(value)}\n" for name, value in settings.items())
+
+
+def listed(directory: Path) -> str:
+    """A directory as an element of a list of names."""
+    return '"' + str(directory).replace('"', '""') + '"'

@@ -2,7 +2,7 @@
 
 Enters: for each server's name, how to make it. Leaves: a `Target` whose calls go to the server that
 `choose` named last. Never: lets two of them run at once, unless it was made for servers that run
-side by side.
+side by side; those share the frozen copies of their data where they can read the same files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import LiteralString
 from pgassay.errors import SettingRejected, TargetError
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import HERE
-from pgassay.server.owned.target import OwnedTarget
+from pgassay.server.owned.target import Directory, OwnedTarget
 from pgassay.server.protocol import (
     NOTHING,
     Connection,
@@ -25,6 +25,13 @@ from pgassay.server.protocol import (
     Testbed,
 )
 from pgassay.server.undo.undoing import undo_each
+
+Key = tuple[str, str, str]
+"""Server, data and arm of a testbed: variants of the schema are on the same server."""
+
+
+def _key(testbed: Testbed) -> Key:
+    return testbed.server, testbed.data, testbed.arm
 
 
 class SeveralTargets:
@@ -42,7 +49,9 @@ class SeveralTargets:
         self.kind = kind
         self._makers = makers
         self._side_by_side = side_by_side
-        self._made: dict[tuple[str, str, str], OwnedTarget] = {}
+        self._made: dict[Key, OwnedTarget] = {}
+        self._homes: dict[Key, Directory] = {}
+        """Where each was opened."""
         self._running: OwnedTarget | None = None
         self._testbed = first or Testbed(next(iter(makers)))
 
@@ -50,7 +59,7 @@ class SeveralTargets:
         return self.choose(self._testbed)
 
     def choose(self, testbed: Testbed) -> ServerFacts:
-        key = (testbed.server, testbed.data, testbed.arm)
+        key = _key(testbed)
         if self._running is not None and self._running is not self._made.get(key):
             if not self._side_by_side:
                 self._running.park()
@@ -60,6 +69,7 @@ class SeveralTargets:
             # Noted before it is opened: one that fails half-way is closed with the others.
             self._made[key] = self._makers[testbed.server]()
             self._made[key].open()
+            self._homes[key] = self._made[key].directory
         self._running = self._made[key]
         return self._running.choose(testbed)
 
@@ -67,6 +77,16 @@ class SeveralTargets:
         """The target of one testbed alone; a later `choose` does not change it."""
         self.choose(testbed)
         return self._chosen
+
+    def exchange(self, takes: Mapping[Testbed, Testbed]) -> None:
+        """Each server takes the directory in which that of another testbed was opened; every one
+        of them is reset afterwards."""
+        moves = [(self._made[_key(one)], self._homes[_key(home)]) for one, home in takes.items()]
+        moving = [(server, home) for server, home in moves if server.directory != home]
+        for server, _ in moving:
+            server.vacate()
+        for server, home in moving:
+            server.occupy(home)
 
     def vary(self, variant: SchemaVariant) -> None:
         self._chosen.vary(variant)
@@ -77,7 +97,13 @@ class SeveralTargets:
         held: Mapping[str, str],
         host: Mapping[str, str] = NOTHING,
     ) -> None:
-        self._chosen.prepare(build, held, host)
+        if not any(self._chosen.share(one, held, host) for one in self._beside()):
+            self._chosen.prepare(build, held, host)
+
+    def _beside(self) -> list[OwnedTarget]:
+        """The servers that run beside the chosen one and have the same data."""
+        alike = (one for (_, data, _), one in self._made.items() if data == self._testbed.data)
+        return [one for one in alike if self._side_by_side and one is not self._running]
 
     def check_settings(self, settings: Mapping[str, str]) -> None:
         try:
@@ -123,7 +149,7 @@ class SeveralTargets:
         self._running = None
         undo_each(*(partial(self._close_one, key) for key in [*self._made]))
 
-    def _close_one(self, key: tuple[str, str, str]) -> None:
+    def _close_one(self, key: Key) -> None:
         self._made[key].close()
         # One that could not be closed is kept for another attempt.
         del self._made[key]

@@ -1,10 +1,13 @@
 """The frozen copies of an owned server's data: as built, and one per variant of its schema.
 
-Enters: a stopped cluster, names of variants. Leaves: copies that can be put back.
+Enters: a stopped cluster, names of variants. Leaves: copies that can be put back, also by another
+cluster that can read them.
 Never: makes a file name of a variant's name, or starts a copy that the disk has no room for.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from pgassay.errors import TargetError
 from pgassay.server.owned.cluster import Cluster
@@ -17,31 +20,27 @@ class Snapshots:
     """Snapshots by name; the first is that of the data as they were built."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+        self._paths: dict[str, Path] = {}
         self._taken = 0
 
     def __contains__(self, name: str) -> bool:
-        return name in self._numbers
+        return name in self._paths
 
     def __bool__(self) -> bool:
-        return bool(self._numbers)
-
-    def forget(self) -> None:
-        """Forget all, before other data are built."""
-        self._numbers.clear()
+        return bool(self._paths)
 
     def freeze(self, cluster: Cluster, name: str = AS_BUILT) -> None:
         """Keep the data directory under a name."""
-        number = 0 if name == AS_BUILT else len(self._numbers)
+        number = 0 if name == AS_BUILT else len(self._paths)
         before = free_bytes(cluster.workspace.directory)
-        cluster.freeze(number)
+        path = cluster.freeze(number)
         # What a file system with reflinks takes for a copy is next to nothing.
         self._taken = max(self._taken, before - free_bytes(cluster.workspace.directory))
-        self._numbers[name] = number
+        self._paths[name] = path
 
     def thaw(self, cluster: Cluster, name: str = AS_BUILT) -> None:
         """Put the copy of that name back."""
-        cluster.thaw(self._numbers[name])
+        cluster.thaw(self._paths[name])
 
     def refuse_without_room(self, cluster: Cluster) -> None:
         """Refuse another copy if the disk has less room than an earlier one took."""

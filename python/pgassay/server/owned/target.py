@@ -11,7 +11,8 @@ from __future__ import annotations
 import shlex
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from typing import LiteralString
+from dataclasses import replace
+from typing import Any, LiteralString, NamedTuple
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.server.connection.session import as_target_error, connect, version_text
@@ -29,6 +30,7 @@ from pgassay.server.owned.readable_copy import runnable_by
 from pgassay.server.owned.settings_in_force import SettingsInForce
 from pgassay.server.owned.snapshots import AS_BUILT, Snapshots
 from pgassay.server.owned.workspace import (
+    Workspace,
     aside_of,
     base_directory,
     make_workspace,
@@ -49,12 +51,21 @@ from pgassay.server.protocol import (
     Testbed,
 )
 from pgassay.server.settings.values import check_value, read_settings, show
+from pgassay.server.statements import statement
 from pgassay.server.undo.killed_run import refuse_killed_run_on
 from pgassay.server.undo.undoing import undo_each
 from pgassay.spec.server.reset import OWNED_RULE, STARTS, Caches, ResetRule
 
 CLOSE_GENTLE_S = 10.0
 VACUUMS = frozenset({ResetLevel.RESTART, ResetLevel.VACUUM})
+
+
+class Directory(NamedTuple):
+    """A directory that a server may run in."""
+
+    workspace: Workspace
+    made: Change
+    """How it was journaled."""
 
 
 class OwnedTarget:
@@ -87,6 +98,8 @@ class OwnedTarget:
         self._built = False
         self._ready = False
         self._facts: ServerFacts | None = None
+        self._layout: tuple[Any, ...] | None = None
+        """What another server must agree in to read the same files."""
         self._snapshots = Snapshots()
         """Where there is one, the data directory may be lost at any time."""
         self._chosen = AS_BUILT
@@ -142,6 +155,8 @@ class OwnedTarget:
         cluster = self._opened()
         if not self._snapshots:
             raise TargetError("vary before prepare: there is no data to vary")
+        if variant.name in self._snapshots:
+            return  # another server that shares them has made it
         self._snapshots.refuse_without_room(cluster)
         self._chosen = AS_BUILT
         cluster.stop(gently=False)
@@ -166,13 +181,10 @@ class OwnedTarget:
         if self._built:
             # Another workload must not find the roles, settings or WAL of the one before.
             self._ready = False
-            self._snapshots.forget()
+            self._snapshots = Snapshots()
             cluster.stop(gently=False)
             self._make_cluster()
-        self._built = True
-        self._held, self._held_host = dict(held), dict(host)
-        self.check_host(host)
-        self._host.apply(host, cluster.workspace.directory)
+        self._hold(held, host)
         self._settings().start(held, {})
         with connect(self.parameters(), statement_limit_s=0) as session:
             # What `build` raises belongs to the workload and is its caller's to explain.
@@ -183,6 +195,44 @@ class OwnedTarget:
             self._snapshots.freeze(cluster)
             cluster.start()
         self._ready = True
+
+    def share(
+        self, other: OwnedTarget, held: Mapping[str, str], host: Mapping[str, str] = NOTHING
+    ) -> bool:
+        """In place of `prepare`: use the frozen copies of another server, if there are any and
+        this one can read them; whether it does."""
+        if not other._snapshots or other._layout != self._layout:
+            return False
+        self.check_settings(held)
+        self._hold(held, host)
+        self._snapshots = other._snapshots
+        self._opened().stop(gently=False)
+        self._snapshots.thaw(self._opened())
+        self._settings().start(held, {})
+        self._ready = True
+        return True
+
+    @property
+    def directory(self) -> Directory:
+        """Where the server's data, socket and log are now."""
+        if self._made is None:
+            raise TargetError("the target is not open; call open first")
+        return Directory(self._opened().workspace, self._made)
+
+    def vacate(self) -> None:
+        """Stop the server, so that another one can have its directory."""
+        if not self._snapshots:
+            raise TargetError("there is no frozen copy to put into another directory")
+        self._opened().stop(gently=False)
+
+    def occupy(self, directory: Directory) -> None:
+        """Be in another directory from the next reset on; its server has vacated it."""
+        workspace = directory.workspace
+        self._opened().workspace, self._made = workspace, directory.made
+        if self._facts is not None:
+            self._facts = replace(
+                self._facts, data_directory=str(workspace.data), log_file=workspace.log_file
+            )
 
     def check_settings(self, settings: Mapping[str, str]) -> None:
         cluster = self._opened()
@@ -291,7 +341,7 @@ class OwnedTarget:
             raise RestoreFailed(f"the owned server could not be removed: {error}") from error
         self._cluster = self._in_force = None
         self._ready = False
-        self._snapshots.forget()
+        self._snapshots = Snapshots()
         if change is not None:
             self._journal.undone(change.id)
             self._made = None
@@ -302,6 +352,15 @@ class OwnedTarget:
         cluster.start()
         self._origin.complete(cluster)
         self._caveats = self._origin.notes
+        with as_target_error("looking at the server"), self.connect() as session:
+            self._layout = session.execute(statement("data/file_layout")).fetchone()
+
+    def _hold(self, held: Mapping[str, str], host: Mapping[str, str]) -> None:
+        """Note what all resets are to set, and set the knobs of the host."""
+        self._built = True
+        self._held, self._held_host = dict(held), dict(host)
+        self.check_host(host)
+        self._host.apply(host, self._opened().workspace.directory)
 
     def _opened(self) -> Cluster:
         if self._cluster is None:

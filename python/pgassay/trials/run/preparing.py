@@ -12,8 +12,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pgassay.plan.model import Plan
-from pgassay.server.connection.session import as_target_error
+from pgassay.plan.duet import built_apart
+from pgassay.plan.model import Arm, Plan
+from pgassay.server.connection.session import as_target_error, identity
 from pgassay.server.hosts.placement import Placement
 from pgassay.server.protocol import Connection, ServerFacts, Target, Testbed
 from pgassay.spec.experiment import Spec
@@ -44,12 +45,15 @@ class Prepared:
     not_measured: dict[str, list[Check]] = field(default_factory=dict)
     """By server."""
     schema_made_in_s: dict[str, float] = field(default_factory=dict)
+    copies: dict[str, list[Arm]] = field(default_factory=dict)
+    """Of a duet: the system identifier of a copy of the data → the arms that run on it."""
     caveats: tuple[str, ...] = ()
     """Those that hold for every trial of the run."""
 
     def environment(self, target: Target, placement: Placement) -> dict[str, Any]:
         """The object of environment.json."""
         first = next(iter(self.servers.values()))
+        copies = [[arm.id for arm in arms] for arms in self.copies.values()]
         return {
             **describe_environment(
                 first, target.kind, target.host_as_found(), placement, target.host()
@@ -58,6 +62,7 @@ class Prepared:
             "not_seen": described(self.not_measured),
             "sizes": self.sizes,
             **({"data": self.contents} if self.contents else {}),
+            **({"copies": copies} if copies else {}),
             **({"schema_made_in_s": self.schema_made_in_s} if self.schema_made_in_s else {}),
         }
 
@@ -83,6 +88,9 @@ def prepare(
             listener.preparing(f"reading {name}")
             server = " ".join(filter(None, (testbed.server, testbed.arm)))
             found.contents.setdefault(dataset.name, {})[server] = contents_of(target)
+        if plan.exchanges_directories:
+            with target.connect() as session:
+                found.copies.setdefault(identity(session), []).append(plan.arm(testbed.arm))
         for variant in testbeds.variants.get(testbed, {}).values():
             made = f"{variant.name}{_place(testbed)}"
             listener.preparing(f"making {made}")
@@ -92,6 +100,7 @@ def prepare(
     found.caveats = (
         *built_unlike(found.servers),
         *(text for name, by_server in found.contents.items() for text in unlike(name, by_server)),
+        *built_apart([arm.server for arm in arms] for arms in found.copies.values()),
     )
     for text in found.caveats:
         listener.warned(text)

@@ -47,6 +47,14 @@ def _reset_side_by_side(
 ) -> list[TrialServer]:
     if not isinstance(target, SeveralTargets):
         raise TrialError("only servers of pgassay's own can run side by side")
+    if trial.directories:
+        testbed_of = [testbeds.of_arm[arm.id] for arm in plan.arms]
+        target.exchange(
+            {
+                testbeds.of_arm[arm]: testbed_of[number - 1]
+                for arm, number in trial.directories.items()
+            }
+        )
     done: dict[str, TrialServer] = {}
     for arm in reset_order(trial, plan):
         testbed = testbeds.of_arm[arm.id]
@@ -75,7 +83,12 @@ def describe_resets(
     if testbeds.side_by_side:
         described["duration_s"] = sum(one.reset.duration_s for one in servers)
         described["arms"] = {
-            one.arm.id: {**asdict(one.reset), "version": one.facts.version} for one in servers
+            one.arm.id: {
+                **asdict(one.reset),
+                "version": one.facts.version,
+                "directory": trial.directories.get(one.arm.id, at),
+            }
+            for at, one in enumerate(servers, start=1)
         }
         described["sampled"] = first.arm.id
     return described

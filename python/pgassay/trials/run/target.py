@@ -32,6 +32,7 @@ def target_of(
             accept=table.accept,
             servers=len(testbeds.datasets),
             schema_variants=len(testbeds.schema_variants),
+            side_by_side=testbeds.side_by_side,
             overrides={
                 **file.settings.postgres,
                 **{name: levels[0] for name, levels in file.factors.postgres.items()},

@@ -7,7 +7,7 @@ Never: judges, reads a file, or relies on a key of environment.json.
 from __future__ import annotations
 
 from pgassay.findings.model import FindingKind
-from pgassay.plan.description import combinations_line, plots_line
+from pgassay.plan.description import EXCHANGE, combinations_line, plots_line
 from pgassay.report.context import ObservationContext, ReportContext
 from pgassay.report.environment import environment_lists
 from pgassay.report.section import Content, section
@@ -40,12 +40,14 @@ def environment(context: ReportContext | ObservationContext) -> Content | None:
 def method(context: ReportContext) -> Content:
     """How the run was designed and analysed, and how to repeat it."""
     plan, analysis = context.plan, context.analysis
+    several = len(plan.factors) > 1
     lines = (
-        f"Arms: {combinations_line(plan)}.",
-        f"Randomisation: {plots_line(plan)}." if plan.plots_reason else "",
+        f"Arms: {combinations_line(plan)}." if several else "",
+        f"Randomisation: {plots_line(plan)}." if several and plan.plots_reason else "",
+        f"Directories: {EXCHANGE}." if plan.exchanges_directories else "",
     )
     return {
-        "design_lines": [line for line in lines if line] if len(plan.factors) > 1 else [],
+        "design_lines": [line for line in lines if line],
         "interval": analysis.interval.value,
         "unit": "round" if plan.alternates and not plan.side_by_side else "block",
     }
