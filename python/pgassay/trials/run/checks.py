@@ -82,13 +82,20 @@ def check_arms(spec: Spec, plan: Plan, target: Target, testbeds: Testbeds) -> No
         # Once for each server: it is up now, and may be stopped when it is chosen again.
         if testbed not in capacities:
             capacities[testbed] = _capacity(spec.file, target, facts)
+            _check_session_settings(plan, target)
         target.check_settings({**held, **arm.settings})
-        if arm.session_settings:
-            with as_target_error("checking settings"), connect(target.parameters()) as session:
-                refuse_in_sessions(session, arm.session_settings)
         target.check_host({**held_host, **arm.knobs})
         asked.append((demands[arm.id], capacities[testbed]))
     refuse_lacking(asked, side_by_side=plan.side_by_side)
+
+
+def _check_session_settings(plan: Plan, target: Target) -> None:
+    wanted = {tuple(arm.session_settings.items()) for arm in plan.arms} - {()}
+    if not wanted:
+        return
+    with as_target_error("checking settings"), connect(target.parameters()) as session:
+        for settings in wanted:
+            refuse_in_sessions(session, dict(settings))
 
 
 def _capacity(file: ExperimentFile, target: Target, facts: ServerFacts) -> Capacity:
