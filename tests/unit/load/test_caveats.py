@@ -41,7 +41,7 @@ def test_a_load_as_asked_for_has_no_caveat() -> None:
         (result(9_000), "queue, and their response times grow with the length of the trial"),
         (result(client_cpu_s=9.5), "was the limit, not the server"),
         (result(client_limited=True), "was the limit, not the server"),
-        (result(skipped=7), "7 transactions were skipped"),
+        (result(skipped=7), "7 transactions were skipped: later than the latency limit; they have"),
         (
             result(unfinished=2, unfinished_max_ms=1500.0, latency_ms={"max": 9.0}),
             "2 transactions were still running when the load ended and are not counted"

@@ -6,11 +6,14 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from bench.validate.switchback_errors import World, make_design, make_trials
 
 from pgassay.analysis.analyse import analyse
-from pgassay.analysis.compare.model import Comparison, Withdrawn
+from pgassay.analysis.compare.model import CarryOverTest, Comparison, Withdrawn
 from pgassay.analysis.curves.effect_curves import effects_by_load
+from pgassay.analysis.measures.model import SliceMeasures
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.analysis.model import Analysis, Verdict
 from pgassay.cli.show.shown import show_run
@@ -109,6 +112,31 @@ def test_steps_of_a_rate_are_compared_by_response_time_only(tmp_path: Path) -> N
     steps = [c for c in analyse("?", plan, trials).comparisons if c.metric == "tps"]
     assert [c.step for c in steps] == [None, 300.0, 500.0]
     assert Verdict.EQUIVALENT not in {c.verdict for c in steps}
+
+
+@pytest.mark.parametrize("metric", ["response_mean", "response_p99"])
+def test_carry_over_of_response_times_is_judged_by_their_mean(metric: str) -> None:
+    plan = replace(make_design(6, 6, 64, 1), metric=metric)
+    world = World("half after a second", effect=0.2, carried=0.5)
+    trials = make_trials(plan, world, np.random.default_rng(4))
+    slower = [
+        replace(trial, turns=tuple(_as_response(one, metric) for one in trial.turns))
+        for trial in trials
+    ]
+    analysis = analyse("?", plan, slower)
+    assert {one.test for one in analysis.carry_over} == set(CarryOverTest)
+    assert CarryOverTest.WITHIN in {one.test for one in analysis.carry_over if one.found}
+
+
+def _as_response(one: SliceMeasures, metric: str) -> SliceMeasures:
+    """The slice of a server that is slower where it had more throughput; no part has quantiles."""
+    mean, early, late = (1e3 / part["tps"] for part in (one.values, one.early, one.late))
+    return replace(
+        one,
+        values={"response_mean": mean, metric: mean},
+        early={"response_mean": early},
+        late={"response_mean": late},
+    )
 
 
 def test_the_noise_of_every_primary_metric_is_kept(tmp_path: Path) -> None:

@@ -53,7 +53,10 @@ def load_caveats(
         )
     if result.get("skipped"):
         skipped = _counted(result["skipped"], "transaction")
-        found.append(f"{skipped} skipped: later than the latency limit")
+        found.append(
+            f"{skipped} skipped: later than the latency limit; they have no response time, so the"
+            " load looks faster than it was"
+        )
     of_slices = slice_caveats(result.get("slices", ()), arms_alternate=arms_alternate)
     return [*found, *_unfinished(result), *of_slices]
 
