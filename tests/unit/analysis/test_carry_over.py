@@ -75,7 +75,7 @@ def test_carry_over_found_at_one_look_stays_found(monkeypatch: pytest.MonkeyPatc
         )  # fmt: skip
         return [test]
 
-    monkeypatch.setattr(module, "_at_a_look", only_after_five)
+    monkeypatch.setattr(module, "at_a_look", only_after_five)
     for last, withdrawn in ((4, False), (5, True), (6, True), (12, True)):
         analysis = analyse("?", plan, [trial for trial in trials if trial.block <= last])
         (test,) = analysis.carry_over

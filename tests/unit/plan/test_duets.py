@@ -9,8 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bench.validate.duet_errors import count, make_design
-from bench.validate.switchback_errors import World, make_trials
+from bench.validate import duet_runs
+from bench.validate.duet_errors import Row, count, make_design
+from bench.validate.looks import conclude
+from bench.validate.switchback_errors import Counts, World, make_trials
 
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.measures.trial import measure_trial
@@ -233,8 +235,32 @@ def test_a_trial_of_a_duet_is_one_value_because_server_starts_differ() -> None:
     (verdict,) = analyse("?", plan, make_trials(plan, world, np.random.default_rng(1))).verdicts()
     assert (verdict.blocks, verdict.rounds) == (6, None)
     assert len(verdict.block_effects_pct) == 6
-    found = count(World("lucky starts", memory=0.9, between=0.01), 40, 4, 4)
+    found = count(Row(4, 4, duet_runs.World(starts=0.01)), 40)
     assert found.missed <= 7  # of 40, where 2 are to be expected
+
+
+def test_exchanged_directories_cancel_where_kept_ones_look_like_an_effect() -> None:
+    kept, exchanged = (
+        count(Row(6, 6, duet_runs.World(starts=0.005, directories=0.02, exchanged=does)), 40)
+        for does in (False, True)
+    )
+    assert kept.different >= 25
+    assert exchanged.different <= 2
+    assert exchanged.withdrawn <= 5, "it does not look like carry-over"
+
+
+@pytest.mark.parametrize(("least", "most", "arms"), [(4, 4, 2), (6, 12, 2), (6, 8, 3)])
+def test_quick_simulations_end_as_the_whole_analysis_does(least: int, most: int, arms: int) -> None:
+    design = duet_runs.Design(make_design(least, most, 3, arms))
+    source = np.random.default_rng(arms + most)
+    for effect in (0.0, 0.02):
+        world = duet_runs.World(effect=effect, starts=0.01, directories=0.01)
+        runs = design.simulate(world, 6, source)
+        for run in range(6):
+            values = np.stack([runs.whole[run], runs.early[run], runs.late[run]], axis=-1)
+            analysis, block = conclude(design.plan, design.measures(values))
+            expected = Counts.of(World("", effect=effect), analysis, block)
+            assert design.conclude(runs, run).counts(effect) == expected
 
 
 def test_costs_per_transaction_are_not_computed_from_one_server_of_a_duet(tmp_path: Path) -> None:

@@ -49,18 +49,18 @@ def carry_over(
     """
     if not plan.alternates or not trials:
         return ()
-    verdicts = [_Judged.of(c, plan, trials) for c in comparisons if c.metric == plan.metric]
-    rounds = _Rounds.of(plan, trials)
+    verdicts = [Judged.of(c, plan, trials) for c in comparisons if c.metric == plan.metric]
+    rounds = Rounds.of(plan, trials)
     ran = sorted({trial.block for trial in trials})
 
     def at(block: int) -> Iterator[CarryOver]:
         last = max(one for one in ran if one <= block)
-        return _at_a_look(plan, rounds.up_to(block), verdicts, last)
+        return at_a_look(plan, rounds.up_to(block), verdicts, last)
 
     now = list(at(ran[-1]))
     for block in filter(plan.may_stop_after, range(ran[-1] - 1, ran[0] - 1, -1)):
         then = {_subject(test): test for test in at(block)}
-        now = [_kept(test, then.get(_subject(test))) for test in now]
+        now = [kept_found(test, then.get(_subject(test))) for test in now]
     return tuple(now)
 
 
@@ -113,7 +113,7 @@ def _subject(test: CarryOver) -> tuple[str, str, CarryOverTest]:
     return test.factor, test.level, test.test
 
 
-def _kept(now: CarryOver, before: CarryOver | None) -> CarryOver:
+def kept_found(now: CarryOver, before: CarryOver | None) -> CarryOver:
     """This look's figures, with what an earlier look found."""
     if before is None or not before.found:
         return now
@@ -126,7 +126,7 @@ def _kept(now: CarryOver, before: CarryOver | None) -> CarryOver:
 
 
 @dataclass(frozen=True)
-class _Rounds:
+class Rounds:
     """The rounds of the trials, with the whole, the early and the late part of their slices."""
 
     whole: BlockTable
@@ -134,7 +134,7 @@ class _Rounds:
     late: BlockTable
 
     @classmethod
-    def of(cls, plan: Plan, trials: Sequence[TrialMeasures]) -> _Rounds:
+    def of(cls, plan: Plan, trials: Sequence[TrialMeasures]) -> Rounds:
         """All rounds; each look uses those up to its block."""
         metric = METRICS[plan.metric]
         parts = _steady(metric)
@@ -144,14 +144,14 @@ class _Rounds:
             all_rounds(parts, trials, plan, "late"),
         )
 
-    def up_to(self, block: int) -> _Rounds:
+    def up_to(self, block: int) -> Rounds:
         """Those of the first blocks, of trials with enough rounds to estimate their spread."""
         tables = (self.whole, self.early, self.late)
-        return _Rounds(*(table.up_to(block).with_enough_rounds() for table in tables))
+        return Rounds(*(table.up_to(block).with_enough_rounds() for table in tables))
 
 
 @dataclass(frozen=True)
-class _Judged:
+class Judged:
     """A verdict's level, with its contrast."""
 
     factor: str
@@ -161,7 +161,7 @@ class _Judged:
     """`products` of the weights."""
 
     @classmethod
-    def of(cls, verdict: Comparison, plan: Plan, trials: Sequence[TrialMeasures]) -> _Judged:
+    def of(cls, verdict: Comparison, plan: Plan, trials: Sequence[TrialMeasures]) -> Judged:
         factor = next(f for f in plan.factors if f.name == verdict.factor)
         weights = main_effect(plan, factor, verdict.level)
         return cls(verdict.factor, verdict.level, weights, products(plan, trials, weights))
@@ -171,15 +171,15 @@ class _Judged:
 class _Look:
     """What all tests of a level at one look share."""
 
-    judged: _Judged
+    judged: Judged
     blocks: int
     significance: float
     weighed: float
     """The effect, or the margin where that is larger, in logarithms."""
 
 
-def _at_a_look(
-    plan: Plan, rounds: _Rounds, verdicts: Sequence[_Judged], last: int
+def at_a_look(
+    plan: Plan, rounds: Rounds, verdicts: Sequence[Judged], last: int
 ) -> Iterator[CarryOver]:
     """All tests for every verdict, of the trials up to this block."""
     looks = [look for look in range(1, plan.last_block + 1) if plan.may_stop_after(look)]
