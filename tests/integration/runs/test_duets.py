@@ -67,7 +67,7 @@ def test_a_killed_duet_is_resumed_with_both_servers_up_and_finds_the_slower_vers
     analysis = json.loads((run / "analysis.json").read_text())
     (tps,) = (c for c in analysis["comparisons"] if c["metric"] == "tps")
     assert (tps["blocks"], tps["rounds"]) == (2, None), "a trial is one value"
-    assert analysis["environment"]["copies"] == [["a1"], ["a2"]]
+    assert analysis["environment"]["copies"] == {"copy 1": ["a1"], "copy 2": ["a2"]}
     assert any("build their own (16 / 18)" in one["text"] for one in analysis["warnings"])
     shown = pgassay("plan", spec)
     assert "build their own (16 / 18)" in " ".join(shown.stdout.split())

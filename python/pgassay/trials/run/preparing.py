@@ -53,7 +53,10 @@ class Prepared:
     def environment(self, target: Target, placement: Placement) -> dict[str, Any]:
         """The object of environment.json."""
         first = next(iter(self.servers.values()))
-        copies = [[arm.id for arm in arms] for arms in self.copies.values()]
+        copies = {
+            f"copy {number}": [arm.id for arm in arms]
+            for number, arms in enumerate(self.copies.values(), start=1)
+        }
         return {
             **describe_environment(
                 first, target.kind, target.host_as_found(), placement, target.host()
@@ -79,7 +82,8 @@ def prepare(
     for testbed, dataset in testbeds.datasets.items():
         target.choose(testbed)
         name = f"{dataset.name}{_place(testbed)}"
-        listener.preparing(f"building {name}")
+        # A later server of a duet may share what the first one has built.
+        listener.preparing(f"{'preparing' if found.copies else 'building'} {name}")
         target.prepare(builder(dataset, plan.seed), held, held_host)
         found.servers.setdefault(testbed.server, target.facts())
         _look(target, name, testbed.server, found, is_ours=is_ours, varied=varied)
