@@ -62,11 +62,12 @@ bench: build
 validate: build
 	$(BIN)/python -m bench.validate
 
-# An hour of trials, alone on the machine.
+# An hour and a half of trials, alone on the machine.
 validate-real: build
 	$(BIN)/python -m bench.real.aa
 	$(BIN)/python -m bench.real.aa_rounds
 	$(BIN)/python -m bench.real.effect
+	$(BIN)/python -m bench.real.agree
 
 format:
 	$(BIN)/ruff check --fix --quiet .

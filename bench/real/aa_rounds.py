@@ -25,7 +25,7 @@ import numpy as np
 
 from bench import DATA, MEASURED
 from bench.machine import this_machine
-from bench.real.runs import trials_of
+from bench.real.runs import trials_of, with_short_slices
 from bench.tables import page, rate, table
 from bench.validate.looks import conclude
 from pgassay.analysis.measures.trial import measure_trial
@@ -44,7 +44,7 @@ PLACEBO = {
 }
 """A factor that no transaction of this load feels."""
 DESIGNS = {
-    "switchback": ((4, 4), (8, 8), (4, 12)),
+    "switchback": ((4, 4), (8, 8), (4, 10)),
     "duet": ((6, 6), (6, 24)),
 }
 SPEC = """
@@ -88,7 +88,7 @@ def design(mode: str, seconds: float, least: int, most: int, seed: int) -> Plan:
     )
     # Which of pgbench's scripts makes no difference to the labels.
     text = text.replace('"simple-update"', '"pgbench"')
-    return make_plan(parse_spec(text, source="relabelled", beside=DATA))
+    return with_short_slices(make_plan(parse_spec(text, source="relabelled", beside=DATA)))
 
 
 def run(mode: str, trials: int, seconds: float) -> list[list[SliceMeasures]]:
@@ -227,7 +227,7 @@ def write_page(series: dict[str, Any], runs: int, path: Path) -> None:
 def main() -> None:
     """Run, or read the stored figures; write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trials", type=int, nargs=2, default=(12, 24), help="switchback, duet")
+    parser.add_argument("--trials", type=int, nargs=2, default=(10, 24), help="switchback, duet")
     parser.add_argument("--seconds", type=float, nargs=2, default=(24.0, 16.0))
     parser.add_argument("--relabellings", type=int, default=RELABELLINGS)
     parser.add_argument("--stored", action="store_true", help="no run: the stored figures again")

@@ -22,7 +22,7 @@ import numpy as np
 from bench import DATA, MEASURED
 from bench.machine import this_machine
 from bench.real.aa_rounds import Series, as_row, measured, turn_of
-from bench.real.runs import trials_of
+from bench.real.runs import trials_of, with_short_slices
 from bench.tables import page, table
 from bench.validate.looks import conclude
 from pgassay.analysis.measures.trial import measure_trial
@@ -34,6 +34,8 @@ FIGURES = DATA / "real-effect.json"
 OUTPUT = MEASURED / "validation-real-effect.md"
 TRIALS, SECONDS = 16, 32.0
 AT_A_TIME = 4
+PER_RUN = 8
+"""Trials of one run; with twelve or more, later ones would have longer slices."""
 LOOKUP = r"""\set aid random(1, 100000 * :scale)
 SELECT abalance{more} FROM pgbench_accounts WHERE aid = :aid;
 """
@@ -81,16 +83,20 @@ class Found:
 
 def run(trials: int, seconds: float) -> list[list[SliceMeasures]]:
     """The slices of every trial."""
-    text = SPEC.format(seconds=seconds, blocks=trials, **AS_RUN)
     scripts = {"select-only.sql": LOOKUP.format(more=""), "more.sql": LOOKUP.format(more=MORE)}
-    with trials_of(text, "select-only", scripts) as found:
-        return [list(measure_trial(trial).turns) for trial in found]
+    series: list[list[SliceMeasures]] = []
+    while len(series) < trials:
+        blocks = min(PER_RUN, trials - len(series))
+        text = SPEC.format(seconds=seconds, blocks=blocks, **AS_RUN)
+        with trials_of(text, "select-only", scripts) as found:
+            series += [list(measure_trial(trial).turns) for trial in found]
+    return series
 
 
 def judged(series: Series, seconds: float) -> Found:
     """One experiment of these trials."""
     text = SPEC.format(seconds=seconds, blocks=len(series), **AS_ANALYSED)
-    plan = make_plan(parse_spec(text, source="real-effect", beside=DATA))
+    plan = with_short_slices(make_plan(parse_spec(text, source="real-effect", beside=DATA)))
     (verdict,) = conclude(plan, measured(plan, series))[0].verdicts()
     low, high = verdict.ci95_pct or (-100.0, math.inf)
     return Found(verdict.effect_pct or 0.0, low, high, verdict.verdict.value)

@@ -10,12 +10,13 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from pgassay.pipeline import run_experiment
-from pgassay.plan.model import PlannedTrial
+from pgassay.plan.model import Plan, PlannedTrial
 from pgassay.samples.run_directory import RunDirectory, StoredTrial
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.record import Validity
@@ -63,6 +64,14 @@ def trials_of(
         run = RunDirectory.create(Path(folder) / "run")
         run_experiment(spec, run, TrialLines())
         yield in_order(run.trials())
+
+
+def with_short_slices(plan: Plan) -> Plan:
+    """The plan with the slices of its first trials in all of them, as runs of few trials have."""
+    lengths = [trial.slice_s or 1.0 for trial in plan.trials[:2]]
+    blocks = range(len(plan.trials))
+    trials = [replace(plan.trials[at], slice_s=lengths[at % len(lengths)]) for at in blocks]
+    return replace(plan, trials=tuple(trials))
 
 
 def in_order(trials: Iterable[Ran]) -> list[Ran]:

@@ -27,7 +27,6 @@ from bench.validate import looks
 from bench.validate.parallel import spread
 from bench.validate.trial_worlds import (
     BASE,
-    HEAVY,
     SECONDS,
     SPREAD,
     WORLDS,
@@ -68,7 +67,7 @@ FIXED = tuple(Rule(f"{n} blocks", n, n) for n in (6, 8, 12))
 SEQUENTIAL = Rule("6 to 24, after every block", 6, 24)
 GROUP = Rule("looks at 6, 12, 18, 24", 6, 24, "group-sequential")
 RULES = (*FIXED, SEQUENTIAL, GROUP)
-STARTING = ((BASE, HEAVY), RULES, (0.0, MARGIN, LARGE))
+STARTING = ((BASE,), RULES, (0.0, MARGIN, LARGE))
 GRID = (WORLDS, (FIXED[1], SEQUENTIAL), (0.0, MARGIN))
 
 
@@ -91,13 +90,12 @@ def make_trials(
     plan: Plan, world: World, effect: float, throughput: Array
 ) -> Iterator[TrialMeasures]:
     """One simulated experiment; every level but the baseline is `effect` faster."""
-    usual = float(np.nanmean(throughput))
     for trial, value in zip(plan.trials, throughput.tolist(), strict=False):
         if math.isnan(value):
             continue
         log_tps = 9.0 + value + drift_of(world, trial.number)
         if trial.arm != "a1":
-            log_tps += math.log1p(effect) + (world.wilder - 1.0) * (value - usual)
+            log_tps += math.log1p(effect)
         step = StepMeasures(None, 0, 1, 1, {"tps": math.exp(log_tps)})
         yield TrialMeasures(trial.number, trial.block, trial.position, trial.arm, step, (), ())
 
@@ -183,9 +181,9 @@ def rules_rows(found: Tallies) -> Iterator[list[str]]:
     worlds, rules, effects = STARTING
     for world, rule, effect in product(worlds, rules, effects):
         tally = found[world.name, rule.name, effect]
-        wanted = aims(rule, effect, normal=not world.heavy)
+        wanted = aims(rule, effect, normal=True)
         yield [
-            rule.name, "t3" if world.heavy else "normal", f"{100 * effect:g} %",
+            rule.name, f"{100 * effect:g} %",
             *(share(tally, what, wanted) for what in ("different", "same", "holds")),
             f"{tally['blocks'] / tally['runs']:.1f}",
         ]  # fmt: skip
@@ -195,7 +193,7 @@ def grid_rows(found: Tallies) -> Iterator[list[str]]:
     """Each world with every rule."""
     worlds, rules, _ = GRID
     for world, rule in product(worlds, rules):
-        normal = not (world.heavy or world.stalls or world.levels > 2)
+        normal = not (world.stalls or world.levels > 2)
         none, margin = (found[world.name, rule.name, effect] for effect in (0.0, MARGIN))
         yield [
             world.name,
@@ -231,15 +229,15 @@ def main(runs: int = 1000) -> None:
         " fixed, 5 % or less where a run may end early; an effect of 2 % found by 12 blocks in 90 %"
         " and one of 5 % by 8 blocks in 95 %; wrongly equivalent 5 % or less; intervals that hold"
         " in 93 to 97 %, in 93 % or more where a run may end early. **Missed** stands where the"
-        " interval of the share lies outside of that; with t3 tails and stalls, and with several"
-        " levels, fewer than 3.6 % may be called different and more than 97 % of intervals hold,"
-        " which is no miss."
+        " interval of the share lies outside of that; with stalls, and with several levels, fewer"
+        " than 3.6 % may be called different and more than 97 % of intervals hold, which is no"
+        " miss."
     )
     of_rules = (
         "The reference: seconds with a memory of 0.95, starts that differ by 1 %, a drift of 1 % an"
-        " hour, two whole checkpoint cycles a trial. t3: seconds and starts have heavy tails."
+        " hour, two whole checkpoint cycles a trial."
     )
-    head = ("runs end", "noise", "true effect", "called different", "called equivalent",
+    head = ("runs end", "true effect", "called different", "called equivalent",
             "interval holds", "mean blocks")  # fmt: skip
     grid_head = ("world", "runs end", "identical called different",
                  "2 % called equivalent", "interval holds", "mean blocks")  # fmt: skip

@@ -40,6 +40,7 @@ from pgassay.analysis.measures.model import (
     VariantSummary,
 )
 from pgassay.analysis.noise.model import Calibration, NoiseFloor
+from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.model import ArmSummary, IdleTrials
 from pgassay.plan.model import Endpoint
 
@@ -67,6 +68,7 @@ __all__ = [
 ]
 
 SCHEMA = "pgassay.analysis/1"
+_LOOKS_WORSE = 0.05
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,26 @@ class Analysis:
         }
         never = {level for one in self.standstills if one.step is None for level in one.takes}
         open_ = self._asked() - settled - never
-        return bool(settled | never) and not open_ and not self.carry_over_suspected
+        doubtful = self.carry_over_suspected or self._may_hide_a_worse_endpoint()
+        return bool(settled | never) and not open_ and not doubtful
+
+    def _may_hide_a_worse_endpoint(self) -> bool:
+        """Whether an endpoint looks worse beside a verdict that is not, and has no verdict yet.
+
+        It looks so where a test with a fixed number of blocks would say so; a few more blocks
+        decide.
+        """
+        return any(
+            one.verdict is Verdict.UNDECIDED
+            and one.withdrawn is None
+            and one.p_t is not None
+            and one.p_t < _LOOKS_WORSE
+            and (one.difference < 0.0) == (METRICS[one.metric].good == "higher")
+            for verdict in self.verdicts()
+            if verdict.step is None
+            and verdict.verdict in (Verdict.BETTER, Verdict.NEGLIGIBLE, Verdict.EQUIVALENT)
+            for one, _ in self.beside(verdict)
+        )
 
     def _asked(self) -> set[tuple[str, str]]:
         """(factor, level) of each that is held against its factor's baseline."""

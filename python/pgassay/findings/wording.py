@@ -47,6 +47,14 @@ def bare_interval(comparison: Comparison, margin: float, *, in_points: bool) -> 
     return f"95 % CI {low} to {high} {'points' if in_points else '%'}"
 
 
+def slow_range(comparison: Comparison, margin: float) -> str:
+    """The effects that are possible if they build up slowly: `−1.2 to +5.3 %`."""
+    if comparison.slow_ci90_pct is None:
+        return "of any size"
+    low, high = (_bound(end, 100.0 * margin) for end in comparison.slow_ci90_pct)
+    return f"{low} to {high} %"
+
+
 def signed_percent(value: float | None) -> str:
     """Such as `+3.1 %`, with a true minus sign."""
     return "n/a" if value is None else f"{'+' if value > 0 else ''}{_one(value)} %"

@@ -23,7 +23,7 @@ from pgassay.plan.plots import choose_plots, restarts_every_trial, whole_plots
 from pgassay.plan.risks import find_risks
 from pgassay.plan.server_settings import as_applied, refuse_changes
 from pgassay.plan.steps import Step, steps_of
-from pgassay.plan.switchback import alternating_trials, slice_lengths
+from pgassay.plan.switchback import alternating_trials, long_slice, slice_lengths
 from pgassay.spec.endpoints import endpoint_metrics
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors import kinds
@@ -108,9 +108,13 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
     except SpecError as error:
         raise SpecError(error.problem, file=spec.source, key=error.key) from None
     arms = _arms(factors, combined.levels)
-    risks = find_risks(spec.file, spec.workload, combined.resolution, mode.name)
+    risks = find_risks(spec.file, spec.workload, combined.resolution, mode.name, len(arms))
     if mode.name in (SWITCHBACK, DUET):
-        trials = alternating_trials(least, most, slice_lengths(design.slice))
+        measured_s = sum(step.duration_s for step in steps if step.measured)
+        later_s = (
+            long_slice(design.slice, measured_s, len(arms)) if mode.name == SWITCHBACK else None
+        )
+        trials = alternating_trials(least, most, slice_lengths(design.slice), later_s)
     else:
         hard = plots.hard if plots.split else ()
         trials = _ordered_trials(arms, hard, most, spec.seed)

@@ -34,8 +34,9 @@ from pgassay.spec.settings.catalogue import CATALOGUED, is_known
 
 BLOCKS, SWITCHBACK, DUET = Mode.BLOCKS.value, Mode.SWITCHBACK.value, Mode.DUET.value
 MOST_ARMS = 8
-LEAST_TRIALS, MOST_TRIALS = 4, 12
-"""Default blocks of a switchback: at least two for each length of slices."""
+LEAST_TRIALS, MOST_TRIALS = 4, 24
+"""Default blocks of a switchback: at least two for each length of short slices, and enough with
+long ones to show that arms are equivalent (docs/measured/validation-switchback.md)."""
 _UNKNOWN = (
     "it belongs to an extension or another version, so only the server can say whether a session"
     " can change it"

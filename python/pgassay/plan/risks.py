@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from pgassay.plan.modes import DUET, LEAST_TRIALS, SWITCHBACK, blocks_of
+from pgassay.plan.modes import DUET, LEAST_TRIALS, MOST_TRIALS, SWITCHBACK, blocks_of
 from pgassay.plan.steps import Step, steps_of
-from pgassay.plan.switchback import LONG_S
+from pgassay.plan.switchback import LONG_S, ROUNDS_OF_LONG, long_slice, slice_lengths
 from pgassay.spec.factors.kinds import Written, written_factors
 from pgassay.spec.model import DesignTable, ExperimentFile
 from pgassay.spec.reading.units import to_base
@@ -26,13 +26,16 @@ FEWEST_BLOCKS = 6
 SURE_OF_CARRY_OVER = 12
 """Trials of a fixed number by which most carry-over is found
 (docs/measured/validation-switchback.md)."""
+SHOWS_SLOW_EFFECTS_S = 6.0
+"""Slices from which on the default number of trials mostly shows equivalence where there is one
+(docs/measured/validation-switchback.md)."""
 CYCLE_MINIMUM = 3.0
 """With so many checkpoint intervals in a trial it hardly matters when in one it begins
 (docs/methods/verdicts.md)."""
 
 
 def find_risks(
-    file: ExperimentFile, workload: Workload, resolution: int | None, mode: str
+    file: ExperimentFile, workload: Workload, resolution: int | None, mode: str, arms: int
 ) -> tuple[str, ...]:
     """The risks of this experiment, most serious first; `resolution` is that of a fraction."""
     steps = tuple(step for step in steps_of(file.load) if step.measured)
@@ -49,6 +52,7 @@ def find_risks(
         )
         + (_long_slices(file.design.slice) if alternates else [])
         + (_weak_on_carry_over(file.design, mode) if alternates else [])
+        + (_no_equivalence(file, steps, arms) if mode == SWITCHBACK else [])
         + (_side_by_side(file, factors) if mode == DUET else [])
         + _ordered_steps(steps, file.load.order)
         + _short_steps(steps)
@@ -77,6 +81,24 @@ def _long_slices(slice_s: float) -> list[str]:
     ]
 
 
+def _no_equivalence(file: ExperimentFile, steps: Sequence[Step], arms: int) -> list[str]:
+    """Of a switchback: the risk that equivalent arms end undecided, as slow effects are open."""
+    _, most = blocks_of(file.design, SWITCHBACK)
+    measured_s = sum(step.duration_s for step in steps)
+    longest = long_slice(file.design.slice, measured_s, arms) or max(
+        slice_lengths(file.design.slice)
+    )
+    if most >= MOST_TRIALS and longest >= SHOWS_SLOW_EFFECTS_S:
+        return []
+    step_s = max(measured_s, SHOWS_SLOW_EFFECTS_S * ROUNDS_OF_LONG * arms)
+    return [
+        f"if the arms do not differ, this run will probably end undecided: up to {most} trials with"
+        f" slices of up to {longest:g} s cannot show that no effect is hidden that takes seconds to"
+        f' build up; to have a good chance of a verdict "equivalent", write load.step ='
+        f' "{step_s:g}s" or more and max_blocks = {max(most, MOST_TRIALS)} or more'
+    ]
+
+
 def _weak_on_carry_over(design: DesignTable, mode: str) -> list[str]:
     """The risk that a fixed number of trials is too small to find carry-over between slices.
 
@@ -88,10 +110,10 @@ def _weak_on_carry_over(design: DesignTable, mode: str) -> list[str]:
     trials = f"{most} trials are" if most > 1 else "one trial is"
     return [
         f"{trials} too few to detect reliably whether effects outlast their slice, which makes"
-        " them look smaller than they are: if an effect halves within a second, 6 trials of 32 s"
-        f" detect it in half of all runs, {SURE_OF_CARRY_OVER} in nine of ten; run"
-        f" {SURE_OF_CARRY_OVER} trials or more, let the run decide the number (remove max_blocks),"
-        " or make design.slice longer"
+        " them look smaller than they are: if an effect of 10 % halves within a second, 6 trials of"
+        f" 32 s detect it in half of all runs, {SURE_OF_CARRY_OVER} in nine of ten, and smaller"
+        f" effects less often; run {SURE_OF_CARRY_OVER} trials or more, let the run decide the"
+        " number (remove max_blocks), or make design.slice longer"
     ]
 
 

@@ -4,8 +4,10 @@ Enters: the load, the length of slices; a Plan and its trials. Leaves: planned t
 arms, round by round. Never: uses the engine; the same seed gives the same order everywhere.
 
 Every round has each arm once, in a random order: without an effect, the sign of each round's
-difference is a fair coin, whatever the host does meanwhile. Every second trial has slices of
-another length, because an effect that outlasts its slice is smaller in shorter slices.
+difference is a fair coin, whatever the host does meanwhile. Trials have slices of several lengths,
+because an effect that outlasts its slice is smaller in shorter slices: the first trials have short
+ones, which show an effect soonest, later trials long ones, without which nobody can say that
+there is none.
 
 Source: Bojinov, Simchi-Levi & Zhao, "Design and Analysis of Switchback Experiments", Management
 Science 69 (2023).
@@ -24,6 +26,15 @@ from pgassay.spec.load.table import LoadTable
 
 FEWEST_ROUNDS = 8
 """A trial with fewer rounds hardly shows its own spread."""
+ROUNDS_OF_LONG = 5
+"""In trials with long slices; one more than needed to show their spread."""
+LONGEST_S = 8.0
+"""Longer ones would add more of the host's drift than they show of effects that last 4 s."""
+FIRST_SHORT = 4
+"""Trials with short slices before those with long ones."""
+FOR_EQUIVALENCE = 12
+"""Most trials of a plan from which on later ones have long slices: with fewer, equivalence can
+hardly be shown anyway."""
 LONG_S = 2.0
 """Between longer slices the host drifts more, which the plan reports as a risk."""
 
@@ -69,11 +80,29 @@ def why_slices_do_not_fit(
     return None
 
 
-def alternating_trials(least: int, most: int, lengths: Sequence[float]) -> tuple[PlannedTrial, ...]:
-    """One trial per block, with each length of slices in turn; a single trial has the first."""
+def long_slice(slice_s: float, measured_s: float, arms: int) -> float | None:
+    """The length of slices in later trials; None where it would hardly be longer."""
+    longest = min(LONGEST_S, math.floor(10.0 * measured_s / (ROUNDS_OF_LONG * arms)) / 10.0)
+    return longest if longest >= 2.0 * slice_s else None
+
+
+def alternating_trials(
+    least: int, most: int, lengths: Sequence[float], later_s: float | None = None
+) -> tuple[PlannedTrial, ...]:
+    """One trial per block, with each length of slices in turn; a single trial has the first.
+
+    Those after the first four have slices of `later_s`, in plans of at least twelve trials.
+    """
     used = lengths if least > 1 or most > 1 else lengths[:1]
+    short = FIRST_SHORT if later_s is not None and most >= FOR_EQUIVALENCE else most
+
+    def length(block: int) -> float:
+        if later_s is not None and block > short:
+            return later_s
+        return used[(block - 1) % len(used)]
+
     return tuple(
-        PlannedTrial(block, block, 1, ALL_ARMS, slice_s=used[(block - 1) % len(used)])
+        PlannedTrial(block, block, 1, ALL_ARMS, slice_s=length(block))
         for block in range(1, most + 1)
     )
 

@@ -150,7 +150,8 @@ class DesignTable(StoppingKeys):
     )
     slice: Length = Field(
         1.0,
-        description="switchback, duet: length of a slice; every second trial has half of it",
+        description="switchback, duet: length of a slice; every second trial has half of it, and"
+        " from the fifth trial on a switchback has longer ones",
     )
 
     @field_validator("endpoints", mode="before")

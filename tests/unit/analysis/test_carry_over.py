@@ -28,10 +28,10 @@ TWO_FACTORS = """
 work_mem = ["1MB", "2MB", "4MB"]
 enable_sort = ["on", "off"]
 [load]
-step = "32s"
+step = "192s"
 [design]
 mode = "switchback"
-slice = "500ms"
+slice = "4s"
 seed = 1
 min_blocks = 4
 max_blocks = 4
@@ -96,7 +96,7 @@ def test_a_look_before_the_first_trial_that_counts_is_none() -> None:
 
 def test_looks_at_which_a_run_could_not_have_ended_find_nothing() -> None:
     plan = make_design(4, 4, 32, 1)
-    trials = make_trials(plan, World("10 %", effect=0.1, carried=0.2), np.random.default_rng(4))
+    trials = make_trials(plan, World("10 %", effect=0.1, lasts_s=0.62), np.random.default_rng(4))
     tests = analyse("?", plan, trials).carry_over
     assert {test.found_after for test in tests} <= {None, 4}
 

@@ -13,9 +13,10 @@ from bench.validate.switchback_errors import World, make_design, make_trials
 
 from pgassay.analysis.analyse import analyse, with_noise
 from pgassay.analysis.compare.rule import Rule
+from pgassay.analysis.compare.simulated_runs import Spreading
 from pgassay.analysis.model import IntervalKind
 from pgassay.analysis.noise.model import NoiseFloor
-from pgassay.analysis.noise.power import Spreading, blocks_for, outlook
+from pgassay.analysis.noise.power import blocks_for, outlook
 from pgassay.analysis.noise.prior_runs import Expectation, conditions_of, expect, record_of
 from pgassay.findings.noise.forecast import expectation_lines
 from pgassay.pipeline import report_run

@@ -12,9 +12,10 @@ from bench.validate.switchback_errors import World, make_trials
 
 from pgassay.analysis.analyse import analyse, answered, with_noise
 from pgassay.analysis.compare.rule import rule_of
+from pgassay.analysis.compare.simulated_runs import Spreading
 from pgassay.analysis.model import Analysis, StepMeasures, Verdict
 from pgassay.analysis.noise.model import SwitchbackNoise
-from pgassay.analysis.noise.power import Spreading, outlook
+from pgassay.analysis.noise.power import outlook
 from pgassay.analysis.noise.switchback_noise import (
     advise_switchback,
     expected_of_switchback,
@@ -96,7 +97,7 @@ def test_an_aa_switchback_reports_the_noise_of_rounds_and_what_the_switchback_ca
     assert found is not None
     assert found.turns is not None
     assert {c.verdict for c in analysis.comparisons} == {Verdict.CALIBRATION}
-    assert (found.turns.trials, found.turns.rounds) == (6, 3 * 16 + 3 * 32)
+    assert (found.turns.trials, found.turns.rounds) == (6, 2 * 16 + 2 * 32 + 2 * 5)
     # Two slices of 0.5 or 1 s, three quarters kept, each with 2 % a second and the host's 3 %.
     assert 0.02 < found.turns.round_sd < 0.08
     expected = found.turns.round_sd / math.sqrt(24)

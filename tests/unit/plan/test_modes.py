@@ -22,7 +22,7 @@ SPEC = """
 {levels}
 [load]
 clients = 2
-step = "20s"
+step = "{step}"
 {load}
 [design]
 seed = 1
@@ -35,11 +35,12 @@ def planned(
     *,
     factor: str = "postgres",
     load: str = "",
+    step: str = "20s",
     design: str = "mode = 'auto'",
     mode: str | None = None,
     target: str = "",
 ) -> Plan:
-    text = target + SPEC.format(factor=factor, levels=levels, load=load, design=design)
+    text = target + SPEC.format(factor=factor, levels=levels, load=load, step=step, design=design)
     return make_plan(parse_spec(text, source="x.toml", beside=Path(), mode=mode))
 
 
@@ -47,7 +48,7 @@ def test_auto_chooses_a_switchback_for_a_session_setting() -> None:
     plan = planned()
     assert plan.mode == "switchback"
     assert {trial.arm for trial in plan.trials} == {ALL_ARMS}
-    assert (plan.min_blocks, plan.max_blocks) == (4, 12)
+    assert (plan.min_blocks, plan.max_blocks) == (4, 24)
     assert "switchback: every factor can change within a session" in mode_lines(plan)[0]
 
 
@@ -116,17 +117,38 @@ def test_several_steps_are_compared_in_blocks() -> None:
         factor="postgres",
         levels="work_mem = ['1MB', '4MB']",
         load="",
+        step="20s",
         design="mode = 'auto'",
     ).replace("clients = 2", "clients = [2, 4]")
     plan = make_plan(parse_spec(text, source="x.toml", beside=Path()))
     assert "several steps" in plan.modes_refused["switchback"]
 
 
-def test_every_second_trial_has_slices_of_half_the_length() -> None:
+def test_the_first_four_trials_have_short_slices_and_later_ones_five_long_rounds() -> None:
     lengths = [trial.slice_s for trial in planned().trials]
-    assert lengths == [1.0, 0.5] * 6
+    assert lengths == [1.0, 0.5, 1.0, 0.5] + [2.0] * 20
+    minutes = planned(step="2min", design="mode = 'switchback'")
+    assert minutes.trials[-1].slice_s == 8.0, "longer slices only add the host's drift"
     shortest = planned(design="mode = 'auto'\nslice = '250ms'")
     assert [trial.slice_s for trial in shortest.trials][:2] == [0.25, 0.5]
+
+
+@pytest.mark.parametrize("design", ["slice = '1.1s'", "max_blocks = 11"])
+def test_trials_keep_their_slices_where_longer_ones_would_show_no_equivalence(design: str) -> None:
+    lengths = {trial.slice_s for trial in planned(design=f"mode = 'switchback'\n{design}").trials}
+    assert len(lengths) == 2
+
+
+def test_a_switchback_that_could_not_show_equivalence_says_what_it_takes() -> None:
+    def told(step: str, design: str = "") -> list[str]:
+        plan = planned(step=step, design=f"mode = 'switchback'\n{design}")
+        return [risk for risk in plan.warnings if "if the arms do not differ" in risk]
+
+    assert told("60s") == []
+    (short,) = told("30s")
+    assert 'load.step = "60s" or more and max_blocks = 24 or more' in short
+    (few,) = told("60s", "max_blocks = 12")
+    assert "up to 12 trials with slices of up to 6 s" in few
 
 
 def test_every_round_has_each_arm_once_in_a_new_random_order() -> None:
@@ -144,7 +166,7 @@ def test_every_round_has_each_arm_once_in_a_new_random_order() -> None:
     [
         ("max_blocks = 5", (4, 5), "sequential"),
         ("max_blocks = 3", (3, 3), "fixed"),
-        ("min_blocks = 6", (6, 12), "sequential"),
+        ("min_blocks = 6", (6, 24), "sequential"),
         ("min_blocks = 30", (30, 60), "sequential"),
         ("min_blocks = 8\nmax_blocks = 8", (8, 8), "fixed"),
     ],
@@ -202,7 +224,11 @@ def test_every_setting_in_carry_over_toml_exists() -> None:
 def test_each_arm_of_a_switchback_runs_only_its_own_script(tmp_path: Path) -> None:
     (tmp_path / "fast.sql").write_text("SELECT 1;")
     text = SPEC.format(
-        factor="scenarios", levels="payment = ['', 'fast.sql']", load="", design="mode = 'auto'"
+        factor="scenarios",
+        levels="payment = ['', 'fast.sql']",
+        load="",
+        step="20s",
+        design="mode = 'auto'",
     )
     spec = parse_spec(text, source="x.toml", beside=tmp_path)
     plan = make_plan(spec)
@@ -221,7 +247,7 @@ def test_settings_in_reloads_toml_alternate_by_reloads_and_not_in_sessions() -> 
     assert plan.mode == "switchback"
     assert "within a session or by a reload" in plan.mode_reason
     spec = parse_spec(
-        SPEC.format(factor="postgres", levels=levels, load="", design=design),
+        SPEC.format(factor="postgres", levels=levels, load="", step="20s", design=design),
         source="x.toml",
         beside=Path(),
     )

@@ -117,7 +117,7 @@ def test_steps_of_a_rate_are_compared_by_response_time_only(tmp_path: Path) -> N
 @pytest.mark.parametrize("metric", ["response_mean", "response_p99"])
 def test_carry_over_of_response_times_is_judged_by_their_mean(metric: str) -> None:
     plan = replace(make_design(6, 6, 64, 1), metric=metric)
-    world = World("half after a second", effect=0.2, carried=0.5)
+    world = World("half after a second", effect=0.2, lasts_s=1.44)
     trials = make_trials(plan, world, np.random.default_rng(4))
     slower = [
         replace(trial, turns=tuple(_as_response(one, metric) for one in trial.turns))

@@ -109,7 +109,7 @@ def test_all_looks_together_spend_the_error_of_one() -> None:
 def test_a_run_continues_while_carry_over_looks_likely_and_ends_once_it_is_found() -> None:
     plan = make_design(4, 12, 32, 1)
     source = np.random.default_rng(3)
-    trials = make_trials(plan, World("a fifth", effect=0.1, carried=0.2), source)
+    trials = make_trials(plan, World("a fifth", effect=0.1, lasts_s=0.62), source)
     states = []
     for block in range(4, 13):
         analysis = analyse("?", plan, [trial for trial in trials if trial.block <= block])
@@ -141,7 +141,7 @@ def test_only_what_makes_an_effect_smaller_is_suspected() -> None:
 
 
 def test_a_strong_carry_over_seldom_ends_in_a_verdict_that_is_too_small() -> None:
-    found = count(World("a fifth", effect=0.1, carried=0.2), 12, 4, 12, 32)
+    found = count(World("a fifth", effect=0.1, lasts_s=0.62), 12, 4, 12, 32)
     assert found.withdrawn >= 11
     assert found.different + found.equivalent <= 1
     nothing = count(World("none", effect=0.1), 12, 4, 12, 32)

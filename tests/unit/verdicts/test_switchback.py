@@ -72,7 +72,7 @@ def test_swapping_the_arms_turns_the_sign_of_the_effect() -> None:
 
 def test_an_effect_that_outlasts_its_slice_withdraws_the_verdict_and_says_so() -> None:
     plan = make_design(6, 6, 64, 1)
-    world = World("half after a second", effect=0.2, carried=0.5)
+    world = World("half after a second", effect=0.2, lasts_s=1.44)
     analysis, _ = conclude(plan, make_trials(plan, world, np.random.default_rng(5)))
     (verdict,) = analysis.verdicts()
     assert any(test.found for test in analysis.carry_over)
@@ -84,7 +84,7 @@ def test_an_effect_that_outlasts_its_slice_withdraws_the_verdict_and_says_so() -
 def test_a_sentence_names_rounds_and_blocks() -> None:
     plan = make_design(4, 4, 32, 1)
     world = World("5 %", effect=0.05)
-    analysis, _ = conclude(plan, make_trials(plan, world, np.random.default_rng(8)))
+    analysis, _ = conclude(plan, make_trials(plan, world, np.random.default_rng(9)))
     (verdict,) = analysis.verdicts()
     assert "96 rounds of slices in 4 blocks" in interval_text(verdict)
     assert "synchronous_commit = off is" in verdict_sentence(verdict, analysis)

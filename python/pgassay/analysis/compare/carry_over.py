@@ -4,8 +4,8 @@ Enters: the trials of a switchback or duet, their verdicts. Leaves: three tests 
 caveats, the levels whose verdict carry-over may have caused. Never: corrects an effect.
 
 By the slice before (`slice_before.py`): the effect after a slice of the same arm against after
-another. Within slices: the effect early against late. By length: half of the trials have slices of
-half the length, in which carry-over weighs twice as much. docs/methods/verdicts.md, "Switchback".
+another. Within slices: the effect early against late. By length: carry-over weighs twice as much in
+slices of half the length. docs/methods/verdicts.md, "Switchback".
 """
 
 from __future__ import annotations
@@ -223,13 +223,13 @@ def _within(
 
 
 def _by_length(plan: Plan, values: Vector, trials: Blocks) -> tuple[float, float, Spread] | None:
-    """Student's t of trials with longer against shorter slices, with pooled spread.
+    """Student's t of trials with the longest slices so far against the others, pooled spread.
 
     An effect may differ between trials by far more than the rounds of one trial show.
     """
     length = {t.block: t.slice_s or 0.0 for t in plan.trials}
-    longest = max(length.values())
-    is_long = np.array([length[int(block)] == longest for block in np.unique(trials)])
+    lengths = np.array([length[int(block)] for block in np.unique(trials)])
+    is_long = lengths == lengths.max()
     if is_long.all() or not is_long.any():
         return None
     means = by_block(values, trials)

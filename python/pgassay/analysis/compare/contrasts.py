@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.rounds import FEWEST_ROUNDS
+from pgassay.analysis.compare.turns import Turns
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.plan.model import Factor, Plan
@@ -38,6 +39,8 @@ class BlockTable:
     """The place, from 1, at which each arm ran in each block; None where it has no meaning."""
     known: NDArray[np.bool_] | None = None
     """Which values are known, where `known_for` has replaced others by zero; None if all are."""
+    turns: Turns | None = None
+    """Of a switchback: the order of arms in all its trials, whichever rows are left."""
 
     def of(self, weights: Vector) -> Vector:
         """One number per row, summed in the same order, so equal rows give equal numbers."""
@@ -118,7 +121,9 @@ def block_table(
     """
     if plan.alternates:
         rounds = round_table(metric, trials, plan)
-        return rounds.by_trial() if plan.side_by_side else rounds
+        if plan.side_by_side:
+            return rounds.by_trial()
+        return replace(rounds, turns=Turns.of(plan, trials))
     blocks: dict[int, dict[str, float]] = {}
     order: dict[int, list[tuple[int, str]]] = {}
     for trial in trials:

@@ -36,6 +36,10 @@ class BlockEstimate:
 
     blocks: int
     mean: float
+    error: float | None
+    """The standard error of the mean."""
+    units: float
+    """How many independent values it is worth: degrees of freedom plus one."""
     interval: Interval | None
     p_t: float | None
     p_sign_flip: float | None
@@ -51,6 +55,11 @@ class BlockEstimate:
     blocks_to_decide: int | None
     rounds: int | None = None
     """Of a switchback: the number of rounds."""
+    slow: Interval | None = None
+    """Of a switchback that is inside, or would be: the effects that its rounds allow if they take
+    seconds to build up."""
+    withheld: bool = False
+    """It would be inside, if not for `slow`."""
 
 
 def estimate(
@@ -78,11 +87,13 @@ def estimate(
     interval = _interval(mean, error, rule.critical(n, units, 0.05))
     # TOST at 5 %: the two one-sided tests reject where the 90 % interval lies inside the margins.
     ninety = _interval(mean, error, rule.critical(n, units, 0.10))
-    inside = ninety is not None and margins[0] < ninety[0] and ninety[1] < margins[1]
+    inside = ninety is not None and lies_inside(ninety, margins)
     differs = interval is not None and (interval[0] > 0.0 or interval[1] < 0.0)
     return BlockEstimate(
         blocks=n,
         mean=mean,
+        error=error,
+        units=units,
         interval=interval,
         p_t=None if error is None else float(2 * special.stdtr(units - 1, -abs(mean) / error)),
         p_sign_flip=_sign_flip(differences, rule, flipped),
@@ -95,6 +106,11 @@ def estimate(
         blocks_to_decide=0 if differs or inside else _blocks_to_decide(spread, margins, n, rule),
         rounds=None if trials is None else len(differences),
     )
+
+
+def lies_inside(interval: Interval, margins: Interval) -> bool:
+    """Whether it touches neither margin."""
+    return margins[0] < interval[0] and interval[1] < margins[1]
 
 
 def _of_blocks(differences: NDArray[np.float64], units: float) -> Spread:

@@ -42,6 +42,7 @@ from pgassay.analysis.compare.model import (
 from pgassay.analysis.compare.positions import without_positions
 from pgassay.analysis.compare.rounds import by_block
 from pgassay.analysis.compare.rule import Rule
+from pgassay.analysis.compare.slow_effects import unless_slow
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.analysis.statistics.multiple_testing import flipped_p
 from pgassay.plan.factorial.aliases import aliases_of
@@ -120,6 +121,8 @@ class _Family:
             found = estimate(
                 differences, margins, rule, self.table.trials, units=units, flipped=flipped
             )
+            if not self.plan.calibrates:
+                found = unless_slow(found, self.table, weights, margins, rule)
             yield (
                 named,
                 found,
@@ -131,7 +134,7 @@ class _Family:
                     p_max_t=None if together is None else together[at],
                     p_looks=found.p_looks,
                     e_value=found.e_value,
-                    blocks_to_decide=found.blocks_to_decide,
+                    blocks_to_decide=None if found.withheld else found.blocks_to_decide,
                     block_effects_pct=tuple(
                         effect
                         for d in by_block(adjusted.table.of(weights), self.table.trials)

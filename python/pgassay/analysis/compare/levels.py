@@ -26,6 +26,7 @@ from pgassay.analysis.compare.contrasts import (
     main_effect,
     mean_over,
 )
+from pgassay.analysis.compare.early_end import adjusted_for_early_end
 from pgassay.analysis.compare.estimate import (
     BlockEstimate,
     both,
@@ -37,6 +38,7 @@ from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.compare.positions import without_positions
 from pgassay.analysis.compare.rounds import by_block
 from pgassay.analysis.compare.rule import Rule
+from pgassay.analysis.compare.slow_effects import unless_slow
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics.multiple_testing import max_t_p, yekutieli
@@ -63,18 +65,26 @@ def compare(
     adjusted = without_positions(table)
     means = [float(adjusted.table.of(one).mean()) for one in weights]
     baseline_mean, level_mean = (math.exp(mean) for mean in means) if ratio else means
+    margins = _margins(rule, metric, baseline_mean)
     found = estimate(
         adjusted.differences(contrast),
-        _margins(rule, metric, baseline_mean),
+        margins,
         rule,
         table.trials,
         units=adjusted.units(len(table.blocks)),
         judged=metric.name == plan.metric or is_endpoint(metric.name, plan),
     )
+    if not plan.calibrates:
+        found = unless_slow(found, table, contrast, margins, rule)
     verdict = verdict_of(found, metric)
     if is_endpoint(metric.name, plan) and _is_always_zero(table.of(contrast)):
         verdict = Verdict.EQUIVALENT
     to_pct = relative(ratio, baseline_mean)
+    at_end = (
+        adjusted_for_early_end(found, plan, rule)
+        if metric.name == plan.metric and step is None and not plan.calibrates
+        else None
+    )
     raw = ratio_pct if ratio else float
     return Comparison(
         metric=metric.name,
@@ -105,6 +115,9 @@ def compare(
             if (e := to_pct(float(d))) is not None
         ),
         rounds=found.rounds,
+        effect_adjusted_pct=None if at_end is None else to_pct(at_end),
+        slow_ci90_pct=bounded(both(found.slow, to_pct), least=-100.0),
+        withdrawn=Withdrawn.SLOW_EFFECTS if found.withheld else None,
     )
 
 

@@ -46,6 +46,9 @@ class Withdrawn(StrEnum):
     """One arm lost more trials than chance explains."""
     SET_BY_LOAD = "set-by-load"
     """The load's rate sets the throughput, so arms that reach it are alike in it."""
+    SLOW_EFFECTS = "slow-effects"
+    """It would be equivalent or negligible, but slices this short may hide part of an effect that
+    takes seconds to build up."""
     UNFINISHED = "unfinished"
     """Not all blocks that were fixed beforehand have run."""
 
@@ -90,6 +93,12 @@ class Comparison:
     """Of the primary metric: the max-T p, corrected for all verdicts."""
     rounds: int | None = None
     """Of a switchback: the number of rounds it is estimated over."""
+    effect_adjusted_pct: float | None = None
+    """Of a verdict at which a run ended early: the effect, adjusted for the chance that enlarged it
+    and so ended the run."""
+    slow_ci90_pct: tuple[float, float] | None = None
+    """Of a switchback whose 90 % interval lies inside the margin: the effects that its rounds allow
+    if these take up to 4 s to build up."""
     withdrawn: Withdrawn | None = None
     """Why the verdict is withdrawn, where it is."""
     withdrawn_for_good: bool = False

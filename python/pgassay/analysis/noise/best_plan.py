@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from pgassay.analysis.compare.rule import MOST_LOOKS, rule_of
-from pgassay.analysis.noise.power import Spreading, blocks_for, difference_sd
+from pgassay.analysis.compare.simulated_runs import Spreading
+from pgassay.analysis.noise.power import blocks_for, difference_sd
 from pgassay.analysis.noise.trial_length import FEWEST_BLOCKS, lengths_to_try
 from pgassay.plan.model import Plan
 

@@ -18,9 +18,10 @@ from typing import Any, Literal
 import numpy as np
 
 from pgassay.analysis.compare.rule import rule_of
+from pgassay.analysis.compare.simulated_runs import Spreading
 from pgassay.analysis.noise.best_plan import BestPlan, best_plan
 from pgassay.analysis.noise.model import Noise, NoiseFloor, Outlook, SwitchbackFloor
-from pgassay.analysis.noise.power import Spreading, difference_sd, outlook
+from pgassay.analysis.noise.power import difference_sd, outlook
 from pgassay.analysis.noise.switchback_noise import overhead_with, spreading
 from pgassay.plan.model import Plan
 from pgassay.spec.experiment import Spec

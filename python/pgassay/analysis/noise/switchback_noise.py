@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from pgassay.analysis.compare.contrasts import BlockTable, main_effect, round_table
 from pgassay.analysis.compare.rounds import FEWEST_TRIALS, by_block, spread_of_rounds
 from pgassay.analysis.compare.rule import rule_of
+from pgassay.analysis.compare.simulated_runs import Spreading
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.noise.model import Advice, Outlook, SwitchbackFloor, SwitchbackNoise
-from pgassay.analysis.noise.power import Spreading, blocks_for, difference_sd, outlook
+from pgassay.analysis.noise.power import blocks_for, difference_sd, outlook
 from pgassay.analysis.noise.trial_length import (
     FEWEST_BLOCKS,
     advised_within,

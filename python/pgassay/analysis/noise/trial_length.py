@@ -19,8 +19,9 @@ from importlib.resources import files
 import numpy as np
 
 from pgassay.analysis.compare.rule import rule_of
+from pgassay.analysis.compare.simulated_runs import Spreading
 from pgassay.analysis.noise.model import Advice, Noise, Outlook, RunTrend
-from pgassay.analysis.noise.power import Spreading, blocks_for, difference_sd, outlook
+from pgassay.analysis.noise.power import blocks_for, difference_sd, outlook
 from pgassay.plan.model import Plan
 
 _LENGTHS_S: list[float] = tomllib.loads(

@@ -32,13 +32,16 @@ class Withdrawal:
 def withdraw_verdicts(
     comparisons: Sequence[Comparison], withdrawn: Mapping[Level, Withdrawal]
 ) -> tuple[Comparison, ...]:
-    """Makes these levels undecided on every metric; an earlier reason stays."""
-    return tuple(
-        c
-        if c.withdrawn is not None or (why := withdrawn.get((c.factor, c.level))) is None
-        else _withdraw(c, why)
-        for c in comparisons
-    )
+    """Makes these levels undecided on every metric.
+
+    An earlier reason stays, unless it is that effects may be slow, which more trials can refute.
+    """
+
+    def why(c: Comparison) -> Withdrawal | None:
+        stays = c.withdrawn is not None and c.withdrawn is not Withdrawn.SLOW_EFFECTS
+        return None if stays else withdrawn.get((c.factor, c.level))
+
+    return tuple(c if (one := why(c)) is None else _withdraw(c, one) for c in comparisons)
 
 
 def withdraw_idle(

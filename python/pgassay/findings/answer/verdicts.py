@@ -17,6 +17,7 @@ from pgassay.findings.wording import (
     outlook,
     quantity,
     signed_percent,
+    slow_range,
     texts_of,
 )
 
@@ -29,7 +30,8 @@ def find(analysis: Analysis) -> list[Finding]:
         Finding(
             FindingKind.VERDICT,
             badge(verdict, analysis),
-            with_endpoints(verdict_sentence(verdict, analysis), verdict, analysis),
+            with_endpoints(verdict_sentence(verdict, analysis), verdict, analysis)
+            + early_end(verdict),
             verdict,
         )
         for verdict in analysis.verdicts()
@@ -50,14 +52,29 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
         baseline=comparison.baseline,
         metric=metric.title.lower(),
         of="" if metric.name == "tps" else f" in {metric.title.lower()}",
-        size=f"{abs(effect):.1f} %",
+        size=_size(effect),
         signed=signed_percent(effect),
         interval=interval_text(comparison, analysis.smallest_effect),
         margin=margin_percent(analysis.smallest_effect),
         more=more_blocks(comparison.blocks_to_decide),
         idle=_idle(comparison, analysis),
+        slow=slow_range(comparison, analysis.smallest_effect),
     )
     return sentence if comparison.step is None else f"At {comparison.load}: {sentence}"
+
+
+def early_end(comparison: Comparison) -> str:
+    """A sentence of the effect adjusted for an early end, where that differs visibly."""
+    adjusted, effect = comparison.effect_adjusted_pct, comparison.effect_pct
+    if comparison.verdict not in (Verdict.BETTER, Verdict.WORSE):
+        return ""
+    if adjusted is None or effect is None or _size(adjusted) == _size(effect):
+        return ""
+    return " " + str(_TEXTS["early"]["any"]).format(adjusted=_size(adjusted))
+
+
+def _size(effect: float) -> str:
+    return f"{abs(effect):.1f} %"
 
 
 def unanswered(analysis: Analysis) -> list[str]:
