@@ -68,6 +68,7 @@ validate-real: build
 	$(BIN)/python -m bench.real.aa_rounds
 	$(BIN)/python -m bench.real.effect
 	$(BIN)/python -m bench.real.agree
+	$(BIN)/python -m bench.real.warmup
 
 format:
 	$(BIN)/ruff check --fix --quiet .

@@ -44,7 +44,7 @@ min_blocks = {blocks}
 max_blocks = {blocks}
 seed = {seed}
 """
-MODES = {"switchback": (4, 32.0), "blocks": (6, 8.0)}
+MODES = {"switchback": (4, 20.0), "blocks": (6, 5.0)}
 """Blocks, and the seconds that a trial measures."""
 
 

@@ -60,7 +60,15 @@ def trials_of(
         )
         for name, script in (scripts or {}).items():
             (workload / name).write_text(script, "utf-8")
-        spec = parse_spec(text, source="real.toml", beside=Path(folder))
+        with ran(text, Path(folder)) as found:
+            yield found
+
+
+@contextmanager
+def ran(text: str, beside: Path | None = None) -> Iterator[list[StoredTrial]]:
+    """The trials of an experiment whose paths start at `beside`."""
+    with tempfile.TemporaryDirectory() as folder:
+        spec = parse_spec(text, source="real.toml", beside=beside or Path(folder))
         run = RunDirectory.create(Path(folder) / "run")
         run_experiment(spec, run, TrialLines())
         yield in_order(run.trials())

@@ -38,12 +38,13 @@ class World:
 
 WORLDS = (World(0.0, 0.0), World(0.05, 0.0), World(0.05, 0.30), World(0.0, 0.30))
 HEAD = ("throughput / p99", "runs end", "throughput called different", "p99 called different",
-        "BETTER without a word of p99", "mean blocks")  # fmt: skip
+        "plain BETTER", "mean blocks")  # fmt: skip
 ABOUT = (
     "Throughput is the primary metric, the 99th percentile of latency an endpoint with a margin of"
     f" 5 %. Throughput of trials scatters by {100 * SCATTER:g} %, their 99th percentile by"
     f" {100 * TAIL_SCATTER:g} % beside; both scatter together. Without an effect 6.4 % or less may"
-    " be called different, of each."
+    " be called different, of each. The badge is a plain BETTER where p99 has no verdict; the"
+    " sentence then calls it undecided."
 )
 
 

@@ -111,7 +111,7 @@ def _weak_on_carry_over(design: DesignTable, mode: str) -> list[str]:
     return [
         f"{trials} too few to detect reliably whether effects outlast their slice, which makes"
         " them look smaller than they are: if an effect of 10 % halves within a second, 6 trials of"
-        f" 32 s detect it in half of all runs, {SURE_OF_CARRY_OVER} in nine of ten, and smaller"
+        f" 32 s detect it in half of all runs, {SURE_OF_CARRY_OVER} in nearly all, and smaller"
         f" effects less often; run {SURE_OF_CARRY_OVER} trials or more, let the run decide the"
         " number (remove max_blocks), or make design.slice longer"
     ]

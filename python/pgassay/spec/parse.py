@@ -7,6 +7,7 @@ Never: reaches a server; what only the server knows is checked when it is opened
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
 
 from pgassay.errors import SpecError
@@ -87,7 +88,7 @@ def parse_spec(
         materials = (first or load_workload(file.workload.use, beside, file=source), variants)
     given = seed if seed is not None else file.design.seed
     spec = Spec(
-        file=file,
+        file=_warmed_up(file, [materials[0], *materials[1].workloads.values()]),
         workload=materials[0],
         seed=secrets.randbelow(2**31) if given is None else given,
         text=text,
@@ -98,6 +99,14 @@ def parse_spec(
     check_factors(spec, known_majors(file))
     check_arms(spec, known_majors(file))
     return spec
+
+
+def _warmed_up(file: ExperimentFile, workloads: Sequence[Workload]) -> ExperimentFile:
+    """The file with the longest warm-up of its workloads, where it names none itself."""
+    known = [one.warmup_s for one in workloads if one.warmup_s is not None]
+    if not known or "warmup" in file.load.model_fields_set or file.load.command is not None:
+        return file
+    return file.model_copy(update={"load": file.load.model_copy(update={"warmup": max(known)})})
 
 
 def _refuse_without_workload(file: ExperimentFile) -> None:

@@ -118,7 +118,11 @@ class LoadTable(Table):
     order: Literal["ordered", "shuffled"] = Field(
         "ordered", description="order of the steps; shuffled draws a new one for every block"
     )
-    warmup: Duration = Field(10.0, description="time of load before the first step, not measured")
+    warmup: Duration = Field(
+        10.0,
+        description="time of load before the first step, not measured; left out, the workload's own"
+        " if it has one",
+    )
     rate: (
         Annotated[
             tuple[Rate, ...],

@@ -22,7 +22,7 @@ from pgassay.errors import SpecError
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.reading.tables import read_table
 from pgassay.spec.reading.texts import path_from, text_of
-from pgassay.spec.reading.values import Table
+from pgassay.spec.reading.values import Duration, Table
 from pgassay.spec.secrets.redaction import sql_secret_line
 
 _SCALE = re.compile(r"(?<!:):scale\b")
@@ -50,6 +50,9 @@ class WorkloadFile(Table):
 
     title: str = Field(description="one line that reports show; required")
     data: str | None = Field(None, description="folder with schema.sql and data.sql")
+    warmup: Duration | None = Field(
+        None, description="time of load before measuring, where load.warmup says none"
+    )
     scenarios: Annotated[dict[str, ScenarioTable], Field(min_length=1)] = Field(
         description="the scenarios by name; required"
     )
@@ -74,6 +77,8 @@ class Workload:
     schema_sql: str
     data_sql: str
     scenarios: tuple[Scenario, ...]
+    warmup_s: float | None = None
+    """How long it takes to reach its level after a reset, if the workload says so."""
 
     def building_sql(self, scale: int) -> tuple[str, str]:
         """Schema and data statements at a scale."""
@@ -121,6 +126,7 @@ def load_workload(use: str, beside: Path, *, file: str, key: str = "workload.use
             Scenario(name, scenario.file, _sql(folder / scenario.file), scenario.weight)
             for name, scenario in table.scenarios.items()
         ),
+        warmup_s=table.warmup,
     )
 
 
