@@ -77,7 +77,7 @@ format:
 
 # Pins every dependency, with hashes and without addresses.
 requirements:
-	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade \
 	  --quiet --output-file requirements.txt
 

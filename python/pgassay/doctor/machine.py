@@ -12,7 +12,7 @@ from pgassay.doctor.host import check_files
 from pgassay.errors import PgassayError
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.local import HERE
-from pgassay.server.owned.installation import embedded_installation
+from pgassay.server.owned.installation import DEFAULT_MAJOR, WHEELS, embedded_installation
 from pgassay.server.owned.readable_copy import runnable_by
 from pgassay.trials.model.check import Check
 
@@ -21,7 +21,7 @@ def check_machine() -> list[Check]:
     """The native module, the embedded servers and the host's counters."""
     return [
         Check("native module", "ok", Path(_core.__file__ or "built in").name),
-        *(_check_embedded(major) for major in (18, 16)),
+        *(_check_embedded(major) for major in sorted(WHEELS, reverse=True)),
         *check_files(HERE),
     ]
 
@@ -32,5 +32,6 @@ def _check_embedded(major: int) -> Check:
         account = server_account()
         installation = runnable_by(embedded_installation(major), account)
     except PgassayError as error:
-        return Check(name, "fail", str(error))
+        # Only the default one belongs to every installation of pgassay.
+        return Check(name, "fail" if major == DEFAULT_MAJOR else "note", str(error))
     return Check(name, "ok", f"{installation.version}, run as {account.name}")

@@ -17,8 +17,12 @@ from pgassay.server.existing.access import SQL_ONLY, Access
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.placement import Place
 from pgassay.server.knobs.host_knobs import HostKnobs
-from pgassay.server.owned.installation import embedded_installation, installation_at
-from pgassay.server.owned.origin import DataOrigin, NewCluster
+from pgassay.server.owned.installation import (
+    Installation,
+    embedded_installation,
+    installation_at,
+)
+from pgassay.server.owned.origin import DataOrigin, NewCluster, has_statements
 from pgassay.server.owned.several_targets import SeveralTargets
 from pgassay.server.owned.target import OwnedTarget
 from pgassay.server.protocol import Journal, Target, Testbed
@@ -58,8 +62,10 @@ def make_target(
             access=access,
             rule=rule or EXISTING_RULE,
         )
-    origin, kind = _origin(bin if bin is not None else version, version)
-    return OwnedTarget(origin, journal, kind=kind, place=place, rule=rule or OWNED_RULE)
+    installation, kind = _installation(bin if bin is not None else version, version)
+    return OwnedTarget(
+        NewCluster(installation), journal, kind=kind, place=place, rule=rule or OWNED_RULE
+    )
 
 
 def make_several(
@@ -73,13 +79,26 @@ def make_several(
 ) -> Target:
     """One owned server for each name: an embedded version, a bin directory, or a copy.
 
-    `first` is the testbed that is opened first; `side_by_side` leaves all servers up.
+    `first` is the testbed that is opened first; `side_by_side` leaves all servers up. Statements
+    are counted on all of them or on none, for what that costs must not differ between them.
     """
+    found = {
+        name: _installation(server)
+        for name, server in servers.items()
+        if not isinstance(server, ServerCopy)
+    }
+    counts = all(has_statements(installation) for installation, _ in found.values())
     host = HostKnobs(journal)  # of all of them: they are on one host, and one alone has its lock
     makers: dict[str, Callable[[], OwnedTarget]] = {}
     kinds: set[LiteralString] = set()
     for name, server in servers.items():
-        origin, kind = _origin(server)
+        origin: DataOrigin
+        kind = COPIED
+        if isinstance(server, ServerCopy):
+            origin = server
+        else:
+            installation, kind = found[name]
+            origin = NewCluster(installation, counts_statements=counts)
         kinds.add(kind)
         makers[name] = partial(
             OwnedTarget, origin, journal, kind=kind, place=place, host=host, rule=rule
@@ -88,17 +107,15 @@ def make_several(
     return SeveralTargets(makers, whole, first=first, side_by_side=side_by_side)
 
 
-def _origin(
-    server: int | Path | ServerCopy | None, version: int | None = None
-) -> tuple[DataOrigin, LiteralString]:
-    if isinstance(server, ServerCopy):
-        return server, COPIED
+def _installation(
+    server: int | Path | None, version: int | None = None
+) -> tuple[Installation, LiteralString]:
     if not isinstance(server, Path):
-        return NewCluster(embedded_installation(server)), "embedded"
+        return embedded_installation(server), "embedded"
     installation = installation_at(server)
     if version is not None and installation.major != version:
         raise SetupError(
             f"target: {installation.bin_directory} is PostgreSQL {installation.version}, not "
             f"{version}; leave out target.version, or give the bin directory of {version}"
         )
-    return NewCluster(installation), "local"
+    return installation, "local"

@@ -91,6 +91,35 @@ def test_open_reports_version_and_settings_of_the_server(
 
 
 @on_every_version
+def test_statements_and_times_are_counted_where_the_server_can(
+    target: OwnedTarget, server_installation: Installation
+) -> None:
+    target.reset({})
+    preloaded = "pg_stat_statements" if server_installation.major != 16 else ""  # 16: no contrib
+    with target.connect() as session:
+        assert scalar(session, "SHOW shared_preload_libraries") == preloaded
+        assert scalar(session, "SHOW track_io_timing") == "on"
+        assert scalar(session, "SHOW track_wal_io_timing") == "on"
+        if preloaded:
+            assert scalar(session, "SELECT count(*) FROM pg_stat_statements WHERE calls > 0") > 0
+
+
+def test_settings_of_the_experiment_win_over_what_shows_more(
+    quick: OwnedTarget, servers_base: Path
+) -> None:
+    chosen = {"shared_preload_libraries": "auto_explain", "track_io_timing": "off"}
+    quick.open()
+    quick.prepare(build, chosen)
+    for settings in ({}, {"shared_preload_libraries": "", "track_wal_io_timing": "off"}):
+        quick.reset(settings)
+        with quick.connect() as session:
+            for name, value in {**chosen, **settings}.items():
+                assert scalar(session, f"SHOW {name}") == value
+            extensions = session.execute("SELECT extname FROM pg_extension ORDER BY 1").fetchall()
+        assert [name for (name,) in extensions] == ["pg_buffercache", "plpgsql"]
+
+
+@on_every_version
 def test_the_log_carries_checkpoints_with_epoch_times(target: OwnedTarget) -> None:
     target.reset({})
     with target.connect() as session:

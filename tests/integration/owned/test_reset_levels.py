@@ -202,7 +202,6 @@ def test_warm_caches_hold_the_data(disk_base: Path, server_installation: Install
                 assert state.buffered_blocks is None
                 assert "no pg_prewarm" in state.how
                 return
-            session.execute("CREATE EXTENSION pg_buffercache")
             wanted = scalar(
                 session,
                 "SELECT (pg_relation_size('account') + pg_relation_size('account_i_idx')) / 8192",

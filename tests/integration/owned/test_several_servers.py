@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from pgassay.trials.run.checks import check_arms
 from pgassay.trials.run.testbeds import testbeds_of
 from support.hosts.small_disk import small_disk
 from support.runs.broken import assert_no_server_left, postmaster_below
-from support.servers.lab import DEBIAN, RecordingJournal, installation_named
+from support.servers.lab import DEBIAN, RecordingJournal, installation_named, scalar
 
 SERVERS: dict[str, int | Path | None] = {"16": 16, "18": 18, "the distribution's": DEBIAN}
 HOSTILE = "index = b-tree / 'größe' \"x\""
@@ -93,6 +93,14 @@ def test_one_server_runs_at_a_time_and_each_is_put_back_to_its_own(
         assert ("Index" in plan_of(several)) == bool(schema)
     with pytest.raises(TargetError, match="was not made"):
         several.choose(Testbed("18", schema="hash"))
+
+
+def test_statements_are_counted_on_all_servers_or_on_none(own_base: Path) -> None:
+    for servers, counted in (({"16": 16, "18": 18}, ""), ({"18": 18}, "pg_stat_statements")):
+        with closing(make_several(servers, journal=RecordingJournal())) as target:
+            target.choose(Testbed("18"))
+            with target.connect() as session:
+                assert scalar(session, "SHOW shared_preload_libraries") == counted
 
 
 def test_a_server_that_could_not_be_removed_is_there_for_another_attempt(

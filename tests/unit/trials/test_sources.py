@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from pgassay.server.data.extensions import PRELOADED, SAMPLED
 from pgassay.trials.sampling.queries import all_queries
 from pgassay.trials.sampling.statement_statistics import STATEMENTS, WAITS
 
@@ -19,6 +20,7 @@ def test_every_source_is_documented() -> None:
     assert {query.name for query in all_queries()} - NO_TABLES <= documented
 
 
-def test_extensions_that_must_be_preloaded_are_marked() -> None:
+def test_a_server_of_our_own_gets_every_extension_that_is_read() -> None:
     marked = {query.extension for query in all_queries() if query.is_preloaded}
-    assert marked == {"pg_stat_statements", "pg_wait_sampling"}
+    assert marked == set(PRELOADED)
+    assert {query.extension for query in all_queries()} - marked == {*SAMPLED, None}

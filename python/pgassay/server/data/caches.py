@@ -82,12 +82,6 @@ def prewarm(session: Connection) -> int | None:
     return used
 
 
-def install_prewarm(session: Connection) -> None:
-    """Install the extension on an owned server, if its programs have it."""
-    if session.execute(statement("data/prewarm_available")).fetchone() is not None:
-        session.execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
-
-
 def scan_tables(session: Connection) -> None:
     """Read each table from its beginning to its end."""
     with session.transaction():

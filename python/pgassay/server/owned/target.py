@@ -16,7 +16,8 @@ from typing import Any, LiteralString, NamedTuple
 
 from pgassay.errors import RestoreFailed, SettingRejected, TargetError
 from pgassay.server.connection.session import as_target_error, connect, version_text
-from pgassay.server.data.caches import caveat, cool, install_prewarm
+from pgassay.server.data.caches import caveat, cool
+from pgassay.server.data.extensions import PREWARM, create_extensions
 from pgassay.server.data.reset import Phases, RestartFactors, settle_owned, vacuum
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.host import Host
@@ -384,7 +385,6 @@ class OwnedTarget:
             as_target_error("settling the data"),
             connect(self._for_control(), statement_limit_s=0) as session,
         ):
-            if self._rule.caches is Caches.WARM:
-                install_prewarm(session)
+            create_extensions(session, PREWARM if self._rule.caches is Caches.WARM else ())
             self._origin.vacuum(session)
             session.execute("CHECKPOINT")

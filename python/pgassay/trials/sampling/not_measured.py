@@ -134,9 +134,10 @@ def _logged(settings: Mapping[str, Any]) -> Iterator[Check]:
 _QUERY_IDS = "compute_query_id"
 _ANYWHERE = "ALTER SYSTEM SET {name} = {value}; SELECT pg_reload_conf();"
 _OURS = '{name} = "{value}" in [settings.postgres]'
-_EXTENSION_OF_OURS = (
-    "a PostgreSQL that has it (target.bin), shared_preload_libraries in [settings.postgres], and"
-    " CREATE EXTENSION {name}; in the workload's schema.sql"
+_EXTENSION_OF_OURS = "a PostgreSQL that has it (target.bin); pgassay creates it"
+_PRELOADED_OF_OURS = (
+    "a PostgreSQL that has it (target.bin), and {name} in shared_preload_libraries of"
+    " [settings.postgres]; pgassay creates it"
 )
 
 
@@ -173,9 +174,14 @@ def not_measured(
         if check.state == "note"
     ]
     if is_ours:
+        # Waits are sampled anyway, and no PostgreSQL has this extension by itself.
+        missing = [one for one in missing if one.name != WAITS.extension]
+        queries = queries_for(session.info.server_version).values()
+        preloaded = {query.extension for query in queries if query.is_preloaded}
         missing = [
-            replace(one, fix=_EXTENSION_OF_OURS.format(name=one.name)) if one.fix else one
+            replace(one, fix=fix.format(name=one.name)) if one.fix else one
             for one in missing
+            for fix in [_PRELOADED_OF_OURS if one.name in preloaded else _EXTENSION_OF_OURS]
         ]
     settings = check_settings(session, is_ours=is_ours)
     return [*(one for one in settings if one.name not in left_out), *missing]
