@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pgassay.analysis.compare.accounting import account
 from pgassay.analysis.compare.carry_over import (
     carry_over,
     carry_over_caveats,
@@ -117,6 +118,7 @@ def analyse(
         trials=tuple(trials),
         invalid_trials=tuple(invalid),
         comparisons=comparisons,
+        accounting=account(plan, trials, comparisons),
         standstills=idle,
         variants=() if plan.alternates else summarise_variants(trials),
         carry_over=carried,

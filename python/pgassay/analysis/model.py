@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pgassay.analysis.compare.accounting import Accounting
 from pgassay.analysis.compare.model import (
     ArmEffect,
     CarryOver,
@@ -88,6 +89,8 @@ class Analysis:
     invalid_trials: tuple[TrialMeasures, ...]
     comparisons: tuple[Comparison, ...]
     warnings: tuple[Caveat, ...]
+    accounting: tuple[Accounting, ...] = ()
+    """Where the time of a transaction goes, by level."""
     standstills: tuple[IdleTrials, ...] = ()
     variants: tuple[VariantSummary, ...] = ()
     """Described, not compared: nothing is said of how sure a difference is."""

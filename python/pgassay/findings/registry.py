@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pgassay.analysis.model import Analysis
-from pgassay.findings.answer import explanations, factors, verdicts
+from pgassay.findings.answer import explanations, factors, time_parts, verdicts
 from pgassay.findings.behaviour import associations, checkpoints, curves
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.noise import aa_run
@@ -26,6 +26,7 @@ RULES: tuple[Callable[[Analysis], list[Finding]], ...] = (
     verdicts.find,
     factors.find,
     aa_run.find,
+    time_parts.find,
     explanations.find,
     curves.find,
     checkpoints.find,

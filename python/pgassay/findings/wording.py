@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from pgassay.analysis.compare import model
+from pgassay.analysis.compare.accounting import TimePart
 from pgassay.analysis.compare.estimate import FEW_BLOCKS
 from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.reading.metrics import Metric
@@ -71,6 +72,25 @@ def quantity(value: float, metric: Metric) -> str:
         return size(value)
     unit = f" {metric.unit}" if metric.unit else ""
     return f"{_spaced(value, metric.digits)}{unit}"
+
+
+def milliseconds(value: float) -> str:
+    """A time per transaction; never a negative zero."""
+    return f"{_spaced(round(value, 3) + 0.0, 3)} ms"
+
+
+def signed_milliseconds(value: float) -> str:
+    """A difference of such times, with a true minus sign."""
+    text = milliseconds(value)
+    return text if value < 0.0 or text == milliseconds(0.0) else f"+{text}"
+
+
+def share_interval(part: TimePart) -> str:
+    """Such as ` (60 to 88)`, in per cent; nothing where there is none."""
+    if part.share_ci95_pct is None:
+        return ""
+    low, high = (_spaced(end, 0) for end in part.share_ci95_pct)
+    return f" ({low} to {high} %)"
 
 
 def size(value: float) -> str:

@@ -41,6 +41,7 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
             {**fields(one, "factor", "level", "step"), "p": one.p_max_t}
             for one in analysis.verdicts()
         ],
+        "accounting": [asdict(one) for one in analysis.accounting],
         "interactions": [
             {
                 **_judged(one, "metric", "factor", "level", "other", "at"),

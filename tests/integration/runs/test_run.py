@@ -92,6 +92,11 @@ def test_a_question_is_answered_and_explained_and_everything_is_on_disk(tmp_path
         "spec.toml", "plan.json", "environment.json", "workload.json", "journal.jsonl",
         "analysis.json", "report.html", "trials",
     }  # fmt: skip
+    (accounting,) = answer["accounting"]
+    whole, parts = accounting["whole"], accounting["parts"]
+    assert {"cpu", "client", "unaccounted"} <= {part["name"] for part in parts}
+    for key in ("baseline_ms", "level_ms", "difference_ms"):
+        assert round(sum(part[key] for part in parts), 6) == whole[key]
     environment_is_complete(json.loads((run / "environment.json").read_text()))
     # Its own server hides nothing but what the experiment says.
     not_measured = {one["name"]: one["fix"] for one in answer["not_seen"]}
@@ -137,6 +142,7 @@ def samples_explain(trials: list[StoredTrial]) -> None:
         assert values["latency_p99"] >= values["latency_p50"] > 0
         waiting = sum(v for name, v in values.items() if name.startswith("wait_"))
         assert 0.3 * values["latency_mean"] < waiting < 3 * values["latency_mean"]
+        assert waiting + values["unaccounted_ms_per_tx"] == pytest.approx(values["latency_mean"])
         scenarios = set(trial.table("waits")["scenario"].to_pylist()) - {None}
         assert "payment" in scenarios <= names
     small = [t for t in trials if t.summary()["levels"]["max_wal_size"] == "32MB"]

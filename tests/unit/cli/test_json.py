@@ -21,6 +21,10 @@ def test_the_keys_of_a_run_and_of_a_list_are_the_documented_ones(tmp_path: Path)
     found = printed("show", run.path)
     assert set(found) == documented("the run", found["schema"])
     assert set(found["verdicts"][0]) == documented("`verdicts[]`", found["schema"])
+    (accounting,) = found["accounting"]
+    assert set(accounting) == documented("`accounting[]`", found["schema"])
+    for part in (accounting["whole"], *accounting["parts"]):
+        assert set(part) == documented("`parts[]`", found["schema"])
     found = printed("list", tmp_path / "runs")
     assert set(found) == {"schema", "runs"}
     assert set(found["runs"][0]) == documented("`runs[]`", found["schema"])

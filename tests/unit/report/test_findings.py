@@ -30,9 +30,9 @@ def test_a_clear_effect_is_told_with_size_interval_and_cause(tmp_path: Path) -> 
     assert "faster than 32MB (95 % CI" in verdict.text
     assert "6 blocks); p99 latency is 11.3 % lower (95 % CI" in verdict.text
     titles = [finding.title for finding in found[FindingKind.EXPLANATION]]
-    assert titles[0] == "Full-page images"
+    assert titles[:2] == ["Time per transaction", "Full-page images"]
     assert "WAL per transaction" in titles
-    pattern = found[FindingKind.EXPLANATION][0]
+    pattern = found[FindingKind.EXPLANATION][1]
     assert pattern.text.startswith("max_wal_size = 32MB has more checkpoints")
 
 

@@ -25,7 +25,7 @@ from pgassay.analysis.measures.slices import measure_slices
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.measures.variants import measure_variants
 from pgassay.analysis.reading.histograms import CURVE_SHARES, QUANTILES, Histogram, Of
-from pgassay.analysis.reading.metrics import WAIT_CLASSES
+from pgassay.analysis.reading.metrics import TO_BEGIN, UNACCOUNTED, WAIT_CLASSES
 from pgassay.plan.model import Plan
 from pgassay.samples.run_directory import StoredTrial
 
@@ -129,6 +129,7 @@ def _measure(
         values |= latency | response
         values["client_cpu_ms_per_tx"] = sum(s["client_cpu_s"] for s in steps) / transactions * 1e3
     values |= _averaged(windows, [_costs(sources, window) for window in windows])
+    values |= _rest_of_time(values)
     if transactions + failed:
         values["failed_share"] = 100.0 * failed / (transactions + failed)
     present = {name: value for name, value in values.items() if value is not None}
@@ -182,6 +183,19 @@ def _costs(sources: TrialSources, window: _Window) -> dict[str, float | None]:
         count = np.count_nonzero((begun >= start) & (begun < end))
         values["checkpoints_per_min"] = float(count) / seconds * 60
     return values
+
+
+def _rest_of_time(values: Mapping[str, float | None]) -> dict[str, float | None]:
+    """What the waits leave of a transaction's time: before it began, and unaccounted."""
+    latency, response = values.get("latency_mean"), values.get("response_mean")
+    sampled = [values.get(wait_class.metric) for wait_class in WAIT_CLASSES]
+    known = [one for one in sampled if one is not None]
+    if latency is None or not known:
+        return {}
+    found: dict[str, float | None] = {UNACCOUNTED.metric: latency - sum(known)}
+    if response is not None:
+        found[TO_BEGIN.metric] = response - latency
+    return found
 
 
 def _averaged(

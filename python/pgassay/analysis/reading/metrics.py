@@ -1,6 +1,6 @@
 """The metrics and wait classes, read from metrics.toml and wait_classes.toml.
 
-Enters: the two data files beside this module. Leaves: `METRICS`, `WAIT_CLASSES`.
+Enters: the two data files beside this module. Leaves: `METRICS`, `WAIT_CLASSES`, `TIME_PARTS`.
 Never: computes an estimate.
 """
 
@@ -42,6 +42,14 @@ class WaitClass:
         return f"wait_{self.name}_ms_per_tx"
 
 
+class _NoWait(WaitClass):
+    """A part of a transaction's time in which its session is not sampled."""
+
+    @property
+    def metric(self) -> str:
+        return f"{self.name}_ms_per_tx"
+
+
 def _read_wait_classes() -> tuple[WaitClass, ...]:
     found = tomllib.loads((files(__package__) / "wait_classes.toml").read_text("utf-8"))
     return tuple(
@@ -51,16 +59,20 @@ def _read_wait_classes() -> tuple[WaitClass, ...]:
 
 
 WAIT_CLASSES = _read_wait_classes()
+TO_BEGIN = _NoWait("to_begin", "Waiting to begin", ())
+"""From when a transaction was due until it began; only with a rate."""
+UNACCOUNTED = _NoWait("unaccounted", "Unaccounted", ())
+"""What is left of a transaction's time. Negative where the samples count more than it."""
+TIME_PARTS = (TO_BEGIN, *WAIT_CLASSES, UNACCOUNTED)
+"""The parts of a transaction's time; they sum to its mean response time or latency."""
 
 
 def _read_metrics() -> Mapping[str, Metric]:
     found = tomllib.loads((files(__package__) / "metrics.toml").read_text("utf-8"))
     metrics = {name: Metric(name, **fields) for name, fields in found.items()}
-    for wait_class in WAIT_CLASSES:
-        title = f"Time per transaction: {wait_class.title}"
-        metrics[wait_class.metric] = Metric(
-            wait_class.metric, title, "ms", "lower", "difference", "waits", 3
-        )
+    for part in TIME_PARTS:
+        title = f"Time per transaction: {part.title}"
+        metrics[part.metric] = Metric(part.metric, title, "ms", "lower", "difference", "waits", 3)
     return metrics
 
 

@@ -5,7 +5,8 @@ Never: gives an interval where the values do not vary.
 
 Sources: Student's t; Hesterberg, "What Teachers Should Know About the Bootstrap" (The American
 Statistician 69, 2015), for the widened percentiles that make up for few units; Tukey's jackknife
-(Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 11).
+(Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 11); Fieller, "Some
+Problems in Interval Estimation" (Journal of the Royal Statistical Society B 16, 1954).
 """
 
 from __future__ import annotations
@@ -29,6 +30,26 @@ def mean_with_interval(values: NDArray[np.float64], alpha: float = 0.05) -> Esti
         return Estimate(mean, None, None)
     reach = float(special.stdtrit(n - 1, 1 - alpha / 2)) * spread / math.sqrt(n)
     return Estimate(mean, mean - reach, mean + reach)
+
+
+def ratio_of_means(
+    numerators: NDArray[np.float64], denominators: NDArray[np.float64], critical: float
+) -> tuple[float, float] | None:
+    """Fieller's interval of a ratio of two means; None where the denominator may be zero.
+
+    It contains zero if and only if the numerator's own interval with this critical t does.
+    """
+    n = len(denominators)
+    if n < 2 or not math.isfinite(critical):
+        return None
+    covariance = np.cov(numerators, denominators) / n * critical**2
+    top, below = float(numerators.mean()), float(denominators.mean())
+    a = below**2 - float(covariance[1, 1])
+    b = top * below - float(covariance[0, 1])
+    if a <= 0.0 or float(covariance[0, 0]) <= 0.0:
+        return None
+    root = math.sqrt(max(b**2 - a * (top**2 - float(covariance[0, 0])), 0.0))
+    return (b - root) / a, (b + root) / a
 
 
 def draws(n: int, count: int) -> NDArray[np.int64]:

@@ -114,3 +114,17 @@ def yekutieli(p: NDArray[np.float64]) -> NDArray[np.float64]:
     adjusted = np.empty(many)
     adjusted[order] = np.minimum.accumulate(scaled[::-1])[::-1]
     return np.minimum(adjusted, 1.0)
+
+
+def selected_alpha(p: NDArray[np.float64], rate: float) -> float:
+    """The error of each interval at which intervals and `yekutieli` at this rate agree.
+
+    Of the intervals that exclude zero, which are those of the p values selected by that rule, at
+    most this share is expected to miss its true value: the false coverage rate (Benjamini and
+    Yekutieli, Journal of the American Statistical Association 100, 2005).
+    """
+    many = len(p)
+    if many == 0:
+        return rate
+    selected = max(1, int(np.count_nonzero(yekutieli(p) <= rate)))
+    return rate * selected / (many * float(np.sum(1.0 / np.arange(1, many + 1))))

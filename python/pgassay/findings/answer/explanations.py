@@ -25,7 +25,7 @@ def find(analysis: Analysis) -> list[Finding]:
         if verdict.step is None and verdict.verdict is not Verdict.CALIBRATION:
             different = _clearly_different(verdict, analysis)
             found += _patterns(verdict, different)
-            found += _differences(verdict, different, analysis)
+            found += _differences(different)
     return found
 
 
@@ -71,20 +71,11 @@ def _patterns(verdict: Comparison, different: Sequence[Comparison]) -> list[Find
     ]
 
 
-def _differences(
-    verdict: Comparison, different: Sequence[Comparison], analysis: Analysis
-) -> list[Finding]:
-    """Costs that differ, in the order of the rules; then the wait classes that take most time."""
+def _differences(different: Sequence[Comparison]) -> list[Finding]:
+    """Costs that differ, in the order of the rules; time_parts.py has the waits."""
     order: list[str] = _LIMITS["costs"]
     costs = sorted((c for c in different if c.metric in order), key=lambda c: order.index(c.metric))
-    waits = sorted(_of_group(verdict, analysis, "waits"), key=_longest, reverse=True)
-    shown = costs[: _LIMITS["most_costs"]]
-    shown += [c for c in waits if _longest(c) > 0.0][: _LIMITS["most_waits"]]
-    return [_difference(c, is_large=c in different) for c in shown]
-
-
-def _longest(comparison: Comparison) -> float:
-    return max(comparison.baseline_mean, comparison.level_mean)
+    return [_difference(c) for c in costs[: _LIMITS["most_costs"]]]
 
 
 def _of_group(verdict: Comparison, analysis: Analysis, group: str) -> list[Comparison]:
@@ -97,7 +88,7 @@ def _beside(verdict: Comparison, analysis: Analysis) -> list[Comparison]:
     return [c for c in analysis.comparisons if (c.factor, c.level, c.step) == same]
 
 
-def _difference(comparison: Comparison, *, is_large: bool) -> Finding:
+def _difference(comparison: Comparison) -> Finding:
     metric = METRICS[comparison.metric]
     before, after = (
         quantity(value, metric) for value in (comparison.baseline_mean, comparison.level_mean)
@@ -105,8 +96,4 @@ def _difference(comparison: Comparison, *, is_large: bool) -> Finding:
     text = f"{before} → {after}"
     if comparison.effect_pct is not None:
         text += f" ({signed_percent(comparison.effect_pct)})"
-    if not comparison.clear:
-        text += ", no clear difference"
-    elif not is_large:
-        text += ", too small a difference to explain much"
     return Finding(FindingKind.EXPLANATION, metric.title, text, comparison)

@@ -38,6 +38,8 @@ CLASS_COLOURS = {
     "throttle": "#BDBDBD",
     "ipc": SKY,
     "other": "#7A6A58",
+    "to_begin": "#D9C27E",
+    "unaccounted": "#E4E4E4",
 }
 TONES = {
     Verdict.BETTER: "better",

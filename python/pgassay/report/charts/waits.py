@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 
 from pgassay.analysis.model import Analysis, ArmSummary
-from pgassay.analysis.reading.metrics import METRICS, WAIT_CLASSES, WaitClass
+from pgassay.analysis.reading.metrics import METRICS, TIME_PARTS, WAIT_CLASSES, WaitClass
 from pgassay.findings.wording import quantity
 from pgassay.report.charts.style import (
     CLASS_COLOURS,
@@ -77,8 +77,9 @@ def waits_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> go.Figure
 
 
 def present_classes(analysis: Analysis) -> list[WaitClass]:
-    """Wait classes in which any arm spent time."""
-    return [c for c in WAIT_CLASSES if any(mean_of(arm, c) > 0.0 for arm in analysis.arms)]
+    """Parts of a transaction's time that any arm has."""
+    present = [part for part in TIME_PARTS if any(mean_of(arm, part) for arm in analysis.arms)]
+    return present if any(part in WAIT_CLASSES for part in present) else []
 
 
 def mean_of(arm: ArmSummary, wait_class: WaitClass) -> float:

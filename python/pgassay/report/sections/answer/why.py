@@ -1,6 +1,7 @@
 """What else differs between the arms, and what that explains.
 
-Enters: the context. Leaves: sentences and a table of costs and waits. Never: says "because".
+Enters: the context. Leaves: sentences, the parts of a transaction's time, costs.
+Never: says "because".
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import INTERVAL, change, interval_of, means, result, subject
 from pgassay.report.tables.table import Column, Table, table
+from pgassay.report.tables.time_parts import accounting_table
 
 _COLUMNS = (
     Column("Measured", "heading"),
@@ -27,11 +29,15 @@ def why(context: ReportContext) -> Content | None:
         return None
     found = context.of_kind(FindingKind.EXPLANATION)
     patterns = dict.fromkeys((one.title, one.text) for one in found if one.evidence is None)
-    return {"patterns": tuple(patterns), "differences": difference_table(context)}
+    return {
+        "patterns": tuple(patterns),
+        "accounting": accounting_table(context),
+        "differences": difference_table(context),
+    }
 
 
 def difference_table(context: ReportContext) -> Table:
-    """Costs and wait classes, as the findings rank them."""
+    """Costs, as the findings rank them."""
     found = context.of_kind(FindingKind.EXPLANATION)
     rows = [
         (

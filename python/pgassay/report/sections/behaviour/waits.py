@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.wording import quantity
-from pgassay.report.charts.style import CLASS_COLOURS, GREY, arm_styles
-from pgassay.report.charts.waits import mean_of, present_classes, waits_chart
+from pgassay.analysis.measures.chart_series import ChartSeries
+from pgassay.report.charts.style import arm_styles
+from pgassay.report.charts.waits import waits_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.by_arm import arm_table
 from pgassay.report.tables.table import Cell, Table
+from pgassay.report.tables.time_parts import class_table
 
 _MOST_EVENTS = 8
 _FEWEST_SESSIONS = 0.005
@@ -28,22 +28,17 @@ def waits(context: ReportContext) -> Content:
     sampled = [(trial.arm, trial.sampled_waits) for trial in series if trial.sampled_waits]
     return {
         "chart": waits_chart(analysis, arm_styles(context.plan.arms)),
-        "classes": _class_table(context),
+        "classes": class_table(context),
         "events": event_table(
-            context, "Average active sessions", [(trial.arm, trial.events) for trial in series]
+            context, "Average active sessions", [(trial.arm, _active(trial)) for trial in series]
         ),
         "by_extension": event_table(context, "Average waiting sessions", sampled),
     }
 
 
-def _class_table(context: ReportContext) -> Table:
-    """The chart's legend, with the numbers."""
-    rows = []
-    for one in present_classes(context.analysis):
-        colour = CLASS_COLOURS.get(one.name, GREY)
-        values = [quantity(mean_of(a, one), METRICS[one.metric]) for a in context.analysis.arms]
-        rows.append((Cell(one.title, swatch=colour), values))
-    return arm_table(context, "Per transaction", rows)
+def _active(trial: ChartSeries) -> Mapping[str, float]:
+    """Without sessions that wait for their client: the server does nothing for them."""
+    return {name: value for name, value in trial.events.items() if not name.startswith("Client:")}
 
 
 def event_table(

@@ -1,0 +1,221 @@
+"""Where the time of a transaction goes in two arms, and which part makes the difference.
+
+Enters: the plan, trials, the comparisons of all metrics. Leaves: an `Accounting` per level.
+Never: says why a part differs, or gives a share of a difference that is not clear.
+
+The clock is that of the load's sessions: the mean response time of a transaction (its latency in a
+closed loop) is split by what its session was doing when it was sampled. CPU is the time in which a
+session ran in the server and reported no wait, without the time in which it was queued for a
+processor. What the samples do not explain is a part of its own, so the parts sum to the whole.
+
+The unit is the block. Intervals have the level of the metrics beside the primary one (levels.py).
+The interval of a share is Fieller's at the same level, so it excludes zero exactly where the
+interval of its part does. Values are rounded to whole nanoseconds, and what that changes is
+unaccounted.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from pgassay.analysis.compare.contrasts import Pairs, pair_blocks
+from pgassay.analysis.compare.model import Comparison
+from pgassay.analysis.compare.rule import Rule, rule_of
+from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.analysis.reading.metrics import TIME_PARTS, UNACCOUNTED, WAIT_CLASSES, WaitClass
+from pgassay.analysis.statistics.intervals import ratio_of_means
+from pgassay.analysis.statistics.multiple_testing import selected_alpha
+from pgassay.analysis.statistics.values import Interval
+from pgassay.plan.model import Factor, Plan
+
+Values = NDArray[np.float64]
+_DIGITS = 6
+"""Of milliseconds: nanoseconds."""
+_RATE: float = tomllib.loads((files(__package__) / "secondary.toml").read_text("utf-8"))[
+    "discovery_rate"
+]
+
+
+@dataclass(frozen=True)
+class TimePart:
+    """One part of a transaction's time, or the whole, as means over blocks."""
+
+    name: str
+    """A wait class, `to_begin`, `unaccounted` or `whole`."""
+    title: str
+    baseline_ms: float
+    level_ms: float
+    difference_ms: float
+    ci95_ms: Interval | None
+    share_pct: float | None
+    """Of the difference between the arms; None where that is not clear."""
+    share_ci95_pct: Interval | None
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval of the difference excludes zero."""
+        return self.ci95_ms is not None and (self.ci95_ms[0] > 0.0 or self.ci95_ms[1] < 0.0)
+
+
+@dataclass(frozen=True)
+class Accounting:
+    """The time of a transaction of a level and of its baseline, part by part."""
+
+    factor: str
+    baseline: str
+    level: str
+    blocks: int
+    whole: TimePart
+    parts: tuple[TimePart, ...]
+    """In the order of a transaction; the last one is what is unaccounted."""
+    unaccounted_ci95_ms: tuple[Interval | None, Interval | None]
+    """Of the baseline and of the level: beyond zero, more than noise is missing or too much."""
+
+
+def account(
+    plan: Plan, trials: Sequence[TrialMeasures], comparisons: Sequence[Comparison]
+) -> tuple[Accounting, ...]:
+    """Each level against its factor's baseline, over whole trials.
+
+    None of an A/A run, nor where the arms alternate, because waits are known by trial.
+    """
+    parts = () if plan.calibrates or plan.alternates else _parts(trials)
+    if not parts:
+        return ()
+    rule, alpha = rule_of(plan), _alpha(comparisons)
+    judged = {(c.factor, c.level): c for c in comparisons if c.metric == plan.metric}
+    found = []
+    for factor in plan.factors:
+        for level in factor.levels[1:]:
+            verdict = judged.get((factor.name, level))
+            pairs = pair_blocks(_times(trials, parts), plan, factor, level, only_needed=True)
+            if verdict is None or pairs is None:
+                continue
+            critical = math.inf
+            if verdict.withdrawn is None:
+                critical = _critical(rule, len(pairs.level), alpha)
+            found.append(_account(factor, level, parts, pairs, critical))
+    return tuple(found)
+
+
+def _alpha(comparisons: Sequence[Comparison]) -> float:
+    """The level of the intervals of the metrics beside the primary one."""
+    family = [c.p_t for c in comparisons if c.step is None and c.p_by is not None]
+    return selected_alpha(np.array(family, dtype=np.float64), _RATE)
+
+
+def _critical(rule: Rule, blocks: int, alpha: float) -> float:
+    """Half-width in standard errors: of the run's rule, and of the correction for many metrics."""
+    if blocks < 2:
+        return math.inf
+    student = float(special.stdtrit(blocks - 1, 1 - alpha / 2))
+    return max(rule.critical(blocks, blocks, 0.05), student)
+
+
+def _parts(trials: Sequence[TrialMeasures]) -> tuple[WaitClass, ...]:
+    """The parts that took any time; none where no session was sampled."""
+    found = tuple(
+        part
+        for part in TIME_PARTS
+        if part is UNACCOUNTED or any(trial.whole.values.get(part.metric) for trial in trials)
+    )
+    return found if any(part in WAIT_CLASSES for part in found) else ()
+
+
+def _times(
+    trials: Sequence[TrialMeasures], parts: Sequence[WaitClass]
+) -> dict[tuple[int, str], Values]:
+    """(block, arm) → its parts; a trial that lacks one has none."""
+    return {
+        (trial.block, trial.arm): np.array(
+            [trial.whole.values.get(part.metric, math.nan) for part in parts]
+        )
+        for trial in trials
+    }
+
+
+def _account(
+    factor: Factor, level: str, parts: Sequence[WaitClass], pairs: Pairs, critical: float
+) -> Accounting:
+    sums = Pairs(pairs.baseline.sum(axis=1), pairs.level.sum(axis=1))
+    whole = _part("whole", "Transaction", sums, sums, critical)
+    found = [
+        _part(part.name, part.title, _column(pairs, at), sums, critical, of=whole)
+        for at, part in enumerate(parts)
+    ]
+    last = _column(pairs, len(parts) - 1)
+    return Accounting(
+        factor.name,
+        factor.baseline,
+        level,
+        len(pairs.level),
+        whole,
+        (*found[:-1], _remainder(whole, found)),
+        (_interval(last.baseline, critical), _interval(last.level, critical)),
+    )
+
+
+def _column(pairs: Pairs, at: int) -> Pairs:
+    return Pairs(pairs.baseline[:, at], pairs.level[:, at])
+
+
+def _part(
+    name: str,
+    title: str,
+    pairs: Pairs,
+    sums: Pairs,
+    critical: float,
+    of: TimePart | None = None,
+) -> TimePart:
+    baseline, level = (round(float(one.mean()), _DIGITS) for one in (pairs.baseline, pairs.level))
+    share, interval = None, None
+    if of is not None and of.is_clear:
+        share = 100.0 * float(pairs.differences.mean() / sums.differences.mean())
+        ends = ratio_of_means(pairs.differences, sums.differences, critical)
+        interval = None if ends is None else (100.0 * ends[0], 100.0 * ends[1])
+    return TimePart(
+        name,
+        title,
+        baseline,
+        level,
+        round(level - baseline, _DIGITS),
+        _interval(pairs.differences, critical),
+        share,
+        interval,
+    )
+
+
+def _remainder(whole: TimePart, parts: Sequence[TimePart]) -> TimePart:
+    """The last part, as what the rounded others leave of the rounded whole."""
+    *others, last = parts
+    baseline, level = (
+        round(getattr(whole, name) - sum(getattr(one, name) for one in others), _DIGITS)
+        for name in ("baseline_ms", "level_ms")
+    )
+    return TimePart(
+        last.name,
+        last.title,
+        baseline,
+        level,
+        round(level - baseline, _DIGITS),
+        last.ci95_ms,
+        last.share_pct,
+        last.share_ci95_pct,
+    )
+
+
+def _interval(values: Values, critical: float) -> Interval | None:
+    """The mean ± `critical` standard errors; None where the values do not vary."""
+    if len(values) < 2 or not math.isfinite(critical) or float(np.ptp(values)) == 0.0:
+        return None
+    mean = float(values.mean())
+    reach = critical * float(values.std(ddof=1)) / math.sqrt(len(values))
+    return mean - reach, mean + reach

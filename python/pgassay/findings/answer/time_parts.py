@@ -1,0 +1,90 @@
+"""Which part of a transaction's time makes the difference between two arms, in words.
+
+Enters: an Analysis. Leaves: a finding per level whose verdict says that it differs, and one where
+the parts sum to more than the whole. Never: says "because": levels are assigned at random, so the
+part is confirmed to change with the level; that it causes the verdict is an inference.
+"""
+
+from __future__ import annotations
+
+from pgassay.analysis.compare.accounting import Accounting, TimePart
+from pgassay.analysis.model import Analysis, Verdict
+from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.wording import milliseconds, share_interval, texts_of
+
+_RULES = texts_of(__name__)
+_TITLE: str = _RULES["title"]
+_LIMITS = _RULES["thresholds"]
+_TEXTS = _RULES["texts"]
+
+
+def find(analysis: Analysis) -> list[Finding]:
+    """Shares first, then doubts about the sum."""
+    told = {
+        (c.factor, c.level)
+        for c in analysis.verdicts()
+        if c.step is None and c.verdict in (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
+    }
+    found = [
+        _shares(one)
+        for one in analysis.accounting
+        if (one.factor, one.level) in told and one.whole.is_clear
+    ]
+    found += [text for one in analysis.accounting for text in _too_much(one)]
+    return [Finding(FindingKind.EXPLANATION, _TITLE, text) for text in found]
+
+
+def _shares(one: Accounting) -> str:
+    """The largest shares whose intervals exclude zero."""
+    clear = sorted(
+        (part for part in one.parts if _is_clear_share(part)),
+        key=lambda part: part.share_pct or 0.0,
+        reverse=True,
+    )[: _LIMITS["most_shares"]]
+    whole = one.whole
+    head: str = _TEXTS["whole"].format(
+        subject=f"{one.factor} = {one.level}",
+        baseline=one.baseline,
+        size=milliseconds(abs(whole.difference_ms)),
+        way="less" if whole.difference_ms < 0.0 else "more",
+    )
+    if not clear:
+        return f"{head} {_TEXTS['unclear']}"
+    shares = [
+        _TEXTS["first" if at == 0 else "next"].format(
+            part=_named(part), share=f"{part.share_pct:.0f} %", interval=share_interval(part)
+        )
+        for at, part in enumerate(clear)
+    ]
+    return f"{head} {', '.join(shares)}."
+
+
+def _is_clear_share(part: TimePart) -> bool:
+    """A share of the same sign as the whole, large enough to say, its interval beyond zero."""
+    ends = part.share_ci95_pct
+    return ends is not None and ends[0] > 0.0 and (part.share_pct or 0.0) >= _LIMITS["least_share"]
+
+
+def _named(part: TimePart) -> str:
+    name: str = _RULES["parts"].get(part.name, part.title)
+    return name
+
+
+def _too_much(one: Accounting) -> list[str]:
+    """Arms whose parts sum to more than their transactions took."""
+    rest = one.parts[-1]
+    found = []
+    for level, missing, interval in zip(
+        (one.baseline, one.level),
+        (rest.baseline_ms, rest.level_ms),
+        one.unaccounted_ci95_ms,
+        strict=True,
+    ):
+        if missing < 0.0 and milliseconds(-missing) != milliseconds(0.0):
+            beyond = interval is not None and interval[1] < 0.0
+            found.append(
+                _TEXTS["beyond" if beyond else "within"].format(
+                    subject=f"{one.factor} = {level}", size=milliseconds(-missing)
+                )
+            )
+    return found

@@ -1,0 +1,128 @@
+"""The parts of a transaction's time: two arms side by side, and every arm for itself.
+
+Enters: the context. Leaves: tables whose rows sum, as they are shown, to their last row.
+Never: computes an estimate; what rounding changes goes to the part that is unaccounted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgassay.analysis.compare.accounting import Accounting, TimePart
+from pgassay.analysis.reading.metrics import UNACCOUNTED
+from pgassay.findings.wording import milliseconds, share_interval, signed_milliseconds
+from pgassay.report.charts.style import CLASS_COLOURS, GREY
+from pgassay.report.charts.waits import mean_of, present_classes
+from pgassay.report.context import ReportContext
+from pgassay.report.tables.by_arm import arm_table
+from pgassay.report.tables.cells import ABSENT, INTERVAL
+from pgassay.report.tables.table import Cell, Column, Row, Table, row_of
+
+WHOLE = "Transaction"
+_DIGITS = 3
+_LEAST = 0.005
+"""Share of the whole below which a part is shown with others in one row."""
+_FOLDED = "Other parts, each below 0.5 %"
+_COLUMNS = (
+    Column("Part", "heading"),
+    Column("Level compared", "group"),
+    *map(Column, ("Baseline", "Level", "Change", INTERVAL, "Share of the change")),
+)
+
+
+def accounting_table(context: ReportContext) -> Table:
+    """The parts of each level and its baseline."""
+    rows = [row for one in context.analysis.accounting for row in _rows(one)]
+    made = Table(_COLUMNS, tuple(rows))
+    return made if context.has_several_levels else made.without("Level compared")
+
+
+def _rows(one: Accounting) -> list[Row]:
+    *others, rest = one.parts
+    least = _LEAST * max(one.whole.baseline_ms, one.whole.level_ms)
+    small = [p for p in others if max(p.baseline_ms, p.level_ms) < least]
+    small = small if len(small) > 1 else []
+    shown = [part for part in others if part not in small]
+    columns = [
+        (
+            *(getattr(part, name) for part in shown),
+            *([sum(getattr(part, name) for part in small)] if small else []),
+        )
+        for name in ("baseline_ms", "level_ms")
+    ]
+    baseline, level = (
+        summing(values, getattr(one.whole, name))
+        for values, name in zip(columns, ("baseline_ms", "level_ms"), strict=True)
+    )
+    shares = _shares(shown, small, one)
+    subject = f"{one.factor} = {one.level}"
+    parts: list[TimePart | None] = [*shown, *([None] if small else []), rest, one.whole]
+    return [
+        row_of(
+            (
+                _FOLDED if part is None else part.title,
+                subject,
+                milliseconds(before),
+                milliseconds(after),
+                signed_milliseconds(after - before),
+                _interval(part),
+                share,
+            ),
+            "whole" if part is one.whole else "",
+        )
+        for part, before, after, share in zip(parts, baseline, level, shares, strict=True)
+    ]
+
+
+def _interval(part: TimePart | None) -> str:
+    if part is None or part.ci95_ms is None:
+        return ABSENT
+    return " to ".join(signed_milliseconds(end) for end in part.ci95_ms)
+
+
+def _shares(shown: Sequence[TimePart], small: Sequence[TimePart], one: Accounting) -> list[str]:
+    """Each with its interval; dashes where the whole difference is not clear."""
+    known = [part.share_pct for part in one.parts]
+    if None in known:
+        return [ABSENT] * (len(shown) + bool(small) + 2)
+    values = [part.share_pct or 0.0 for part in shown]
+    if small:
+        values.append(sum(part.share_pct or 0.0 for part in small))
+    intervals = [*map(share_interval, shown), *([""] if small else [])]
+    return [
+        f"{value:.0f} %{interval}".replace("-", "\u2212")
+        for value, interval in zip(
+            summing(values, 100.0, digits=0),
+            (*intervals, share_interval(one.parts[-1]), ""),
+            strict=True,
+        )
+    ]
+
+
+def class_table(context: ReportContext) -> Table:
+    """The chart's legend, with the numbers of every arm and their sum."""
+    parts = present_classes(context.analysis)
+    if not parts:
+        return arm_table(context, "Per transaction", ())
+    others = [part for part in parts if part is not UNACCOUNTED]
+    columns = []
+    for arm in context.analysis.arms:
+        values = [mean_of(arm, part) for part in others]
+        columns.append(summing(values, sum(values) + mean_of(arm, UNACCOUNTED)))
+    named = [
+        *(Cell(part.title, swatch=CLASS_COLOURS.get(part.name, GREY)) for part in others),
+        Cell(UNACCOUNTED.title, swatch=CLASS_COLOURS[UNACCOUNTED.name]),
+        Cell(WHOLE),
+    ]
+    return arm_table(
+        context,
+        "Per transaction",
+        [(name, [milliseconds(column[at]) for column in columns]) for at, name in enumerate(named)],
+    )
+
+
+def summing(values: Sequence[float], whole: float, digits: int = _DIGITS) -> tuple[float, ...]:
+    """Values as they are shown, what they leave of the whole, and the whole."""
+    shown = [round(value, digits) + 0.0 for value in values]
+    total = round(whole, digits)
+    return *shown, round(total - sum(shown), digits) + 0.0, total

@@ -1,0 +1,154 @@
+"""The parts of a transaction's time sum to it, and shares are said only where they are clear."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgassay.analysis.analyse import analyse
+from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures
+from pgassay.analysis.statistics.intervals import mean_with_interval, ratio_of_means
+from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
+from pgassay.findings.model import FindingKind
+from pgassay.findings.registry import find
+from pgassay.pipeline import analyse_run
+from pgassay.plan.design import make_plan
+from pgassay.report.sections.behaviour.waits import waits
+from pgassay.report.tables.time_parts import accounting_table, summing
+from pgassay.spec.parse import parse_spec
+from support.synthetic.directories import synthetic_run
+
+FIRST = {"wal": 0.200, "cpu": 0.300, "client": 0.050}
+
+
+def analysis_of(
+    second: dict[str, float], *, rest: tuple[float, float] = (0.1, 0.1), noise: float = 0.01
+) -> Analysis:
+    """Parts in ms of either arm, each with noise; what is left of the latency is `rest`."""
+    text = '[factors.postgres]\nmax_wal_size = ["1GB", "2GB"]\n[design]\nseed = 1\n'
+    text += "min_blocks = 8\nmax_blocks = 8\n"
+    plan = make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    source = np.random.default_rng(6)
+    trials = []
+    for t in plan.trials:
+        is_first = t.arm == "a1"
+        parts = {
+            f"wait_{name}_ms_per_tx": time * float(np.exp(noise * source.standard_normal()))
+            for name, time in (FIRST if is_first else second).items()
+        }
+        left = rest[0 if is_first else 1] + noise * float(source.standard_normal())
+        latency = sum(parts.values()) + left
+        values = {**parts, "unaccounted_ms_per_tx": left, "latency_mean": latency}
+        whole = StepMeasures(None, 0, 1, 10_000, {**values, "tps": 8e3 / latency})
+        trials.append(TrialMeasures(t.number, t.block, t.position, t.arm, whole, (), ()))
+    return analyse("?", plan, trials)
+
+
+def explained(analysis: Analysis) -> list[str]:
+    found = find(analysis)
+    return [f.text for f in found if f.title == "Time per transaction"]
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.3])
+def test_parts_sum_to_the_whole_in_values_and_in_json(noise: float) -> None:
+    (one,) = analysis_of({"wal": 0.05, "cpu": 0.26, "client": 0.05}, noise=noise).accounting
+    stored = json.loads(json.dumps(asdict(one)))
+    for key in ("baseline_ms", "level_ms", "difference_ms"):
+        assert round(sum(part[key] for part in stored["parts"]), 6) == stored["whole"][key]
+    shares = [part.share_pct for part in one.parts]
+    if one.whole.is_clear:
+        assert sum(share or 0.0 for share in shares) == pytest.approx(100.0)
+
+
+def test_the_largest_share_is_said_with_its_interval() -> None:
+    (text,) = explained(analysis_of({"wal": 0.05, "cpu": 0.25, "client": 0.05}))
+    assert text.startswith("A transaction of max_wal_size = 2GB takes 0.2")
+    assert "less than one of 1GB. Of this difference 7" in text
+    assert " %) is WAL writes and flushes, 2" in text
+    assert "client" not in text, "a part that does not change has no share"
+
+
+def test_without_a_clear_difference_there_is_no_share() -> None:
+    analysis = analysis_of(FIRST)
+    (one,) = analysis.accounting
+    assert not one.whole.is_clear
+    assert {(part.share_pct, part.share_ci95_pct) for part in one.parts} == {(None, None)}
+    assert not explained(analysis)
+
+
+@pytest.mark.parametrize(("rest", "said"), [(-0.05, "is more than"), (-0.004, "within")])
+def test_samples_that_count_more_than_a_transaction_took_are_admitted(
+    rest: float, said: str
+) -> None:
+    (text,) = explained(analysis_of(FIRST, rest=(0.1, rest)))[-1:]
+    assert text.startswith("In max_wal_size = 2GB, the parts sum to 0.0")
+    assert f"{said} the noise of sampling" in text
+
+
+def test_tables_show_rows_that_sum(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.12})
+    context = analyse_run(run)
+    by_arm = waits.content(context)
+    assert by_arm is not None
+    for table, columns in (
+        (accounting_table(context), ("Baseline", "Level", "Change")),
+        (by_arm["classes"], tuple(c.title for c in by_arm["classes"].columns[1:])),
+    ):
+        for column in columns:
+            *parts, whole = (
+                float(text.removesuffix(" ms").replace("\u2212", "-"))
+                for text in table.column(column)
+            )
+            assert round(sum(parts), 3) == whole
+    assert not [t for t in by_arm["events"].column("Average active sessions") if "Client" in t]
+    assert summing([0.0004, 0.0004], 0.001) == (0.0, 0.0, 0.001, 0.001)
+
+
+def test_an_a_a_run_is_not_explained(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", calibrates=True)
+    context = analyse_run(run)
+    assert context.analysis.accounting == ()
+    assert not context.of_kind(FindingKind.EXPLANATION)
+
+
+@given(st.integers(0, 10_000), st.floats(-2.0, 2.0), st.floats(1.5, 6.0))
+def test_a_share_excludes_zero_exactly_where_its_part_does(
+    seed: int, mean: float, critical: float
+) -> None:
+    source = np.random.default_rng(seed)
+    part = mean + source.standard_normal(8)
+    whole = part + 9.0 + source.standard_normal(8)
+    ends = ratio_of_means(part, whole, critical)
+    reach = critical * part.std(ddof=1) / np.sqrt(8)
+    if ends is None:
+        below = whole.mean() - critical * whole.std(ddof=1) / np.sqrt(8)
+        assert below <= 0.0
+    else:
+        assert (ends[0] > 0.0) == (part.mean() - reach > 0.0)
+        assert (ends[1] < 0.0) == (part.mean() + reach < 0.0)
+
+
+def test_the_interval_of_a_share_holds_its_level() -> None:
+    source = np.random.default_rng(2)
+    critical, held = 2.3646, 0
+    for _ in range(2000):
+        part = 3.0 + source.standard_normal(8)
+        ends = ratio_of_means(part, part + 1.0 + 0.5 * source.standard_normal(8), critical)
+        held += ends is not None and ends[0] <= 0.75 <= ends[1]
+    assert 0.935 <= held / 2000 <= 0.965
+
+
+@given(st.lists(st.floats(1e-9, 1.0), min_size=1, max_size=60))
+def test_intervals_at_the_selected_level_agree_with_the_corrected_p(p: list[float]) -> None:
+    values = np.array(p)
+    alpha = selected_alpha(values, 0.05)
+    selected = yekutieli(values) <= 0.05
+    assert all(values[selected] <= alpha * (1 + 1e-9))
+    assert all(values[~selected] > alpha * (1 - 1e-9))
+    assert mean_with_interval(np.array([1.0, 2.0]), alpha).low is not None
