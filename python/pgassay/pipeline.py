@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pgassay import __version__
-from pgassay.analysis.analyse import analyse, answered, with_curves, with_noise
+from pgassay.analysis.analyse import analyse, answered, with_curves, with_noise, with_signals
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
 from pgassay.analysis.measures.readings import TrialReadings
 from pgassay.analysis.noise.prior_runs import conditions_of, record_of
@@ -153,6 +153,9 @@ def analyse_run(run: RunDirectory, readings: TrialReadings | None = None) -> Rep
     analysis = analyse(plan.question, plan, [one.measures for one in trials], drift, run.failed())
     analysis = with_curves(analysis, plan, courses)
     analysis = with_noise(analysis, plan, courses, [one.trial.summary() for one in valid])
+    environment = readings.environment()
+    signals = [one.signals for one in valid if one.signals is not None]
+    analysis = with_signals(analysis, plan, signals, environment)
     spec_text = run.read_text("spec.toml")
     return ReportContext(
         run_name=run.path.resolve().name,
@@ -162,7 +165,7 @@ def analyse_run(run: RunDirectory, readings: TrialReadings | None = None) -> Rep
         analysis=analysis,
         findings=find(analysis),
         series=tuple(one.series for one in valid if one.series is not None),
-        environment=readings.environment(),
+        environment=environment,
         command=repeat_command(run.path, plan, spec_text),
         version=__version__,
     )

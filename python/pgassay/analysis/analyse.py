@@ -30,6 +30,7 @@ from pgassay.analysis.curves.load_curve import load_curves
 from pgassay.analysis.curves.steadiness import steadiness_caveats, step_courses
 from pgassay.analysis.curves.withheld import Withheld
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
+from pgassay.analysis.measures.signals import TrialSignals, by_arm
 from pgassay.analysis.measures.trial_course import TrialCourse
 from pgassay.analysis.measures.variants import summarise_variants
 from pgassay.analysis.model import Analysis
@@ -164,6 +165,20 @@ def with_curves(analysis: Analysis, plan: Plan, courses: Sequence[TrialCourse]) 
         checkpoint_contrasts=withheld.contrasts(contrasts),
         associations=associations(courses),
         warnings=(*analysis.warnings, *steadiness_caveats(plan, steps)),
+    )
+
+
+def with_signals(
+    analysis: Analysis,
+    plan: Plan,
+    signals: Sequence[TrialSignals],
+    environment: Mapping[str, Any],
+) -> Analysis:
+    """The analysis with everything sampled by arm, and with environment.json, for diagnosis."""
+    return replace(
+        analysis,
+        signals=by_arm([arm.id for arm in plan.arms], signals),
+        environment=environment,
     )
 
 

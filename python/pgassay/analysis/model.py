@@ -1,11 +1,14 @@
-"""Everything estimated from one run; analysis.json is this, written out.
+"""Everything estimated from one run; analysis.json is this, written out, but for what repeats
+trials or environment.json.
 
 Enters: nothing. Leaves: `Analysis`, and its parts for those who read one. Never: computes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field
+from typing import Any
 
 from pgassay.analysis.compare.accounting import Accounting
 from pgassay.analysis.compare.model import (
@@ -40,6 +43,7 @@ from pgassay.analysis.measures.model import (
     VariantMeasures,
     VariantSummary,
 )
+from pgassay.analysis.measures.signals import ArmSignals
 from pgassay.analysis.noise.model import Calibration, NoiseFloor
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.model import ArmSummary, IdleTrials
@@ -48,6 +52,7 @@ from pgassay.plan.model import Endpoint
 __all__ = [
     "SCHEMA",
     "Analysis",
+    "ArmSignals",
     "ArmSummary",
     "CarryOver",
     "CarryOverTest",
@@ -66,10 +71,17 @@ __all__ = [
     "VariantSummary",
     "Verdict",
     "Withdrawn",
+    "not_stored",
 ]
 
 SCHEMA = "pgassay.analysis/1"
 _LOOKS_WORSE = 0.05
+_STORED = "stored"
+
+
+def not_stored(one: Field[Any]) -> bool:
+    """Whether a field is left out of analysis.json."""
+    return not one.metadata.get(_STORED, True)
 
 
 @dataclass(frozen=True)
@@ -116,6 +128,10 @@ class Analysis:
     """Of an A/A run."""
     endpoints: tuple[Endpoint, ...] = ()
     """The metrics beside the primary one that have their own verdict."""
+    signals: tuple[ArmSignals, ...] = field(default=(), metadata={_STORED: False})
+    """Everything sampled, as means of trials; the raw values are in the trials' Parquet files."""
+    environment: Mapping[str, Any] = field(default_factory=dict, metadata={_STORED: False})
+    """environment.json: versions, settings, the host; any part of it may be missing."""
 
     def verdicts(self) -> tuple[Comparison, ...]:
         """The comparisons of the primary metric."""

@@ -1,6 +1,6 @@
 """A finding: what is claimed, with its evidence.
 
-Enters: nothing. Leaves: the `Finding` value. Never: computes.
+Enters: nothing. Leaves: the `Finding` value and its parts. Never: computes.
 """
 
 from __future__ import annotations
@@ -24,19 +24,54 @@ class FindingKind(StrEnum):
     """What an A/A run says about the host."""
     EXPLANATION = "explanation"
     """A difference between the arms that may explain the verdict."""
+    DIAGNOSIS = "diagnosis"
+    """A known mechanism or problem that the run shows signs of, with how to test it."""
     OBSERVATION = "observation"
     """Something else the run shows: by quantile, by load, around checkpoints, inside trials."""
     WARNING = "warning"
     """A caveat about the measurement."""
 
 
+class Confidence(StrEnum):
+    """How far the run supports a finding of kind DIAGNOSIS."""
+
+    CONFIRMED = "confirmed"
+    """It differs between arms that were assigned at random, after correction for many tests."""
+    SUPPORTED = "supported"
+    """Several signs of it agree in nearly all trials; nothing was varied to test it."""
+    HYPOTHESIS = "hypothesis"
+    """One sign of it, or an association inside trials."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One figure that a finding rests on."""
+
+    metric: str
+    """What was measured, in words."""
+    figure: str
+    """The value with its unit, and interval where there is one."""
+    arm: str = ""
+    """The label of the arm, or of two that are compared; empty where it is of all."""
+    time: str = "measured time of all trials"
+
+
 @dataclass(frozen=True)
 class Finding:
-    """A claim in one sentence, and the comparison that is its evidence."""
+    """A claim in one sentence, with what it rests on."""
 
     kind: FindingKind
     title: str
     text: str
-    evidence: Comparison | None = None
+    comparison: Comparison | None = None
+    """The comparison of arms that is the claim, where it is one."""
     rule: str = ""
     """The rule that made it, where a report has a section for that rule."""
+    confidence: Confidence | None = None
+    evidence: tuple[Evidence, ...] = ()
+    confirm: str = ""
+    """What to do, and what would then be seen, if the claim is true."""
+    refute: str = ""
+    """What would show that it is false."""
+    next_spec: str = ""
+    """An experiment file that tests the claim, ready for `pgassay run`."""

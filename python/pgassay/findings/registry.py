@@ -46,7 +46,7 @@ def _once(findings: Sequence[Finding]) -> list[Finding]:
     kept = []
     for finding in findings:
         key = (finding.title, finding.text)
-        if finding.evidence is not None or key not in known:
+        if finding.comparison is not None or key not in known:
             kept.append(finding)
         known.add(key)
     return kept

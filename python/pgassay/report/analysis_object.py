@@ -6,13 +6,14 @@ Never: writes NaN or an infinity; such a value is null.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from pgassay.analysis.model import SCHEMA
+from pgassay.analysis.model import SCHEMA, Analysis, not_stored
 from pgassay.findings.model import Finding
 from pgassay.report.context import ReportContext
 
@@ -23,7 +24,7 @@ def render_json(context: ReportContext) -> str:
         "schema": SCHEMA,
         "pgassay": context.version,
         "run": context.run_name,
-        **asdict(context.analysis),
+        **_stored(context.analysis),
         "findings": [_finding(finding) for finding in context.findings],
         "environment": dict(context.environment),
         "command": context.command,
@@ -31,12 +32,21 @@ def render_json(context: ReportContext) -> str:
     return json.dumps(finite(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
+def _stored(analysis: Analysis) -> dict[str, Any]:
+    """All fields but those that repeat what trials or environment.json hold."""
+    found = asdict(dataclasses.replace(analysis, signals=(), environment={}))
+    for one in dataclasses.fields(analysis):
+        if not_stored(one):
+            del found[one.name]
+    return found
+
+
 def _finding(finding: Finding) -> dict[str, Any]:
-    """A finding; its evidence names one of the `comparisons`."""
-    found = fields(finding, "kind", "title", "text", "evidence")
-    if finding.evidence is not None:
-        found["evidence"] = fields(
-            finding.evidence, "metric", "factor", "baseline", "level", "step"
+    """A finding; its comparison names one of the `comparisons`."""
+    found = asdict(dataclasses.replace(finding, comparison=None))
+    if finding.comparison is not None:
+        found["comparison"] = fields(
+            finding.comparison, "metric", "factor", "baseline", "level", "step"
         )
     return found
 

@@ -40,7 +40,7 @@ class Headline:
 def headlines(context: ReportContext) -> tuple[Headline, ...]:
     """The answers over whole trials; answers by step are in the table of verdicts."""
     verdicts = context.of_kind(FindingKind.VERDICT)
-    whole = [v for v in verdicts if v.evidence is None or v.evidence.step is None]
+    whole = [v for v in verdicts if v.comparison is None or v.comparison.step is None]
     if not whole:
         return (Headline("no result", "same", _nothing(context), "", ""),)
     depending = [
@@ -83,7 +83,7 @@ def interval_words(context: ReportContext) -> str:
 
 
 def _headline(finding: Finding, margin: float) -> Headline:
-    comparison = finding.evidence
+    comparison = finding.comparison
     if comparison is None:
         tone = "undecided" if finding.title == Verdict.UNDECIDED else "measured"
         return Headline(finding.title, tone, finding.text, "", "")

@@ -53,7 +53,7 @@ def test_a_single_arm_is_measured_not_judged(tmp_path: Path) -> None:
     spec = SPEC.replace('[factors.postgres]\nmax_wal_size = ["32MB", "4GB"]\n', "")
     found = findings_of(tmp_path / "run", spec_text=spec)
     (measured,) = found[FindingKind.VERDICT]
-    assert measured.evidence is None
+    assert measured.comparison is None
     assert "tps over 6 trials" in measured.text
 
 

@@ -157,7 +157,7 @@ def test_no_kind_of_run_shows_an_empty_value(name: str, tmp_path: Path) -> None:
     page = rendered(context)
     assert not EMPTY_WORDS.findall(page.text)
     for verdict in context.of_kind(FindingKind.VERDICT):
-        if verdict.evidence is None or verdict.evidence.step is None:
+        if verdict.comparison is None or verdict.comparison.step is None:
             text = " ".join(verdict.text.removeprefix("Undecided: ").split())
             assert text in page.words
 

@@ -92,7 +92,7 @@ def test_analysis_json_holds_the_whole_analysis_and_its_findings(better: ReportC
     assert value["interval"] == "t"
     verdict = value["findings"][0]
     assert verdict["kind"] == "verdict"
-    assert verdict["evidence"]["level"] == "4GB"
+    assert verdict["comparison"]["level"] == "4GB"
 
 
 def test_analysis_json_has_no_nan_and_no_infinity(better: ReportContext) -> None:

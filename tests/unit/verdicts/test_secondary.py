@@ -96,15 +96,15 @@ def test_the_primary_verdict_does_not_change() -> None:
 def test_text_table_and_verdict_of_a_row_never_contradict_each_other(tmp_path: Path) -> None:
     run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.12})
     context = analyse_run(run)
-    told = [f for f in context.of_kind(FindingKind.EXPLANATION) if f.evidence is not None]
+    told = [f for f in context.of_kind(FindingKind.EXPLANATION) if f.comparison is not None]
     assert told
     for finding, result in zip(told, difference_table(context).column("Result"), strict=True):
-        assert finding.evidence is not None
+        assert finding.comparison is not None
         unclear = "no clear difference" in finding.text
-        assert unclear is not finding.evidence.clear
+        assert unclear is not finding.comparison.clear
         assert (result in ("no clear difference", "equivalent")) is unclear
-        if finding.evidence.verdict in DIFFERENT:
-            low, high = finding.evidence.ci95 or (0.0, 0.0)
+        if finding.comparison.verdict in DIFFERENT:
+            low, high = finding.comparison.ci95 or (0.0, 0.0)
             assert low > 0.0 or high < 0.0
     compared = comparison_table(context)
     words = dict(zip(compared.column("Measured"), compared.column("Result"), strict=True))
@@ -121,5 +121,5 @@ def test_a_count_that_differs_by_the_same_in_every_block_is_said(tmp_path: Path)
     analysis = analyse(spec.question, plan, trials)
     (count,) = [c for c in analysis.comparisons if c.metric == "wal_fpi_per_tx"]
     assert (count.p_t, count.clear, count.verdict) == (None, True, Verdict.WORSE)
-    (text,) = [f.text for f in find(analysis) if f.evidence is count]
+    (text,) = [f.text for f in find(analysis) if f.comparison is count]
     assert "no clear difference" not in text

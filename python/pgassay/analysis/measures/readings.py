@@ -1,6 +1,6 @@
 """The finished trials of one run, each read once.
 
-Enters: a run directory and its plan. Leaves: measures, courses and charts of its trials.
+Enters: a run directory and its plan. Leaves: measures, courses, charts and signals of its trials.
 Never: holds the samples of more than one trial at a time.
 """
 
@@ -12,6 +12,7 @@ from typing import Any
 
 from pgassay.analysis.measures.chart_series import ChartSeries, chart_series
 from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.analysis.measures.signals import TrialSignals, read_signals
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.analysis.measures.trial_course import TrialCourse, read_course
@@ -28,6 +29,8 @@ class TrialReading:
     course: TrialCourse | None
     """None for an invalid trial, and for one without a course."""
     series: ChartSeries | None
+    """None for an invalid trial."""
+    signals: TrialSignals | None = None
     """None for an invalid trial."""
 
 
@@ -64,4 +67,10 @@ def _read(trial: StoredTrial, plan: Plan) -> TrialReading:
     measures = measure_trial(trial, sources, plan=plan)
     if measures.invalid:
         return TrialReading(trial, measures, None, None)
-    return TrialReading(trial, measures, read_course(trial, sources), chart_series(trial, sources))
+    return TrialReading(
+        trial,
+        measures,
+        read_course(trial, sources),
+        chart_series(trial, sources),
+        read_signals(trial, sources),
+    )

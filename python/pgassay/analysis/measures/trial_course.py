@@ -158,7 +158,7 @@ def _one(counters: CounterSeries, key: Key, edges_ns: NDArray[np.int64]) -> Arra
     times, values = counters.points(key)
     if len(times) < 2 or np.ptp(values) == 0.0:
         return None
-    if not _is(path, "gauges"):
+    if not is_state(path):
         if np.any(np.diff(values) < 0.0):
             return None
         at_edges = np.interp(edges_ns - times[0], times - times[0], values)
@@ -172,6 +172,11 @@ def _one(counters: CounterSeries, key: Key, edges_ns: NDArray[np.int64]) -> Arra
     middles = (edges_ns[1:] + edges_ns[:-1]) / 2
     found: Array = np.interp(middles, times, values)
     return found
+
+
+def is_state(path: str) -> bool:
+    """Whether SOURCE/OBJECT/NAME is a state, such as memory in use, and not a growing count."""
+    return _is(path, "gauges")
 
 
 @cache

@@ -39,6 +39,7 @@ _FACTORIAL_COLOUR = {"depends": "magenta", "undecided": "yellow", "better": "gre
 _MOST_FACTORIAL = 6
 """Interactions and trends shown on a terminal; the report has all."""
 _MOST_EVENTS = 8
+_MOST_DIAGNOSES = 4
 _LABEL = 11
 """Columns of the longest verdict."""
 
@@ -64,6 +65,7 @@ def print_summary(context: ReportContext, report: Path | None) -> None:
         labelled(f"{finding.title}: ", finding.text, "bold")
     _print_factorial(context)
     _print_explanations(context.of_kind(FindingKind.EXPLANATION))
+    _print_diagnoses(context.of_kind(FindingKind.DIAGNOSIS))
     _print_caveats(context.of_kind(FindingKind.WARNING))
     _print_not_measured(context.environment)
     if report is not None:
@@ -109,7 +111,7 @@ def _print_caveats(findings: Sequence[Finding]) -> None:
 
 
 def _print_verdict(finding: Finding, analysis: Analysis) -> None:
-    evidence = finding.evidence
+    evidence = finding.comparison
     without = "yellow" if finding.title == Verdict.UNDECIDED else "cyan"
     colour = _COLOUR[evidence.verdict] if evidence else without
     if evidence and finding.title != evidence.verdict:
@@ -170,9 +172,9 @@ def _print_explanations(findings: Sequence[Finding]) -> None:
     out.print()
     out.print("[bold]Why[/bold]")
     for finding in findings:
-        if finding.evidence is None:
+        if finding.comparison is None:
             labelled(f"{finding.title}: ", finding.text, "bold")
-    moved = [finding for finding in findings if finding.evidence is not None]
+    moved = [finding for finding in findings if finding.comparison is not None]
     pairs = dict.fromkeys(map(_compared, moved))
     for pair in pairs:
         if len(pairs) > 1:
@@ -184,6 +186,17 @@ def _print_explanations(findings: Sequence[Finding]) -> None:
         out.print(table)
 
 
+def _print_diagnoses(findings: Sequence[Finding]) -> None:
+    if not findings:
+        return
+    out.print()
+    out.print("[bold]Diagnosis[/bold]")
+    for finding in findings[:_MOST_DIAGNOSES]:
+        labelled(f"{finding.title} ({finding.confidence}): ", finding.text, "bold")
+    if len(findings) > _MOST_DIAGNOSES:
+        out.print(f"{len(findings) - _MOST_DIAGNOSES} more are in the report")
+
+
 def _compared(finding: Finding) -> str:
-    one = finding.evidence
+    one = finding.comparison
     return "" if one is None else f"{one.factor} = {one.level} against {one.baseline}"

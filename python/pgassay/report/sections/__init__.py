@@ -9,7 +9,7 @@ one for Markdown where Markdown has the section, and a line here.
 from __future__ import annotations
 
 from pgassay.report.section import Section
-from pgassay.report.sections.answer import effect, factors, why
+from pgassay.report.sections.answer import diagnosis, effect, factors, why
 from pgassay.report.sections.behaviour import checkpoints, curves, over_time, waits
 from pgassay.report.sections.record import measured, method, servers, slices, trials
 
@@ -19,6 +19,7 @@ RUN_SECTIONS: tuple[Section, ...] = (
     factors.interactions,
     factors.trends,
     why.why,
+    diagnosis.diagnosis,
     over_time.throughput,
     curves.by_load,
     curves.quantiles,

@@ -28,7 +28,7 @@ def why(context: ReportContext) -> Content | None:
     if not context.analysis.verdicts() or context.of_kind(FindingKind.CALIBRATION):
         return None
     found = context.of_kind(FindingKind.EXPLANATION)
-    patterns = dict.fromkeys((one.title, one.text) for one in found if one.evidence is None)
+    patterns = dict.fromkeys((one.title, one.text) for one in found if one.comparison is None)
     return {
         "patterns": tuple(patterns),
         "accounting": accounting_table(context),
@@ -48,7 +48,7 @@ def difference_table(context: ReportContext) -> Table:
             interval_of(one),
             result(one),
         )
-        for one in (finding.evidence for finding in found)
+        for one in (finding.comparison for finding in found)
         if one is not None
     ]
     made = table(_COLUMNS, rows)

@@ -1,0 +1,194 @@
+"""Everything sampled of a trial, each series as one figure: what diagnosis looks for signs in.
+
+Enters: a stored trial. Leaves: `TrialSignals`, and `ArmSignals` of the trials of each arm.
+Never: names a series, judges one, or fills in one that was not read.
+
+A signal is known by (source, object, name), as a counter is:
+
+| source | object | name | value |
+|---|---|---|---|
+| `sessions` | empty | a wait event such as `LWLock:WALWrite`; `CPU` | average sessions |
+| `scenario` | its name | the same | average sessions |
+| `query` | a query_id | the same | average sessions |
+| `process` | a type of background process | the same | average processes |
+| `state` | empty | a state such as `idle in transaction` | average sessions |
+| `log` | empty | a kind of event of the server's log | events a minute |
+| any source of a query or host file | as sampled | as sampled | growth a second; mean of a state |
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pgassay.analysis.measures.sources import TrialSources
+from pgassay.analysis.measures.trial_course import is_state
+from pgassay.analysis.reading.counters import CounterSeries, Key
+from pgassay.analysis.reading.logged import logged_in
+from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD
+from pgassay.analysis.waits.wait_profile import times_of_looks
+from pgassay.samples.run_directory import StoredTrial
+from pgassay.trials.sampling.statement_statistics import STATEMENTS, WAITS
+
+_AROUND = (STATEMENTS.source, WAITS.source)
+"""Read before and after the load only: their growth is of all of it, warm-up included."""
+
+
+@dataclass(frozen=True)
+class TrialSignals:
+    """One trial."""
+
+    number: int
+    block: int
+    arm: str
+    seconds: float
+    transactions: int
+    values: Mapping[Key, float]
+
+
+@dataclass(frozen=True)
+class ArmSignals:
+    """The trials of one arm, in order of their blocks."""
+
+    arm: str
+    trials: tuple[TrialSignals, ...]
+
+    @cached_property
+    def keys(self) -> frozenset[Key]:
+        """Every signal of any trial."""
+        return frozenset(key for trial in self.trials for key in trial.values)
+
+    def total(self, source: str, thing: str = "*", name: str = "*") -> tuple[float | None, ...]:
+        """The sum over matching signals in each trial; None where a trial has none.
+
+        `*` in object and name stands for any text; case counts, except in wait events, because
+        PostgreSQL 17 respelt some of them.
+        """
+        wanted = self._matching(source, thing, name)
+        found = []
+        for trial in self.trials:
+            known = [trial.values[key] for key in wanted if key in trial.values]
+            found.append(sum(known) if known else None)
+        return tuple(found)
+
+    def mean(self, source: str, thing: str = "*", name: str = "*") -> float | None:
+        """The mean of `total` over the trials that have it."""
+        known = [value for value in self.total(source, thing, name) if value is not None]
+        return sum(known) / len(known) if known else None
+
+    def _matching(self, source: str, thing: str, name: str) -> list[Key]:
+        return [
+            key
+            for key in self.keys
+            if key[0] == source
+            and fnmatchcase(key[1], thing)
+            and fnmatchcase(key[2].lower(), name.lower())
+        ]
+
+
+def by_arm(arms: Sequence[str], trials: Sequence[TrialSignals]) -> tuple[ArmSignals, ...]:
+    """Arms in the given order, without those that have no trial."""
+    ordered = sorted(trials, key=lambda trial: trial.block)
+    found = (ArmSignals(arm, tuple(one for one in ordered if one.arm == arm)) for arm in arms)
+    return tuple(one for one in found if one.trials)
+
+
+def read_signals(trial: StoredTrial, sources: TrialSources | None = None) -> TrialSignals:
+    """The signals of one trial over its measured part."""
+    sources = sources or TrialSources(trial)
+    summary = trial.summary()
+    measured = [step for step in summary["load"]["steps"] if step["measured"]]
+    start, end = measured[0]["start_ns"], measured[-1]["end_ns"]
+    seconds = (end - start) / 1e9
+    values: dict[Key, float] = dict(_sessions(trial.table("waits"), start, end))
+    for counters in (sources.postgres, sources.host):
+        values |= dict(_counters(counters, start, end))
+    if summary.get("log"):
+        for kind, count in logged_in(trial, start, end).items():
+            values["log", "", kind] = 60.0 * count / seconds
+    return TrialSignals(
+        summary["number"],
+        summary["block"],
+        summary["arm"],
+        seconds,
+        sum(step["transactions"] for step in measured),
+        values,
+    )
+
+
+def _counters(counters: CounterSeries, start: int, end: int) -> Iterator[tuple[Key, float]]:
+    for key in counters.keys():  # noqa: SIM118 (not a mapping)
+        times, raw = counters.points(key)
+        if key[0] in _AROUND:
+            if len(times) > 1 and raw[-1] >= raw[0]:
+                yield key, float(raw[-1] - raw[0]) / ((times[-1] - times[0]) / 1e9)
+        elif is_state("/".join(key)):
+            looks = np.linspace(start, end, 200).astype(np.int64)
+            levels = counters.levels(key, looks)
+            if len(levels):
+                yield key, float(levels.mean())
+        else:
+            grown = counters.increase(key, start, end)
+            if grown is not None:
+                yield key, grown / ((end - start) / 1e9)
+
+
+def _sessions(table: pa.Table, start: int, end: int) -> Iterator[tuple[Key, float]]:
+    """Average sessions: sampled ones weighted by the time that their sample stands for."""
+    ticks = np.sort(pc.unique(table["tick_ns"]).to_numpy())
+    weights = times_of_looks(ticks)
+    inside = (ticks >= start) & (ticks < end)
+    looked_ns = float(weights[inside].sum())
+    if not looked_ns:
+        return
+    chosen = table.filter(
+        pc.and_(
+            pc.and_(pc.greater_equal(table["tick_ns"], start), pc.less(table["tick_ns"], end)),
+            pc.is_valid(table["pid"]),
+        )
+    )
+    weight = weights[np.searchsorted(ticks, chosen["tick_ns"].to_numpy())]
+    grouped = (
+        pa.table(
+            {
+                **{
+                    name: chosen[name].cast(pa.string())
+                    for name in (
+                        "backend_type",
+                        "state",
+                        "wait_event_type",
+                        "wait_event",
+                        "scenario",
+                    )
+                },
+                "query_id": chosen["query_id"],
+                "weight": weight,
+            }
+        )
+        .group_by(
+            ["backend_type", "state", "wait_event_type", "wait_event", "scenario", "query_id"]
+        )
+        .aggregate([("weight", "sum")])
+    )
+    found: dict[Key, float] = defaultdict(float)
+    for row in grouped.to_pylist():
+        average = row["weight_sum"] / looked_ns
+        event = f"{row['wait_event_type']}:{row['wait_event']}" if row["wait_event"] else "CPU"
+        if row["backend_type"] not in OF_THE_LOAD:
+            found["process", row["backend_type"] or "", event] += average
+            continue
+        found["sessions", "", event] += average
+        if row["scenario"]:
+            found["scenario", row["scenario"], event] += average
+        if row["query_id"]:
+            found["query", str(row["query_id"]), event] += average
+        if row["state"]:
+            found["state", "", row["state"]] += average
+    yield from found.items()
