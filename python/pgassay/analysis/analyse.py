@@ -19,13 +19,15 @@ from pgassay.analysis.compare.carry_over import (
 )
 from pgassay.analysis.compare.contrasts import block_table
 from pgassay.analysis.compare.factorial import factorial_effects
-from pgassay.analysis.compare.levels import compare_levels, corrected, with_joint_p
+from pgassay.analysis.compare.levels import compare_levels, with_joint_p
 from pgassay.analysis.compare.model import CarryOver, IntervalKind, Verdict, Withdrawn
 from pgassay.analysis.compare.round_effects import round_effects
 from pgassay.analysis.compare.rule import loads_compared, rule_of
+from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.curves.association import associations
 from pgassay.analysis.curves.checkpoint_effect import checkpoint_effects
 from pgassay.analysis.curves.effect_curves import effects_by_load, quantile_shifts
+from pgassay.analysis.curves.halves import half_caveats
 from pgassay.analysis.curves.load_curve import load_curves
 from pgassay.analysis.curves.steadiness import steadiness_caveats, step_courses
 from pgassay.analysis.curves.withheld import Withheld
@@ -37,6 +39,7 @@ from pgassay.analysis.model import Analysis
 from pgassay.analysis.noise.aa_run import calibrate, noise_floor
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.arm_summary import summarise_arms
+from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
 from pgassay.analysis.verdicts.idle_rounds import IdleRounds, idle_rounds, round_caveats
 from pgassay.analysis.verdicts.left_out_trials import (
     LostTrials,
@@ -99,7 +102,7 @@ def analyse(
         )
     else:
         given = withdraw_set_by_load(withdraw_verdicts(comparisons, withdrawn), plan)
-        comparisons = corrected(given, plan)
+        comparisons = corrected(given, plan, rule)
     idle_levels = {level for one in idle if one.step is None for level in one.takes}
     factorial = withdraw_effects(
         factorial_effects(plan, METRICS[plan.metric], tables[None], rule),
@@ -164,7 +167,11 @@ def with_curves(analysis: Analysis, plan: Plan, courses: Sequence[TrialCourse]) 
         checkpoint_effects=effects,
         checkpoint_contrasts=withheld.contrasts(contrasts),
         associations=associations(courses),
-        warnings=(*analysis.warnings, *steadiness_caveats(plan, steps)),
+        warnings=(
+            *analysis.warnings,
+            *steadiness_caveats(plan, steps),
+            *half_caveats(plan, courses, steps, analysis.verdicts()),
+        ),
     )
 
 
@@ -179,6 +186,10 @@ def with_signals(
         analysis,
         signals=by_arm([arm.id for arm in plan.arms], signals),
         environment=environment,
+        warnings=(
+            *analysis.warnings,
+            *checkpoint_cost_caveats(plan, analysis.trials, environment),
+        ),
     )
 
 

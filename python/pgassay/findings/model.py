@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pgassay.analysis.measures.model import Importance
 from pgassay.analysis.model import Comparison
 
 
@@ -67,6 +68,8 @@ class Finding:
     """The comparison of arms that is the claim, where it is one."""
     rule: str = ""
     """The rule that made it, where a report has a section for that rule."""
+    importance: Importance | None = None
+    """Of a caveat: what it could change."""
     confidence: Confidence | None = None
     evidence: tuple[Evidence, ...] = ()
     confirm: str = ""

@@ -11,16 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pgassay.analysis.model import Analysis
-from pgassay.findings.answer import explanations, factors, time_parts, verdicts
+from pgassay.findings.answer import caveats, explanations, factors, time_parts, verdicts
 from pgassay.findings.behaviour import associations, checkpoints, curves
-from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.model import Finding
 from pgassay.findings.noise import aa_run
-
-
-def _caveats(analysis: Analysis) -> list[Finding]:
-    """The warnings of the trials and of the analysis."""
-    return [Finding(FindingKind.WARNING, one.kind, one.text) for one in analysis.warnings]
-
 
 RULES: tuple[Callable[[Analysis], list[Finding]], ...] = (
     verdicts.find,
@@ -31,7 +25,7 @@ RULES: tuple[Callable[[Analysis], list[Finding]], ...] = (
     curves.find,
     checkpoints.find,
     associations.find,
-    _caveats,
+    caveats.find,
 )
 
 

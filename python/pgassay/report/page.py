@@ -17,7 +17,7 @@ from pgassay.report.headline import Headline
 from pgassay.report.section import Content, Section
 from pgassay.report.sections import RUN_SECTIONS
 from pgassay.report.sections.observation import OBSERVATION_SECTIONS
-from pgassay.report.sections.record.method import caveats_of
+from pgassay.report.sections.record.method import caveats_that_matter
 
 Form = Literal["html", "md"]
 
@@ -51,7 +51,7 @@ def page_of(context: ReportContext | ObservationContext, form: Form) -> Page:
         notes=(server_version(context.environment), created_at(context.environment)),
         headlines=headline.headlines(context),
         facts=headline.facts(context),
-        caveats=sum(map(len, caveats_of(context).values())),
+        caveats=caveats_that_matter(context),
         shared={
             "context": context,
             "plan": plan,

@@ -12,6 +12,7 @@ from typing import Any
 from pgassay.analysis.compare.model import Interaction, Trend
 from pgassay.analysis.model import Analysis, Comparison
 from pgassay.findings.answer.endpoints import badge
+from pgassay.findings.model import FindingKind
 from pgassay.findings.noise.fitness import fitness_of
 from pgassay.report.analysis_object import fields
 from pgassay.report.context import ReportContext
@@ -57,7 +58,7 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
             _judged(one, "metric", "factor", "lowest", "highest", "per_doubling_pct")
             for one in analysis.trends
         ],
-        "warnings": [warning.text for warning in analysis.warnings],
+        "warnings": list(dict.fromkeys(one.text for one in context.of_kind(FindingKind.WARNING))),
         "not_seen": list(context.environment.get("not_seen") or []),
         "invalid_trials": [
             {**fields(one, "number", "block", "arm", "repeats"), "reasons": list(one.invalid)}

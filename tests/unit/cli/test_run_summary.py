@@ -35,7 +35,9 @@ def test_it_has_the_verdict_its_certainty_why_and_the_caveats(
     assert "sign-flip p = 0.125 (4 blocks)\n" in text
     assert "Why" in lines
     assert "WAL per transaction" in text
-    assert lines[lines.index("1 caveat") + 1].startswith("- with 4 blocks the sign-flip p ")
+    first, second = lines[lines.index("2 caveats") + 1 :][:2]
+    assert first.startswith("- could change the verdict: max_wal_size = 4GB had no checkpoint")
+    assert second.startswith("- with 4 blocks the sign-flip p ")
 
 
 def test_a_run_that_may_end_early_shows_the_p_of_all_its_looks_and_no_other(

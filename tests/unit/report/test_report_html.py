@@ -226,12 +226,14 @@ def test_a_partly_known_environment_is_shown_as_far_as_known(better: ReportConte
         assert words in page.text
 
 
-def test_caveats_are_grouped_and_listed_once(better: ReportContext) -> None:
+def test_caveats_are_grouped_by_what_they_could_change_and_listed_once(
+    better: ReportContext,
+) -> None:
     texts = [f"trial {number}: too hot" for number in range(1, 9)]
     warnings = tuple(Caveat("heat-alarm", text) for text in (*texts, *texts))
     analysis = replace(better.analysis, warnings=warnings)
     page = rendered(replace(better, analysis=analysis, findings=find(analysis)))
-    assert page.words.count("Heat alarm") == 1
+    assert page.words.count("Could change the size of the effect") == 1
     assert page.words.count("too hot") == 8
     assert "8 caveats" in page.words
 

@@ -76,7 +76,7 @@ def test_markdown_keeps_hostile_names_as_text(tmp_path: Path) -> None:
 def test_markdown_lists_caveats(better: ReportContext) -> None:
     analysis = replace(better.analysis, warnings=(Caveat("steal", "trial 3: 9 % *stolen*"),))
     text = render_markdown(replace(better, analysis=analysis, findings=find(analysis)))
-    assert r"- Steal: trial 3: 9 % \*stolen\*" in text
+    assert r"- trial 3: 9 % \*stolen\*" in text
 
 
 def test_markdown_fences_a_spec_that_has_fences(better: ReportContext) -> None:

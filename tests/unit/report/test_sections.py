@@ -48,4 +48,4 @@ def test_no_two_sections_of_a_report_share_an_anchor() -> None:
 def test_every_module_with_a_rule_is_listed() -> None:
     listed = {rule.__module__.rpartition(".")[2] for rule in registry.RULES}
     with_rule = {path.stem for path in RULES.rglob("*.py") if "\ndef find(" in path.read_text()}
-    assert listed == with_rule
+    assert listed == with_rule - {"registry"}

@@ -78,11 +78,11 @@ def test_an_arm_that_does_not_reach_the_rate_is_worse_in_throughput(tmp_path: Pa
     assert found.withdrawn is None
 
 
-def test_without_a_rate_throughput_may_be_equivalent(tmp_path: Path) -> None:
+def test_without_a_rate_nothing_is_said_of_who_set_the_throughput(tmp_path: Path) -> None:
     spec = SPEC + 'metric = "latency_mean"\n'
     run, read, plan = synthetic_run(tmp_path / "run", spec_text=spec)
     analysis = analyse(read.question, plan, [measure_trial(trial) for trial in run.trials()])
-    assert throughput(analysis).verdict is Verdict.EQUIVALENT
+    assert throughput(analysis).withdrawn is None
 
 
 def test_the_report_says_who_set_the_throughput(tmp_path: Path) -> None:

@@ -87,6 +87,15 @@ def test_a_difference_that_is_there_is_said_with_its_direction() -> None:
     assert by_metric["latency_mean"].verdict not in DIFFERENT
 
 
+def test_an_interval_excludes_zero_exactly_where_a_difference_is_said() -> None:
+    moved = {"wal_bytes_per_tx": -0.5, "latency_mean": 0.06, "disk_written_bytes_per_tx": 0.05}
+    for seed in range(8):
+        for one in analysis_of(plan_of(levels=3), seed, moved).comparisons:
+            if one.metric in ("tps", "latency_p99") or one.ci95 is None:
+                continue
+            assert (one.ci95[0] > 0.0 or one.ci95[1] < 0.0) is one.clear
+
+
 def test_the_primary_verdict_does_not_change() -> None:
     analysis = analysis_of(plan_of(), 5, {"tps": 0.2})
     (verdict,) = analysis.verdicts()

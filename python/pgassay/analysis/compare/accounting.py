@@ -17,10 +17,8 @@ unaccounted.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +27,7 @@ from scipy import special
 from pgassay.analysis.compare.contrasts import Pairs, pair_blocks
 from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.compare.rule import Rule, rule_of
+from pgassay.analysis.compare.secondary import SECONDARY
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import TIME_PARTS, UNACCOUNTED, WAIT_CLASSES, WaitClass
 from pgassay.analysis.statistics.intervals import ratio_of_means
@@ -39,9 +38,6 @@ from pgassay.plan.model import Factor, Plan
 Values = NDArray[np.float64]
 _DIGITS = 6
 """Of milliseconds: nanoseconds."""
-_RATE: float = tomllib.loads((files(__package__) / "secondary.toml").read_text("utf-8"))[
-    "discovery_rate"
-]
 
 
 @dataclass(frozen=True)
@@ -109,7 +105,7 @@ def account(
 def _alpha(comparisons: Sequence[Comparison]) -> float:
     """The level of the intervals of the metrics beside the primary one."""
     family = [c.p_t for c in comparisons if c.step is None and c.p_by is not None]
-    return selected_alpha(np.array(family, dtype=np.float64), _RATE)
+    return selected_alpha(np.array(family, dtype=np.float64), SECONDARY["discovery_rate"])
 
 
 def _critical(rule: Rule, blocks: int, alpha: float) -> float:

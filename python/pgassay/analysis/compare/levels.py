@@ -12,10 +12,8 @@ run holds at every look, excludes zero.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 
 import numpy as np
 
@@ -38,10 +36,11 @@ from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.compare.positions import without_positions
 from pgassay.analysis.compare.rounds import by_block
 from pgassay.analysis.compare.rule import Rule
+from pgassay.analysis.compare.secondary import SECONDARY
 from pgassay.analysis.compare.slow_effects import unless_slow
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
-from pgassay.analysis.statistics.multiple_testing import max_t_p, yekutieli
+from pgassay.analysis.statistics.multiple_testing import max_t_p
 from pgassay.analysis.statistics.values import Interval, ratio_pct
 from pgassay.plan.model import Factor, Plan
 
@@ -65,7 +64,7 @@ def compare(
     adjusted = without_positions(table)
     means = [float(adjusted.table.of(one).mean()) for one in weights]
     baseline_mean, level_mean = (math.exp(mean) for mean in means) if ratio else means
-    margins = _margins(rule, metric, baseline_mean)
+    margins = margins_of(rule, metric, baseline_mean)
     found = estimate(
         adjusted.differences(contrast),
         margins,
@@ -118,6 +117,8 @@ def compare(
         effect_adjusted_pct=None if at_end is None else to_pct(at_end),
         slow_ci90_pct=bounded(both(found.slow, to_pct), least=-100.0),
         withdrawn=Withdrawn.SLOW_EFFECTS if found.withheld else None,
+        standard_error=found.error,
+        units=found.units,
     )
 
 
@@ -126,7 +127,7 @@ def is_endpoint(metric: str, plan: Plan) -> bool:
     return any(endpoint.metric == metric for endpoint in plan.endpoints)
 
 
-def _margins(rule: Rule, metric: Metric, baseline_mean: float) -> Interval:
+def margins_of(rule: Rule, metric: Metric, baseline_mean: float) -> Interval:
     """± the smallest effect; of a metric in per cent a difference in points."""
     if metric.unit == "%":
         return -100.0 * rule.smallest_effect, 100.0 * rule.smallest_effect
@@ -135,14 +136,14 @@ def _margins(rule: Rule, metric: Metric, baseline_mean: float) -> Interval:
 
 def _is_always_zero(differences: Vector) -> bool:
     """Such as failures where nothing failed: no spread, and so no test."""
-    return len(differences) >= _LIMITS["constant_blocks"] and not differences.any()
+    return len(differences) >= SECONDARY["constant_blocks"] and not differences.any()
 
 
 def verdict_of(found: BlockEstimate, metric: Metric) -> Verdict:
     """The verdict that an estimate gives, by the metric's good direction."""
     if found.inside:
         return Verdict.NEGLIGIBLE if found.differs else Verdict.EQUIVALENT
-    return _way(found.mean, metric) if found.differs else Verdict.UNDECIDED
+    return way(found.mean, metric) if found.differs else Verdict.UNDECIDED
 
 
 Tables = Mapping[float | None, BlockTable]
@@ -206,59 +207,7 @@ def _measured(trials: Sequence[TrialMeasures]) -> list[Metric]:
     return [metric for metric in METRICS.values() if metric.name in names]
 
 
-_LIMITS = tomllib.loads((files(__package__) / "secondary.toml").read_text("utf-8"))
-_DIFFERENT = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
-
-
-def corrected(comparisons: Sequence[Comparison], plan: Plan) -> tuple[Comparison, ...]:
-    """All comparisons in their order; the verdicts of endpoints stay as they are."""
-    found = [
-        replace(c, clear=c.verdict in _DIFFERENT) if is_endpoint(c.metric, plan) else c
-        for c in comparisons
-    ]
-    for whole in (True, False):
-        family = [
-            at
-            for at, c in enumerate(found)
-            if c.metric != plan.metric
-            and not is_endpoint(c.metric, plan)
-            and (c.step is None) is whole
-        ]
-        tested = [at for at in family if found[at].p_t is not None]
-        p = np.array([found[at].p_t for at in tested], dtype=np.float64)
-        adjusted = dict(zip(tested, yekutieli(p).tolist(), strict=True))
-        for at in family:
-            found[at] = _said(found[at], adjusted.get(at))
-    return tuple(found)
-
-
-def _said(comparison: Comparison, p: float | None) -> Comparison:
-    clear = _never_varies(comparison) if p is None else _is_clear(comparison, p)
-    verdict = comparison.verdict
-    if verdict is Verdict.NEGLIGIBLE and not clear:
-        verdict = Verdict.EQUIVALENT
-    elif verdict in _DIFFERENT and not clear:
-        verdict = Verdict.UNDECIDED
-    elif verdict is Verdict.UNDECIDED and clear and comparison.withdrawn is None:
-        verdict = _way(comparison.difference, METRICS[comparison.metric])
-    return replace(comparison, verdict=verdict, p_by=p, clear=clear)
-
-
-def _is_clear(comparison: Comparison, p: float) -> bool:
-    if comparison.withdrawn is not None or p > _LIMITS["discovery_rate"]:
-        return False
-    interval = comparison.ci95
-    outside = interval is not None and (interval[0] > 0.0 or interval[1] < 0.0)
-    return comparison.verdict in _DIFFERENT or outside
-
-
-def _never_varies(comparison: Comparison) -> bool:
-    """A constant difference in every block, which has no test."""
-    known = comparison.withdrawn is None and comparison.blocks >= _LIMITS["constant_blocks"]
-    return known and comparison.difference != 0.0
-
-
-def _way(difference: float, metric: Metric) -> Verdict:
+def way(difference: float, metric: Metric) -> Verdict:
     """Better or worse by the metric's good direction; undecided where it has none."""
     if metric.good == "neither":
         return Verdict.UNDECIDED

@@ -107,6 +107,10 @@ class Comparison:
     """Of secondary metrics: `p_t` corrected for all of them (Benjamini-Yekutieli)."""
     clear: bool | None = None
     """Of secondary metrics: whether that p and the interval both show a difference."""
+    standard_error: float | None = None
+    """Of the mean over blocks, on the scale of comparison: of logarithms where it is "ratio"."""
+    units: float = 0.0
+    """How many independent values that rests on: degrees of freedom plus one."""
 
     @property
     def load(self) -> str:

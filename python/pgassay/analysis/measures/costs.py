@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pgassay.analysis.reading.counters import CounterSeries
+from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD
 from pgassay.trials.host.disk_names import whole_disks
+from pgassay.trials.sampling.statement_statistics import STATEMENTS
 
 _CPU_BUSY = ("user", "nice", "system", "irq", "softirq")
 _CPU_IDLE = ("idle", "iowait")
@@ -31,6 +33,7 @@ def server_costs(
         "wal_fpi_per_tx": per_tx("wal", "wal_fpi"),
         "checkpoint_buffers_per_tx": per_tx("checkpointer", "buffers_written"),
         "blocks_read_per_tx": per_tx("database", "blks_read"),
+        "blocks_hit_per_tx": per_tx("database", "blks_hit"),
         "temp_bytes_per_tx": per_tx("database", "temp_bytes"),
         "wal_records_per_tx": per_tx("wal", "wal_records"),
         "wal_syncs_per_tx": _wal_syncs(postgres, start, end, transactions),
@@ -52,7 +55,14 @@ def host_costs(
         found["host_steal"] = 100.0 * steal / everything
     if busy:  # needs neither idle nor iowait, which may decrease
         found["host_cpu_ms_per_tx"] = busy * _TICK_MS / transactions
+    switches = host.total("stat", ("ctxt",), start, end)
+    if switches is not None:
+        found["context_switches_per_tx"] = switches / transactions
+    found |= session_cpu(host, start, end, transactions)
     disks = set(whole_disks({o for source, o, _ in host.keys() if source == "diskstats"}))  # noqa: SIM118 (not a mapping)
+    flushes = host.total("diskstats", ("flushes_completed",), start, end, counts=disks.__contains__)
+    if flushes is not None:
+        found["disk_flushes_per_tx"] = flushes / transactions
     for kind in ("written", "read"):
         sectors = host.total(
             "diskstats", (f"sectors_{kind}",), start, end, counts=disks.__contains__
@@ -60,6 +70,34 @@ def host_costs(
         if sectors is not None:
             found[f"disk_{kind}_bytes_per_tx"] = sectors * _SECTOR / transactions
     return found
+
+
+def session_cpu(
+    host: CounterSeries, start: int, end: int, transactions: int
+) -> dict[str, float | None]:
+    """Processor time of the load's sessions, as the kernel counts it in ticks."""
+    found: dict[str, float | None] = {}
+    for mode in ("user", "system"):
+        ticks = host.total(
+            "processes", (f"{mode}_ticks",), start, end, counts=OF_THE_LOAD.__contains__
+        )
+        per_tx = None if ticks is None else ticks * _TICK_MS / transactions
+        found[f"session_{mode}_cpu_ms_per_tx"] = per_tx
+    return found
+
+
+def statement_costs(postgres: CounterSeries, summary: Mapping[str, Any]) -> dict[str, float]:
+    """Of pg_stat_statements, which is read before and after the load: the warm-up is included."""
+    transactions = sum(step["transactions"] for step in summary["load"]["steps"])
+    grown = [
+        float(values[-1] - values[0])
+        for key in postgres.keys()  # noqa: SIM118 (not a mapping)
+        if key[0] == STATEMENTS.source and key[2] == "shared_blks_dirtied"
+        for values in (postgres.points(key)[1],)
+    ]
+    if not transactions or not grown:
+        return {}
+    return {"blocks_dirtied_per_tx": sum(grown) / transactions}
 
 
 def server_cpu(summary: Mapping[str, Any]) -> dict[str, float]:

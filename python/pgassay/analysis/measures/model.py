@@ -7,9 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Literal
 
 from pgassay.analysis.host.model import HostWindow
+
+
+class Importance(StrEnum):
+    """What a caveat could change, the most first."""
+
+    VERDICT = "verdict"
+    """It could change the verdict."""
+    SIZE = "size"
+    """It could change the size of the effect, or what the verdict holds for."""
+    DETAIL = "detail"
+    """It cannot change the result by an amount that matters."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +30,10 @@ class Caveat:
 
     kind: str
     text: str
+    trials: tuple[int, ...] = ()
+    """The numbers of the trials that it is of; empty where it is of the run."""
+    importance: Importance | None = None
+    """What it could change, where that is computed; else its kind decides."""
 
 
 @dataclass(frozen=True)

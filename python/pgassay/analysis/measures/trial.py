@@ -19,7 +19,12 @@ import pyarrow.compute as pc
 
 from pgassay.analysis.host.columns import HostColumns
 from pgassay.analysis.host.model import HostWindow
-from pgassay.analysis.measures.costs import host_costs, server_costs, server_cpu
+from pgassay.analysis.measures.costs import (
+    host_costs,
+    server_costs,
+    server_cpu,
+    statement_costs,
+)
 from pgassay.analysis.measures.model import Caveat, LatencyCurve, StepMeasures, TrialMeasures
 from pgassay.analysis.measures.slices import measure_slices
 from pgassay.analysis.measures.sources import TrialSources
@@ -86,6 +91,8 @@ def measure_trial(
     )
     whole = measured[0] if len(measured) == 1 else _measure(sources, tuple(steps), None)
     values = {**whole.values, **server_cpu(summary)}
+    if sources.are_of_the_only_server:
+        values |= statement_costs(sources.postgres, summary)
     whole = replace(whole, level=None, values=values)
     reasons = trial.validity().reasons
     return TrialMeasures(

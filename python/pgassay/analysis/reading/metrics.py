@@ -26,6 +26,8 @@ class Metric:
     scale: Literal["ratio", "difference"]
     group: Literal["speed", "cost", "waits", "total", "host"]
     digits: int
+    floor: float = 0.0
+    """The smallest difference that is worth a row or a sentence."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +74,14 @@ def _read_metrics() -> Mapping[str, Metric]:
     metrics = {name: Metric(name, **fields) for name, fields in found.items()}
     for part in TIME_PARTS:
         title = f"Time per transaction: {part.title}"
-        metrics[part.metric] = Metric(part.metric, title, "ms", "lower", "difference", "waits", 3)
+        metrics[part.metric] = Metric(
+            part.metric, title, "ms", "lower", "difference", "waits", 3, _FLOOR_MS
+        )
     return metrics
 
 
+_FLOOR_MS = 0.005
+"""Of a part of a transaction's time: what sampling ten times a second can tell apart."""
 METRICS = _read_metrics()
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from pgassay.analysis.compare.model import Comparison, Withdrawn
 from pgassay.analysis.compare.rounds import FEWEST_ROUNDS
-from pgassay.analysis.measures.model import Caveat, TrialMeasures
+from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.idle_rounds import rounds_that_count
 from pgassay.plan.model import Arm, Plan
@@ -30,13 +30,15 @@ def invalid_trial_caveats(
     found = []
     for trial in invalid:
         text = f"trial {trial.number} does not count: {'; '.join(trial.invalid)}"
+        importance = Importance.SIZE
         if trial.number in replaced:
             text += f"; trial {replaced[trial.number]} repeats it"
+            importance = Importance.DETAIL
         elif trial.number in repeated:
             text += f"; its repeat, trial {repeated[trial.number]}, does not count either"
         elif trial.repeats is None:
             text += "; it was not repeated"
-        found.append(Caveat("invalid-trial", text))
+        found.append(Caveat("invalid-trial", text, (trial.number,), importance))
     return found
 
 
@@ -68,7 +70,7 @@ def _of_trials(trials: Sequence[TrialMeasures]) -> list[Caveat]:
         for caveat in trial.warnings:
             where.setdefault(caveat, []).append(trial.number)
     return [
-        Caveat(caveat.kind, f"{_named(numbers, len(trials))}: {caveat.text}")
+        Caveat(caveat.kind, f"{_named(numbers, len(trials))}: {caveat.text}", tuple(numbers))
         for caveat, numbers in where.items()
     ]
 

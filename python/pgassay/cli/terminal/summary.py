@@ -13,6 +13,7 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.table import Table
 
+from pgassay.analysis.measures.model import Importance
 from pgassay.analysis.model import Analysis, Comparison, IntervalKind, Verdict
 from pgassay.analysis.noise.prior_runs import Expectation, conditions_of, expect
 from pgassay.cli.terminal.console import counted, labelled, out, plain
@@ -105,9 +106,16 @@ def _print_caveats(findings: Sequence[Finding]) -> None:
     if not findings:
         return
     out.print()
-    out.print(f"[bold]{counted(len(findings), 'caveat')}[/bold]")
-    for finding in findings:
-        labelled("- ", finding.text, "yellow")
+    matter = [one for one in findings if one.importance is not Importance.DETAIL]
+    rest = len(findings) - len(matter)
+    if matter:
+        out.print(f"[bold]{counted(len(matter), 'caveat')}[/bold]")
+    for finding in matter:
+        what = "could change the verdict: " if finding.importance is Importance.VERDICT else ""
+        labelled("- ", what + finding.text, "yellow")
+    if rest:
+        more = "caveats that" if rest > 1 else "caveat that"
+        out.print(f"[dim]{rest} {more} cannot change the result: see the report[/dim]")
 
 
 def _print_verdict(finding: Finding, analysis: Analysis) -> None:

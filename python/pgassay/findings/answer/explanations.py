@@ -39,7 +39,7 @@ def _clearly_different(verdict: Comparison, analysis: Analysis) -> list[Comparis
 def _is_large(comparison: Comparison, latency_ms: float | None) -> bool:
     if METRICS[comparison.metric].group == "waits":
         return bool(latency_ms and abs(comparison.difference) >= _LIMITS["wait_share"] * latency_ms)
-    if abs(comparison.difference) < _RULES["floors"].get(comparison.metric, 0.0):
+    if abs(comparison.difference) < METRICS[comparison.metric].floor:
         return False
     if comparison.baseline_mean == 0.0:
         return True

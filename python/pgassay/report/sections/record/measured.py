@@ -5,6 +5,7 @@ Enters: the context. Leaves: tables. Never: computes an estimate.
 
 from __future__ import annotations
 
+from pgassay.analysis.model import Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
@@ -53,6 +54,7 @@ def everything(context: ReportContext) -> Content | None:
         "log_events": log_event_table(context),
         "hosts": host_tables_of_run(context),
         "comparisons": comparison_table(context),
+        "left_out": len(context.analysis.comparisons) - len(_large_enough(context)),
         "has_sign_flip": _has_sign_flip(context),
         "arm_effects": _arm_effect_table(context),
         "max_t": _max_t_table(context),
@@ -84,7 +86,7 @@ def comparison_table(context: ReportContext) -> Table:
             probability(one.p_by),
             result(one),
         )
-        for one in context.analysis.comparisons
+        for one in _large_enough(context)
     ]
     found = table(_COMPARISONS, rows)
     if not _has_sign_flip(context):
@@ -92,6 +94,15 @@ def comparison_table(context: ReportContext) -> Table:
     if not context.has_several_levels:
         found = found.without("Level compared")
     return found if context.has_several_steps else found.without("Load")
+
+
+def _large_enough(context: ReportContext) -> list[Comparison]:
+    """Without differences below their metric's floor: per cent of nearly nothing."""
+    return [
+        one
+        for one in context.analysis.comparisons
+        if one.metric == context.analysis.metric or abs(one.difference) >= METRICS[one.metric].floor
+    ]
 
 
 def _has_sign_flip(context: ReportContext) -> bool:

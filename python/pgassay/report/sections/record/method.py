@@ -6,6 +6,7 @@ Never: judges, reads a file, or relies on a key of environment.json.
 
 from __future__ import annotations
 
+from pgassay.analysis.measures.model import Importance
 from pgassay.findings.model import FindingKind
 from pgassay.plan.description import EXCHANGE, combinations_line, plots_line
 from pgassay.report.context import ObservationContext, ReportContext
@@ -15,18 +16,30 @@ from pgassay.report.section import Content, section
 
 @section("record/caveats", "Caveats")
 def caveats(context: ReportContext) -> Content | None:
-    """A run with any caveat."""
+    """A run with any caveat: those that could change the verdict first."""
     groups = caveats_of(context)
-    return {"groups": groups} if groups else None
+    return {"groups": groups, "titles": _IMPORTANCE} if groups else None
 
 
-def caveats_of(context: ReportContext) -> dict[str, tuple[str, ...]]:
-    """Title of a kind → its texts, each once."""
-    groups: dict[str, dict[str, None]] = {}
+_IMPORTANCE = {
+    Importance.VERDICT: "Could change the verdict",
+    Importance.SIZE: "Could change the size of the effect, or what it holds for",
+    Importance.DETAIL: "Cannot change the result",
+}
+
+
+def caveats_of(context: ReportContext) -> dict[Importance, tuple[str, ...]]:
+    """What a caveat could change → the texts, each once, the most important first."""
+    groups: dict[Importance, dict[str, None]] = {}
     for warning in context.of_kind(FindingKind.WARNING):
-        title = warning.title.replace("-", " ").capitalize()
-        groups.setdefault(title, {})[warning.text] = None
-    return {title: tuple(texts) for title, texts in groups.items()}
+        groups.setdefault(warning.importance or Importance.SIZE, {})[warning.text] = None
+    return {one: tuple(groups[one]) for one in Importance if one in groups}
+
+
+def caveats_that_matter(context: ReportContext) -> int:
+    """How many caveats could change the result."""
+    groups = caveats_of(context)
+    return sum(len(texts) for one, texts in groups.items() if one is not Importance.DETAIL)
 
 
 @section("record/environment", "Where it ran")

@@ -1,0 +1,123 @@
+"""Arms whose trials end before the checkpoint that their writes will cause.
+
+Enters: the plan, trials, environment.json. Leaves: a caveat with how long a trial would have to be.
+Never: estimates what such a checkpoint would cost.
+
+What a transaction dirties is written by a later checkpoint. Where an arm has none within its
+trials, that cost is in no figure of it, and the arm may look faster than it is over whole cycles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
+from pgassay.plan.model import Arm, Plan
+from pgassay.spec.reading.units import clock, to_base
+from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
+
+_FEW = 0.5
+"""Checkpoints of a trial, below which its arm counts as having none."""
+_WRITES_BYTES_PER_S = 2**18
+"""WAL of an arm that dirties enough for a checkpoint to matter: a segment in about a minute."""
+
+
+def checkpoint_cost_caveats(
+    plan: Plan, trials: Sequence[TrialMeasures], environment: Mapping[str, Any]
+) -> Iterator[Caveat]:
+    """One for all arms that had none; it matters most where other arms had checkpoints."""
+    if plan.alternates or plan.calibrates:
+        return
+    rates = {arm.id: _wal_rate(arm, trials) for arm in plan.arms}
+    counts = {arm.id: _checkpoints(arm, trials) for arm in plan.arms}
+    without = [
+        arm
+        for arm in plan.arms
+        if (counts[arm.id] or 0.0) < _FEW and (rates[arm.id] or 0.0) > _WRITES_BYTES_PER_S
+    ]
+    if not without or any(counts[arm.id] is None for arm in without):
+        return
+    some = any((count or 0.0) >= _FEW for count in counts.values())
+    longest = max(_cycle_s(arm, rates[arm.id] or 0.0, environment) for arm in without)
+    named = "no arm" if len(without) == len(plan.arms) else _named(without)
+    verb = "had a checkpoint" if len(without) == len(plan.arms) else "had no checkpoint"
+    most = max(rates[arm.id] or 0.0 for arm in without) / 2**20
+    text = (
+        f"{named} {verb} in its measured time, although it wrote up to {most:.1f} MB of WAL a"
+        " second: the pages that it changed are written by a later checkpoint, and that cost is in"
+        " no figure"
+    )
+    if some:
+        text += " of it, while the other arms' figures have theirs"
+    yield Caveat(
+        "checkpoint-cost",
+        f"{text}; a trial that holds a whole cycle takes about {clock(longest)} (load.step)",
+        importance=Importance.VERDICT if some and plan.factors else Importance.SIZE,
+    )
+
+
+def _named(arms: Sequence[Arm]) -> str:
+    return " and ".join(arm.label for arm in arms[:3]) + (" and others" if len(arms) > 3 else "")
+
+
+def _of(arm: Arm, trials: Sequence[TrialMeasures], name: str) -> list[float]:
+    return [
+        trial.whole.values[name]
+        for trial in trials
+        if trial.arm == arm.id and name in trial.whole.values
+    ]
+
+
+def _checkpoints(arm: Arm, trials: Sequence[TrialMeasures]) -> float | None:
+    """The mean number in a trial's measured time; None where it is not known."""
+    found = [
+        trial.whole.values["checkpoints_per_min"] * _seconds(trial) / 60.0
+        for trial in trials
+        if trial.arm == arm.id and "checkpoints_per_min" in trial.whole.values
+    ]
+    return sum(found) / len(found) if found else None
+
+
+def _wal_rate(arm: Arm, trials: Sequence[TrialMeasures]) -> float | None:
+    """Bytes of WAL a second."""
+    found = [
+        trial.whole.values["wal_bytes_per_tx"] * trial.whole.transactions / _seconds(trial)
+        for trial in trials
+        if trial.arm == arm.id and "wal_bytes_per_tx" in trial.whole.values
+    ]
+    return sum(found) / len(found) if found else None
+
+
+def _seconds(trial: TrialMeasures) -> float:
+    return max((trial.whole.end_ns - trial.whole.start_ns) / 1e9, 1e-9)
+
+
+def _cycle_s(arm: Arm, wal_rate: float, environment: Mapping[str, Any]) -> float:
+    """Seconds from one checkpoint to the next, by WAL or by time, whichever comes first.
+
+    WAL causes one after max_wal_size / (1 + checkpoint_completion_target), as the server computes
+    it (PostgreSQL source, CalculateCheckpointSegments).
+    """
+    timeout_s = _setting("checkpoint_timeout", arm, environment)
+    most = _setting("max_wal_size", arm, environment) * 2**20
+    target = _setting("checkpoint_completion_target", arm, environment)
+    return min(timeout_s, most / (1.0 + target) / max(wal_rate, 1.0))
+
+
+def _setting(name: str, arm: Arm, environment: Mapping[str, Any]) -> float:
+    """The arm's level, else the server's value, else the default; in the setting's own unit."""
+    entry = catalogue(CATALOGUED[-1])[name]
+    stored = ((environment.get("server") or {}).get("every_setting") or {}).get(name) or {}
+    value = {**arm.by_kind.get("postgres", {})}.get(name) or stored.get("value")
+    if value is None:
+        return _DEFAULTS[name]
+    return float(to_base(str(value), entry.get("unit"), entry["vartype"]))
+
+
+_DEFAULTS = {
+    "checkpoint_timeout": 300.0,
+    "max_wal_size": 1024.0,
+    "checkpoint_completion_target": 0.9,
+}
+"""PostgreSQL documentation, "Write Ahead Log"; used where environment.json lacks a setting."""

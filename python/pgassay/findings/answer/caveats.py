@@ -1,0 +1,80 @@
+"""The caveats of a run, ranked by what they could change.
+
+Enters: an Analysis. Leaves: a finding for each caveat, those that could change the verdict first.
+Never: drops one: what cannot change the result is in the details.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from scipy import special
+
+from pgassay.analysis.measures.model import Caveat, Importance
+from pgassay.analysis.model import Analysis
+from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.wording import texts_of
+
+_RULES = texts_of(__name__)
+
+
+def find(analysis: Analysis) -> list[Finding]:
+    """Each caveat once, in order of importance."""
+    found = [_finding(one, analysis) for one in analysis.warnings]
+    order = list(Importance)
+    return sorted(found, key=lambda one: order.index(one.importance or Importance.SIZE))
+
+
+def _finding(caveat: Caveat, analysis: Analysis) -> Finding:
+    rule = _rule_of(caveat)
+    importance = caveat.importance or Importance(rule.get("importance", Importance.SIZE))
+    text = caveat.text
+    if rule.get("disturbs"):
+        unequal = _unequal(caveat, analysis)
+        if unequal:
+            importance = Importance.VERDICT
+            text = f"{text}.{_RULES['texts']['unequal'].format(by_arm=unequal)}"
+    return Finding(FindingKind.WARNING, caveat.kind, text, importance=importance)
+
+
+def _rule_of(caveat: Caveat) -> Mapping[str, Any]:
+    for rule in _RULES["caveat"]:
+        if rule["kind"] == caveat.kind and re.search(rule.get("pattern", ""), caveat.text):
+            known: Mapping[str, Any] = rule
+            return known
+    return {}
+
+
+def _unequal(caveat: Caveat, analysis: Analysis) -> str:
+    """How many trials of each arm were hit, where chance does not explain the difference.
+
+    Each arm against all others by Fisher's exact test, with Bonferroni's correction over arms.
+    """
+    hit, every = set(caveat.trials), len(analysis.trials)
+    arms = {
+        arm.label: [trial.number for trial in analysis.trials if trial.arm == arm.id]
+        for arm in analysis.arms
+    }
+    counts = {label: len(hit.intersection(own)) for label, own in arms.items()}
+    of = {label: len(own) for label, own in arms.items()}
+    smallest = min(
+        (_fisher(counts[label], of[label], len(hit), every) for label in arms), default=1.0
+    )
+    if len(arms) < 2 or smallest * len(arms) >= _RULES["unequal_p"]:
+        return ""
+    return ", ".join(f"{counts[label]} of {of[label]} trials of {label}" for label in arms)
+
+
+def _fisher(own_hit: int, own: int, hit: int, every: int) -> float:
+    """The two-sided p of `own_hit` disturbed ones among `own` trials."""
+
+    def chance(count: int) -> float:
+        if count > own or hit - count > every - own or hit < count:
+            return 0.0
+        ways = special.binom(own, count) * special.binom(every - own, hit - count)
+        return float(ways / special.binom(every, hit))
+
+    seen = chance(own_hit)
+    return sum(p for count in range(own + 1) if (p := chance(count)) <= seen * (1 + 1e-9))

@@ -1,0 +1,171 @@
+"""Caveats are ranked by what they could change, and the material ones are found."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pgassay.analysis.analyse import analyse
+from pgassay.analysis.curves.halves import half_caveats
+from pgassay.analysis.curves.steadiness import step_courses
+from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
+from pgassay.analysis.measures.trial_course import StepSpan, TrialCourse
+from pgassay.analysis.model import Analysis
+from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
+from pgassay.findings.answer.caveats import find
+from pgassay.plan.design import make_plan
+from pgassay.plan.model import Plan
+from pgassay.spec.parse import parse_spec
+from support.synthetic.trials import trials_of
+
+DISTURBED = "other processes used more than 5 % of the host's processors"
+MB = 2**20
+
+
+def plan_of(blocks: int = 8) -> Plan:
+    text = '[factors.postgres]\nmax_wal_size = ["32MB", "4GB"]\n[design]\nseed = 1\n'
+    text += f"min_blocks = {blocks}\nmax_blocks = {blocks}\n"
+    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+
+
+def disturbed(plan: Plan, *arms: str) -> Analysis:
+    """An analysis in which all trials of these arms were disturbed."""
+    trials = [
+        replace(trial, warnings=(Caveat("trial", DISTURBED),)) if trial.arm in arms else trial
+        for trial in trials_of(plan)
+    ]
+    return analyse("?", plan, trials)
+
+
+def test_a_disturbance_that_hits_all_arms_alike_cannot_change_the_result() -> None:
+    (found,) = find(disturbed(plan_of(), "a1", "a2"))
+    assert found.importance is Importance.DETAIL
+    assert "unequally" not in found.text
+
+
+def test_a_disturbance_of_one_arm_alone_could_change_the_verdict() -> None:
+    (found,) = find(disturbed(plan_of(), "a2"))
+    assert found.importance is Importance.VERDICT
+    assert "0 of 8 trials of max_wal_size = 32MB, 8 of 8 trials of max_wal_size = 4GB" in found.text
+
+
+def test_two_disturbed_trials_may_be_of_one_arm_by_chance() -> None:
+    plan = plan_of()
+    analysis = disturbed(plan)
+    numbers = tuple(trial.number for trial in analysis.trials if trial.arm == "a2")[:2]
+    (found,) = find(replace(analysis, warnings=(Caveat("trial", DISTURBED, numbers),)))
+    assert found.importance is Importance.DETAIL
+
+
+def test_those_that_could_change_the_verdict_come_first() -> None:
+    analysis = replace(
+        disturbed(plan_of()),
+        warnings=(
+            Caveat("trial", "trial 1: 8 were still running (0.05 % of all; too few to change p99)"),
+            Caveat("plan", "steps of 5 s are short"),
+            Caveat("failures", "arms differ in the share of transactions that failed"),
+        ),
+    )
+    found = find(analysis)
+    assert [one.importance for one in found] == list(Importance)
+    assert found[0].title == "failures"
+
+
+def with_checkpoints(plan: Plan, per_minute: dict[str, float]) -> list[TrialMeasures]:
+    """Every arm writes 10 MB of WAL a second."""
+    found = []
+    for trial in trials_of(plan):
+        values = {
+            "checkpoints_per_min": per_minute[trial.arm],
+            "wal_bytes_per_tx": 10 * MB * 10 / trial.whole.transactions,
+        }
+        found.append(replace(trial, whole=replace(trial.whole, values=values)))
+    return found
+
+
+def test_an_arm_whose_checkpoints_come_after_its_trials_is_named_with_the_length_it_takes() -> None:
+    plan = plan_of()
+    trials = with_checkpoints(plan, {"a1": 90.0, "a2": 0.0})
+    (caveat,) = checkpoint_cost_caveats(plan, trials, {})
+    assert caveat.importance is Importance.VERDICT
+    assert caveat.text.startswith("max_wal_size = 4GB had no checkpoint")
+    # 4 GB / 1.9 at 10 MB a second.
+    assert "about 4 min" in caveat.text
+
+
+def test_arms_that_all_had_checkpoints_or_wrote_next_to_nothing_have_no_such_caveat() -> None:
+    plan = plan_of()
+    both = with_checkpoints(plan, {"a1": 90.0, "a2": 12.0})
+    assert list(checkpoint_cost_caveats(plan, both, {})) == []
+    idle = [
+        replace(t, whole=replace(t.whole, values={**t.whole.values, "wal_bytes_per_tx": 0.0}))
+        for t in with_checkpoints(plan, {"a1": 0.0, "a2": 0.0})
+    ]
+    assert list(checkpoint_cost_caveats(plan, idle, {})) == []
+
+
+def test_where_no_arm_had_a_checkpoint_the_verdict_holds_between_checkpoints() -> None:
+    plan = plan_of()
+    (caveat,) = checkpoint_cost_caveats(plan, with_checkpoints(plan, {"a1": 0.0, "a2": 0.0}), {})
+    assert caveat.importance is Importance.SIZE
+    assert caveat.text.startswith("no arm had a checkpoint")
+
+
+def courses(plan: Plan, climb: dict[str, float]) -> list[TrialCourse]:
+    """Ten seconds of each trial; the second half is faster by so much."""
+    source = np.random.default_rng(3)
+    found = []
+    for trial in plan.trials:
+        tps = 1000.0 * np.exp(0.01 * source.standard_normal(10))
+        tps[5:] *= 1.0 + climb[trial.arm]
+        empty = np.full(10, np.nan)
+        found.append(
+            TrialCourse(
+                number=trial.number,
+                block=trial.block,
+                arm=trial.arm,
+                open_loop=False,
+                edges_s=np.arange(11.0),
+                transactions=tps,
+                latency_ms=empty,
+                response_ms=empty,
+                steps=(StepSpan(8.0, 0, 10),),
+                checkpoints_s=np.empty(0),
+                names=(),
+                series=np.empty((0, 10)),
+            )
+        )
+    return found
+
+
+@pytest.mark.parametrize(
+    ("climb", "kinds"),
+    [
+        ({"a1": 0.0, "a2": 0.0}, []),
+        ({"a1": 0.1, "a2": 0.1}, ["not-settled"]),
+        ({"a1": 0.0, "a2": 0.2}, ["not-settled", "difference-changes"]),
+    ],
+)
+def test_short_trials_that_climb_are_told_over_all_trials_of_an_arm(
+    climb: dict[str, float], kinds: list[str]
+) -> None:
+    plan = plan_of()
+    runs = courses(plan, climb)
+    verdicts = analyse("?", plan, trials_of(plan, effect=0.1)).verdicts()
+    found = list(half_caveats(plan, runs, step_courses(runs, 0.02), verdicts))
+    assert [one.kind for one in found] == kinds
+    if "difference-changes" in kinds:
+        assert re.search(r"about \+?.\d\.\d % in the first half .* \+2\d\.\d % in", found[1].text)
+
+
+def test_a_difference_that_vanishes_within_trials_could_change_the_verdict() -> None:
+    plan = plan_of()
+    runs = courses(plan, {"a1": 0.2, "a2": 0.0})
+    verdicts = analyse("?", plan, trials_of(plan, effect=0.1)).verdicts()
+    found = list(half_caveats(plan, runs, step_courses(runs, 0.02), verdicts))
+    assert found[-1].kind == "difference-changes"
+    assert found[-1].importance is Importance.VERDICT
