@@ -9,12 +9,17 @@ The series is cut into trials in turn: burst, gap (for restart and warm-up), mea
 Two neighbours are a block. The difference of their windows is regressed on that of their bursts
 through the origin, as a covariate would be; ρ is the correlation of the two. What is left of the
 variance is 1 − ρ², less one degree of freedom, and the trial is longer by the burst.
+
+The other reference is a duet's twin server, on the trials of bench/data/real-turns.json.
 """
 
 from __future__ import annotations
 
 import csv
+import json
+import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -51,13 +56,31 @@ def saved_share(series: Array, burst: int, gap: int, window: int) -> tuple[int, 
     return count, rho, 1.0 - (1.0 - rho**2) * freedom * time
 
 
+def twin_saves(trials: Sequence[Sequence[Sequence[float | str]]]) -> tuple[int, float, float]:
+    """Of a duet's trials: (how many, SD of the difference, SD left with the twin as covariate).
+
+    Logarithms of each server's mean over its slices. The difference takes all of the twin's course
+    off; a covariate takes as much as fits best.
+    """
+    own, twin = (
+        np.log([np.mean([float(one[3]) for one in t if one[1] == arm]) for t in trials])
+        for arm in ("a1", "a2")
+    )
+    rho = float(np.corrcoef(own, twin)[0, 1])
+    left = float(np.std(own, ddof=1)) * math.sqrt(1.0 - rho**2)
+    return len(own), float(np.std(own - twin, ddof=1)), left
+
+
 def _series(path: Path) -> Array:
     with path.open(encoding="utf-8") as lines:
         return np.array([float(row["tps"]) for row in csv.DictReader(lines)])[_SKIPPED_S:]
 
 
 def main(paths: list[str]) -> None:
-    """One table a file."""
+    """The twin of a duet, then one table a file."""
+    turns = json.loads((Path(__file__).parent / "data" / "real-turns.json").read_text("utf-8"))
+    count, difference, left = twin_saves(turns["duet"]["trials"])
+    print(f"twin: {count} trials, difference {100 * difference:.2f} %, left {100 * left:.2f} %")
     for path in map(Path, paths):
         print(f"\n{path.stem}\n")
         print("| measured | gap | burst | blocks | correlation | blocks saved | time saved |")
