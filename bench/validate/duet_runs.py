@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from bench.validate.switchback_errors import HOST, OWN, Counts
-from pgassay.analysis.compare.carry_over import (
+from pgassay.analysis.compare.alternating.carry_over import (
     Judged,
     Rounds,
     at_a_look,
@@ -31,11 +31,11 @@ from pgassay.analysis.compare.carry_over import (
     outweighed,
     suspected,
 )
+from pgassay.analysis.compare.alternating.slice_before import products
 from pgassay.analysis.compare.contrasts import BlockTable, main_effect
 from pgassay.analysis.compare.levels import compare
 from pgassay.analysis.compare.model import CarryOver, Comparison, Verdict
 from pgassay.analysis.compare.rule import Rule, rule_of
-from pgassay.analysis.compare.slice_before import products
 from pgassay.analysis.model import SliceMeasures, StepMeasures, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.plan.model import ALL_ARMS, Plan

@@ -11,17 +11,17 @@ from dataclasses import replace
 from typing import Any
 
 from pgassay.analysis.compare.accounting import account
-from pgassay.analysis.compare.carry_over import (
+from pgassay.analysis.compare.alternating.carry_over import (
     carry_over,
     carry_over_caveats,
     outweighed,
     suspected,
 )
+from pgassay.analysis.compare.alternating.round_effects import round_effects
 from pgassay.analysis.compare.contrasts import block_table
 from pgassay.analysis.compare.factorial import factorial_effects
 from pgassay.analysis.compare.levels import compare_levels, with_joint_p
 from pgassay.analysis.compare.model import CarryOver, IntervalKind, Verdict, Withdrawn
-from pgassay.analysis.compare.round_effects import round_effects
 from pgassay.analysis.compare.rule import loads_compared, rule_of
 from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.curves.association import associations

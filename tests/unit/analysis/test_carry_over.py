@@ -10,7 +10,7 @@ from bench.validate.switchback_errors import World, count, make_design, make_tri
 from scipy import stats
 
 from pgassay.analysis.analyse import analyse
-from pgassay.analysis.compare import carry_over as module
+from pgassay.analysis.compare.alternating import carry_over as module
 from pgassay.analysis.compare.model import CarryOver, CarryOverTest, Dependence
 from pgassay.analysis.model import (
     SliceMeasures,

@@ -10,10 +10,15 @@ from bench.validate.switchback_errors import World, count, make_design, make_tri
 from scipy import special
 
 from pgassay.analysis.analyse import analyse
-from pgassay.analysis.compare.carry_over import suspected
+from pgassay.analysis.compare.alternating.carry_over import suspected
+from pgassay.analysis.compare.alternating.slice_before import (
+    AfterOwn,
+    dilution,
+    of_rounds,
+    products,
+)
 from pgassay.analysis.compare.contrasts import round_table
 from pgassay.analysis.compare.model import CarryOver, CarryOverTest, Withdrawn
-from pgassay.analysis.compare.slice_before import AfterOwn, dilution, of_rounds, products
 from pgassay.analysis.model import SliceMeasures, StepMeasures, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.sequential import level_at, spent_evenly

@@ -11,7 +11,7 @@ from bench.validate.looks import conclude
 from bench.validate.switchback_errors import World, each_trial, make_design, make_trials
 
 from pgassay.analysis.analyse import analyse
-from pgassay.analysis.compare.turns import TIMES_S, Turns
+from pgassay.analysis.compare.alternating.turns import TIMES_S, Turns
 from pgassay.analysis.model import Analysis, Verdict, Withdrawn
 from pgassay.analysis.verdicts.withdrawal import Withdrawal, withdraw_verdicts
 from pgassay.findings.answer.verdicts import verdict_sentence

@@ -8,7 +8,7 @@ from bench.validate.looks import conclude
 from bench.validate.switchback_errors import World, count, make_design, make_trials
 
 from pgassay.analysis.analyse import analyse
-from pgassay.analysis.compare.rounds import spread_of_rounds
+from pgassay.analysis.compare.alternating.rounds import spread_of_rounds
 from pgassay.analysis.model import Verdict
 from pgassay.findings.answer.verdicts import verdict_sentence
 from pgassay.findings.wording import interval_text

@@ -17,8 +17,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.compare.rounds import FEWEST_ROUNDS
-from pgassay.analysis.compare.turns import Turns
+from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
+from pgassay.analysis.compare.alternating.turns import Turns
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.plan.model import Factor, Plan

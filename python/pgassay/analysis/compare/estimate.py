@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from pgassay.analysis.compare.alternating.rounds import Spread, spread_of_rounds
 from pgassay.analysis.compare.model import IntervalKind
-from pgassay.analysis.compare.rounds import Spread, spread_of_rounds
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.statistics.multiple_testing import max_t_p
 from pgassay.analysis.statistics.sequential import log_e_value

@@ -14,6 +14,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from pgassay.analysis.compare.alternating.rounds import by_block
+from pgassay.analysis.compare.alternating.slow_effects import unless_slow
 from pgassay.analysis.compare.contrasts import (
     BlockTable,
     Vector,
@@ -40,9 +42,7 @@ from pgassay.analysis.compare.model import (
     Trend,
 )
 from pgassay.analysis.compare.positions import without_positions
-from pgassay.analysis.compare.rounds import by_block
 from pgassay.analysis.compare.rule import Rule
-from pgassay.analysis.compare.slow_effects import unless_slow
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.analysis.statistics.multiple_testing import flipped_p
 from pgassay.plan.factorial.aliases import aliases_of

@@ -17,6 +17,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from pgassay.analysis.compare.alternating.rounds import by_block
+from pgassay.analysis.compare.alternating.slow_effects import unless_slow
 from pgassay.analysis.compare.contrasts import (
     BlockTable,
     Vector,
@@ -34,10 +36,8 @@ from pgassay.analysis.compare.estimate import (
 )
 from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.compare.positions import without_positions
-from pgassay.analysis.compare.rounds import by_block
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.secondary import SECONDARY
-from pgassay.analysis.compare.slow_effects import unless_slow
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics.multiple_testing import max_t_p

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from scipy import special
 
+from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
 from pgassay.analysis.compare.contrasts import all_rounds
-from pgassay.analysis.compare.rounds import FEWEST_ROUNDS
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.plan.model import Arm, Plan

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
 from pgassay.analysis.compare.model import Comparison, Withdrawn
-from pgassay.analysis.compare.rounds import FEWEST_ROUNDS
 from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.idle_rounds import rounds_that_count

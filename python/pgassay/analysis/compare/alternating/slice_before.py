@@ -19,8 +19,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pgassay.analysis.compare.alternating.rounds import (
+    FEWEST_ROUNDS,
+    Groups,
+    Spread,
+    spread_of_rounds,
+)
 from pgassay.analysis.compare.contrasts import BlockTable, Vector
-from pgassay.analysis.compare.rounds import FEWEST_ROUNDS, Groups, Spread, spread_of_rounds
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.plan.model import Plan
 

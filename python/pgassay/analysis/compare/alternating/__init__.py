@@ -1,0 +1,1 @@
+"""Switchback and duet: rounds of slices, their order, and effects that outlast a slice."""
