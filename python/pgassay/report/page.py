@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pgassay.analysis.measures.model import Importance
 from pgassay.report import headline, observation_summary
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ObservationContext, ReportContext
@@ -17,7 +18,7 @@ from pgassay.report.headline import Headline
 from pgassay.report.section import Content, Section
 from pgassay.report.sections import RUN_SECTIONS
 from pgassay.report.sections.observation import OBSERVATION_SECTIONS
-from pgassay.report.sections.record.method import caveats_that_matter
+from pgassay.report.sections.record.method import caveats_of, caveats_that_matter
 
 Form = Literal["html", "md"]
 
@@ -34,6 +35,9 @@ class Page:
     headlines: tuple[Headline, ...]
     facts: tuple[tuple[str, str], ...]
     caveats: int
+    """How many could change the result."""
+    doubts: tuple[str, ...]
+    """Those that could change the verdict, which stand beneath it."""
     shared: Mapping[str, Any]
     """What the templates of all sections know."""
     sections: tuple[tuple[Section, Content], ...]
@@ -52,6 +56,7 @@ def page_of(context: ReportContext | ObservationContext, form: Form) -> Page:
         headlines=headline.headlines(context),
         facts=headline.facts(context),
         caveats=caveats_that_matter(context),
+        doubts=caveats_of(context).get(Importance.VERDICT, ()),
         shared={
             "context": context,
             "plan": plan,
@@ -72,6 +77,7 @@ def _page_of_observation(context: ObservationContext, form: Form) -> Page:
         headlines=(),
         facts=observation_summary.facts(context),
         caveats=len(observation_summary.caveats(context)),
+        doubts=(),
         shared={"context": context},
         sections=tuple(_applying(OBSERVATION_SECTIONS, context, form)),
     )
