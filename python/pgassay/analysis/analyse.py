@@ -33,11 +33,14 @@ from pgassay.analysis.curves.steadiness import steadiness_caveats, step_courses
 from pgassay.analysis.curves.withheld import Withheld
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.measures.signals import TrialSignals, by_arm
+from pgassay.analysis.measures.spread import with_deviations
 from pgassay.analysis.measures.trial_course import TrialCourse
 from pgassay.analysis.measures.variants import summarise_variants
+from pgassay.analysis.methods.tables import method_cells
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.noise.aa_run import calibrate, noise_floor
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.trade_offs.weigh import trade_offs
 from pgassay.analysis.verdicts.arm_summary import summarise_arms
 from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
 from pgassay.analysis.verdicts.idle_rounds import IdleRounds, idle_rounds, round_caveats
@@ -83,6 +86,8 @@ def analyse(
     """
     rule, loads = rule_of(plan), loads_compared(plan.step_levels())
     trials = sorted((t for t in finished if not t.invalid), key=_place)
+    if not plan.calibrates and not plan.alternates:
+        trials = with_deviations(trials)
     invalid = sorted((t for t in finished if t.invalid), key=_place)
     tables = {load: block_table(METRICS[plan.metric], trials, plan, load) for load in loads}
     idle = idle_trials(plan, trials, loads)
@@ -123,6 +128,7 @@ def analyse(
         invalid_trials=tuple(invalid),
         comparisons=comparisons,
         accounting=account(plan, trials, comparisons),
+        trade_offs=trade_offs(plan, trials, comparisons),
         standstills=idle,
         variants=() if plan.alternates else summarise_variants(trials),
         carry_over=carried,
@@ -181,15 +187,20 @@ def with_signals(
     signals: Sequence[TrialSignals],
     environment: Mapping[str, Any],
 ) -> Analysis:
-    """The analysis with everything sampled by arm, and with environment.json, for diagnosis."""
+    """The analysis with everything sampled by arm, and with environment.json, for diagnosis.
+
+    The USE, RED and LTES tables are made of these.
+    """
+    arms = by_arm([arm.id for arm in plan.arms], signals)
     return replace(
         analysis,
-        signals=by_arm([arm.id for arm in plan.arms], signals),
+        signals=arms,
         environment=environment,
         warnings=(
             *analysis.warnings,
             *checkpoint_cost_caveats(plan, analysis.trials, environment),
         ),
+        methods=method_cells(plan, analysis.trials, analysis.comparisons, arms, environment),
     )
 
 

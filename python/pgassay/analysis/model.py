@@ -44,8 +44,10 @@ from pgassay.analysis.measures.model import (
     VariantSummary,
 )
 from pgassay.analysis.measures.signals import ArmSignals
+from pgassay.analysis.methods.model import MethodCell
 from pgassay.analysis.noise.model import Calibration, NoiseFloor
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.trade_offs.model import TradeOff
 from pgassay.analysis.verdicts.model import ArmSummary, IdleTrials
 from pgassay.plan.model import Endpoint
 
@@ -128,6 +130,10 @@ class Analysis:
     """Of an A/A run."""
     endpoints: tuple[Endpoint, ...] = ()
     """The metrics beside the primary one that have their own verdict."""
+    methods: tuple[MethodCell, ...] = ()
+    """The USE, RED and LTES tables."""
+    trade_offs: tuple[TradeOff, ...] = ()
+    """The levels of each factor, weighed by several criteria."""
     signals: tuple[ArmSignals, ...] = field(default=(), metadata={_STORED: False})
     """Everything sampled, as means of trials; the raw values are in the trials' Parquet files."""
     environment: Mapping[str, Any] = field(default_factory=dict, metadata={_STORED: False})

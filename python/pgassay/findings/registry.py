@@ -11,7 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pgassay.analysis.model import Analysis
-from pgassay.findings.answer import caveats, explanations, factors, time_parts, verdicts
+from pgassay.findings.answer import (
+    caveats,
+    explanations,
+    factors,
+    time_parts,
+    trade_offs,
+    verdicts,
+)
 from pgassay.findings.behaviour import associations, checkpoints, curves
 from pgassay.findings.model import Finding
 from pgassay.findings.noise import aa_run
@@ -22,6 +29,7 @@ RULES: tuple[Callable[[Analysis], list[Finding]], ...] = (
     aa_run.find,
     time_parts.find,
     explanations.find,
+    trade_offs.find,
     curves.find,
     checkpoints.find,
     associations.find,

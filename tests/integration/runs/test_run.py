@@ -102,6 +102,7 @@ def test_a_question_is_answered_and_explained_and_everything_is_on_disk(tmp_path
     not_measured = {one["name"]: one["fix"] for one in answer["not_seen"]}
     assert not_measured == {"I/O timing": 'track_io_timing = "on" in [settings.postgres]'}
     samples_explain(list(RunDirectory.open(run).trials()))
+    methods_are_filled(json.loads((run / "analysis.json").read_text())["methods"])
     commands: list[list[str | Path]] = [
         ["report", run], ["show", run], ["list", tmp_path], ["report", run, "--format", "md"],
     ]  # fmt: skip
@@ -123,6 +124,40 @@ def environment_is_complete(environment: dict[str, Any]) -> None:
     assert {one["kind"] for one in sizes["largest"]} == {"table", "index"}
     assert 0 < sum(one["size_bytes"] for one in sizes["largest"]) < sizes["total_bytes"]
     assert "kbytes" in " ".join(environment["host"]["vm"])
+
+
+def methods_are_filled(cells: list[dict[str, Any]]) -> None:
+    """USE, RED and LTES have a figure in every cell, or say what this kernel or server lacks."""
+    no_figure = {one["title"]: one["not_measured"] for one in cells if not one["figures"]}
+    if not Path("/proc/pressure").is_dir():
+        no_figure = {title: why for title, why in no_figure.items() if "(PSI)" not in title}
+    never = {
+        "Machine checks",
+        "Failed requests",
+        "Share of locks held",
+        "Waiting to begin, per transaction",
+    }
+    idle = {title for title, why in no_figure.items() if why == "nothing of this kind was done"}
+    assert set(no_figure) - idle == never
+    assert idle <= {
+        "Mean time of a read",
+        "Mean time of a flush",
+        "Checkpoints begun before their time, of all",
+    }
+    assert {one["of"] for one in cells if one["method"] == "red"} == {
+        "payment",
+        "transfer",
+        "balance",
+    }
+    kinds = {one["kind"] for one in cells if one["method"] == "ltes"}
+    assert kinds == {"latency", "traffic", "errors", "saturation"}
+    by_title = {(one["of"], one["title"]): one["figures"] for one in cells}
+    for arm in range(2):
+        assert 0 < by_title["CPU", "Processors busy"][arm]["mean"] <= 100
+        assert 0 < by_title["Memory", "Memory in use"][arm]["mean"] < 100
+        assert by_title["Buffers and WAL", "WAL written"][arm]["mean"] > 1000
+        assert by_title["payment", "Transactions"][arm]["mean"] > 10
+        assert by_title["", "Throughput"][arm]["mean"] > 50
 
 
 def samples_explain(trials: list[StoredTrial]) -> None:

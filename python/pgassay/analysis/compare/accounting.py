@@ -86,7 +86,7 @@ def account(
     parts = () if plan.calibrates or plan.alternates else _parts(trials)
     if not parts:
         return ()
-    rule, alpha = rule_of(plan), _alpha(comparisons)
+    rule, alpha = rule_of(plan), secondary_alpha(comparisons)
     judged = {(c.factor, c.level): c for c in comparisons if c.metric == plan.metric}
     found = []
     for factor in plan.factors:
@@ -97,18 +97,18 @@ def account(
                 continue
             critical = math.inf
             if verdict.withdrawn is None:
-                critical = _critical(rule, len(pairs.level), alpha)
+                critical = critical_for_many(rule, len(pairs.level), alpha)
             found.append(_account(factor, level, parts, pairs, critical))
     return tuple(found)
 
 
-def _alpha(comparisons: Sequence[Comparison]) -> float:
+def secondary_alpha(comparisons: Sequence[Comparison]) -> float:
     """The level of the intervals of the metrics beside the primary one."""
     family = [c.p_t for c in comparisons if c.step is None and c.p_by is not None]
     return selected_alpha(np.array(family, dtype=np.float64), SECONDARY["discovery_rate"])
 
 
-def _critical(rule: Rule, blocks: int, alpha: float) -> float:
+def critical_for_many(rule: Rule, blocks: int, alpha: float) -> float:
     """Half-width in standard errors: of the run's rule, and of the correction for many metrics."""
     if blocks < 2:
         return math.inf

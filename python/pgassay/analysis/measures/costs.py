@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD
 from pgassay.trials.host.disk_names import whole_disks
@@ -17,6 +19,8 @@ from pgassay.trials.sampling.statement_statistics import STATEMENTS
 _CPU_BUSY = ("user", "nice", "system", "irq", "softirq")
 _CPU_IDLE = ("idle", "iowait")
 _SECTOR = 512
+_LOOKS = 100
+"""At a size, over a window."""
 _TICK_MS = 10.0
 """/proc/stat counts in USER_HZ, 100 a second by the kernel's ABI."""
 
@@ -69,6 +73,14 @@ def host_costs(
         )
         if sectors is not None:
             found[f"disk_{kind}_bytes_per_tx"] = sectors * _SECTOR / transactions
+    took, done = (
+        host.total("diskstats", names, start, end, counts=disks.__contains__)
+        for names in (("read_ms", "write_ms"), ("reads_completed", "writes_completed"))
+    )
+    found["disk_await_ms"] = took / done if took is not None and done else None
+    found["memory_used_bytes"] = _memory_used(host, start, end)
+    swapped = host.total("vmstat", ("pswpin", "pswpout"), start, end)
+    found["swapped_pages_per_s"] = None if swapped is None else swapped / ((end - start) / 1e9)
     return found
 
 
@@ -98,6 +110,17 @@ def statement_costs(postgres: CounterSeries, summary: Mapping[str, Any]) -> dict
     if not transactions or not grown:
         return {}
     return {"blocks_dirtied_per_tx": sum(grown) / transactions}
+
+
+def _memory_used(host: CounterSeries, start: int, end: int) -> float | None:
+    """The mean of what the kernel could not give to a new program without swapping."""
+    looks = np.linspace(start, end, _LOOKS).astype(np.int64)
+    total, available = (
+        host.levels(("meminfo", "", name), looks) for name in ("MemTotal", "MemAvailable")
+    )
+    if not len(total) or not len(available):
+        return None
+    return 1024.0 * float(total.mean() - available.mean())
 
 
 def server_cpu(summary: Mapping[str, Any]) -> dict[str, float]:

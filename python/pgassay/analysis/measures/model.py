@@ -59,6 +59,22 @@ class StepMeasures:
 
 
 @dataclass(frozen=True)
+class ScenarioMeasures:
+    """One scenario over the measured steps of a trial."""
+
+    scenario: str
+    transactions: int
+    failed: int
+    tps: float
+    errors: Mapping[str, int]
+    """Failed transactions by SQLSTATE."""
+    of: Literal["latency", "response"]
+    """What the quantiles are of: from when a transaction was due, where it had such a moment."""
+    quantiles_ms: Mapping[str, float]
+    """`mean`, `p50`, `p95`, `p99`; empty where no transaction succeeded."""
+
+
+@dataclass(frozen=True)
 class VariantMeasures:
     """All slices of one variant in a trial."""
 
@@ -127,6 +143,7 @@ class TrialMeasures:
     """The measured part in columns of vmstat and iostat; None where the host was not read."""
     turns: tuple[SliceMeasures, ...] = ()
     """The slices of whole rounds, in a switchback or duet."""
+    scenarios: tuple[ScenarioMeasures, ...] = ()
 
     def at(self, level: float | None) -> StepMeasures | None:
         """The step at this level; None for the whole trial."""

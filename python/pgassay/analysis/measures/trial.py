@@ -26,8 +26,10 @@ from pgassay.analysis.measures.costs import (
     statement_costs,
 )
 from pgassay.analysis.measures.model import Caveat, LatencyCurve, StepMeasures, TrialMeasures
+from pgassay.analysis.measures.scenarios import measure_scenarios
 from pgassay.analysis.measures.slices import measure_slices
 from pgassay.analysis.measures.sources import TrialSources
+from pgassay.analysis.measures.spread import throughput_variation
 from pgassay.analysis.measures.variants import measure_variants
 from pgassay.analysis.reading.histograms import CURVE_SHARES, QUANTILES, Histogram, Of
 from pgassay.analysis.reading.metrics import TO_BEGIN, UNACCOUNTED, WAIT_CLASSES
@@ -109,6 +111,7 @@ def measure_trial(
         repeats=summary.get("repeats"),
         is_repeated=bool(reasons) and summary.get("repeats") is None,
         host=_host(sources, whole),
+        scenarios=measure_scenarios(steps, sources.load),
     )
 
 
@@ -130,6 +133,7 @@ def _measure(
     curve: LatencyCurve | None = None
     if transactions and all(window.seconds > 0 for window in windows):
         values["tps"] = _rate(steps)
+        values["tps_variation"] = throughput_variation(steps, rows)
         latency, curve = _latency(rows, "latency")
         response, response_curve = _latency(rows, "response")
         curve = response_curve or curve

@@ -9,8 +9,8 @@ one for Markdown where Markdown has the section, and a line here.
 from __future__ import annotations
 
 from pgassay.report.section import Section
-from pgassay.report.sections.answer import diagnosis, effect, factors, why
-from pgassay.report.sections.behaviour import checkpoints, curves, over_time, waits
+from pgassay.report.sections.answer import diagnosis, effect, factors, trade_offs, why
+from pgassay.report.sections.behaviour import checkpoints, curves, methods, over_time, waits
 from pgassay.report.sections.record import measured, method, servers, slices, trials
 
 RUN_SECTIONS: tuple[Section, ...] = (
@@ -19,6 +19,7 @@ RUN_SECTIONS: tuple[Section, ...] = (
     factors.interactions,
     factors.trends,
     why.why,
+    trade_offs.trade_offs,
     diagnosis.diagnosis,
     over_time.throughput,
     curves.by_load,
@@ -26,6 +27,7 @@ RUN_SECTIONS: tuple[Section, ...] = (
     checkpoints.checkpoints,
     over_time.associations,
     waits.waits,
+    methods.methods,
     trials.trials,
     trials.steadiness,
     slices.carry_over,

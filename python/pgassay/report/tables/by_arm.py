@@ -17,13 +17,18 @@ from pgassay.report.tables.cells import ABSENT
 from pgassay.report.tables.table import Cell, Column, Table, table
 
 
+def arm_columns(context: ReportContext) -> tuple[Column, ...]:
+    """One column for each arm."""
+    styles = arm_styles(context.plan.arms)
+    arms = (styles[arm.id] for arm in context.analysis.arms)
+    return tuple(Column(arm.short, full_title=arm.label) for arm in arms)
+
+
 def arm_table(
     context: ReportContext, title: str, rows: Sequence[tuple[str | Cell, Sequence[str]]]
 ) -> Table:
     """Rows of (what, its value in each arm)."""
-    styles = arm_styles(context.plan.arms)
-    arms = (styles[arm.id] for arm in context.analysis.arms)
-    columns = (Column(arm.short, full_title=arm.label) for arm in arms)
+    columns = arm_columns(context)
     return table([Column(title, "heading"), *columns], [(name, *values) for name, values in rows])
 
 

@@ -17,6 +17,8 @@ from pgassay.report.charts.style import TONES
 from pgassay.report.tables.table import Cell, Column
 
 ABSENT = "–"
+NO_BREAK = "\u00a0"
+"""A space at which no line breaks."""
 INTERVAL = "95\u00a0% interval"
 SIGN_FLIP = "Sign-flip\u00a0p"
 EVIDENCE = "Evidence"
@@ -93,6 +95,15 @@ def measured(value: float | None, metric: Metric) -> str:
 def interval(ends: tuple[float, float] | None) -> str:
     """Such as `−1.2 % to +3.4 %`."""
     return ABSENT if ends is None else f"{signed_percent(ends[0])} to {signed_percent(ends[1])}"
+
+
+def with_interval(change_pct: float | None, ends: tuple[float, float] | None) -> str:
+    """A change and its interval, which break only between the two: `+3.1 % (1.8 to 4.4 %)`."""
+    change = signed_percent(change_pct).replace(" ", NO_BREAK)
+    if ends is None:
+        return change
+    low, high = (signed_percent(end).removesuffix(" %") for end in ends)
+    return f"{change} ({low}{NO_BREAK}to{NO_BREAK}{high}{NO_BREAK}%)"
 
 
 def between(estimate: values.Estimate) -> str:

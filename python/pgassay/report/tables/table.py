@@ -19,6 +19,8 @@ class Cell:
     """Class names of style.css: a verdict's tone, a face."""
     swatch: str = ""
     """A colour that a chart uses for the same thing."""
+    note: str = ""
+    """A second line in small type."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,193 @@
+"""The USE, RED and LTES tables: every cell in every arm, against the arm of all baselines.
+
+Enters: the plan, trials, comparisons, signals, environment.json. Leaves: `MethodCell`s.
+Never: calls a change clear that the correction for all cells does not.
+
+The unit is the block. Arms are compared by Student's t over block differences, corrected for all
+cells of all arms (Benjamini and Yekutieli); intervals have the level at which they agree with that,
+and in a run that may end early hold at every look. A cell that is a metric with a comparison of its
+own takes that one's result, so the tables never contradict the verdict.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from pgassay.analysis.compare.accounting import critical_for_many, secondary_alpha
+from pgassay.analysis.compare.estimate import both, bounded, relative
+from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
+from pgassay.analysis.compare.rule import Rule, rule_of
+from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.analysis.measures.signals import ArmSignals
+from pgassay.analysis.methods.cell_values import CellValues, cell_values
+from pgassay.analysis.methods.model import CellFigure, MethodCell
+from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
+from pgassay.analysis.statistics.values import ratio_pct
+from pgassay.plan.model import Plan
+
+_LIMITS = tomllib.loads((files("pgassay.analysis.compare") / "secondary.toml").read_text("utf-8"))
+_TOLD = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
+_NOT_COMPARED = set(Withdrawn) - {Withdrawn.SET_BY_LOAD}
+"""Reasons for which nothing is said of a level."""
+
+
+@dataclass(frozen=True)
+class _Contrast:
+    """One cell of one arm against the baseline arm."""
+
+    differences: NDArray[np.float64]
+    """By block; of logarithms where ratios are compared."""
+    baseline: float
+    p: float | None
+    own: Comparison | None = None
+    """The comparison of the same metric, level and baseline, where there is one."""
+
+
+def method_cells(
+    plan: Plan,
+    trials: Sequence[TrialMeasures],
+    comparisons: Sequence[Comparison],
+    signals: Sequence[ArmSignals],
+    environment: Mapping[str, Any],
+) -> tuple[MethodCell, ...]:
+    """All three tables; none where arms alternate, because samples are known by trial."""
+    if plan.alternates or not trials:
+        return ()
+    found = cell_values(plan, trials, signals, environment)
+    contrasts = {} if plan.calibrates else dict(_contrasts(plan, found, comparisons))
+    family = [at for at, one in contrasts.items() if one.p is not None and one.own is None]
+    p = np.array([contrasts[at].p for at in family], dtype=np.float64)
+    corrected = dict(zip(family, yekutieli(p).tolist(), strict=True))
+    rule, alpha = rule_of(plan), selected_alpha(p, _LIMITS["discovery_rate"])
+    own_alpha = secondary_alpha(comparisons)
+
+    def figure(place: int, one: CellValues, arm: str) -> CellFigure:
+        values = [value for (_, own), value in one.values.items() if own == arm]
+        mean = math.fsum(values) / len(values) if values else None
+        found = CellFigure(arm, mean, len(values))
+        at = place, arm
+        if at not in contrasts:
+            return found
+        level = alpha if contrasts[at].own is None else own_alpha
+        return _compared(found, one, contrasts[at], corrected.get(at), rule, level)
+
+    return tuple(
+        replace(
+            one.cell,
+            figures=tuple(figure(place, one, arm.id) for arm in plan.arms) if one.values else (),
+        )
+        for place, one in enumerate(found)
+    )
+
+
+def _contrasts(
+    plan: Plan, cells: Sequence[CellValues], comparisons: Sequence[Comparison]
+) -> Iterator[tuple[tuple[int, str], _Contrast]]:
+    """(place of the cell, arm) → its contrast, of arms whose levels have no withdrawn verdict."""
+    lost = {(c.factor, c.level) for c in comparisons if c.withdrawn in _NOT_COMPARED}
+    whole = {(c.metric, c.level): c for c in comparisons if c.step is None}
+    base = plan.arms[0].id
+    for place, one in enumerate(cells):
+        blocks = {block for block, _ in one.values}
+        for arm in plan.arms[1:]:
+            if lost & set(arm.levels.items()):
+                continue
+            pairs = np.array(
+                [
+                    (one.values[block, base], one.values[block, arm.id])
+                    for block in sorted(blocks)
+                    if (block, base) in one.values and (block, arm.id) in one.values
+                ]
+            )
+            if not len(pairs) or (one.scale == "ratio" and pairs.min() <= 0.0):
+                continue
+            scaled = np.log(pairs) if one.scale == "ratio" else pairs
+            differences = scaled[:, 1] - scaled[:, 0]
+            own = None
+            if one.metric and len(plan.factors) == 1:
+                own = whole.get((one.metric, arm.levels[plan.factors[0].name]))
+            yield (
+                (place, arm.id),
+                _Contrast(differences, float(pairs[:, 0].mean()), _student(differences), own),
+            )
+
+
+def _student(differences: NDArray[np.float64]) -> float | None:
+    """Student's p of a mean of zero; None where the differences do not vary."""
+    error = _error(differences)
+    if error is None:
+        return None
+    t = abs(float(differences.mean())) / error
+    return float(2 * special.stdtr(len(differences) - 1, -t))
+
+
+def _error(differences: NDArray[np.float64]) -> float | None:
+    n = len(differences)
+    if n < 2 or float(np.ptp(differences)) <= 1e-12 * float(np.max(np.abs(differences))):
+        return None
+    return float(differences.std(ddof=1)) / math.sqrt(n)
+
+
+def _compared(
+    figure: CellFigure,
+    cell: CellValues,
+    contrast: _Contrast,
+    p: float | None,
+    rule: Rule,
+    alpha: float,
+) -> CellFigure:
+    differences, baseline = contrast.differences, contrast.baseline
+    mean, error = float(differences.mean()), _error(differences)
+    critical = critical_for_many(rule, len(differences), alpha)
+    ends = None
+    if error is not None and math.isfinite(critical):
+        ends = mean - critical * error, mean + critical * error
+    if cell.scale == "ratio":
+        found = replace(
+            figure,
+            difference=baseline * math.expm1(mean),
+            change_pct=ratio_pct(mean),
+            ci95_pct=bounded(both(ends, ratio_pct), least=-100.0),
+        )
+    else:
+        to_pct = relative(False, baseline)
+        found = replace(
+            figure,
+            difference=mean,
+            ci95=ends,
+            change_pct=to_pct(mean),
+            # None of the figures can fall by more than 100 %.
+            ci95_pct=bounded(both(ends, to_pct), least=-100.0),
+        )
+    if contrast.own is not None:
+        found = _as_compared(found, contrast.own)
+    elif error is None:
+        found = replace(found, clear=len(differences) >= _LIMITS["constant_blocks"])
+    else:
+        outside = ends is not None and (ends[0] > 0.0 or ends[1] < 0.0)
+        clear = p is not None and p <= _LIMITS["discovery_rate"] and outside
+        found = replace(found, p_by=p, clear=clear)
+    return replace(found, clear=found.clear and abs(found.difference or 0.0) >= cell.floor)
+
+
+def _as_compared(figure: CellFigure, own: Comparison) -> CellFigure:
+    """The result of the metric's own comparison; of a judged metric also its interval."""
+    judged = own.p_by is None
+    return replace(
+        figure,
+        difference=own.level_mean - own.baseline_mean,
+        change_pct=own.effect_pct,
+        ci95_pct=own.ci95_pct if judged else figure.ci95_pct,
+        ci95=None if judged else figure.ci95,
+        p_by=own.p_by,
+        clear=own.verdict in _TOLD if own.clear is None else own.clear,
+    )

@@ -1,0 +1,220 @@
+"""Levels are weighed by several criteria: what is clear is said, and noise makes no claim."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pgassay.analysis.analyse import analyse
+from pgassay.analysis.measures.spread import with_deviations
+from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures
+from pgassay.analysis.trade_offs.model import Criterion, LevelFigure, TradeOff
+from pgassay.findings.registry import find
+from pgassay.plan.design import make_plan
+from pgassay.plan.model import Plan
+from pgassay.report.tables.trade_offs import trade_off_table
+from pgassay.spec.parse import parse_spec
+
+USUAL = {
+    "tps": 5000.0,
+    "latency_p99": 8.0,
+    "tps_variation": 10.0,
+    "disk_await_ms": 4.0,
+    "memory_used_bytes": 4e9,
+    "swapped_pages_per_s": 0.0,
+    "wal_bytes_per_tx": 1000.0,
+    "disk_written_bytes_per_tx": 3000.0,
+}
+THREE = ("50", "100", "150")
+MEANS = {"50": 900.0, "100": 800.0, "150": 500.0}
+
+
+def plan_of(levels: tuple[str, ...], blocks: int = 8) -> Plan:
+    text = "[target]\nallow_host_changes = true\n"
+    text += (
+        f'[factors.host]\n"vm.vfs_cache_pressure" = {json.dumps([int(one) for one in levels])}\n'
+    )
+    text += f"[design]\nseed = 1\nmin_blocks = {blocks}\nmax_blocks = {blocks}\n"
+    return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+
+
+def analysis_of(
+    changes: Mapping[str, Mapping[str, float]],
+    *,
+    noise: float = 0.01,
+    spread: Mapping[str, float] | None = None,
+    seed: int = 1,
+    blocks: int = 8,
+) -> Analysis:
+    """Level → factors by which its metrics differ from the usual; the levels are its keys."""
+    plan = plan_of(tuple(changes), blocks)
+    source = np.random.default_rng(seed)
+    trials = []
+    for t in plan.trials:
+        (level,) = plan.arm(t.arm).levels.values()
+        values = {
+            name: usual
+            * changes[level].get(name, 1.0)
+            * float(np.exp((spread or {}).get(level, noise) * source.standard_normal()))
+            if name == "tps"
+            else usual
+            * changes[level].get(name, 1.0)
+            * float(np.exp(noise * source.standard_normal()))
+            for name, usual in USUAL.items()
+        }
+        whole = StepMeasures(None, 0, 1, 10_000, values)
+        trials.append(TrialMeasures(t.number, t.block, t.position, t.arm, whole, (), ()))
+    return analyse("?", plan, trials)
+
+
+def weighed(analysis: Analysis) -> TradeOff:
+    (one,) = analysis.trade_offs
+    return one
+
+
+def sentences(analysis: Analysis) -> list[str]:
+    return [f.text for f in find(analysis) if f.title == "Trade-offs"]
+
+
+def test_a_level_that_is_faster_with_a_worse_tail_is_a_choice() -> None:
+    analysis = analysis_of({"100": {}, "150": {"tps": 1.1, "latency_p99": 1.4}})
+    one = weighed(analysis)
+    assert one.disagree
+    assert one.unbeaten == ("100", "150")
+    assert one.beaten == ()
+    said = sentences(analysis)
+    assert "For throughput, choose vm.vfs_cache_pressure = 150." in said
+    assert "For a short tail of latency, choose vm.vfs_cache_pressure = 100." in said
+    assert any("depends on what matters" in text for text in said)
+    table = trade_off_table(one)
+    best = dict(zip(table.column("Criterion"), table.column("Best"), strict=True))
+    assert best["Throughput"] == "150"
+    assert best["99th percentile of latency"] == "100"
+    assert best["Memory in use on the host"] == "–"
+
+
+def test_the_seeds_choice_between_steadiness_and_the_disk() -> None:
+    """vfs_cache_pressure 100 is the steadiest, with 150 disk requests are the shortest."""
+    analysis = analysis_of(
+        {
+            "50": {"tps": 0.95, "tps_variation": 1.5, "disk_await_ms": 1.1},
+            "100": {},
+            "150": {"tps_variation": 1.6, "disk_await_ms": 0.7},
+        },
+        noise=0.01,
+    )
+    one = weighed(analysis)
+    best = {criterion.name: criterion.best for criterion in one.criteria}
+    assert best["steadiness_within"] == ("100",)
+    assert best["disk_time"] == ("150",)
+    assert best["speed"] == ("100", "150")
+    assert one.disagree
+    said = sentences(analysis)
+    assert "For steady throughput within a trial, choose vm.vfs_cache_pressure = 100." in said
+    assert "For short disk requests, choose vm.vfs_cache_pressure = 150." in said
+    assert (
+        "For throughput, choose vm.vfs_cache_pressure = 100 or 150;"
+        " between these there is no clear difference." in said
+    )
+
+
+def test_a_dominated_level_is_beaten_and_no_other_is() -> None:
+    analysis = analysis_of({"50": {}, "100": {"tps": 0.9, "latency_p99": 1.3}, "150": {}})
+    one = weighed(analysis)
+    assert one.unbeaten == ("50", "150")
+    assert {each.level for each in one.beaten} == {"100"}
+    assert all(not each.open_in for each in one.beaten)
+    (said,) = (text for text in sentences(analysis) if "is beaten by" in text)
+    assert said.startswith("vm.vfs_cache_pressure = 100 is beaten by 50: it is worse in throughput")
+    assert "tail latency" in said
+
+
+def test_a_level_is_not_called_beaten_where_a_noisy_criterion_may_favour_it() -> None:
+    analysis = analysis_of({"100": {}, "150": {"tps": 0.6}}, noise=0.12, blocks=6)
+    one = weighed(analysis)
+    (each,) = one.beaten
+    assert (each.level, each.by) == ("150", "100")
+    assert "disk_time" in each.open_in
+    assert one.matters is False
+    assert one.unbeaten == ("100", "150")
+    assert sentences(analysis) == [], "two levels of which one is better are no trade-off"
+
+
+def test_a_level_that_only_looks_worst_is_not_advised() -> None:
+    """50 looks worse than 100, which is clearly worse than 150, and is itself not clearly worse."""
+    figures = [LevelFigure(level, mean, None, None, "baseline") for level, mean in MEANS.items()]
+    own = Criterion(
+        "wal", "WAL", "little WAL", "WAL", "wal_bytes_per_tx", tuple(figures), (), False
+    )
+    one = replace(own, best=("50", "150"))
+    trade_off = TradeOff("vm.vfs_cache_pressure", THREE, (one,), (), THREE, False)
+    analysis = replace(analysis_of({level: {} for level in THREE}), trade_offs=(trade_off,))
+    assert "For little WAL, avoid vm.vfs_cache_pressure = 100;" in sentences(analysis)[0]
+    assert trade_off_table(trade_off).column("Best") == ("not 100",)
+
+
+def test_two_levels_that_no_criterion_sets_apart_have_nothing_to_weigh() -> None:
+    assert sentences(analysis_of({"100": {}, "150": {"tps": 1.1}})) == []
+
+
+def test_noise_alone_makes_hardly_a_claim() -> None:
+    """Of three equal levels: one family of comparisons with the baseline, another of the rest."""
+    claims = 0
+    runs = 100
+    for seed in range(runs):
+        one = weighed(analysis_of({level: {} for level in THREE}, noise=0.03, seed=seed))
+        claims += any(
+            criterion.name not in ("speed", "tail_latency") and len(criterion.best) < 3
+            for criterion in one.criteria
+        )
+        assert not one.disagree
+    assert claims <= 0.1 * runs
+    analysis = analysis_of({level: {} for level in THREE}, noise=0.03, seed=3)
+    assert sentences(analysis) == [
+        "The levels of vm.vfs_cache_pressure differ clearly by no criterion."
+    ]
+
+
+def test_a_level_with_less_spread_from_trial_to_trial_is_found() -> None:
+    analysis = analysis_of(
+        {"100": {}, "150": {"latency_p99": 1.5}}, spread={"100": 0.12, "150": 0.005}, blocks=16
+    )
+    best = {criterion.name: criterion.best for criterion in weighed(analysis).criteria}
+    assert best["steadiness_between"] == ("150",)
+    assert weighed(analysis).disagree
+
+
+@pytest.mark.parametrize("blocks", [6, 8, 12])
+def test_equal_spreads_are_hardly_ever_called_different(blocks: int) -> None:
+    plan = plan_of(("100", "150"), blocks)
+    clear = 0
+    runs = 150
+    for seed in range(runs):
+        source = np.random.default_rng(seed)
+        drift = np.cumsum(0.01 * source.standard_normal(blocks + 1))
+        trials = []
+        for t in plan.trials:
+            tps = 5000 * float(np.exp(drift[t.block] + 0.03 * source.standard_normal()))
+            whole = StepMeasures(None, 0, 1, 10_000, {"tps": tps})
+            trials.append(TrialMeasures(t.number, t.block, t.position, t.arm, whole, (), ()))
+        (own,) = (c for c in analyse("?", plan, trials).comparisons if c.metric == "tps_deviation")
+        clear += bool(own.clear)
+    assert clear <= 0.08 * runs
+
+
+def test_the_distance_from_the_median_needs_four_trials_of_each_arm() -> None:
+    def trial(number: int, arm: str, tps: float) -> TrialMeasures:
+        return TrialMeasures(
+            number, number, 1, arm, StepMeasures(None, 0, 1, 1, {"tps": tps}), (), ()
+        )
+
+    few = [trial(n, arm, 100.0 + n) for n in range(3) for arm in ("a1", "a2")]
+    assert all("tps_deviation" not in one.whole.values for one in with_deviations(few))
+    many = [trial(n, arm, 100.0 * (1.1**n)) for n in range(5) for arm in ("a1", "a2")]
+    away = [one.whole.values["tps_deviation"] for one in with_deviations(many)]
+    assert away[::2] == pytest.approx([100 * np.log(1.1) * abs(n - 2) for n in range(5)])
