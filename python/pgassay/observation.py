@@ -168,12 +168,15 @@ def read_context(directory: ObservationDirectory) -> ObservationContext:
     if not segments:
         raise RunDirectoryError(f"{directory.path}: holds no finished segment; nothing to report")
     described = directory.read_json(OBSERVATION)
-    observed: ObservationSummary = summarise_observation(segments, described.get("warnings", ()))
+    environment = directory.environment()
+    observed: ObservationSummary = summarise_observation(
+        segments, described.get("warnings", ()), environment
+    )
     return ObservationContext(
         run_name=directory.path.resolve().name,
         described=described,
         observed=observed,
-        environment=directory.environment(),
+        environment=environment,
         version=__version__,
     )
 

@@ -10,7 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pgassay import __version__
-from pgassay.analysis.analyse import analyse, answered, with_curves, with_noise, with_signals
+from pgassay.analysis.analyse import (
+    analyse,
+    answered,
+    with_classic,
+    with_curves,
+    with_noise,
+    with_signals,
+)
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
 from pgassay.analysis.measures.readings import TrialReadings
 from pgassay.analysis.noise.prior_runs import conditions_of, record_of
@@ -156,6 +163,8 @@ def analyse_run(run: RunDirectory, readings: TrialReadings | None = None) -> Rep
     environment = readings.environment()
     signals = [one.signals for one in valid if one.signals is not None]
     analysis = with_signals(analysis, plan, signals, environment)
+    even = [one.even for one in valid if one.even is not None]
+    analysis = with_classic(analysis, plan, even)
     spec_text = run.read_text("spec.toml")
     return ReportContext(
         run_name=run.path.resolve().name,

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pgassay.analysis.classic.view import classic_view
 from pgassay.analysis.compare.accounting import account
 from pgassay.analysis.compare.alternating.carry_over import (
     carry_over,
@@ -31,6 +32,7 @@ from pgassay.analysis.curves.halves import half_caveats
 from pgassay.analysis.curves.load_curve import load_curves
 from pgassay.analysis.curves.steadiness import steadiness_caveats, step_courses
 from pgassay.analysis.curves.withheld import Withheld
+from pgassay.analysis.measures.even_series import EvenSeries
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.measures.signals import TrialSignals, by_arm
 from pgassay.analysis.measures.spread import with_deviations
@@ -201,6 +203,25 @@ def with_signals(
             *checkpoint_cost_caveats(plan, analysis.trials, environment),
         ),
         methods=method_cells(plan, analysis.trials, analysis.comparisons, arms, environment),
+    )
+
+
+def with_classic(analysis: Analysis, plan: Plan, series: Sequence[EvenSeries]) -> Analysis:
+    """The analysis with pg_expecto's figures; it has signals and environment already.
+
+    Not of a switchback or duet, whose trials are not of one arm.
+    """
+    if plan.alternates:
+        return analysis
+    return replace(
+        analysis,
+        classic=classic_view(
+            [arm.id for arm in plan.arms],
+            series,
+            analysis.signals,
+            analysis.environment,
+            {arm.id: arm.knobs for arm in plan.arms},
+        ),
     )
 
 

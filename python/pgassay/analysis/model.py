@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import Field, dataclass, field
 from typing import Any
 
+from pgassay.analysis.classic.model import ClassicView
 from pgassay.analysis.compare.accounting import Accounting
 from pgassay.analysis.compare.model import (
     ArmEffect,
@@ -134,6 +135,8 @@ class Analysis:
     """The USE, RED and LTES tables."""
     trade_offs: tuple[TradeOff, ...] = ()
     """The levels of each factor, weighed by several criteria."""
+    classic: ClassicView | None = None
+    """pg_expecto's figures; None in a switchback or duet, whose trials are not of one arm."""
     signals: tuple[ArmSignals, ...] = field(default=(), metadata={_STORED: False})
     """Everything sampled, as means of trials; the raw values are in the trials' Parquet files."""
     environment: Mapping[str, Any] = field(default_factory=dict, metadata={_STORED: False})

@@ -89,6 +89,9 @@ def test_an_observation_records_the_server_in_every_format_and_changes_nothing(
     assert "Timeout:PgSleep" in pgassay("report", run, "--format", "md").stdout
     whole = json.loads(pgassay("report", run, "--format", "json").stdout)
     assert whole["checkpoints"][0]["cause"].strip()
+    (classic,) = whole["classic"]["arms"]
+    waits = {one["name"]: one["median"] for one in classic["figures"]}
+    assert 1.0 < waits["Timeout"] <= waits["WAITINGS"] < 3.0
     assert whole["environment"]["server"]["version_num"] >= 150000
     assert whole["environment"]["sizes"]["lab"]["total_bytes"] > 1_000_000
     listed = json.loads(pgassay("list", tmp_path, "--json").stdout)["runs"]

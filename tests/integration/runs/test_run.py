@@ -97,6 +97,16 @@ def test_a_question_is_answered_and_explained_and_everything_is_on_disk(tmp_path
     assert {"cpu", "client", "unaccounted"} <= {part["name"] for part in parts}
     for key in ("baseline_ms", "level_ms", "difference_ms"):
         assert round(sum(part[key] for part in parts), 6) == whole[key]
+    # Nothing of the classic view needs more than its own server and host have.
+    classic = json.loads((run / "analysis.json").read_text())["classic"]
+    assert [arm["trials"] for arm in classic["arms"]] == [2, 2]
+    for arm in classic["arms"]:
+        spreads = {one["name"]: one["median"] for one in arm["figures"]}
+        assert spreads["speed"] > spreads["commits"] > 0.0
+        assert None not in spreads.values()
+        assert arm["statements_per_minute"] > 0.0
+        assert arm["buffers"]["load"] in ("OLTP", "OLAP")
+        assert None not in [one["share_pct"] for one in arm["rules"]]
     environment_is_complete(json.loads((run / "environment.json").read_text()))
     # Its own server hides nothing but what the experiment says.
     not_measured = {one["name"]: one["fix"] for one in answer["not_seen"]}

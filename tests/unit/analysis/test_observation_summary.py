@@ -173,6 +173,13 @@ def test_segments_are_read_as_one_course(tmp_path: Path) -> None:
     assert observed.courses["tps"][3] == pytest.approx(50.0)
     assert observed.warnings == ("once",)
     assert observed.gaps_ns == ()
+    assert observed.classic is not None
+    (arm,) = observed.classic.arms
+    assert observed.classic.intervals == 20
+    spreads = {one.name: one.median for one in arm.figures}
+    assert spreads["Lock"] == pytest.approx(1.0)
+    assert spreads["speed"] is None, "the database’s own counters were not read"
+    assert [(one.event, one.trials) for one in arm.events] == [("Lock:tuple", 2)]
 
 
 def test_running_and_queued_sessions_are_separated_where_the_host_was_read(

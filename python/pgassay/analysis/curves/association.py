@@ -4,11 +4,9 @@ Enters: the courses of trials. Leaves: `Associations`. Never: tests raw series, 
 cycles and autocorrelation make unrelated ones look correlated.
 
 In each trial the means of steps and of checkpoint phases are removed, both series are prewhitened
-(Haugh, JASA 71, 1976) and correlated at several lags. Fisher's z of the trials are pooled, weighted
-by effective samples (Bartlett 1935). Where trials disagree more than chance, the variance is
-enlarged (Birge, Physical Review 40, 1932) and Student's t replaces the normal law; with two or
-three trials, which cannot show disagreement, always. p values are corrected over all series and
-lags (Benjamini and Yekutieli 2001).
+(Haugh, JASA 71, 1976) and correlated at several lags. The trials' correlations are pooled
+(pooled_correlation.py). p values are corrected over all series and lags (Benjamini and Yekutieli
+2001).
 """
 
 from __future__ import annotations
@@ -21,23 +19,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from pgassay.analysis.curves.model import Association, Associations
 from pgassay.analysis.measures.trial_course import RULES, TrialCourse
 from pgassay.analysis.statistics.multiple_testing import yekutieli
-from pgassay.analysis.statistics.prewhitening import (
-    MOST_LAGS,
-    autocorrelations,
-    cycle_phase,
-    whitened,
-    without_means,
-)
+from pgassay.analysis.statistics.pooled_correlation import at_lags, fisher_z, pooled, residuals
+from pgassay.analysis.statistics.prewhitening import cycle_phase
 
 Array = NDArray[np.float64]
 _RATE = 0.05
-_CAN_DISAGREE = 4
-"""With fewer trials that happen to agree, normal intervals held in only 87 to 93 %."""
 _AT_ONCE = 65_536
 """Values that are processed together: half a megabyte."""
 
@@ -70,7 +60,7 @@ def associations(courses: Sequence[TrialCourse]) -> Associations:
     z, weights = (np.zeros((len(trials), len(names), 2 * lags + 1)) for _ in range(2))
     for at, trial in enumerate(trials):
         rows = [place[name] for name in trial.names]
-        z[at, rows] = np.arctanh(np.clip(trial.values, -0.9999, 0.9999))
+        z[at, rows] = fisher_z(trial.values)
         weights[at, rows] = np.maximum(trial.samples - 3.0, 0.0)
     found = _pooled(names, z, weights, lag_s, with_)
     return Associations(found, len(names), lag_s, len(trials), removed, None)
@@ -79,17 +69,9 @@ def associations(courses: Sequence[TrialCourse]) -> Associations:
 def _pooled(
     names: Sequence[str], z: Array, weights: Array, lag_s: Sequence[float], with_: str
 ) -> tuple[Association, ...]:
-    total = weights.sum(axis=0)
-    known = total > 0.0
-    mean = np.divide((weights * z).sum(axis=0), total, out=np.zeros_like(total), where=known)
-    trials = (weights > 0.0).sum(axis=0)
-    freedom = np.maximum(trials - 1, 1)
-    seen = (weights * (z - mean) ** 2).sum(axis=0) / freedom
-    disagreement = np.maximum(seen, 1.0)
-    error = np.sqrt(np.divide(disagreement, total, out=np.full_like(total, np.inf), where=known))
-    by_trials = (trials > 1) & ((seen > 1.0) | (trials < _CAN_DISAGREE))
-    far = -np.abs(mean) / error
-    p = 2.0 * np.where(by_trials, special.stdtr(freedom, far), special.ndtr(far))
+    over_trials = pooled(z, weights)
+    mean, p, known = over_trials.z, over_trials.p, over_trials.known
+    reaches = over_trials.reach()
     adjusted = yekutieli(p.ravel()).reshape(p.shape)
     found = []
     for row, name in enumerate(names):
@@ -97,9 +79,7 @@ def _pooled(
         r = math.tanh(mean[row, lag])
         if adjusted[row, lag] > _RATE or abs(r) < RULES["least_correlation"]:
             continue
-        own = (row, lag)
-        critical = special.stdtrit(freedom[own], 0.975) if by_trials[own] else special.ndtri(0.975)
-        reach = float(critical) * error[own]
+        reach = reaches[row, lag]
         found.append(
             Association(
                 series=name,
@@ -133,7 +113,7 @@ def _correlate(course: TrialCourse, lags: int) -> _Correlations | None:
         groups = np.zeros(len(places), np.int64) if phase is None else phase[places]
         values, effective = _step(goal[places], course.series, places, groups, lags)
         weight = np.maximum(effective - 3.0, 0.0)
-        sums += weight * np.arctanh(np.clip(values, -0.9999, 0.9999))
+        sums += weight * fisher_z(values)
         samples += weight
     used = samples.max(axis=1) > 0.0
     if not used.any():
@@ -151,13 +131,13 @@ def _step(
     A few series at a time on every processor, so that their data stay in its cache.
     """
     lost = len(np.unique(groups))
-    (own,), (varies,) = _residuals(goal[None, :], groups)
+    (own,), (varies,) = residuals(goal[None, :], groups)
     at_once = max(1, _AT_ONCE // len(places))
 
     def correlated(first: int) -> tuple[Array, Array]:
         rows = series[first : first + at_once, places]
-        residuals, vary = _residuals(rows, groups)
-        values, effective = _cross(own, residuals, lags, lost)
+        left, vary = residuals(rows, groups)
+        values, effective = at_lags(own, left, lags, lost)
         effective[~(vary & varies)] = 0.0
         return values, effective
 
@@ -169,35 +149,3 @@ def _step(
         found = [correlated(first) for first in parts]
     values, effective = zip(*found, strict=True)
     return np.concatenate(values), np.concatenate(effective)
-
-
-def _residuals(rows: Array, groups: NDArray[np.int64]) -> tuple[Array, NDArray[np.bool_]]:
-    """Prewhitened rows of unit length, and which of them are more than rounding errors."""
-    residuals = whitened(without_means(rows, groups))
-    # A series that the cycle explains entirely leaves only rounding errors.
-    varies = residuals.std(axis=1) > 1e-9 * np.abs(rows).max(axis=1)
-    residuals -= residuals.mean(axis=1, keepdims=True)
-    norms = np.linalg.norm(residuals, axis=1, keepdims=True)
-    residuals /= np.where(norms > 0.0, norms, 1.0)
-    return residuals, varies
-
-
-def _cross(own: Array, others: Array, lags: int, lost: int) -> tuple[Array, Array]:
-    """Correlations of one unit series with each of the others, and their effective samples.
-
-    Lag k > 0 pairs a series with the value of `own` k intervals later.
-    """
-    n = len(own)
-    values = np.stack(
-        [
-            others[:, : n - k] @ own[k:] if k >= 0 else others[:, -k:] @ own[:k]
-            for k in range(-lags, lags + 1)
-        ],
-        axis=1,
-    )
-    inertia = autocorrelations(others, MOST_LAGS)[:, 1:]
-    inflation = np.maximum(
-        1.0 + 2.0 * inertia @ autocorrelations(own[None, :], MOST_LAGS)[0, 1:], 1.0
-    )
-    left = n - lost - np.abs(np.arange(-lags, lags + 1))
-    return values, np.maximum(left[None, :] / inflation[:, None], 0.0)

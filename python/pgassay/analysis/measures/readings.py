@@ -1,7 +1,7 @@
 """The finished trials of one run, each read once.
 
-Enters: a run directory and its plan. Leaves: measures, courses, charts and signals of its trials.
-Never: holds the samples of more than one trial at a time.
+Enters: a run directory and its plan. Leaves: measures, courses, charts, signals and even
+series of its trials. Never: holds the samples of more than one trial at a time.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pgassay.analysis.measures.chart_series import ChartSeries, chart_series
+from pgassay.analysis.measures.even_series import EvenSeries, read_even_series
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.measures.signals import TrialSignals, read_signals
 from pgassay.analysis.measures.sources import TrialSources
@@ -31,6 +32,8 @@ class TrialReading:
     series: ChartSeries | None
     """None for an invalid trial."""
     signals: TrialSignals | None = None
+    """None for an invalid trial."""
+    even: EvenSeries | None = None
     """None for an invalid trial."""
 
 
@@ -73,4 +76,5 @@ def _read(trial: StoredTrial, plan: Plan) -> TrialReading:
         read_course(trial, sources),
         chart_series(trial, sources),
         read_signals(trial, sources),
+        read_even_series(trial, sources),
     )

@@ -107,7 +107,7 @@ def read_signals(trial: StoredTrial, sources: TrialSources | None = None) -> Tri
     measured = [step for step in summary["load"]["steps"] if step["measured"]]
     start, end = measured[0]["start_ns"], measured[-1]["end_ns"]
     seconds = (end - start) / 1e9
-    values: dict[Key, float] = dict(_sessions(trial.table("waits"), start, end))
+    values: dict[Key, float] = dict(sessions_by_event(trial.table("waits"), start, end))
     for counters in (sources.postgres, sources.host):
         values |= dict(_counters(counters, start, end))
     if summary.get("log"):
@@ -140,8 +140,8 @@ def _counters(counters: CounterSeries, start: int, end: int) -> Iterator[tuple[K
                 yield key, grown / ((end - start) / 1e9)
 
 
-def _sessions(table: pa.Table, start: int, end: int) -> Iterator[tuple[Key, float]]:
-    """Average sessions: sampled ones weighted by the time that their sample stands for."""
+def sessions_by_event(table: pa.Table, start: int, end: int) -> Iterator[tuple[Key, float]]:
+    """Average sessions; sampled ones are weighted by the time that their sample stands for."""
     ticks = np.sort(pc.unique(table["tick_ns"]).to_numpy())
     weights = times_of_looks(ticks)
     inside = (ticks >= start) & (ticks < end)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pgassay.analysis.classic.model import ClassicView
 from pgassay.analysis.host.model import HostWindow
 from pgassay.analysis.observation.standby_lag import Unknown
 from pgassay.analysis.observation.statements import Statement
@@ -59,6 +60,8 @@ class ObservationSummary:
     """The largest reading of each course that is a size, not a rate."""
     unknown: Mapping[str, Unknown] = field(default_factory=dict)
     """Figures of a standby that were unknown at times."""
+    classic: ClassicView | None = None
+    """pg_expecto's figures."""
     host: HostWindow | None = None
     """Over the time in which the host was read."""
     host_windows: tuple[HostWindow, ...] = ()

@@ -51,6 +51,14 @@ class StatementSums:
             sign = 1 if row["time_ns"] >= began else -1
             self._grown[row["object"]][row["name"]] += sign * (row["value"] - value)
 
+    def totals(self) -> dict[str, float]:
+        """The growth of each column over all statements."""
+        found: dict[str, float] = defaultdict(float)
+        for grown in self._grown.values():
+            for name, value in grown.items():
+                found[name] += value
+        return dict(found)
+
     def ranked(self) -> tuple[Statement, ...]:
         """The statements by total time, the largest first."""
         found = [

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.observation.sums import ObservationSums
@@ -16,7 +17,9 @@ from pgassay.trials.model.record import kind_of
 
 
 def summarise_observation(
-    segments: Sequence[StoredSegment], warned: Sequence[str] = ()
+    segments: Sequence[StoredSegment],
+    warned: Sequence[str] = (),
+    environment: Mapping[str, Any] | None = None,
 ) -> ObservationSummary:
     """The summary; `warned` are warnings of segments that were deleted."""
     summaries = [segment.summary() for segment in segments]
@@ -55,6 +58,13 @@ def summarise_observation(
         sampled_waits=gathered.sampled_waits.sessions(),
         largest={name: track.largest() for name, track in gathered.standby.levels.items()},
         unknown=gathered.standby.unknown(gathered.gaps),
+        classic=gathered.classic.view(
+            {
+                name: grown / max((end_ns - start_ns) / 1e9, 1e-9)
+                for name, grown in gathered.statements.totals().items()
+            },
+            environment or {},
+        ),
         host=gathered.host.whole(),
         host_windows=gathered.host.windows(),
     )

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pgassay.analysis.host.windows import HostCourse
+from pgassay.analysis.observation.classic_course import IO, SOURCES, ClassicCourse
 from pgassay.analysis.observation.model import BinnedSeries
 from pgassay.analysis.observation.standby_lag import SOURCE as STANDBY
 from pgassay.analysis.observation.standby_lag import StandbyLag
@@ -56,6 +57,7 @@ class ObservationSums:
         self.checkpoints: list[dict[str, Any]] = []
         self.logged: Counter[str] = Counter()
         self.statements = StatementSums()
+        self.classic = ClassicCourse()
         self.sampled_waits = SampledWaits()
         self.gaps: list[tuple[int, int]] = []
         self._last_tick = self._last_answer = int(edges[0])
@@ -67,10 +69,7 @@ class ObservationSums:
         postgres = segment.table("postgres")
         self.statements.add(postgres)
         host = CounterSeries(segment.table("host"))
-        wanted = pa.array([*sorted(_SERVER), WAITS.source, STANDBY])
-        server = CounterSeries(
-            postgres.filter(pc.is_in(postgres["source"].cast(pa.string()), wanted))
-        )
+        server = CounterSeries(postgres.filter(_needed(postgres)))
         self.sampled_waits.add(server)
         self._add_counters(server, _SERVER)
         self.standby.add(server)
@@ -80,8 +79,11 @@ class ObservationSums:
         self._add_gaps(looks_in(waits), postgres["time_ns"].to_numpy())
         since = self._last_tick
         gaps = [gap for gap in self.gaps if gap[1] > since]
-        self._add_waits(WaitProfile(waits, host, since_ns=since, gaps=gaps))
-        self.checkpoints += segment.table("checkpoints").to_pylist()
+        profile = WaitProfile(waits, host, since_ns=since, gaps=gaps)
+        self._add_waits(profile)
+        checkpoints = segment.table("checkpoints").to_pylist()
+        self.checkpoints += checkpoints
+        self.classic.add(summary, server, host, profile, waits, checkpoints)
         self.logged.update(logged_in(segment, 0, summary["ended_ns"] + 10**12))
 
     def _add_counters(self, found: CounterSeries, sources: frozenset[str]) -> None:
@@ -205,3 +207,11 @@ class ObservationSums:
 
 def _course(values: Floats) -> BinnedSeries:
     return tuple(None if np.isnan(value) else float(value) for value in values)
+
+
+def _needed(postgres: pa.Table) -> pa.ChunkedArray:
+    """Which rows of a segment are summed; of pg_stat_io what sessions do with tables."""
+    source, thing = (postgres[name].cast(pa.string()) for name in ("source", "object"))
+    whole = pa.array([*sorted(_SERVER | SOURCES), WAITS.source, STANDBY])
+    of_sessions = pc.and_(pc.equal(source, "io"), pc.starts_with(thing, IO))
+    return pc.or_(pc.is_in(source, whole), of_sessions)

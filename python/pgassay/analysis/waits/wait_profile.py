@@ -143,19 +143,28 @@ class WaitProfile:
 
     def by_window(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
         """The same for adjacent windows, windows × classes; NaN without a sample."""
-        windows, classes = len(edges_ns) - 1, len(WAIT_CLASSES)
-        looked_ns = self.looked_ns(edges_ns)
-        within = np.searchsorted(edges_ns, self.busy_ns, side="right") - 1
-        counts = (within >= 0) & (within < windows)
-        found = np.bincount(
-            within[counts] * classes + self.classes[counts],
-            weights=self._busy_for_ns[counts],
-            minlength=windows * classes,
-        ).reshape(windows, classes)
-        sessions = found / np.where(looked_ns > 0, looked_ns, np.nan)[:, None]
+        sessions = self._by(self.classes, len(WAIT_CLASSES), edges_ns)
         in_queue = sessions[:, _CPU] * self._queued_share(edges_ns)
         sessions[:, _CPU] -= in_queue
         sessions[:, _CPU_QUEUE] += in_queue
+        return sessions
+
+    def by_event(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The same by single event, windows × `events`; time on CPU is not divided."""
+        return self._by(self.event_codes, len(self.events), edges_ns)
+
+    def _by(
+        self, codes: NDArray[np.int64], kinds: int, edges_ns: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        windows, looked_ns = len(edges_ns) - 1, self.looked_ns(edges_ns)
+        within = np.searchsorted(edges_ns, self.busy_ns, side="right") - 1
+        counts = (within >= 0) & (within < windows)
+        found = np.bincount(
+            within[counts] * kinds + codes[counts],
+            weights=self._busy_for_ns[counts],
+            minlength=windows * kinds,
+        ).reshape(windows, kinds)
+        sessions: NDArray[np.float64] = found / np.where(looked_ns > 0, looked_ns, np.nan)[:, None]
         return sessions
 
     def looked_ns(self, edges_ns: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from pgassay.report.section import Section
 from pgassay.report.sections.answer import diagnosis, effect, factors, trade_offs, why
 from pgassay.report.sections.behaviour import checkpoints, curves, methods, over_time, waits
+from pgassay.report.sections.classic.classic import classic
 from pgassay.report.sections.record import measured, method, servers, slices, trials
 
 RUN_SECTIONS: tuple[Section, ...] = (
@@ -28,6 +29,7 @@ RUN_SECTIONS: tuple[Section, ...] = (
     over_time.associations,
     waits.waits,
     methods.methods,
+    classic,
     trials.trials,
     trials.steadiness,
     slices.carry_over,

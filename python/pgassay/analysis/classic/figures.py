@@ -1,0 +1,131 @@
+"""The figures of one trial at even intervals, in the words of vmstat, iostat and pg_expecto.
+
+Enters: an `EvenSeries`. Leaves: a series for each figure. Never: smooths one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgassay.analysis.measures.even_series import WAIT_TYPES, EvenSeries
+
+Array = NDArray[np.float64]
+Figures = Mapping[str, Array]
+
+WAITINGS = "WAITINGS"
+_CHANGED = ("tup_inserted", "tup_updated", "tup_deleted")
+_ROWS = ("tup_fetched", *_CHANGED)
+_CPU = {
+    "us": ("cpu_user", "cpu_nice"),
+    "sy": ("cpu_system", "cpu_irq", "cpu_softirq"),
+    "id": ("cpu_idle",),
+    "wa": ("cpu_iowait",),
+    "st": ("cpu_steal",),
+}
+_SAME = {
+    "commits": "commits",
+    "hit": "hit",
+    "read": "read",
+    "b": "procs_blocked",
+    "si": "pswpin",
+    "so": "pswpout",
+    "bi": "pgpgin",
+    "bo": "pgpgout",
+    "in": "intr",
+    "cs": "ctxt",
+    "dirty_kb": "mem_dirty_kb",
+    "available_kb": "mem_available_kb",
+}
+_BLOCK = 8192.0
+_SECTORS_PER_MB = 2048.0
+
+
+def figures(series: EvenSeries, width_s: float | None = None) -> Figures:
+    """Each figure whose counters were read; of longer intervals where a width is given."""
+    raw = series.values if width_s is None else series.averaged(width_s)
+    found = {name: raw[source] for name, source in _SAME.items() if source in raw}
+    if (speed := _sum(raw, ("commits", *_ROWS))) is not None:
+        found["speed"] = 60.0 * speed
+    if (changed := _sum(raw, _CHANGED)) is not None and "commits" in raw:
+        found["changed"] = _ratio(changed, raw["commits"], np.nan)
+    for name in WAIT_TYPES:
+        if (waiting := raw.get(f"wait/{name}")) is not None:
+            found[name] = waiting
+    if (waiting := _sum(raw, [f"wait/{name}" for name in WAIT_TYPES])) is not None:
+        found[WAITINGS] = waiting
+    if "written_bytes" in raw:
+        found["written"] = raw["written_bytes"] / _BLOCK
+    elif "written_blocks" in raw:
+        found["written"] = raw["written_blocks"]
+    found |= _processors(raw)
+    found |= _memory(raw)
+    for disk in series.disks:
+        found |= _disk(raw, disk)
+    return found
+
+
+def _sum(raw: Figures, names: Sequence[str]) -> Array | None:
+    """None where one of them was not read."""
+    if any(name not in raw for name in names):
+        return None
+    total: Array = np.sum([raw[name] for name in names], axis=0)
+    return total
+
+
+def _processors(raw: Figures) -> dict[str, Array]:
+    found: dict[str, Array] = {}
+    if "procs_running" in raw:
+        # The reading program itself is running; like vmstat, do not count it.
+        found["r"] = np.maximum(raw["procs_running"] - 1.0, 0.0)
+    every = _sum(raw, [name for names in _CPU.values() for name in names])
+    if every is None:
+        return found
+    for column, names in _CPU.items():
+        spent = _sum(raw, names)
+        if spent is not None:
+            found[column] = _ratio(100.0 * spent, every, np.nan)
+    found["us+sy"] = found["us"] + found["sy"]
+    return found
+
+
+def _memory(raw: Figures) -> dict[str, Array]:
+    found: dict[str, Array] = {}
+    for name, source in (("free", "mem_free_kb"), ("available", "mem_available_kb")):
+        if source in raw and "mem_total_kb" in raw:
+            found[name] = _ratio(100.0 * raw[source], raw["mem_total_kb"], np.nan)
+    if "swap_total_kb" in raw and "swap_free_kb" in raw:
+        found["swap_kb"] = raw["swap_total_kb"] - raw["swap_free_kb"]
+    return found
+
+
+def _disk(raw: Figures, disk: str) -> dict[str, Array]:
+    """As in iostat -x; a wait is 0 where nothing was done."""
+    found: dict[str, Array] = {}
+
+    def of(name: str) -> Array | None:
+        return raw.get(f"{disk}/{name}")
+
+    for kind, done, spent in (("r", "reads", "read_ms"), ("w", "writes", "write_ms")):
+        count, time = of(done), of(spent)
+        if count is not None and time is not None:
+            found[f"{disk}/{kind}_await"] = _ratio(time, count, 0.0)
+    if (iops := _sum(raw, (f"{disk}/reads", f"{disk}/writes"))) is not None:
+        found[f"{disk}/iops"] = iops
+    if (moved := _sum(raw, (f"{disk}/sectors_read", f"{disk}/sectors_written"))) is not None:
+        found[f"{disk}/MB"] = moved / _SECTORS_PER_MB
+    if (busy := of("busy_ms")) is not None:
+        found[f"{disk}/util"] = np.minimum(busy / 10.0, 100.0)
+    if (queued := of("queued_ms")) is not None:
+        found[f"{disk}/aqu-sz"] = queued / 1e3
+    return found
+
+
+def _ratio(value: Array, by: Array, empty: float) -> Array:
+    """`empty` where there is nothing to divide by; NaN stays."""
+    found: Array = np.divide(
+        value, by, out=np.where(by == 0.0, empty, np.nan), where=np.isfinite(by) & (by > 0.0)
+    )
+    return found

@@ -1,0 +1,152 @@
+"""The rules of vmstat and iostat, what bounds each disk, and dirty pages.
+
+Enters: the figures of an arm's trials, what is known of the host. Leaves: values of the classic
+view. Never: applies a rule to a figure that was not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pgassay.analysis.classic.figures import Array, Figures
+from pgassay.analysis.classic.limits import LIMITS
+from pgassay.analysis.classic.model import ClassicCorrelation, DirtyPages, DiskType, RuleShare
+
+_ROLES = {"wal": "WAL"}
+
+
+def rule_shares(
+    trials: Sequence[Figures], cores: int | None, disks: Sequence[str]
+) -> tuple[RuleShare, ...]:
+    """Every rule of vmstat, then those of iostat disk by disk."""
+    rules = [("", rule) for rule in LIMITS["vmstat"]]
+    rules += [(disk, rule) for disk in disks for rule in LIMITS["iostat"]]
+    return tuple(_share(rule, disk, trials, cores) for disk, rule in rules)
+
+
+def _share(
+    rule: Mapping[str, Any], disk: str, trials: Sequence[Figures], cores: int | None
+) -> RuleShare:
+    name = f"{disk}/{rule['figure']}" if disk else rule["figure"]
+    limit = rule.get("above", rule.get("below"))
+    limit = cores if limit == "cores" else limit
+    if limit is None:
+        return RuleShare(rule["rule"], disk, None, None, None, None)
+    counts = []
+    for one in trials:
+        row = one.get(name)
+        known = np.empty(0) if row is None else row[np.isfinite(row)]
+        if len(known):
+            beyond = known > limit if "above" in rule else known < limit
+            counts.append((int(np.count_nonzero(beyond)), len(known)))
+    if not counts:
+        return RuleShare(rule["rule"], disk, None, None, None, None)
+    shares = [100.0 * beyond / every for beyond, every in counts]
+    share = 100.0 * sum(beyond for beyond, _ in counts) / sum(every for _, every in counts)
+    return RuleShare(rule["rule"], disk, share, min(shares), max(shares), _band(share))
+
+
+def _band(share: float) -> str:
+    """More than half is an alarm, from a quarter on a warning."""
+    (alarm, alarm_text), (warning, warning_text), (_, fine) = LIMITS["bands"]["labels"]
+    if share > alarm:
+        return str(alarm_text)
+    return str(warning_text if share >= warning else fine)
+
+
+def disk_types(
+    correlations: Sequence[ClassicCorrelation], storage: Mapping[str, Any], disks: Sequence[str]
+) -> tuple[DiskType, ...]:
+    """Of each disk, with what lies on it."""
+    by_series = {one.second: one for one in correlations if one.first == "speed"}
+    found = []
+    for disk in disks:
+        iops, moved = by_series.get(f"{disk}/iops"), by_series.get(f"{disk}/MB")
+        load, limit = _type(None if iops is None else iops.r, None if moved is None else moved.r)
+        found.append(DiskType(disk, _roles(storage, disk), load, limit, _honest(iops, moved)))
+    return tuple(found)
+
+
+def _type(iops: float | None, moved: float | None) -> tuple[str | None, str | None]:
+    rules = LIMITS["disk_type"]
+    if iops is None or moved is None:
+        return None, None
+    high, low = rules["high"], rules["low"]
+    if iops >= high and moved >= high:
+        kind = "mixed"
+    elif iops >= high:
+        kind = "iops"
+    elif moved >= high and iops <= low:
+        kind = "mb"
+    elif iops <= low and moved <= low:
+        kind = "none"
+    else:
+        kind = "between"
+    load, limit = rules[kind]
+    return load, limit
+
+
+def _honest(iops: ClassicCorrelation | None, moved: ClassicCorrelation | None) -> str | None:
+    """By which of the two honest correlations are clearly positive."""
+    rules = LIMITS["disk_type"]
+    known = [one for one in (iops, moved) if one is not None and one.honest_r is not None]
+    if len(known) < 2:
+        return None
+    kinds = {(True, True): "mixed", (True, False): "iops", (False, True): "mb"}
+    rises = tuple(bool(one.clear) and (one.honest_r or 0.0) > 0.0 for one in known)
+    kind = kinds.get((rises[0], rises[1]))
+    return "unclear" if kind is None else str(rules[kind][1])
+
+
+def _roles(storage: Mapping[str, Any], disk: str) -> tuple[str, ...]:
+    """Such as `data on /srv`."""
+    return tuple(
+        f"{_ROLES.get(role, role)} on {one.get('mount', '?')}"
+        for role, one in storage.items()
+        if isinstance(one, Mapping)
+        and disk in (*(one.get("devices") or ()), *(one.get("disks") or ()))
+    )
+
+
+def dirty_pages(trials: Sequence[Figures], vm: Mapping[str, Any]) -> DirtyPages:
+    """Against the kernel's limits: bytes where they are set, else shares of available memory."""
+    dirty = _all(trials, "dirty_kb")
+    if dirty is None:
+        return DirtyPages(None, None, None, None)
+    shares = []
+    for name in ("dirty_background", "dirty"):
+        found = [
+            100.0 * one["dirty_kb"] / limit
+            for one in trials
+            if "dirty_kb" in one and (limit := _limit_kb(vm, name, one)) is not None
+        ]
+        known = np.concatenate(found) if found else np.empty(0)
+        known = known[np.isfinite(known)]
+        shares.append(float(known.mean()) if len(known) else None)
+    return DirtyPages(float(dirty.mean()), float(dirty.max()), shares[0], shares[1])
+
+
+def _limit_kb(vm: Mapping[str, Any], name: str, one: Figures) -> Array | float | None:
+    set_bytes, ratio = (_number(vm.get(f"vm.{name}_{kind}")) for kind in ("bytes", "ratio"))
+    if set_bytes:
+        return set_bytes / 1024.0
+    available = one.get("available_kb")
+    return None if not ratio or available is None else available * ratio / 100.0
+
+
+def _number(text: Any) -> float | None:
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        return None
+
+
+def _all(trials: Sequence[Figures], name: str) -> Array | None:
+    """The known values of all trials; None where there are none."""
+    rows = [one[name] for one in trials if name in one]
+    known = np.concatenate(rows) if rows else np.empty(0)
+    known = known[np.isfinite(known)]
+    return known if len(known) else None

@@ -1,0 +1,74 @@
+"""Cells of the classic view: values with their labels, arms side by side, disagreements in words.
+
+Enters: the classic view and the arms' names. Leaves: texts and tables. Never: computes a figure, or
+shows one that was not measured as zero.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from pgassay.analysis.classic.model import Agreement, ClassicArm, ClassicView
+from pgassay.findings.wording import correlation
+from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.table import Cell, Column, Table, table
+
+WORDS: dict[str, Any] = tomllib.loads((files(__package__) / "words.toml").read_text("utf-8"))
+NOT_MEASURED: str = WORDS["not_measured"]
+_DOUBTFUL = "doubtful"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A classic view, with the short and full name of each of its arms."""
+
+    view: ClassicView
+    names: Mapping[str, tuple[str, str]]
+    unit: str = "trials"
+    """What it was measured in."""
+
+    def short(self, arm: str) -> str:
+        """The name of an arm in a row or column."""
+        return self.names[arm][0]
+
+    def side_by_side(self, title: str, rows: Sequence[tuple[str, Sequence[str]]]) -> Table:
+        """Rows of (what, its value in each arm)."""
+        columns = [
+            Column(short, full_title=full)
+            for short, full in (self.names[one.arm] for one in self.view.arms)
+        ]
+        return table([Column(title, "heading"), *columns], [(what, *cells) for what, cells in rows])
+
+    def of_arms(self, value: Callable[[ClassicArm], str]) -> list[str]:
+        """A value of each arm."""
+        return [value(arm) for arm in self.view.arms]
+
+
+def labelled(value: float | None, form: str, label: str | None) -> str:
+    """Such as `99.2 % OK`."""
+    if value is None:
+        return NOT_MEASURED
+    return f"{form.format(value)} {label or ''}".strip()
+
+
+def r_text(value: float | None) -> str:
+    """A correlation."""
+    return NOT_MEASURED if value is None else correlation(value)
+
+
+def series_name(name: str) -> str:
+    """Without its disk, which a heading names."""
+    bare = name.rpartition("/")[2]
+    return str(WORDS["series"].get(bare, bare))
+
+
+def agreement(found: Agreement | None, label: str | None) -> Cell:
+    """Where classic and honest do not say the same; a dash where neither says anything."""
+    if found is None:
+        return Cell(ABSENT)
+    style = "" if found is Agreement.AGREE else _DOUBTFUL
+    return Cell(WORDS["agreement"][found.value].format(label=label), style)

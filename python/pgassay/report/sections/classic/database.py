@@ -1,0 +1,172 @@
+"""The database's part of the classic view: speed, waits, shared buffers, trends, correlations.
+
+Enters: the classic view. Leaves: tables. Never: computes a figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from pgassay.analysis.classic.model import (
+    ClassicArm,
+    ClassicCorrelation,
+    ClassicTrend,
+    Spread,
+)
+from pgassay.findings.wording import plain_number, signed_percent
+from pgassay.report.sections.classic.cells import (
+    NOT_MEASURED,
+    WORDS,
+    Shown,
+    agreement,
+    labelled,
+    r_text,
+    series_name,
+)
+from pgassay.report.tables.cells import ABSENT, interval
+from pgassay.report.tables.table import Cell, Column, Table, table
+
+_THOUSAND = 1000.0
+_ELSEWHERE = ("r", "swap_kb", "changed")
+_PAIR = (
+    Column("Pair", "heading", merges=True),
+    Column("Arm", "line"),
+    Column("Classic r"),
+    Column("Classic label", "line"),
+    Column("Honest r"),
+    Column("95\u00a0% interval"),
+    Column("Do they agree?", "text"),
+)
+_TREND = (
+    Column("Series", "heading", merges=True),
+    Column("Arm", "line"),
+    Column("R²"),
+    Column("Classic label", "line"),
+    Column("Angle"),
+    Column("Change, beginning to end"),
+    Column("95\u00a0% interval"),
+    Column("Do they agree?", "text"),
+)
+
+
+def figure_table(shown: Shown) -> Table:
+    """Speed, waits and shared buffers; types of wait that no arm had are left out."""
+    rows = [
+        (WORDS["figures"][name], shown.of_arms(_spread(name)))
+        for name in (one.name for one in shown.view.arms[0].figures if one.name not in _ELSEWHERE)
+        if any(_worth_a_row(arm, name) for arm in shown.view.arms)
+    ]
+    titles = WORDS["figures"]
+    rows[1:1] = [(titles["statements"], shown.of_arms(_statements))]
+    rows += [
+        (titles["incident"], shown.of_arms(_incident)),
+        (
+            titles["hit"],
+            shown.of_arms(lambda a: labelled(a.buffers.hit_pct, "{:.1f} %", a.buffers.label)),
+        ),
+        (titles["used"], shown.of_arms(_used)),
+        (titles["load"], shown.of_arms(lambda arm: arm.buffers.load or NOT_MEASURED)),
+        (titles["changed"], shown.of_arms(_spread("changed"))),
+    ]
+    return shown.side_by_side("Median of the intervals (smallest to largest)", rows)
+
+
+def _of(arm: ClassicArm, name: str) -> Spread:
+    return next(one for one in arm.figures if one.name == name)
+
+
+def _worth_a_row(arm: ClassicArm, name: str) -> bool:
+    found = _of(arm, name)
+    return found.largest != 0.0 or name in ("speed", "commits", "WAITINGS")
+
+
+def _spread(name: str) -> Callable[[ClassicArm], str]:
+    def text(arm: ClassicArm) -> str:
+        found = _of(arm, name)
+        if found.median is None or found.smallest is None or found.largest is None:
+            return NOT_MEASURED
+        per = _THOUSAND if name == "speed" else 1.0
+        digits = 2 if found.unit in ("sessions", "rows") else 0
+        low, middle, high = (
+            f"{value:.{digits}f}" if digits else plain_number(value)
+            for value in (found.smallest / per, found.median / per, found.largest / per)
+        )
+        return f"{middle} ({low} to {high})"
+
+    return text
+
+
+def _statements(arm: ClassicArm) -> str:
+    known = arm.statements_per_minute
+    return NOT_MEASURED if known is None else plain_number(known / _THOUSAND)
+
+
+def _incident(arm: ClassicArm) -> str:
+    if arm.incident is None:
+        return NOT_MEASURED
+    return "yes" if arm.incident else "no"
+
+
+def _used(arm: ClassicArm) -> str:
+    if arm.buffers.used_per_dirtied is None:
+        return NOT_MEASURED if arm.buffers.load is None else "nothing dirtied"
+    return plain_number(arm.buffers.used_per_dirtied)
+
+
+def correlation_table(shown: Shown, *groups: str, disk: str = "") -> Table:
+    """Pairs with their arms beneath each other; without pairs of which one never varied."""
+    rows = list(_pairs(shown, groups, disk))
+    return replace(table(_PAIR, rows), style="host", label="Classic correlations")
+
+
+def _pairs(shown: Shown, groups: tuple[str, ...], disk: str) -> Iterator[tuple[str | Cell, ...]]:
+    for rows in zip(*(arm.correlations for arm in shown.view.arms), strict=True):
+        one = rows[0]
+        of_disk = one.second.partition("/")[0] if "/" in one.second else ""
+        if one.group not in groups or of_disk != disk or all(row.r == 0.0 for row in rows):
+            continue
+        for arm, row in zip(shown.view.arms, rows, strict=True):
+            yield _pair(shown.short(arm.arm), row)
+
+
+def _pair(arm: str, one: ClassicCorrelation) -> tuple[str | Cell, ...]:
+    ends = ABSENT if one.ci95 is None else " to ".join(map(r_text, one.ci95))
+    return (
+        f"{series_name(one.first)} and {series_name(one.second)}",
+        arm,
+        r_text(one.r),
+        one.label or ABSENT,
+        ABSENT if one.honest_r is None else r_text(one.honest_r),
+        ends,
+        agreement(one.agreement, one.label),
+    )
+
+
+def trend_table(shown: Shown, disk: str = "", *, host: bool = False) -> Table:
+    """The trends of the database, of the host, or of a disk."""
+    rows = []
+    for lines in zip(*(arm.trends for arm in shown.view.arms), strict=True):
+        name = lines[0].series
+        own = name.partition("/")[0] if "/" in name else ""
+        if own != disk or (not disk and host != (name in ("wa", "b"))):
+            continue
+        if all(one.r2 == 0.0 for one in lines):
+            continue
+        rows += [
+            _trend(shown.short(a.arm), one) for a, one in zip(shown.view.arms, lines, strict=True)
+        ]
+    return replace(table(_TREND, rows), style="host", label="Classic trends")
+
+
+def _trend(arm: str, one: ClassicTrend) -> tuple[str | Cell, ...]:
+    return (
+        series_name(one.series),
+        arm,
+        NOT_MEASURED if one.r2 is None else f"{one.r2:.2f}",
+        one.label or ABSENT,
+        ABSENT if one.angle_deg is None else f"{one.angle_deg:+.1f}°".replace("-", "\u2212"),
+        ABSENT if one.change_pct is None else signed_percent(one.change_pct),
+        interval(one.ci95_pct),
+        agreement(one.agreement, one.label),
+    )

@@ -1,0 +1,117 @@
+"""The host's part of the classic view: rules of vmstat, swap, dirty pages, and disks.
+
+Enters: the classic view. Leaves: tables. Never: applies a rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgassay.analysis.classic.model import ClassicArm, DirtyPages, DiskType, RuleShare
+from pgassay.findings.wording import size
+from pgassay.report.sections.classic.cells import NOT_MEASURED, WORDS, Shown
+from pgassay.report.sections.classic.database import correlation_table, trend_table
+from pgassay.report.tables.table import Table
+
+_UNKNOWN = DiskType("", (), None, None, None)
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A disk's tables."""
+
+    title: str
+    """Its name and what lies on it."""
+    rules: Table
+    correlations: Table
+    trends: Table
+
+
+def host_table(shown: Shown) -> Table:
+    """Run queue, swap, dirty pages."""
+    titles = WORDS["figures"]
+    rows = [
+        (titles["cores"], shown.of_arms(lambda arm: str(arm.cores or NOT_MEASURED))),
+        (titles["r"], shown.of_arms(lambda arm: _spread(arm, "r"))),
+        (titles["swap_kb"], shown.of_arms(lambda arm: _spread(arm, "swap_kb"))),
+        (titles["dirty"], shown.of_arms(lambda arm: _dirty(arm.dirty))),
+        (titles["background"], shown.of_arms(lambda arm: _pct(arm.dirty.background_limit_pct))),
+        (titles["limit"], shown.of_arms(lambda arm: _pct(arm.dirty.limit_pct))),
+    ]
+    return shown.side_by_side("Median of the intervals (smallest to largest)", rows)
+
+
+def _spread(arm: ClassicArm, name: str) -> str:
+    one = next(each for each in arm.figures if each.name == name)
+    if one.median is None or one.smallest is None or one.largest is None:
+        return NOT_MEASURED
+    low, middle, high = (
+        size(value * 1024) if one.unit == "kB" else f"{value:.1f}"
+        for value in (one.smallest, one.median, one.largest)
+    )
+    return middle if low == high else f"{middle} ({low} to {high})"
+
+
+def _dirty(dirty: DirtyPages) -> str:
+    if dirty.kb is None or dirty.largest_kb is None:
+        return NOT_MEASURED
+    return f"{size(dirty.kb * 1024)} (at most {size(dirty.largest_kb * 1024)})"
+
+
+def _pct(value: float | None) -> str:
+    return NOT_MEASURED if value is None else f"{value:.1f} %"
+
+
+def rule_table(shown: Shown, disk: str = "") -> Table:
+    """The share of the intervals in which each limit was exceeded, with its band."""
+    names = dict.fromkeys(
+        one.rule for arm in shown.view.arms for one in arm.rules if one.disk == disk
+    )
+    by_arm = [{(one.disk, one.rule): one for one in arm.rules} for arm in shown.view.arms]
+    rows = [(name, [_rule(own.get((disk, name))) for own in by_arm]) for name in names]
+    return shown.side_by_side("Share of the intervals", rows)
+
+
+def _rule(one: RuleShare | None) -> str:
+    if one is None or one.share_pct is None or one.lowest_pct is None or one.highest_pct is None:
+        return NOT_MEASURED
+    text = f"{one.share_pct:.0f} % {one.band}"
+    if one.lowest_pct == one.highest_pct:
+        return text
+    return f"{text} ({one.lowest_pct:.0f} to {one.highest_pct:.0f} %)"
+
+
+def disks(shown: Shown) -> list[Disk]:
+    """Each disk that any arm was measured on."""
+    found: dict[str, DiskType] = {}
+    for arm in shown.view.arms:
+        for one in arm.disks:
+            found.setdefault(one.disk, one)
+    return [
+        Disk(
+            f"{name}: {', '.join(one.roles)}" if one.roles else name,
+            rule_table(shown, name),
+            correlation_table(shown, "disk", disk=name),
+            trend_table(shown, name),
+        )
+        for name, one in found.items()
+    ]
+
+
+def disk_table(shown: Shown) -> Table:
+    """What bounds each disk, by the classic and by the honest correlations."""
+    rows: list[tuple[str, list[str]]] = []
+    for name in dict.fromkeys(one.disk for arm in shown.view.arms for one in arm.disks):
+        types = [
+            next((each for each in arm.disks if each.disk == name), _UNKNOWN)
+            for arm in shown.view.arms
+        ]
+        rows += [
+            (f"{name}: type of the load", [one.load or NOT_MEASURED for one in types]),
+            (f"{name}: limited by", [one.limit or NOT_MEASURED for one in types]),
+            (
+                f"{name}: limited by, honestly",
+                [one.honest_limit or WORDS["too_little"] for one in types],
+            ),
+        ]
+    return shown.side_by_side("Disk", rows)

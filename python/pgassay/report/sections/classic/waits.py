@@ -1,0 +1,128 @@
+"""The waits of the classic view: weights, Pareto lists, the events that one arm alone has.
+
+Enters: the classic view. Leaves: tables. Never: shows the text of a statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pgassay.analysis.classic.model import Pareto, Part
+from pgassay.report.sections.classic.cells import Shown, labelled
+from pgassay.report.tables.cells import probability
+from pgassay.report.tables.table import Cell, Column, Table, table
+
+_SHARES = (
+    Column("Wait type", "heading", merges=True),
+    Column("Arm", "line"),
+    Column("Name", "text"),
+    *map(Column, ("Sessions", "Share", "Cumulative")),
+)
+_ONLY = (
+    Column("Wait event", "heading"),
+    Column("Only in", "line"),
+    Column("Trials with it"),
+    Column("BY\u00a0p"),
+    Column("By chance?", "text"),
+)
+
+
+def statement_name(query_id: str) -> str:
+    """How a query is shown: the one place to change once statements have texts."""
+    return query_id
+
+
+def weighted_table(shown: Shown) -> Table:
+    """Weighted wait correlation, with the share of the waits that it stands for."""
+    names = [one.wait_type for one in shown.view.arms[0].weighted]
+    by_arm = [{one.wait_type: one for one in arm.weighted} for arm in shown.view.arms]
+    rows = []
+    for name in names:
+        found = [own[name] for own in by_arm]
+        if any(one.weight is None or one.share_pct for one in found):
+            rows.append(
+                (
+                    name,
+                    [
+                        labelled(
+                            # Never a negative zero.
+                            None if one.weight is None else round(one.weight, 2) + 0.0,
+                            "{:.2f}",
+                            f"{one.label}, {one.share_pct or 0.0:.0f} %",
+                        )
+                        for one in found
+                    ],
+                )
+            )
+    return shown.side_by_side("Wait type: weight, label, share of the waits", rows)
+
+
+def pareto_table(shown: Shown, part: Callable[[Pareto], tuple[Part, ...]], *, ids: bool) -> Table:
+    """By wait type and arm, the events or queries that make up most of it."""
+    kinds = sorted(
+        {one.wait_type for arm in shown.view.arms for one in arm.pareto},
+        key=lambda kind: (
+            -max(
+                one.sessions
+                for arm in shown.view.arms
+                for one in arm.pareto
+                if one.wait_type == kind
+            )
+        ),
+    )
+    rows = [
+        (
+            kind,
+            shown.short(arm.arm),
+            Cell(statement_name(each.name) if ids else each.name, "code"),
+            f"{each.sessions:.3f}",
+            f"{each.share_pct:.1f} %",
+            f"{each.cumulative_pct:.1f} %",
+        )
+        for kind in kinds
+        for arm in shown.view.arms
+        for one in arm.pareto
+        if one.wait_type == kind
+        for each in part(one)
+    ]
+    label = "Queries by wait type" if ids else "Wait events by type"
+    return replace(table(_SHARES, rows), style="host", label=label)
+
+
+def event_table(shown: Shown) -> Table:
+    """How many queries met each event, and how many trials."""
+    by_arm = [{one.event: one for one in arm.events} for arm in shown.view.arms]
+    events = sorted(
+        {event for own in by_arm for event in own},
+        key=lambda event: (-max(own[event].queries for own in by_arm if event in own), event),
+    )
+    rows = []
+    for event in events:
+        cells = []
+        for arm, own in zip(shown.view.arms, by_arm, strict=True):
+            one = own.get(event)
+            if one is None:
+                cells.append("never")
+                continue
+            share = "" if one.queries_pct is None else f" ({one.queries_pct:.0f} %)"
+            cells.append(f"{one.queries}{share}, {one.trials} of {arm.parts} {shown.unit}")
+        rows.append((event, cells))
+    return shown.side_by_side(f"Wait event: queries that met it, {shown.unit}", rows)
+
+
+def only_table(shown: Shown) -> Table:
+    """Events that one arm alone has."""
+    return table(
+        _ONLY,
+        [
+            (
+                one.event,
+                shown.short(one.arm),
+                f"{one.trials} of {one.of_trials}, none of {one.other_trials}",
+                probability(one.p_adjusted),
+                Cell("clearly not" if one.clear else "may be chance"),
+            )
+            for one in shown.view.only_in_one
+        ],
+    )
