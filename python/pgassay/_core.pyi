@@ -41,6 +41,12 @@ def check_script(name: str, text: str, *, allow_shell: bool = False) -> list[str
     Raises ScriptError.
     """
 
+def script_statements(name: str, text: str, *, allow_shell: bool = False) -> list[tuple[int, str]]:
+    """The SQL commands of a script as they are prepared: line, text with $1, $2 … for variables.
+
+    Variables in quotes and comments stay as they are written. Raises ScriptError.
+    """
+
 @final
 class Load:
     """One load: connections opened ahead, then a schedule of steps run to its end.

@@ -178,6 +178,7 @@ def read_context(directory: ObservationDirectory) -> ObservationContext:
         observed=observed,
         environment=environment,
         version=__version__,
+        texts=directory.statements(),
     )
 
 
@@ -212,6 +213,7 @@ def _record_segment(
         segment.add(recorder.take())
         end = recorder.end_segment(last=last)
         segment.finish(end)
+    directory.add_statements(end.statements)
     for warning in end.warnings:
         kind = kind_of(warning)
         if kind not in warnings:

@@ -17,6 +17,7 @@ from pgassay.analysis.analyse import (
     with_curves,
     with_noise,
     with_signals,
+    with_statements,
 )
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
 from pgassay.analysis.measures.readings import TrialReadings
@@ -165,6 +166,9 @@ def analyse_run(run: RunDirectory, readings: TrialReadings | None = None) -> Rep
     analysis = with_signals(analysis, plan, signals, environment)
     even = [one.even for one in valid if one.even is not None]
     analysis = with_classic(analysis, plan, even)
+    statements = [one.statements for one in valid if one.statements is not None]
+    plans = [seen for one in valid for seen in one.plans]
+    analysis = with_statements(analysis, plan, statements, signals, plans, run.statements())
     spec_text = run.read_text("spec.toml")
     return ReportContext(
         run_name=run.path.resolve().name,

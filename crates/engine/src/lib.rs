@@ -68,4 +68,4 @@ mod worker;
 pub use error::EngineError;
 pub use load::{Load, Progress};
 pub use outcome::{Intervals, LEADING_BITS, Outcome};
-pub use script::check_script;
+pub use script::{check_script, script_statements};

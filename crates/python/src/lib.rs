@@ -14,7 +14,7 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::load::{Load, check_script};
+    use crate::load::{Load, check_script, script_statements};
     #[pymodule_export]
     use crate::sampler::Sampler;
 

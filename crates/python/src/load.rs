@@ -1,4 +1,4 @@
-//! `pgassay._core.Load` and `check_script`.
+//! `pgassay._core.Load`, `check_script` and `script_statements`.
 //!
 //! Enters: JSON texts. Leaves: JSON texts, columns, typed exceptions. Never: holds the
 //! interpreter while it connects, waits or sums up.
@@ -20,6 +20,17 @@ use crate::errors::{
 #[pyo3(signature = (name, text, *, allow_shell = false))]
 pub fn check_script(name: &str, text: &str, allow_shell: bool) -> PyResult<Vec<String>> {
     pgassay_engine::check_script(name, text, allow_shell).map_err(engine_error)
+}
+
+/// The SQL commands of a script as the engine prepares them: line, text with `$1` and so on.
+#[pyfunction]
+#[pyo3(signature = (name, text, *, allow_shell = false))]
+pub fn script_statements(
+    name: &str,
+    text: &str,
+    allow_shell: bool,
+) -> PyResult<Vec<(usize, String)>> {
+    pgassay_engine::script_statements(name, text, allow_shell).map_err(engine_error)
 }
 
 /// One load: connections opened ahead, then a schedule of steps run to its end.

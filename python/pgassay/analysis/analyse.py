@@ -32,16 +32,21 @@ from pgassay.analysis.curves.halves import half_caveats
 from pgassay.analysis.curves.load_curve import load_curves
 from pgassay.analysis.curves.steadiness import steadiness_caveats, step_courses
 from pgassay.analysis.curves.withheld import Withheld
+from pgassay.analysis.measures.buffer_cache import buffer_caches
 from pgassay.analysis.measures.even_series import EvenSeries
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
+from pgassay.analysis.measures.plans import SeenPlan
 from pgassay.analysis.measures.signals import TrialSignals, by_arm
 from pgassay.analysis.measures.spread import with_deviations
+from pgassay.analysis.measures.statements import TrialStatements
 from pgassay.analysis.measures.trial_course import TrialCourse
 from pgassay.analysis.measures.variants import summarise_variants
 from pgassay.analysis.methods.tables import method_cells
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.noise.aa_run import calibrate, noise_floor
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.statements.plans import plans_by_arm
+from pgassay.analysis.statements.use import statement_use
 from pgassay.analysis.trade_offs.weigh import trade_offs
 from pgassay.analysis.verdicts.arm_summary import summarise_arms
 from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
@@ -203,6 +208,7 @@ def with_signals(
             *checkpoint_cost_caveats(plan, analysis.trials, environment),
         ),
         methods=method_cells(plan, analysis.trials, analysis.comparisons, arms, environment),
+        buffer_cache=buffer_caches(arms),
     )
 
 
@@ -222,6 +228,24 @@ def with_classic(analysis: Analysis, plan: Plan, series: Sequence[EvenSeries]) -
             analysis.environment,
             {arm.id: arm.knobs for arm in plan.arms},
         ),
+    )
+
+
+def with_statements(
+    analysis: Analysis,
+    plan: Plan,
+    statements: Sequence[TrialStatements],
+    signals: Sequence[TrialSignals],
+    plans: Sequence[SeenPlan],
+    texts: Mapping[str, str],
+) -> Analysis:
+    """The analysis with the statements of the load: their texts, times and plans."""
+    withdrawn = {(c.factor, c.level) for c in analysis.verdicts() if c.withdrawn is not None}
+    return replace(
+        analysis,
+        statements=texts,
+        statement_use=statement_use(plan, statements, signals, texts, withdrawn),
+        plans=plans_by_arm(plan.arms, plans),
     )
 
 

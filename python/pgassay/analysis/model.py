@@ -35,6 +35,7 @@ from pgassay.analysis.curves.model import (
     StepSteadiness,
 )
 from pgassay.analysis.host.model import Figures, HostWindow
+from pgassay.analysis.measures.buffer_cache import BufferCache
 from pgassay.analysis.measures.model import (
     Caveat,
     LatencyCurve,
@@ -48,6 +49,7 @@ from pgassay.analysis.measures.signals import ArmSignals
 from pgassay.analysis.methods.model import MethodCell
 from pgassay.analysis.noise.model import Calibration, NoiseFloor
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.statements.model import StatementPlans, StatementUse
 from pgassay.analysis.trade_offs.model import TradeOff
 from pgassay.analysis.verdicts.model import ArmSummary, IdleTrials
 from pgassay.plan.model import Endpoint
@@ -141,6 +143,15 @@ class Analysis:
     """Everything sampled, as means of trials; the raw values are in the trials' Parquet files."""
     environment: Mapping[str, Any] = field(default_factory=dict, metadata={_STORED: False})
     """environment.json: versions, settings, the host; any part of it may be missing."""
+    statements: Mapping[str, str] = field(default_factory=dict, metadata={_STORED: False})
+    """queryid → text as pg_stat_statements keeps it, without secrets; of the 100 that took most in
+    each trial, pgassay's own included. statements.json has them."""
+    statement_use: tuple[StatementUse, ...] = ()
+    """What each statement of the load takes, by arm."""
+    plans: tuple[StatementPlans, ...] = ()
+    """The plans of the scenarios' statements, those that differ between arms first."""
+    buffer_cache: tuple[BufferCache, ...] = ()
+    """What shared_buffers held, by arm."""
 
     def verdicts(self) -> tuple[Comparison, ...]:
         """The comparisons of the primary metric."""

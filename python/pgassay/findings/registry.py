@@ -19,7 +19,7 @@ from pgassay.findings.answer import (
     trade_offs,
     verdicts,
 )
-from pgassay.findings.behaviour import associations, checkpoints, curves
+from pgassay.findings.behaviour import associations, checkpoints, curves, plans
 from pgassay.findings.model import Finding
 from pgassay.findings.noise import aa_run
 
@@ -33,6 +33,7 @@ RULES: tuple[Callable[[Analysis], list[Finding]], ...] = (
     curves.find,
     checkpoints.find,
     associations.find,
+    plans.find,
     caveats.find,
 )
 

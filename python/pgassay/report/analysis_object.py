@@ -34,7 +34,7 @@ def render_json(context: ReportContext) -> str:
 
 def _stored(analysis: Analysis) -> dict[str, Any]:
     """All fields but those that repeat what trials or environment.json hold."""
-    found = asdict(dataclasses.replace(analysis, signals=(), environment={}))
+    found = asdict(dataclasses.replace(analysis, signals=(), environment={}, statements={}))
     for one in dataclasses.fields(analysis):
         if not_stored(one):
             del found[one.name]

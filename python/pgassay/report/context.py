@@ -7,7 +7,7 @@ Never: reads a run directory; the caller did.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pgassay.analysis.measures.chart_series import ChartSeries
@@ -74,6 +74,8 @@ class ObservationContext:
     observed: ObservationSummary
     environment: Mapping[str, Any]
     version: str
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """queryid → text of its statements."""
 
     @property
     def title(self) -> str:

@@ -4,8 +4,9 @@ Enters: the spec's text, the plan, trial records. Leaves: files, whole or absent
 Never: interprets what it stores.
 
     RUN/  spec.toml  workload.json  plan.json  environment.json  journal.jsonl  failed.jsonl
+          statements.json
           trials/0001/  trial.json  load.parquet  waits.parquet  postgres.parquet
-                        host.parquet  checkpoints.parquet  events.parquet  command.log
+                        host.parquet  checkpoints.parquet  events.parquet  plans.json  command.log
                   output-0002/  what the load of an unfinished trial wrote
           analysis.json  report.html
 """
@@ -28,7 +29,7 @@ from pgassay.samples.failed_trials import FAILED, failed_trials, note_failed
 from pgassay.samples.files import clear_errors, write_atomically
 from pgassay.samples.histogram_layout import with_layout
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
-from pgassay.samples.stored_fields import TRIAL_SCHEMA, misfit
+from pgassay.samples.stored_fields import STATEMENTS_SCHEMA, TRIAL_SCHEMA, misfit
 from pgassay.samples.tables import (
     TABLES,
     ByColumn,
@@ -39,9 +40,19 @@ from pgassay.samples.tables import (
 )
 from pgassay.spec.secrets.redaction import redacted_value
 from pgassay.trials.model.packed import PackedTables
-from pgassay.trials.model.record import Columns, FailedTrial, TrialRecord, Validity
+from pgassay.trials.model.record import (
+    PLANS_SCHEMA,
+    Columns,
+    FailedTrial,
+    TrialRecord,
+    Validity,
+)
 
 ENVIRONMENT = "environment.json"
+STATEMENTS = "statements.json"
+MOST_STATEMENTS = 500
+"""Beyond them no text is added: a load may make new statements without end."""
+PLANS = "plans.json"
 RUNS_FOLDER = "pgassay-runs"
 """Where runs go when no --out is given, in the present folder."""
 
@@ -141,6 +152,8 @@ class RunDirectory:
                         schema = with_layout(schema, record.leading_bits)
                     write_atomically(aside / f"{name}.parquet", parquet_of(parts, schema))
                 write_atomically(aside / "trial.json", as_json(redacted_value(_summary(record))))
+                if record.plans:
+                    write_atomically(aside / PLANS, as_json(redacted_value(dict(record.plans))))
                 for file in record.kept:
                     shutil.move(file, aside / file.name)
                 aside.rename(final)
@@ -149,6 +162,23 @@ class RunDirectory:
             except BaseException:
                 shutil.rmtree(aside, ignore_errors=True)
                 raise
+        self.add_statements(record.statements)
+
+    def add_statements(self, texts: Mapping[str, str]) -> None:
+        """Store the texts of statements that have none yet, up to a limit."""
+        known = self.statements()
+        new = {queryid: text for queryid, text in texts.items() if queryid not in known}
+        if new and len(known) < MOST_STATEMENTS:
+            self.write_json(
+                STATEMENTS, {"schema": STATEMENTS_SCHEMA, "statements": {**known, **new}}
+            )
+
+    def statements(self) -> dict[str, str]:
+        """queryid → text; empty where the server did not tell."""
+        if not self.has(STATEMENTS):
+            return {}
+        found = checked_file(self.path / STATEMENTS, STATEMENTS_SCHEMA)["statements"]
+        return {str(queryid): str(text) for queryid, text in found.items()}
 
     def output_folder(self, number: int) -> Path:
         """An empty folder for what a trial's load writes; it stays where the trial fails."""
@@ -183,6 +213,11 @@ class StoredTrial:
     def summary(self) -> dict[str, Any]:
         """trial.json."""
         return checked_file(self.folder / "trial.json", TRIAL_SCHEMA)
+
+    def plans(self) -> dict[str, Any]:
+        """plans.json; empty where the plans of statements were not read."""
+        path = self.folder / PLANS
+        return checked_file(path, PLANS_SCHEMA) if path.is_file() else {}
 
     def validity(self) -> Validity:
         """Whether it counts; in older runs, which do not store it, every trial counts."""

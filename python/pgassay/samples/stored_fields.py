@@ -14,9 +14,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pgassay.plan.model import ALL_ARMS
+from pgassay.trials.model.record import PLANS_SCHEMA
 
 TRIAL_SCHEMA = "pgassay.trial/1"
 SEGMENT_SCHEMA = "pgassay.segment/1"
+STATEMENTS_SCHEMA = "pgassay.statements/1"
 Form = Any
 _NUMBER = (int, float)
 _NAMES = {
@@ -86,7 +88,13 @@ _TRIAL: Form = {
         },
     },
 }
-FORMS: Mapping[str, Form] = {TRIAL_SCHEMA: _TRIAL, SEGMENT_SCHEMA: _SEGMENT}
+_PLAN: Form = {"scenario": str, "line": int, "sql": str, "plan?": [dict], "reason?": str}
+FORMS: Mapping[str, Form] = {
+    TRIAL_SCHEMA: _TRIAL,
+    SEGMENT_SCHEMA: _SEGMENT,
+    PLANS_SCHEMA: {"schema": str, "arms": [{"arm": str, "statements": [_PLAN]}]},
+    STATEMENTS_SCHEMA: {"schema": str, "statements": dict},
+}
 
 
 def misfit(found: Mapping[str, Any], schema: str) -> str | None:

@@ -108,6 +108,10 @@ class SamplingTable(Table):
     waits: Annotated[Duration, Field(ge=0.02, le=1.0)] = Field(
         0.1, description="interval between samples of wait events, 20ms to 1s"
     )
+    plans: bool = Field(
+        True,
+        description="whether the plans of the scenarios' statements are read after each load",
+    )
 
 
 class DesignTable(StoppingKeys):

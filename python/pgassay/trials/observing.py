@@ -121,6 +121,7 @@ class Recorder:
             warnings=new,
             log=logged.described,
             clock=watch.clock.described(),
+            statements=watch.texts_of(statements),
         )
 
     def _cost_of_segment(self) -> dict[str, float]:

@@ -16,6 +16,7 @@ from pgassay.server.protocol import Connection
 from pgassay.trials.sampling.not_measured import described, not_measured
 from pgassay.trials.sampling.queries import extensions_in, queries_for
 from pgassay.trials.sampling.statement_statistics import StatementWatch
+from pgassay.trials.sampling.statement_texts import texts_of
 from support.servers.lab import LabServer, installation_named, running_lab_server, wait_until
 from support.servers.pool import on_debian_15, on_every_version
 from support.servers.views import rows_of
@@ -250,6 +251,20 @@ def test_after_a_reset_of_the_statements_there_are_no_figures_until_the_next_rea
         columns = watch.counters()
     calls = [v for n, v in zip(columns["name"], columns["value"], strict=True) if n == "calls"]
     assert (9.0, 13.0) in pairwise(calls)
+
+
+def test_texts_of_counted_statements_are_read_without_their_constants_and_secrets(
+    server_with_statements: LabServer,
+) -> None:
+    with server_with_statements.admin() as session:
+        watch = watch_on(server_with_statements)
+        session.execute("SELECT upper('a text') AS \"named <b>\"")
+        session.execute("CREATE ROLE texts PASSWORD 'open sesame'")
+        session.execute("DROP ROLE texts")
+        texts = texts_of(server_with_statements.admin, extensions_in(session), watch.counters())
+    assert 'SELECT upper($1) AS "named <b>"' in texts.values()
+    (created,) = [text for text in texts.values() if text.startswith("CREATE ROLE texts")]
+    assert "sesame" not in created
 
 
 def test_evicted_statements_are_a_note(account: Account, servers_base: Any) -> None:

@@ -49,9 +49,14 @@ OBSERVED = ObservationSummary(
 )  # fmt: skip
 
 
+TEXTS = {"-42": "SELECT '<b>'\n  FROM t"}
+
+
 def context(observed: ObservationSummary = OBSERVED, **described: Any) -> ObservationContext:
     given = {"server": "lab@<db>:5432/lab", "dropped_segments": 2, "ended_by": "duration"}
-    return ObservationContext("run", {**given, **described}, observed, {"standby": True}, "0")
+    return ObservationContext(
+        "run", {**given, **described}, observed, {"standby": True}, "0", TEXTS
+    )
 
 
 @pytest.mark.parametrize("form", ["html", "md"])
@@ -60,11 +65,12 @@ def test_the_report_has_every_figure_that_was_observed(form: Any) -> None:
     for words in (
         "110.0", "2026-01-01 00:00:00 UTC", "Lock:tuple", "13.636 ms", "2.0 MB", "-42",
         "grant pg_monitor", "3 samples were skipped", "2 older segments were deleted", "standby",
-        "nothing was sampled for 1 s",
+        "nothing was sampled for 1 s", "FROM t",
     ):  # fmt: skip
         assert words in text, words
     assert "wal <b>" not in text
     assert "lab@<db>" not in text
+    assert "SELECT '<b>" not in text
 
 
 def test_a_standbys_report_says_how_far_it_was_behind() -> None:

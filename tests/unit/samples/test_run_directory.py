@@ -174,3 +174,13 @@ def test_a_run_without_a_trial_leaves_nothing_unless_there_is_something_to_undo(
     run.journal().record(Change("1", "setting", "SET", "RESET"))
     assert not run.discard_if_empty()
     assert run.path.exists()
+
+
+def test_texts_of_statements_are_kept_once_per_run_and_without_secrets(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path / "run")
+    run.add_statements({"1": "SELECT $1"})
+    run.add_statements({"1": "SELECT other", "-2": "ALTER ROLE a PASSWORD 'open sesame'"})
+    run.add_statements({})
+    assert run.statements() == {"1": "SELECT $1", "-2": "ALTER ROLE a PASSWORD ***"}
+    (tmp_path / "run" / "statements.json").unlink()
+    assert run.statements() == {}

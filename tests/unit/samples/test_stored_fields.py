@@ -16,6 +16,7 @@ from pgassay.errors import RunDirectoryError
 from pgassay.pipeline import analyse_run
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_fields import SEGMENT_SCHEMA, TRIAL_SCHEMA, misfit
+from pgassay.trials.model.record import PLANS_SCHEMA
 from support.synthetic.directories import synthetic_run
 
 REAL: dict[str, Any] = json.loads((Path(__file__).parents[2] / "data/trial.json").read_text())
@@ -145,3 +146,8 @@ def test_a_segment_is_held_to_its_own_form() -> None:
     assert misfit(segment, SEGMENT_SCHEMA) is None
     del segment["sampler_cost"]
     assert misfit(segment, SEGMENT_SCHEMA) == "is damaged: 'sampler_cost' is missing"
+
+
+def test_plans_of_a_wrong_form_are_refused_by_name() -> None:
+    plans = {"schema": PLANS_SCHEMA, "arms": [{"arm": "a1", "statements": [{"scenario": "find"}]}]}
+    assert misfit(plans, PLANS_SCHEMA) == "is damaged: 'arms[0].statements[0].line' is missing"

@@ -231,21 +231,7 @@ fn execution(statement: &Statement, name: &str) -> Result<Form, Fault> {
             "the statement has more than {MOST_PARAMETERS} variables; use the simple protocol"
         )));
     };
-    let mut sql = String::new();
-    let mut number = 0;
-    for piece in &statement.pieces {
-        match piece {
-            Piece::Text(text) => sql.push_str(text),
-            Piece::Variable { name, within, .. } if *within != SqlContext::Code => {
-                sql.push_str(&format!(":{name}"));
-            }
-            Piece::Variable { .. } => {
-                // Each use is a separate parameter, because its type may differ.
-                number += 1;
-                sql.push_str(&format!("${number}"));
-            }
-        }
-    }
+    let sql = statement.with_parameters();
     let refused = |error: std::io::Error| Fault(error.to_string());
     let mut parse = BytesMut::new();
     frontend::parse(name, &sql, [], &mut parse).map_err(refused)?;

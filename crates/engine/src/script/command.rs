@@ -119,6 +119,25 @@ impl Statement {
         });
         pieces.collect()
     }
+
+    /// The text as it is prepared: `$1` and so on for variables outside of quotes and comments.
+    #[must_use]
+    pub fn with_parameters(&self) -> String {
+        let mut number = 0;
+        let pieces = self.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Variable {
+                within: SqlContext::Code,
+                ..
+            } => {
+                // Each use is a separate parameter, because its type may differ.
+                number += 1;
+                format!("${number}")
+            }
+            Piece::Variable { name, .. } => format!(":{name}"),
+        });
+        pieces.collect()
+    }
 }
 
 /// Reads the meta command `text`, which begins at `offset`; `None` for a backslash alone.

@@ -245,6 +245,22 @@ pub fn check_script(file: &str, text: &str, allow_shell: bool) -> Result<Vec<Str
         .collect())
 }
 
+/// The SQL commands of a script as they are prepared, each with its line.
+pub fn script_statements(
+    file: &str,
+    text: &str,
+    allow_shell: bool,
+) -> Result<Vec<(usize, String)>, EngineError> {
+    let script = Script::parse(file, text, allow_shell, &mut Names::default())?;
+    let commands = script.commands.iter();
+    Ok(commands
+        .filter_map(|command| match &command.action {
+            Action::Sql(statement) => Some((command.line, statement.with_parameters())),
+            _ => None,
+        })
+        .collect())
+}
+
 fn newlines(text: &str, from: usize, to: usize) -> usize {
     let between = text.as_bytes().get(from..to).unwrap_or_default();
     between.iter().filter(|&&byte| byte == b'\n').count()

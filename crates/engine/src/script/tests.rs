@@ -32,6 +32,24 @@ fn variables_that_nothing_sets_are_named_once_in_order() {
 }
 
 #[test]
+fn statements_are_listed_as_they_are_prepared() {
+    let text = "\\set id 1\n\
+                SELECT ':id', x::text FROM t WHERE id = :id AND ref = :id; -- none\n\
+                BEGIN;\\if :id\nSELECT 2 \\gset\n\\endif";
+    let expected = [
+        (
+            2,
+            "SELECT ':id', x::text FROM t WHERE id = $1 AND ref = $2;",
+        ),
+        (3, "BEGIN;"),
+        (4, "SELECT 2"),
+    ];
+    let found = script_statements("pay.sql", text, false).unwrap();
+    let found: Vec<_> = found.iter().map(|(line, sql)| (*line, &sql[..])).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn errors_name_file_line_column_and_reason() {
     for (text, expected) in [
         ("", "1:1: empty command list; add a command to the script"),

@@ -1,7 +1,7 @@
 """The finished trials of one run, each read once.
 
-Enters: a run directory and its plan. Leaves: measures, courses, charts, signals and even
-series of its trials. Never: holds the samples of more than one trial at a time.
+Enters: a run directory and its plan. Leaves: measures, courses, charts, signals, even series,
+statements and plans of its trials. Never: holds the samples of more than one trial at a time.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from typing import Any
 from pgassay.analysis.measures.chart_series import ChartSeries, chart_series
 from pgassay.analysis.measures.even_series import EvenSeries, read_even_series
 from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.analysis.measures.plans import SeenPlan, read_plans
 from pgassay.analysis.measures.signals import TrialSignals, read_signals
 from pgassay.analysis.measures.sources import TrialSources
+from pgassay.analysis.measures.statements import TrialStatements, read_statements
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.analysis.measures.trial_course import TrialCourse, read_course
 from pgassay.plan.model import Plan
@@ -35,6 +37,10 @@ class TrialReading:
     """None for an invalid trial."""
     even: EvenSeries | None = None
     """None for an invalid trial."""
+    statements: TrialStatements | None = None
+    """None for an invalid trial, and where they were not read."""
+    plans: tuple[SeenPlan, ...] = ()
+    """None of an invalid trial."""
 
 
 class TrialReadings:
@@ -77,4 +83,6 @@ def _read(trial: StoredTrial, plan: Plan) -> TrialReading:
         chart_series(trial, sources),
         read_signals(trial, sources),
         read_even_series(trial, sources),
+        read_statements(trial, sources),
+        read_plans(trial),
     )

@@ -10,7 +10,16 @@ from __future__ import annotations
 
 from pgassay.report.section import Section
 from pgassay.report.sections.answer import diagnosis, effect, factors, trade_offs, why
-from pgassay.report.sections.behaviour import checkpoints, curves, methods, over_time, waits
+from pgassay.report.sections.behaviour import (
+    buffer_cache,
+    checkpoints,
+    curves,
+    methods,
+    over_time,
+    plans,
+    statements,
+    waits,
+)
 from pgassay.report.sections.classic.classic import classic
 from pgassay.report.sections.record import measured, method, servers, slices, trials
 
@@ -30,6 +39,9 @@ RUN_SECTIONS: tuple[Section, ...] = (
     waits.waits,
     methods.methods,
     classic,
+    statements.statements,
+    plans.plans,
+    buffer_cache.buffer_cache,
     trials.trials,
     trials.steadiness,
     slices.carry_over,

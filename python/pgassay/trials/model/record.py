@@ -17,6 +17,7 @@ from pgassay.trials.server_log.events import LogEvent
 if TYPE_CHECKING:  # `pgassay load` is not to wait for it
     from pgassay.trials.model.packed import PackedTables
 
+PLANS_SCHEMA = "pgassay.plans/1"
 Columns = Mapping[str, list[Any]]
 """Column name → values, all of one length; the columns are those of pgassay._core."""
 
@@ -118,6 +119,10 @@ class TrialRecord:
     """Of settings of the whole server that alternate: how many edges, how late; else empty."""
     leading_bits: int | None = None
     """Of a latency, so many bits decide its bucket; None where latencies are exact."""
+    plans: Mapping[str, Any] = field(default_factory=dict)
+    """The object of plans.json; empty where the plans of statements were not asked for."""
+    statements: Mapping[str, str] = field(default_factory=dict)
+    """queryid → text of the statements that took most."""
 
 
 _AMOUNT = re.compile(r"[-+]?\d[\d.,]*(?= (?:ms|s|kB|MB|GB)\b)")
@@ -154,3 +159,5 @@ class SegmentEnd:
     """In no earlier segment in these words; one of a kind may come again with other amounts."""
     log: Mapping[str, Any] = field(default_factory=dict)
     clock: Mapping[str, Any] = field(default_factory=dict)
+    statements: Mapping[str, str] = field(default_factory=dict)
+    """queryid → text of the statements that took most."""

@@ -24,12 +24,14 @@ from pgassay.trials.guards.guards import OF_THE_HOST, GuardResult
 from pgassay.trials.guards.invariants import Conditions, InvariantWatch
 from pgassay.trials.guards.thresholds import Limits
 from pgassay.trials.host.host_sources import NO_HOST, host_sources, sources_over_sql
+from pgassay.trials.model.record import Columns
 from pgassay.trials.run.reset_servers import TrialServer
 from pgassay.trials.sampling.live_view import LiveFigures, LiveReader
 from pgassay.trials.sampling.queries import extensions_in
 from pgassay.trials.sampling.sample_buffer import SampleBuffer
 from pgassay.trials.sampling.samplers import open_sampler, transactions_of
 from pgassay.trials.sampling.statement_statistics import StatementWatch
+from pgassay.trials.sampling.statement_texts import texts_of
 from pgassay.trials.server_log.reader import LogReading, ServerLog
 from pgassay.trials.server_log.server_clock import ServerClock
 
@@ -60,6 +62,7 @@ class ServerWatch:
             elif reads_host:
                 self.host_sources = sources_over_sql(session)
         self.statements = StatementWatch(connect, facts.version_num, self._extensions)
+        self._connect = connect
 
     def start_sampling(
         self,
@@ -89,6 +92,10 @@ class ServerWatch:
     def live_figures(self) -> LiveFigures | None:
         """What the server is doing now, for the screen; None in the first second."""
         return self._live.figures()
+
+    def texts_of(self, counters: Columns) -> dict[str, str]:
+        """queryid → text of the statements among these counters."""
+        return texts_of(self._connect, self._extensions, counters)
 
     def notes_on(
         self, logged: LogReading, checkpoints: KnownCheckpoints, *others: str
@@ -150,7 +157,9 @@ class TrialWatch(ServerWatch):
 
         Guards of the host report once, with the server that the host is read with.
         """
-        self.samples.add_counters(self.statements.counters())
+        statements = self.statements.counters()
+        self.samples.add_counters(statements)
+        self.statement_texts = self.texts_of(statements)
         results = self.invariants.results(
             conditions,
             load,

@@ -29,6 +29,7 @@ from pgassay.trials.load.caveats import load_caveats, refuse_failed
 from pgassay.trials.load.reloading import reloads_of
 from pgassay.trials.load.trial_load import TrialLoad, open_trial_load
 from pgassay.trials.model.record import FailedTrial, TrialRecord
+from pgassay.trials.plans.capture import plan_notes, plans_of_trial
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.reset_servers import describe_resets, reset_servers
 from pgassay.trials.run.server_watch import TrialWatch
@@ -79,11 +80,12 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     watches = [
         TrialWatch(server, own_limits(), reads_host=server is servers[0]) for server in servers
     ]
+    reached = {one.arm.id: one.target.parameters() for one in servers}
     load = open_trial_load(
         trial,
         context.spec,
         plan,
-        {one.arm.id: one.target.parameters() for one in servers},
+        reached,
         context.output_folder,
         context.placement,
     )
@@ -91,11 +93,14 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     crashes = [watch.read_log() for watch in watches]
     refuse_failed(trial.number, result, next(filter(None, crashes), ""))
     results = list(_guard_results(watches, context.spec, result, reloading))
+    # When everything of the load has been read, so that nothing of it is of our making.
+    plans = plans_of_trial(context.spec, plan, reached)
     caveats = (
         *context.caveats,
         *_load_caveats(trial, context, result),
         *caveats_among(results),
         *_notes(watches),
+        *plan_notes(plans),
     )
     first, arm = watches[0], plan.arm(trial.arm)
     return TrialRecord(
@@ -116,6 +121,8 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
         validity=validity_of(results),
         warnings=caveats,
         placement=first.placement(load.placed),
+        plans=plans,
+        statements={id_: text for one in watches for id_, text in one.statement_texts.items()},
         **first.stored(),
     )
 

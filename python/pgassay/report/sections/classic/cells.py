@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
 from pgassay.analysis.classic.model import Agreement, ClassicArm, ClassicView
+from pgassay.analysis.reading.plain_text import one_line
 from pgassay.findings.wording import correlation
 from pgassay.report.tables.cells import ABSENT
 from pgassay.report.tables.table import Cell, Column, Table, table
@@ -20,6 +21,8 @@ from pgassay.report.tables.table import Cell, Column, Table, table
 WORDS: dict[str, Any] = tomllib.loads((files(__package__) / "words.toml").read_text("utf-8"))
 NOT_MEASURED: str = WORDS["not_measured"]
 _DOUBTFUL = "doubtful"
+_WIDTH = 70
+"""Characters of a statement in a table."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Shown:
     names: Mapping[str, tuple[str, str]]
     unit: str = "trials"
     """What it was measured in."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Statements by their query id, where their texts were read."""
 
     def short(self, arm: str) -> str:
         """The name of an arm in a row or column."""
@@ -42,6 +47,10 @@ class Shown:
             for short, full in (self.names[one.arm] for one in self.view.arms)
         ]
         return table([Column(title, "heading"), *columns], [(what, *cells) for what, cells in rows])
+
+    def statement(self, query_id: str) -> str:
+        """The text of a query, in one line; its id where that is not known."""
+        return one_line(self.texts.get(query_id, ""), _WIDTH) or query_id
 
     def of_arms(self, value: Callable[[ClassicArm], str]) -> list[str]:
         """A value of each arm."""

@@ -28,7 +28,7 @@ def classic(context: ReportContext) -> Content | None:
         return None
     styles = arm_styles(context.plan.arms)
     names = {one.arm: (styles[one.arm].short, styles[one.arm].label) for one in view.arms}
-    return content_of(Shown(view, names))
+    return content_of(Shown(view, names, texts=context.analysis.statements))
 
 
 def content_of(shown: Shown) -> Content:

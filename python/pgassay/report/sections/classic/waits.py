@@ -1,6 +1,6 @@
 """The waits of the classic view: weights, Pareto lists, the events that one arm alone has.
 
-Enters: the classic view. Leaves: tables. Never: shows the text of a statement.
+Enters: the classic view. Leaves: tables. Never: computes a figure.
 """
 
 from __future__ import annotations
@@ -26,11 +26,6 @@ _ONLY = (
     Column("BY\u00a0p"),
     Column("By chance?", "text"),
 )
-
-
-def statement_name(query_id: str) -> str:
-    """How a query is shown: the one place to change once statements have texts."""
-    return query_id
 
 
 def weighted_table(shown: Shown) -> Table:
@@ -75,7 +70,7 @@ def pareto_table(shown: Shown, part: Callable[[Pareto], tuple[Part, ...]], *, id
         (
             kind,
             shown.short(arm.arm),
-            Cell(statement_name(each.name) if ids else each.name, "code"),
+            Cell(shown.statement(each.name) if ids else each.name, "code"),
             f"{each.sessions:.3f}",
             f"{each.share_pct:.1f} %",
             f"{each.cumulative_pct:.1f} %",

@@ -1,21 +1,24 @@
 """What happened while a server was observed, in tables: checkpoints, statements, log events, gaps.
 
 Enters: the context. Leaves: a table for each section.
-Never: estimates what a checkpoint costs, or shows the text of a statement.
+Never: estimates what a checkpoint costs.
 """
 
 from __future__ import annotations
 
+from pgassay.analysis.reading.plain_text import one_line
 from pgassay.findings.wording import size
 from pgassay.report.charts.observed import moment
 from pgassay.report.context import ObservationContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.by_arm import event_words
 from pgassay.report.tables.cells import ABSENT
-from pgassay.report.tables.table import Column, table
+from pgassay.report.tables.table import Cell, Column, table
 
 _MOST_CHECKPOINTS = 200
 _MOST_STATEMENTS = 20
+_WIDTH = 120
+"""Characters of a statement's text."""
 _CHECKPOINTS = (
     Column("Started (UTC)", "text"),
     Column("Cause", "text"),
@@ -24,6 +27,7 @@ _CHECKPOINTS = (
 _STATEMENTS = (
     Column("Query id", "text"),
     *map(Column, ("Share", "Time", "Calls", "Mean", "Rows per call", "Blocks read", "WAL")),
+    Column("Statement", "text"),
 )
 
 
@@ -67,6 +71,7 @@ def statements(context: ObservationContext) -> Content | None:
             f"{one.rows / max(one.calls, 1):,.1f}",
             f"{one.blocks_read:,.0f}",
             size(one.wal_bytes),
+            Cell(one_line(context.texts.get(one.queryid, ""), _WIDTH) or ABSENT, style="code"),
         )
         for one in found[:_MOST_STATEMENTS]
     ]

@@ -1,0 +1,53 @@
+"""The plans of one trial's statements.
+
+Enters: a stored trial. Leaves: `SeenPlan` values. Never: compares trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pgassay.analysis.reading.plan_shape import PlanShape, query_id_of, shape_of
+from pgassay.samples.run_directory import StoredTrial
+
+
+@dataclass(frozen=True)
+class SeenPlan:
+    """The plan of one statement in one arm of a trial."""
+
+    block: int
+    arm: str
+    scenario: str
+    line: int
+    sql: str
+    queryid: str
+    """In pg_stat_statements; empty where the server does not tell."""
+    shape: PlanShape | None
+    reason: str
+    """Why there is no plan."""
+
+
+def read_plans(trial: StoredTrial) -> tuple[SeenPlan, ...]:
+    """Of every arm that was asked; none where the run has no plans."""
+    stored = trial.plans()
+    if not stored:
+        return ()
+    block: int = trial.summary()["block"]
+    return tuple(seen for arm in stored["arms"] for seen in _plans_of(arm, block))
+
+
+def _plans_of(arm: Mapping[str, Any], block: int) -> Iterator[SeenPlan]:
+    for found in arm["statements"]:
+        plan = found.get("plan") or ()
+        yield SeenPlan(
+            block,
+            arm["arm"],
+            found["scenario"],
+            found["line"],
+            found["sql"],
+            query_id_of(plan),
+            shape_of(plan) if plan else None,
+            found.get("reason") or "",
+        )

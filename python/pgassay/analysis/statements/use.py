@@ -1,0 +1,235 @@
+"""What each statement takes per transaction, by arm, and how that differs between levels.
+
+Enters: the plan, the statements of trials, sampled waits, texts. Leaves: `StatementUse` values by
+total time. Never: compares calls or seconds: the unit is the block.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from pgassay.analysis.compare.contrasts import pair_blocks
+from pgassay.analysis.compare.rule import rule_of
+from pgassay.analysis.measures.signals import TrialSignals
+from pgassay.analysis.measures.statements import TrialStatements
+from pgassay.analysis.statements.model import StatementCosts, StatementEffect, StatementUse
+from pgassay.analysis.statements.own import is_own
+from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
+from pgassay.plan.model import Factor, Plan
+
+_LIMITS = tomllib.loads((files(__package__) / "statements.toml").read_text("utf-8"))
+_TEMP = ("temp_blks_read", "temp_blks_written")
+_NOTHING: Mapping[str, float] = {}
+_OTHERS = "("
+"""Begins the names of rows that stand for several statements."""
+
+
+def statement_use(
+    plan: Plan,
+    trials: Sequence[TrialStatements],
+    signals: Sequence[TrialSignals],
+    texts: Mapping[str, str],
+    withdrawn: Collection[tuple[str, str]] = (),
+) -> tuple[StatementUse, ...]:
+    """The statements of the load that matter, the longest first.
+
+    `withdrawn` are levels of factors whose verdicts are not given: none of their differences is
+    clear.
+    """
+    own = {queryid for queryid, text in texts.items() if is_own(text)}
+    trials = [replace(one, grown=_without(one.grown, own)) for one in trials]
+    listed = _listed(trials)
+    arms = dict.fromkeys(one.arm for one in trials)
+    ordered = [arm.id for arm in plan.arms if arm.id in arms] or list(arms)
+    found = [
+        StatementUse(
+            queryid,
+            texts.get(queryid, ""),
+            place,
+            of_the_80_pct,
+            tuple(
+                _costs(queryid, [one for one in trials if one.arm == arm], signals)
+                for arm in ordered
+            ),
+        )
+        for place, (queryid, of_the_80_pct) in enumerate(listed.items(), start=1)
+    ]
+    if plan.calibrates or plan.alternates:
+        return tuple(found)
+    effects = list(_effects(plan, trials, list(listed), withdrawn))
+    return tuple(
+        replace(one, effects=tuple(each for each in effects if each.queryid == one.queryid))
+        for one in found
+    )
+
+
+def _without(
+    grown: Mapping[str, Mapping[str, float]], own: set[str]
+) -> dict[str, Mapping[str, float]]:
+    return {queryid: columns for queryid, columns in grown.items() if queryid not in own}
+
+
+def _listed(trials: Sequence[TrialStatements]) -> dict[str, bool]:
+    """The statements that matter → whether they are of those with 80 % of the time together."""
+    time: dict[str, float] = {}
+    for one in trials:
+        for queryid, columns in one.grown.items():
+            spent = columns.get("exec_time_ms", 0.0) / one.transactions
+            time[queryid] = time.get(queryid, 0.0) + spent
+    total = sum(time.values())
+    found: dict[str, bool] = {}
+    before = 0.0
+    for queryid in sorted(time, key=lambda one: -time[one]):
+        if time[queryid] < _LIMITS["smallest_share"] * total or not total:
+            break
+        if not queryid.startswith(_OTHERS):
+            found[queryid] = before < _LIMITS["pareto_share"] * total
+        before += time[queryid]
+    return found
+
+
+def _costs(
+    queryid: str, trials: Sequence[TrialStatements], signals: Sequence[TrialSignals]
+) -> StatementCosts:
+    """Ratios of sums over the trials of an arm, so that a call counts as much in each."""
+
+    def total(*names: str) -> float:
+        columns = (one.grown.get(queryid, _NOTHING) for one in trials)
+        return sum(own.get(name, 0.0) for own in columns for name in names)
+
+    calls, spent = total("calls"), total("exec_time_ms")
+    transactions = sum(one.transactions for one in trials)
+    every = sum(own.get("exec_time_ms", 0.0) for one in trials for own in one.grown.values())
+
+    def per_call(*names: str) -> float:
+        return total(*names) / calls if calls else 0.0
+
+    return StatementCosts(
+        arm=trials[0].arm,
+        trials=len(trials),
+        calls_per_tx=calls / transactions,
+        mean_ms=spent / calls if calls else None,
+        ms_per_tx=spent / transactions,
+        share_pct=100.0 * spent / every if every else 0.0,
+        rows_per_call=per_call("rows"),
+        hit_per_call=per_call("shared_blks_hit"),
+        read_per_call=per_call("shared_blks_read"),
+        dirtied_per_call=per_call("shared_blks_dirtied"),
+        written_per_call=per_call("shared_blks_written"),
+        wal_bytes_per_call=per_call("wal_bytes"),
+        temp_blocks_per_call=per_call(*_TEMP),
+        waits=_waits(queryid, [one for one in signals if one.arm == trials[0].arm]),
+    )
+
+
+def _waits(queryid: str, signals: Sequence[TrialSignals]) -> tuple[tuple[str, float], ...]:
+    sums: dict[str, float] = {}
+    for trial in signals:
+        for (source, thing, event), sessions in trial.values.items():
+            if source == "query" and thing == queryid and not event.startswith("Client:"):
+                sums[event] = sums.get(event, 0.0) + sessions / len(signals)
+    ranked = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    return tuple((event, float(value)) for event, value in ranked[: _LIMITS["most_waits"]])
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """The blocks of one level and its baseline, one column per statement."""
+
+    factor: Factor
+    level: str
+    baseline_ms: NDArray[np.float64]
+    level_ms: NDArray[np.float64]
+
+    @property
+    def blocks(self) -> int:
+        return len(self.level_ms)
+
+    @property
+    def errors(self) -> NDArray[np.float64]:
+        """Standard errors of the mean differences; zero where they do not vary."""
+        if self.blocks < 2:
+            return np.zeros(self.level_ms.shape[1])
+        spread: NDArray[np.float64] = (self.level_ms - self.baseline_ms).std(axis=0, ddof=1)
+        return spread / math.sqrt(self.blocks)
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = (self.level_ms - self.baseline_ms).mean(axis=0)
+        return found
+
+    def p(self, at: int) -> float | None:
+        """Of Student's test; None where it cannot be made."""
+        if not self.errors[at] > 0.0:
+            return None
+        return float(2.0 * special.stdtr(self.blocks - 1, -abs(self.means[at] / self.errors[at])))
+
+
+def _effects(
+    plan: Plan,
+    trials: Sequence[TrialStatements],
+    listed: Sequence[str],
+    withdrawn: Collection[tuple[str, str]],
+) -> Iterator[StatementEffect]:
+    vectors = {
+        (one.block, one.arm): np.array(
+            [
+                one.grown.get(queryid, _NOTHING).get("exec_time_ms", 0.0) / one.transactions
+                for queryid in listed
+            ]
+        )
+        for one in trials
+    }
+    differences = []
+    for factor in plan.factors:
+        for level in factor.levels[1:]:
+            pairs = pair_blocks(vectors, plan, factor, level, only_needed=True)
+            if pairs is not None:
+                differences.append(_Difference(factor, level, pairs.baseline, pairs.level))
+    p = {
+        (place, at): found
+        for place, one in enumerate(differences)
+        for at in range(len(listed))
+        if (found := one.p(at)) is not None
+    }
+    family = np.array(list(p.values()), dtype=np.float64)
+    corrected = dict(zip(p, yekutieli(family).tolist(), strict=True)) if p else {}
+    alpha = selected_alpha(family, _LIMITS["discovery_rate"])
+    for place, one in enumerate(differences):
+        is_given = (one.factor.name, one.level) not in withdrawn
+        critical = _critical(plan, one.blocks, alpha) if is_given else math.inf
+        for at, queryid in enumerate(listed):
+            p_by = corrected.get((place, at))
+            mean, reach = float(one.means[at]), critical * float(one.errors[at])
+            has_interval = (place, at) in p and math.isfinite(reach)
+            clear = has_interval and abs(mean) > reach
+            yield StatementEffect(
+                queryid,
+                one.factor.name,
+                one.factor.baseline,
+                one.level,
+                one.blocks,
+                float(one.baseline_ms[:, at].mean()),
+                float(one.level_ms[:, at].mean()),
+                mean,
+                (mean - reach, mean + reach) if has_interval else None,
+                p.get((place, at)),
+                p_by,
+                clear and p_by is not None and p_by <= _LIMITS["discovery_rate"],
+            )
+
+
+def _critical(plan: Plan, blocks: int, alpha: float) -> float:
+    """Half-width in standard errors: of the run's rule, and of the correction for many."""
+    if blocks < 2:
+        return math.inf
+    student = float(special.stdtrit(blocks - 1, 1.0 - alpha / 2.0))
+    return max(rule_of(plan).critical(blocks, blocks, 0.05), student)

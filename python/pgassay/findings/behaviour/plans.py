@@ -1,0 +1,196 @@
+"""Statements whose plan is another one in other arms, or in other trials of an arm.
+
+Enters: an Analysis. Leaves: findings of kind DIAGNOSIS. Never: says that a plan made a difference
+of time; that takes an experiment in which the plan alone differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pgassay.analysis.model import Analysis
+from pgassay.analysis.statements.model import StatementEffect, StatementPlan, StatementPlans
+from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
+from pgassay.findings.wording import milliseconds, signed_milliseconds, texts_of
+
+_TEXTS = texts_of(__name__)
+_WHEN = "after the load of each trial"
+
+
+def find(analysis: Analysis) -> list[Finding]:
+    """One for each statement whose plan is not the same everywhere; those that take most first."""
+    rank = {use.queryid: use.ranked for use in analysis.statement_use}
+    found = [one for one in analysis.plans if one.differs or one.varies]
+    found.sort(key=lambda one: min((rank[id_] for id_ in one.queryids if id_ in rank), default=999))
+    most: int = _TEXTS["most_findings"]
+    findings = [
+        _changed(one, analysis) if one.differs and _is_steady(one) else _unsteady(one, analysis)
+        for one in found[:most]
+    ]
+    if len(found) > most:
+        others = _TEXTS["others"].format(count=len(found) - most)
+        findings[-1] = replace(findings[-1], text=findings[-1].text + others)
+    return findings
+
+
+def _is_steady(statement: StatementPlans) -> bool:
+    """Whether nearly all trials of each arm had the arm's plan."""
+    trials = statement.trials_of_arm
+    return all(
+        plan.trials[arm] >= _TEXTS["nearly_all"] * trials[arm]
+        for plan in statement.plans
+        for arm in plan.trials
+        if statement.plan_of_arm[arm] == plan.fingerprint
+    )
+
+
+def _changed(statement: StatementPlans, analysis: Analysis) -> Finding:
+    factor = statement.factor
+    effects = [
+        effect
+        for use in analysis.statement_use
+        if use.queryid in statement.queryids
+        for effect in use.effects
+        if factor is None or effect.factor == factor
+    ]
+    clear = next((one for one in effects if one.clear), None)
+    own = set(statement.plan_of_arm.values())
+    plans = [plan for plan in statement.plans if plan.fingerprint in own]
+    return Finding(
+        FindingKind.DIAGNOSIS,
+        _TEXTS["title"].format(scenario=statement.scenario, line=statement.line),
+        _TEXTS["by_factor" if factor else "by_arm"].format(
+            scenario=statement.scenario,
+            line=statement.line,
+            factor=factor,
+            plans=_named(plans, statement, analysis),
+            time=_time(clear, any(one.ci95_ms for one in effects)),
+        ),
+        confidence=_confidence(statement),
+        evidence=(
+            *_seen(statement, analysis),
+            *(_measured(one) for one in effects if one.ci95_ms is not None),
+        ),
+        confirm=_how_to_confirm(factor, plans),
+        refute=_TEXTS["refute"],
+    )
+
+
+def _unsteady(statement: StatementPlans, analysis: Analysis) -> Finding:
+    return Finding(
+        FindingKind.DIAGNOSIS,
+        _TEXTS["unsteady_title"].format(scenario=statement.scenario, line=statement.line),
+        _TEXTS["unsteady"].format(
+            scenario=statement.scenario,
+            line=statement.line,
+            plans=_named(statement.plans, statement, analysis),
+        ),
+        confidence=Confidence.HYPOTHESIS,
+        evidence=tuple(_seen(statement, analysis)),
+        confirm=_TEXTS["unsteady_confirm"],
+        refute=_TEXTS["unsteady_refute"],
+    )
+
+
+def _confidence(statement: StatementPlans) -> Confidence:
+    """Arms are assigned at random; a plan is one fact per trial, so it must be the same in all."""
+    several = min(statement.trials_of_arm.values()) >= _TEXTS["fewest_trials"]
+    return Confidence.CONFIRMED if several and not statement.varies else Confidence.SUPPORTED
+
+
+def _named(plans: Sequence[StatementPlan], statement: StatementPlans, analysis: Analysis) -> str:
+    return ", ".join(
+        _TEXTS["plan"].format(
+            nodes=_nodes(plan, plans), arms=arms_of(plan, statement, analysis, counted=False)
+        )
+        for plan in plans
+    )
+
+
+def arms_of(
+    plan: StatementPlan, statement: StatementPlans, analysis: Analysis, *, counted: bool
+) -> str:
+    """The arms that had a plan, such as `index = none`; by the factor that decides, where one does.
+
+    `counted` adds in how many trials, where that is not all.
+    """
+    names: dict[str, None] = {}
+    for arm in analysis.arms:
+        if arm.id in plan.trials:
+            by = statement.factor
+            name = arm.label if by is None else f"{by} = {arm.levels[by]}"
+            count, trials = plan.trials[arm.id], statement.trials_of_arm[arm.id]
+            few = f" ({count} of {trials} trials)" if counted and count < trials else ""
+            names[name + few] = None
+    return "; ".join(names)
+
+
+def _nodes(plan: StatementPlan, plans: Sequence[StatementPlan]) -> str:
+    """What this plan has that not all of them have; all nodes where only conditions differ."""
+    shared = set.intersection(*(set(one.nodes) for one in plans))
+    own = [node for node in plan.nodes if node not in shared] or list(plan.nodes)
+    most: int = _TEXTS["most_nodes"]
+    more = [_TEXTS["more"].format(count=len(own) - most)] if len(own) > most else []
+    return " + ".join([*own[:most], *more])
+
+
+def _time(clear: StatementEffect | None, is_known: bool) -> str:
+    if clear is None:
+        return str(_TEXTS["unclear" if is_known else "unknown"])
+    return str(_TEXTS["clear"]).format(
+        factor=clear.factor,
+        baseline=clear.baseline,
+        level=clear.level,
+        baseline_ms=milliseconds(clear.baseline_ms),
+        level_ms=milliseconds(clear.level_ms),
+        interval=_interval(clear),
+    )
+
+
+def _interval(effect: StatementEffect) -> str:
+    if effect.ci95_ms is None:
+        return ""
+    low, high = (signed_milliseconds(end) for end in effect.ci95_ms)
+    return (
+        f" (difference {signed_milliseconds(effect.difference_ms)}, 95 % CI {low} to {high},"
+        f" {effect.blocks} blocks)"
+    )
+
+
+def _seen(statement: StatementPlans, analysis: Analysis) -> Iterator[Evidence]:
+    trials = statement.trials_of_arm
+    for plan in statement.plans:
+        count, of = sum(plan.trials.values()), sum(trials[arm] for arm in plan.trials)
+        yield Evidence(
+            f"plan in {count} of {of} trials",
+            _nodes(plan, statement.plans),
+            arms_of(plan, statement, analysis, counted=True),
+            _WHEN,
+        )
+
+
+def _measured(effect: StatementEffect) -> Evidence:
+    return Evidence(
+        "execution time of the statement per transaction",
+        f"{milliseconds(effect.baseline_ms)} → {milliseconds(effect.level_ms)}{_interval(effect)}",
+        f"{effect.factor} = {effect.baseline} against {effect.level}",
+        "whole load with the warm-up",
+    )
+
+
+def _how_to_confirm(factor: str | None, plans: Sequence[StatementPlan]) -> str:
+    avoiding = _avoiding(plans)
+    if factor is not None and avoiding.startswith(f"{factor} "):
+        return str(_TEXTS["confirm_own"])
+    return str(_TEXTS["confirm"]).format(setting=avoiding)
+
+
+def _avoiding(plans: Sequence[StatementPlan]) -> str:
+    """A factor that forbids a node which not all of the plans have."""
+    shared = set.intersection(*(set(one.nodes) for one in plans))
+    own = [node for plan in plans for node in plan.nodes if node not in shared]
+    for part, setting in _TEXTS["avoided_by"].items():
+        if any(part in node for node in own):
+            return str(setting)
+    return "enable_… = [true, false]"

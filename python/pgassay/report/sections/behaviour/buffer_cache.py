@@ -1,0 +1,37 @@
+"""What shared_buffers held in each arm.
+
+Enters: the context. Leaves: a table. Never: says what a relation has in it.
+"""
+
+from __future__ import annotations
+
+from pgassay.report.charts.style import arm_styles
+from pgassay.report.context import ReportContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import ABSENT, whole
+from pgassay.report.tables.table import Column, table
+
+
+@section("behaviour/buffer_cache", "Shared buffers")
+def buffer_cache(context: ReportContext) -> Content | None:
+    """Left out where pg_buffercache was not read."""
+    found, names = context.analysis.buffer_cache, arm_styles(context.plan.arms)
+    if not found:
+        return None
+    columns = ("Used", "Unused", "Dirty", "Pinned", "Mean usage count")
+    rows = [
+        (
+            names[one.arm].short,
+            f"{whole(one.used)} ({_percent(one.used, one.used + one.unused)})",
+            whole(one.unused),
+            f"{whole(one.dirty)} ({_percent(one.dirty, one.used)} of the used)",
+            f"{one.pinned:.1f}",
+            ABSENT if one.usage_count is None else f"{one.usage_count:.1f}",
+        )
+        for one in found
+    ]
+    return {"held": table([Column("Buffers of 8 kB", "heading"), *map(Column, columns)], rows)}
+
+
+def _percent(part: float, of: float) -> str:
+    return f"{100 * part / of:.0f} %" if of else "0 %"

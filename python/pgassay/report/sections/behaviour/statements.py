@@ -1,0 +1,139 @@
+"""Statements of the load: time, calls, blocks, WAL and waits of each, by arm.
+
+Enters: the context. Leaves: tables and texts. Never: computes an estimate, or shows a text as
+anything but text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pgassay.analysis.reading.plain_text import one_line, visible
+from pgassay.analysis.statements.model import StatementCosts, StatementUse
+from pgassay.findings.wording import milliseconds, signed_milliseconds, size
+from pgassay.plan.model import ALL_ARMS
+from pgassay.report.charts.style import arm_styles
+from pgassay.report.context import ReportContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import ABSENT, probability, tone_cell
+from pgassay.report.tables.table import Cell, Column, Table, table
+
+_WIDTH = 90
+_FEW = 0.005
+"""Fewer blocks and rows per call are shown as zero, fewer average sessions not at all."""
+
+
+@section("behaviour/statements", "Statements")
+def statements(context: ReportContext) -> Content | None:
+    """Left out where pg_stat_statements was not read."""
+    used = context.analysis.statement_use
+    if not used:
+        return None
+    return {
+        "times": _times(context),
+        "clear": _differences(context, only_clear=True),
+        "differences": _differences(context),
+        "costs": _costs(context),
+        "texts": [(_name(one), visible(one.text)) for one in used if one.text],
+        "frequent": sum(one.of_the_80_pct for one in used),
+        "listed": len(used),
+    }
+
+
+def _name(one: StatementUse) -> str:
+    """Such as `1. SELECT note FROM item WHERE code = $1`."""
+    return f"{one.ranked}. {one_line(one.text, _WIDTH) or f'queryid {one.queryid}'}"
+
+
+def _arms(context: ReportContext) -> dict[str, str]:
+    return {arm.id: arm.short for arm in arm_styles(context.plan.arms).values()} | {
+        ALL_ARMS: "all arms"
+    }
+
+
+def _times(context: ReportContext) -> Table:
+    used, names = context.analysis.statement_use, _arms(context)
+    columns = [Column(names.get(costs.arm, costs.arm)) for costs in used[0].by_arm]
+    rows: list[tuple[str | Cell, ...]] = [
+        (
+            Cell(_name(one), style="code"),
+            *(f"{milliseconds(costs.ms_per_tx)} ({costs.share_pct:.0f} %)" for costs in one.by_arm),
+        )
+        for one in used
+    ]
+    return table([Column("Execution time per transaction (share)", "heading"), *columns], rows)
+
+
+def _differences(context: ReportContext, *, only_clear: bool = False) -> Table:
+    columns = ("Statement", "Level", "Baseline", "Of the level", "Difference", "95 % interval")
+    found = []
+    for one in context.analysis.statement_use:
+        for effect in one.effects:
+            if only_clear and not effect.clear:
+                continue
+            ends = effect.ci95_ms
+            found.append(
+                (
+                    Cell(_name(one), style="code"),
+                    f"{effect.factor} = {effect.level}",
+                    milliseconds(effect.baseline_ms),
+                    milliseconds(effect.level_ms),
+                    signed_milliseconds(effect.difference_ms),
+                    ABSENT if ends is None else " to ".join(map(signed_milliseconds, ends)),
+                    probability(effect.p_by),
+                    tone_cell("different", "measured")
+                    if effect.clear
+                    else tone_cell("no clear difference", "undecided"),
+                )
+            )
+    forms = [Column(columns[0], "group"), Column(columns[1], "heading")]
+    forms += [*map(Column, columns[2:]), Column("BY p"), Column("Result", "line")]
+    return table(forms, found)
+
+
+_COST_COLUMNS = (
+    Column("Statement", "group"),
+    Column("Arm", "heading"),
+    Column("Calls per tx", full_title="Calls per transaction"),
+    Column("Per call", full_title="Execution time per call"),
+    Column("Rows", full_title="Rows per call"),
+    Column("Hit", full_title="Blocks per call found in shared buffers"),
+    Column("Read", full_title="Blocks per call read into shared buffers"),
+    Column("Dirtied", full_title="Blocks per call that the statement changed first"),
+    Column("Written", full_title="Blocks per call written by the session itself"),
+    Column("Temp", full_title="Temporary blocks per call, read and written"),
+    Column("WAL", full_title="WAL per call"),
+    Column("Sessions", "text", full_title="Average sessions that ran it, by wait event"),
+)
+
+
+def _costs(context: ReportContext) -> Table:
+    names = _arms(context)
+    rows: list[tuple[str | Cell, ...]] = [
+        (Cell(_name(one), style="code"), names.get(costs.arm, costs.arm), *_figures(costs))
+        for one in context.analysis.statement_use
+        for costs in one.by_arm
+    ]
+    return table(_COST_COLUMNS, rows)
+
+
+def _figures(costs: StatementCosts) -> Iterator[str]:
+    yield _number(costs.calls_per_tx)
+    yield ABSENT if costs.mean_ms is None else milliseconds(costs.mean_ms)
+    for value in (
+        costs.rows_per_call,
+        costs.hit_per_call,
+        costs.read_per_call,
+        costs.dirtied_per_call,
+        costs.written_per_call,
+        costs.temp_blocks_per_call,
+    ):
+        yield _number(value)
+    yield size(costs.wal_bytes_per_call)
+    yield ", ".join(f"{event} {value:.2f}" for event, value in costs.waits if value >= _FEW)
+
+
+def _number(value: float) -> str:
+    if value < _FEW:
+        return "0"
+    return f"{value:.2f}" if value < 10 else f"{value:,.0f}".replace(",", "\u202f")

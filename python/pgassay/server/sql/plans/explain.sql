@@ -1,0 +1,1 @@
+EXPLAIN (VERBOSE, FORMAT JSON) EXECUTE pgassay_plan {values}

@@ -1,0 +1,1 @@
+DEALLOCATE pgassay_plan

@@ -1,0 +1,137 @@
+"""Asks a server for the plans of a load's statements; nothing of the workload is executed.
+
+Enters: the experiment, the plan, the servers of a trial after its load. Leaves: the object of
+plans.json: per arm and statement its plan as EXPLAIN gives it, or the reason why there is none.
+Never: fails a trial, or works while a load is measured.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from pgassay import _core
+from pgassay.errors import ConnectionRefused, TargetError
+from pgassay.plan.model import ALL_ARMS, Arm, Plan
+from pgassay.server.connection.session import connect, one_line
+from pgassay.server.protocol import Connection, ConnectionParameters
+from pgassay.server.statements import statement
+from pgassay.spec.arms.apply_levels import spec_of_arm
+from pgassay.spec.experiment import Spec
+from pgassay.trials.load.client_side import as_the_client
+from pgassay.trials.model.record import PLANS_SCHEMA
+
+_STATEMENT_LIMIT_S = 5.0
+_ALL_LIMIT_S = 30.0
+"""For all statements of an arm: the next trial waits for them."""
+_MOST_STATEMENTS = 200
+_MOST_CHARACTERS = 200_000
+"""Of one plan, as JSON: some two hundred partitions."""
+_NAME = b"pgassay_plan"
+_NO_PLAN = "the server makes no plan for such a command"
+_TOO_LARGE = f"its plan has more than {_MOST_CHARACTERS // 1000} kB"
+_PRUNED = '"Subplans Removed"'
+_SHOWS_PRUNED_FROM = 160000
+"""Before EXPLAIN (GENERIC_PLAN), partitions are left out that NULL as parameter rules out."""
+
+
+def plans_of_trial(
+    whole: Spec, plan: Plan, servers: Mapping[str, ConnectionParameters]
+) -> dict[str, Any]:
+    """The object of plans.json; empty where none are asked for, or a program is the load.
+
+    `servers` are those of the trial by arm; one on which all arms alternate is asked for each.
+    """
+    if not whole.file.sampling.plans or whole.file.load.command is not None:
+        return {}
+    shared = servers.get(ALL_ARMS)
+    arms = [
+        _plans_of_arm(arm, spec_of_arm(whole, arm.by_kind), server)
+        for arm in plan.arms
+        if (server := servers.get(arm.id, shared)) is not None
+    ]
+    return {"schema": PLANS_SCHEMA, "arms": arms}
+
+
+def plan_notes(plans: Mapping[str, Any]) -> tuple[str, ...]:
+    """Why plans could not be read, one line each, the same for several arms once."""
+    notes = (arm.get("note") for arm in plans.get("arms", ()))
+    return tuple(dict.fromkeys(note for note in notes if note))
+
+
+def _plans_of_arm(arm: Arm, spec: Spec, server: ConnectionParameters) -> dict[str, Any]:
+    found: list[dict[str, Any]] = []
+    described: dict[str, Any] = {"arm": arm.id, "statements": found}
+    try:
+        with connect(
+            as_the_client(server, spec.file.load),
+            statement_limit_s=_STATEMENT_LIMIT_S,
+            lasts_s=_ALL_LIMIT_S,
+        ) as session:
+            session.execute(statement("plans/generic_plans"), prepare=False)
+            found.extend({**each, **_explained(session, each["sql"])} for each in _statements(spec))
+    except (psycopg.Error, ConnectionRefused, TargetError) as error:
+        described["note"] = f"the plans could not be read: {one_line(error)}"
+    return described
+
+
+def _statements(spec: Spec) -> Iterator[dict[str, Any]]:
+    """Each statement of the scripts once, up to a limit."""
+    known: set[tuple[str, str]] = set()
+    for scenario in spec.workload.scenarios:
+        for line, text in _core.script_statements(
+            scenario.file, scenario.script, allow_shell=spec.file.load.allow_shell
+        ):
+            if (scenario.name, text) not in known and len(known) < _MOST_STATEMENTS:
+                known.add((scenario.name, text))
+                yield {"scenario": scenario.name, "line": line, "sql": text}
+
+
+def _explained(session: Connection, text: str) -> dict[str, Any]:
+    """`plan`, or the `reason` why there is none."""
+    try:
+        # By the protocol: as the engine does, and it takes one command only.
+        prepared = session.pgconn.prepare(_NAME, text.encode())
+        if prepared.status != psycopg.pq.ExecStatus.COMMAND_OK:
+            return {"reason": _message(prepared)}
+        parameters = session.pgconn.describe_prepared(_NAME).nparams
+        try:
+            plan = _plan_of(session, text, parameters)
+        finally:
+            if not session.broken:
+                session.execute(statement("plans/forget"), prepare=False)
+    except psycopg.OperationalError:
+        if session.broken or session.closed:
+            raise
+        return {"reason": f"it took more than {_STATEMENT_LIMIT_S:g} s to plan, or to be locked"}
+    except psycopg.Error as error:
+        return {"reason": one_line(error)}
+    if plan is None:
+        return {"reason": _NO_PLAN}
+    return {"reason": _TOO_LARGE} if len(json.dumps(plan)) > _MOST_CHARACTERS else {"plan": plan}
+
+
+def _plan_of(session: Connection, text: str, parameters: int) -> Any:
+    nulls = sql.SQL(", ").join([sql.NULL] * parameters)
+    values = sql.SQL("({})").format(nulls) if parameters else sql.SQL("")
+    asked = sql.SQL(statement("plans/explain").decode()).format(values=values)
+    rows = session.execute(asked, prepare=False).fetchall()
+    plan = rows[0][0] if rows else None
+    if not (isinstance(plan, list) and plan and isinstance(plan[0], dict) and "Plan" in plan[0]):
+        return None
+    if session.info.server_version < _SHOWS_PRUNED_FROM or _PRUNED not in json.dumps(plan):
+        return plan
+    # Without values it takes a simple query; that this is one command is known by now.
+    whole = session.pgconn.exec_(statement("plans/explain_generic") + text.encode())
+    if whole.status != psycopg.pq.ExecStatus.TUPLES_OK:
+        return plan
+    return json.loads(whole.get_value(0, 0) or b"null")
+
+
+def _message(result: psycopg.pq.abc.PGresult) -> str:
+    text = result.error_field(psycopg.pq.DiagnosticField.MESSAGE_PRIMARY) or b""
+    return text.decode(errors="replace").replace("\n", " ")

@@ -1,0 +1,103 @@
+"""Statements and plans in reports: both plans side by side, and hostile texts only as text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from browser.reports import synthetic_context
+from pgassay.analysis.measures.buffer_cache import buffer_caches
+from pgassay.analysis.measures.signals import TrialSignals, by_arm
+from pgassay.analysis.measures.statements import TrialStatements
+from pgassay.analysis.statements.plans import plans_by_arm
+from pgassay.analysis.statements.use import statement_use
+from pgassay.findings.registry import find
+from pgassay.report.context import ReportContext
+from pgassay.report.html import render_html
+from pgassay.report.markdown import render_markdown
+from support.synthetic.plans import scan, seen, seen_in
+
+HOSTILE = "SELECT '</script><script>alert(1)</script>' AS \"a|b`\", '\u202egnp' -- <img src=x>"
+TABLE = 'it"em</pre><script>x</script>\u202e'
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
+    plain = synthetic_context(tmp_path_factory.mktemp("statements"))
+    trials = [
+        TrialStatements(
+            block, arm, 1000, {"1": {"calls": 10.0, "exec_time_ms": 5.0 + block + len(arm)}}
+        )
+        for block in (1, 2, 3)
+        for arm in ("a1", "a2")
+    ]
+    values = {"buffers_used": 75.0, "buffers_unused": 25.0, "buffers_dirty": 15.0}
+    signals = [
+        TrialSignals(1, 1, "a1", 1.0, 1, {("buffercache", "", k): v for k, v in values.items()})
+    ]
+    plans = [
+        *seen_in({"a1": [scan(TABLE)] * 2, "a2": [scan(TABLE, "by_code")] * 2}),
+        *(seen(arm, 1, scan("other"), sql="SELECT other") for arm in ("a1", "a2")),
+        *(seen(arm, 1, None, sql="BEGIN;", reason="no plan is made") for arm in ("a1", "a2")),
+    ]
+    analysis = replace(
+        plain.analysis,
+        statement_use=statement_use(plain.plan, trials, [], {"1": HOSTILE}),
+        plans=plans_by_arm(plain.plan.arms, plans),
+        buffer_cache=buffer_caches(by_arm(["a1", "a2"], signals)),
+    )
+    return replace(plain, analysis=analysis, findings=find(analysis))
+
+
+def test_plans_that_differ_stand_side_by_side_and_the_others_are_folded(
+    context: ReportContext,
+) -> None:
+    page = render_html(context)
+    plans = page[page.index('<section id="plans">') :]
+    plans = plans[: plans.index("</section>")]
+    assert plans.count("<details open>") == 1
+    assert plans.index("Seq Scan on it") < plans.index("Index Scan using by_code on it")
+    assert "<b>max_wal_size = 32MB</b>" in plans
+    assert "1 statement with one plan" in plans
+    assert "No plan: no plan is made (<code>BEGIN;</code>)" in plans
+    text = render_markdown(context)
+    assert "max_wal_size = 32MB:\n\n```text\nSeq Scan on it" in text
+
+
+def test_hostile_texts_and_names_stay_text(context: ReportContext) -> None:
+    page, text = render_html(context), render_markdown(context)
+    for form in (page, text):
+        assert "\u202e" not in form
+        assert "\\u202e" in form
+    assert "<script>alert" not in page
+    assert "</pre><script>x" not in page
+    assert "&lt;/script&gt;" in text
+    rows = [line for line in text.splitlines() if line.startswith("| 1. SELECT")]
+    assert len(rows) == 3  # times, costs of two arms
+    assert all(r"a\|b\`" in row for row in rows)
+
+
+def test_only_clear_differences_of_statements_are_shown_unfolded(context: ReportContext) -> None:
+    assert "The execution time of no statement differs clearly between levels." in render_html(
+        context
+    )
+    (one,) = context.analysis.statement_use
+    (effect,) = one.effects
+    clear = replace(one, effects=(replace(effect, clear=True),))
+    analysis = replace(context.analysis, statement_use=(clear,))
+    text = render_markdown(replace(context, analysis=analysis))
+    assert "These differ clearly between levels:\n\n| Statement | Level |" in text
+
+
+def test_shared_buffers_are_a_row_per_arm_that_was_sampled(context: ReportContext) -> None:
+    assert "| max_wal_size = 32MB | 75 (75 %) | 25 | 15 (20 % of the used) |" in render_markdown(
+        context
+    )
+
+
+def test_a_run_without_them_has_no_such_sections(context: ReportContext) -> None:
+    analysis = replace(context.analysis, statement_use=(), plans=(), buffer_cache=())
+    page = render_html(replace(context, analysis=analysis, findings=find(analysis)))
+    for anchor in ("statements", "plans", "buffer-cache"):
+        assert f'id="{anchor}"' not in page
