@@ -39,7 +39,7 @@ test: build
 	cargo test --workspace --locked --quiet
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not heavy"
 
-# With the heavy matrices: every version, every fault.
+# With the heavy matrices: every version (npm installs 13, 14 and 17 into target), every fault.
 test-all: build
 	cargo test --workspace --locked --quiet
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal

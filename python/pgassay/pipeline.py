@@ -15,6 +15,7 @@ from pgassay.analysis.analyse import (
     answered,
     with_classic,
     with_curves,
+    with_modes,
     with_noise,
     with_signals,
     with_statements,
@@ -163,6 +164,8 @@ def analyse_run(run: RunDirectory, readings: TrialReadings | None = None) -> Rep
     analysis = with_noise(analysis, plan, courses, [one.trial.summary() for one in valid])
     environment = readings.environment()
     signals = [one.signals for one in valid if one.signals is not None]
+    latencies = [one.latencies for one in valid if one.latencies is not None]
+    analysis = with_modes(analysis, plan, latencies)
     analysis = with_signals(analysis, plan, signals, environment)
     even = [one.even for one in valid if one.even is not None]
     analysis = with_classic(analysis, plan, even)

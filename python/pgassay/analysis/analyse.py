@@ -29,11 +29,13 @@ from pgassay.analysis.curves.association import associations
 from pgassay.analysis.curves.checkpoint_effect import checkpoint_effects
 from pgassay.analysis.curves.effect_curves import effects_by_load, quantile_shifts
 from pgassay.analysis.curves.halves import half_caveats
+from pgassay.analysis.curves.latency_modes import latency_modes
 from pgassay.analysis.curves.load_curve import load_curves
 from pgassay.analysis.curves.steadiness import steadiness_caveats, step_courses
 from pgassay.analysis.curves.withheld import Withheld
 from pgassay.analysis.measures.buffer_cache import buffer_caches
 from pgassay.analysis.measures.even_series import EvenSeries
+from pgassay.analysis.measures.latencies import TrialLatencies
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.measures.plans import SeenPlan
 from pgassay.analysis.measures.signals import TrialSignals, by_arm
@@ -186,6 +188,14 @@ def with_curves(analysis: Analysis, plan: Plan, courses: Sequence[TrialCourse]) 
             *half_caveats(plan, courses, steps, analysis.verdicts()),
         ),
     )
+
+
+def with_modes(analysis: Analysis, plan: Plan, trials: Sequence[TrialLatencies]) -> Analysis:
+    """The analysis with the modes of latency; an A/A run compares no shares of them."""
+    modes, contrasts = latency_modes(plan, trials)
+    withheld = Withheld.of(analysis.verdicts(), analysis.standstills)
+    given = () if plan.calibrates else withheld.contrasts(contrasts)
+    return replace(analysis, latency_modes=modes, mode_contrasts=given)
 
 
 def with_signals(

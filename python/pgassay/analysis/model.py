@@ -25,6 +25,7 @@ from pgassay.analysis.compare.model import (
     Verdict,
     Withdrawn,
 )
+from pgassay.analysis.curves.mode_model import LatencyModes, ModeContrast
 from pgassay.analysis.curves.model import (
     Associations,
     CheckpointContrast,
@@ -139,6 +140,9 @@ class Analysis:
     """The levels of each factor, weighed by several criteria."""
     classic: ClassicView | None = None
     """pg_expecto's figures; None in a switchback or duet, whose trials are not of one arm."""
+    latency_modes: tuple[LatencyModes, ...] = ()
+    """By scenario and arm, all scenarios together last."""
+    mode_contrasts: tuple[ModeContrast, ...] = ()
     signals: tuple[ArmSignals, ...] = field(default=(), metadata={_STORED: False})
     """Everything sampled, as means of trials; the raw values are in the trials' Parquet files."""
     environment: Mapping[str, Any] = field(default_factory=dict, metadata={_STORED: False})

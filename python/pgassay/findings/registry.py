@@ -19,7 +19,7 @@ from pgassay.findings.answer import (
     trade_offs,
     verdicts,
 )
-from pgassay.findings.behaviour import associations, checkpoints, curves, plans
+from pgassay.findings.behaviour import associations, checkpoints, curves, modes, plans
 from pgassay.findings.model import Finding
 from pgassay.findings.noise import aa_run
 
@@ -31,6 +31,7 @@ RULES: tuple[Callable[[Analysis], list[Finding]], ...] = (
     explanations.find,
     trade_offs.find,
     curves.find,
+    modes.find,
     checkpoints.find,
     associations.find,
     plans.find,

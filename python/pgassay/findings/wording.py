@@ -5,6 +5,7 @@ Enters: numbers, estimates. Leaves: short texts. Never: decides anything.
 
 from __future__ import annotations
 
+import math
 import tomllib
 from functools import cache
 from importlib.resources import files
@@ -91,6 +92,18 @@ def share_interval(part: TimePart) -> str:
         return ""
     low, high = (_spaced(end, 0) for end in part.share_ci95_pct)
     return f" ({low} to {high} %)"
+
+
+def latency(milliseconds: float) -> str:
+    """To three significant digits: `0.087 ms`, `2.34 ms`, `1 230 ms`."""
+    return f"{significant(milliseconds)} ms"
+
+
+def significant(value: float) -> str:
+    """To three significant digits."""
+    rounded = float(f"{value:.3g}")
+    digits = 0 if rounded == 0.0 else max(0, 2 - math.floor(math.log10(abs(rounded))))
+    return _spaced(rounded, digits)
 
 
 def size(value: float) -> str:

@@ -32,7 +32,6 @@ from support.servers.pool import on_every_version
 COLLECTOR = """
 logging_collector = on
 log_filename = 'pg-%H%M%S.log'
-log_destination = 'stderr,csvlog,jsonlog'
 log_line_prefix = '%t %-12b|%10p|%q%a LOG: %u@%d '
 log_timezone = 'America/St_Johns'
 log_temp_files = 0
@@ -47,8 +46,15 @@ ELSEWHERE = "db.example"
 def logging_server(
     server_installation: Installation, account: Account, servers_base: Path
 ) -> Iterator[LabServer]:
-    with running_lab_server(server_installation, account, servers_base, COLLECTOR) as server:
+    forms = ",".join(forms_of(server_installation))
+    lines = f"{COLLECTOR}log_destination = '{forms}'\n"
+    with running_lab_server(server_installation, account, servers_base, lines) as server:
         yield server
+
+
+def forms_of(installation: Installation) -> list[str]:
+    """jsonlog is new in 15."""
+    return ["stderr", "csvlog", "jsonlog"][: 2 if installation.major < 15 else None]
 
 
 def execute_in(server: LabServer, statement: str) -> None:
@@ -114,6 +120,8 @@ def kinds(readings: list[LogReading]) -> Counter[str]:
 @pytest.mark.parametrize("host", ["127.0.0.1", ELSEWHERE], ids=["here", "over-sql"])
 @on_every_version
 def test_events_are_read_across_a_rotation(logging_server: LabServer, form: str, host: str) -> None:
+    if form not in forms_of(logging_server.cluster.installation):
+        return
     write_to(logging_server, form)
     log = ServerLog(logging_server.admin, host)
     make_events(logging_server)

@@ -26,7 +26,10 @@ from support.servers.lab import LabServer, make_lab_objects, running_lab_server
 VERSIONS = (
     "embedded-18",
     "debian-15",
-    pytest.param("embedded-16", marks=pytest.mark.heavy),
+    *(
+        pytest.param(name, marks=pytest.mark.heavy)
+        for name in ("npm-13", "npm-14", "embedded-16", "npm-17")
+    ),
 )
 on_every_version = pytest.mark.parametrize(
     "server_installation", VERSIONS, indirect=True, scope="module"

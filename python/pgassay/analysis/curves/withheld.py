@@ -1,7 +1,7 @@
 """Takes from curves what would be read as a verdict, where the verdict is withdrawn.
 
 Enters: curves, the verdicts, idle trials. Leaves: the same curves without bands, crossings and
-knees, and without contrasts of checkpoints, for levels that have no verdict.
+knees, and without contrasts of checkpoints and modes, for levels that have no verdict.
 Never: changes a point of a curve.
 """
 
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from pgassay.analysis.compare.model import Comparison
+from pgassay.analysis.curves.mode_model import ModeContrast
 from pgassay.analysis.curves.model import (
     CheckpointContrast,
     EffectByLoad,
@@ -21,6 +23,7 @@ from pgassay.analysis.verdicts.model import IdleTrials
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
 from pgassay.plan.model import Arm
 
+Contrast = TypeVar("Contrast", CheckpointContrast, ModeContrast)
 _IDLE = "no transaction succeeded in some of its trials"
 _WITHDRAWN = "its verdict is withdrawn; the warnings say why"
 
@@ -82,6 +85,6 @@ class Withheld:
             for one in curves
         )
 
-    def contrasts(self, contrasts: Sequence[CheckpointContrast]) -> tuple[CheckpointContrast, ...]:
+    def contrasts(self, contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
         """Those of levels that have a verdict."""
         return tuple(one for one in contrasts if (one.factor, one.level) not in self.wholly)

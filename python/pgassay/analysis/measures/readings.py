@@ -1,7 +1,7 @@
 """The finished trials of one run, each read once.
 
 Enters: a run directory and its plan. Leaves: measures, courses, charts, signals, even series,
-statements and plans of its trials. Never: holds the samples of more than one trial at a time.
+statements, plans and latencies of its trials. Never: holds the samples of more than one trial.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 from pgassay.analysis.measures.chart_series import ChartSeries, chart_series
 from pgassay.analysis.measures.even_series import EvenSeries, read_even_series
+from pgassay.analysis.measures.latencies import TrialLatencies, read_latencies
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.measures.plans import SeenPlan, read_plans
 from pgassay.analysis.measures.signals import TrialSignals, read_signals
@@ -41,6 +42,8 @@ class TrialReading:
     """None for an invalid trial, and where they were not read."""
     plans: tuple[SeenPlan, ...] = ()
     """None of an invalid trial."""
+    latencies: TrialLatencies | None = None
+    """None for an invalid trial, and for one of several arms."""
 
 
 class TrialReadings:
@@ -85,4 +88,5 @@ def _read(trial: StoredTrial, plan: Plan) -> TrialReading:
         read_even_series(trial, sources),
         read_statements(trial, sources),
         read_plans(trial),
+        None if plan.alternates else read_latencies(trial, sources),
     )

@@ -66,6 +66,32 @@ class Histogram:
         found: list[float] = (highest - (1.0 - within) * self._widths()[places]).tolist()
         return found
 
+    def counts_between(self, edges_ns: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How many latencies lie between neighbouring edges, each bucket evenly filled.
+
+        What lies beyond the edges is counted in the first and the last place.
+        """
+        if self.total == 0:
+            return np.zeros(len(edges_ns) - 1)
+        upper = self.values_ns.astype(np.float64)
+        widths = np.maximum(self._widths(), 0.0 if self._has_buckets else self.resolution_ns)
+        places = np.ravel(np.column_stack([upper - widths, upper]))
+        below = np.cumsum(self.counts).astype(np.float64)
+        heights = np.ravel(np.column_stack([below - self.counts, below]))
+        inner = np.interp(edges_ns[1:-1], places, heights)
+        found: NDArray[np.float64] = np.diff(np.r_[0.0, inner, float(self.total)])
+        return found
+
+    @property
+    def resolution_ns(self) -> float:
+        """What exact latencies are multiples of, such as a microsecond; 0 where buckets have a
+        width."""
+        return 0.0 if self._has_buckets else float(np.gcd.reduce(self.values_ns))
+
+    @property
+    def _has_buckets(self) -> bool:
+        return not np.array_equal(self._widths(), np.ones(len(self.values_ns)))
+
     def _widths(self) -> NDArray[np.float64]:
         """The width of each bucket that holds something, at most the way to the one below."""
         kept = _BITS_OF_OLD_RUNS if self._layout is None else self._layout.leading_bits

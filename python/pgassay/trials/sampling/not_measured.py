@@ -85,6 +85,8 @@ def check_extensions(
                 )
             )
     for name, query in queries_from_later_on(version_num).items():
+        if name in _RESETS:
+            continue
         found_from = f"read from PostgreSQL {query.floor // 10000} on: no {name}"
         checks.append(Check(query.extension or f"pg_stat_{name}", "note", found_from))
     return checks
@@ -148,17 +150,15 @@ def check_settings(session: Connection, *, is_ours: bool = False) -> list[Check]
     shown: dict[str, str] = {name: value for name, value in rows}  # noqa: C416 (rows are of Any)
     row = session.execute(statement("trials/own_query_id"), prepare=False).fetchone()
     has_ids = row is not None and bool(row[0])
-    return [
-        Check(
-            entry["title"],
-            "note",
-            entry["found"].format(value=value),
-            (_OURS if is_ours else _ANYWHERE).format(name=entry["name"], value=entry["value"]),
-        )
-        for entry in _entries()
-        if (value := shown.get(entry["name"])) in entry["off"]
-        and not (entry["name"] == _QUERY_IDS and has_ids)
-    ]
+    checks = []
+    for entry in _entries():
+        name, value = entry["name"], shown.get(entry["name"])
+        if value is None and "unknown" in entry:
+            checks.append(Check(entry["title"], "note", entry["unknown"]))
+        elif value in entry["off"] and not (name == _QUERY_IDS and has_ids):
+            fix = (_OURS if is_ours else _ANYWHERE).format(name=name, value=entry["value"])
+            checks.append(Check(entry["title"], "note", entry["found"].format(value=value), fix))
+    return checks
 
 
 def not_measured(

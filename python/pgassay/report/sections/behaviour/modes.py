@@ -1,0 +1,144 @@
+"""The modes of each scenario's latency, by arm, and what their mean hides.
+
+Enters: the context. Leaves: sentences, a chart, tables. Never: searches for a mode.
+"""
+
+from __future__ import annotations
+
+from pgassay.analysis.curves.mode_model import LatencyMode, LatencyModes
+from pgassay.analysis.measures.latencies import ALL
+from pgassay.analysis.statistics.values import Estimate
+from pgassay.findings.wording import latency, plain_number, significant
+from pgassay.report.charts.modes import modes_chart, panels_of
+from pgassay.report.charts.style import arm_styles
+from pgassay.report.context import ReportContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import ABSENT, between
+from pgassay.report.tables.table import Column, Table, table
+
+_COLUMNS = (
+    Column("Scenario", "group"),
+    Column("Arm", "heading", merges=True),
+    *map(
+        Column,
+        ("Around", "From", "Transactions", "Of their time", "More of them at checkpoints"),
+    ),
+    Column("Sampled in, once so old", "text"),
+    Column("Mean", merges=True),
+    Column("Near the mean", merges=True),
+)
+_MIXTURE = (
+    Column("Arm", "heading", merges=True),
+    *map(Column, ("Around", "From", "Transactions", "Of their time")),
+    Column("Scenarios", "text"),
+)
+_CONTRASTS = (
+    Column("Level compared", "text"),
+    Column("Scenario", "text"),
+    *map(Column, ("Slower than", "Baseline", "Level", "Difference", "95\u00a0% interval")),
+)
+
+
+@section("behaviour/modes", "Modes of latency")
+def modes(context: ReportContext) -> Content | None:
+    """A run in which a scenario has trials and transactions enough to tell modes."""
+    found = [one for one in context.analysis.latency_modes if one.refused is None]
+    single = [one for one in found if one.scenario != ALL]
+    if not single:
+        return None
+    return {
+        "sentences": context.sentences("modes"),
+        "chart": modes_chart(single, arm_styles(context.plan.arms)),
+        "not_drawn": len({one.scenario for one in single}) - len(panels_of(single)),
+        "modes": mode_table(context, single),
+        "mixture": mixture_table(context, [one for one in found if one.scenario == ALL]),
+        "contrasts": contrast_table(context),
+        "step": next((one.step for one in found if one.step is not None), None),
+    }
+
+
+def mode_table(context: ReportContext, found: list[LatencyModes]) -> Table:
+    """A row for each mode of each scenario in each arm."""
+    names = _short_names(context)
+    rows = [
+        (
+            one.scenario,
+            names[one.arm],
+            *_figures(mode),
+            _points(mode.at_checkpoints_points),
+            ", ".join(f"{w.event} {plain_number(w.share_pct.value)} %" for w in mode.waits)
+            or ABSENT,
+            latency(one.mean_ms.value),
+            f"{plain_number(one.near_mean_pct.value)} %",
+        )
+        for one in found
+        for mode in one.modes
+    ]
+    made = table(_COLUMNS, rows)
+    empty = [
+        title
+        for title in ("More of them at checkpoints", "Sampled in, once so old")
+        if set(made.column(title)) == {ABSENT}
+    ]
+    return made.without(*empty)
+
+
+def mixture_table(context: ReportContext, found: list[LatencyModes]) -> Table:
+    """The modes of all scenarios together, and which scenarios they are of."""
+    names = _short_names(context)
+    rows = [
+        (
+            names[one.arm],
+            *_figures(mode),
+            ", ".join(
+                f"{name} {plain_number(share)} %" for name, share in mode.scenarios if share >= 1
+            ),
+        )
+        for one in found
+        for mode in one.modes
+    ]
+    return table(_MIXTURE, rows)
+
+
+def contrast_table(context: ReportContext) -> Table:
+    """Every level at every boundary."""
+    rows = [
+        (
+            f"{one.factor} = {one.level}",
+            one.scenario,
+            latency(one.slower_than_ms),
+            f"{plain_number(one.baseline_pct)} %",
+            f"{plain_number(one.level_pct)} %",
+            f"{plain_number(one.points.value)} points",
+            between(one.points).strip(" ()") or ABSENT,
+        )
+        for one in context.analysis.mode_contrasts
+    ]
+    return table(_CONTRASTS, rows)
+
+
+def _short_names(context: ReportContext) -> dict[str, str]:
+    """As in the key of the chart."""
+    return {style.id: style.short for style in arm_styles(context.plan.arms).values()}
+
+
+def _figures(mode: LatencyMode) -> tuple[str, str, str, str]:
+    return (
+        _latency(mode.peak_ms),
+        ABSENT if mode.above_ms is None else _latency(mode.above_ms),
+        f"{plain_number(mode.share_pct.value)} %{between(mode.share_pct)}",
+        f"{plain_number(mode.time_pct.value)} %",
+    )
+
+
+def _latency(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return latency(estimate.value)
+    low, high = significant(estimate.low), significant(estimate.high)
+    return f"{latency(estimate.value)} ({low} to {high})"
+
+
+def _points(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return ABSENT
+    return f"{plain_number(estimate.value)} points{between(estimate)}"

@@ -1,0 +1,126 @@
+"""What a report says of modes, and of the mean that hides them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from browser.reports import synthetic_context
+from pgassay.analysis.curves.mode_model import LatencyMode, LatencyModes, ModeContrast, ModeWait
+from pgassay.analysis.statistics.values import Estimate
+from pgassay.findings.model import Confidence, Finding, FindingKind
+from pgassay.findings.registry import find
+from pgassay.report.context import ReportContext
+from pgassay.report.html import render_html
+from pgassay.report.markdown import render_markdown
+
+ALWAYS = Estimate(100.0, None, None)
+FAST = LatencyMode(
+    Estimate(1.0, 0.9, 1.1), None, Estimate(80, 78, 82), Estimate(40, 38, 42), None
+)  # fmt: skip
+SLOW = LatencyMode(
+    Estimate(4.0, 3.9, 4.1), Estimate(2.0, 1.9, 2.1), Estimate(20, 18, 22), Estimate(60, 58, 62),
+    Estimate(8, 5, 11), (ModeWait("LWLock:WALWrite", Estimate(60, 50, 70), 20.0),),
+)  # fmt: skip
+TWO = LatencyModes(
+    "a1", "payment", None, 6, 60_000, Estimate(2.0, 1.9, 2.1), Estimate(3.0, 2.0, 4.0),
+    (FAST, SLOW), 0.1, ((0.5, 0.1), (1.0, 10.0), (2.0, 0.5), (4.0, 2.0), (8.0, 0.1)), None,
+)  # fmt: skip
+ONE = replace(TWO, arm="a2", modes=(replace(FAST, share_pct=ALWAYS, time_pct=ALWAYS),))
+FEWER = ModeContrast(
+    "max_wal_size", "32MB", "4GB", "payment", "a1", 2.0, 6, 20.0, 5.0, Estimate(-15, -18, -12)
+)
+TITLE = "Modes of latency"
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
+    return synthetic_context(tmp_path_factory.mktemp("run"))
+
+
+def told(plain: ReportContext, *modes: LatencyModes, **more: object) -> ReportContext:
+    analysis = replace(plain.analysis, latency_modes=modes, **more)  # type: ignore[arg-type]
+    return replace(plain, analysis=analysis, findings=find(analysis))
+
+
+def diagnosis_of(context: ReportContext) -> Finding:
+    (found,) = context.of_kind(FindingKind.DIAGNOSIS)
+    return found
+
+
+def test_a_slow_mode_is_told_with_its_share_its_time_its_wait_and_what_the_mean_hides(
+    plain: ReportContext,
+) -> None:
+    assert told(plain, TWO, ONE).sentences("modes") == (
+        "Latency of payment (max_wal_size = 32MB) has 2 modes, the same in 6 trials: around 1.00 ms"
+        " (80 % of the transactions, 40 % of their time) and around 4.00 ms, from 2.00 ms on (20 %,"
+        " 95 % CI 18 to 22, of the transactions, 60 % of their time). The mean, 2.00 ms, is a"
+        " latency that hardly any of them has: 3.0 % take within a tenth of it. Sessions sampled in"
+        " a transaction that was already older than 2.00 ms were in LWLock:WALWrite in 60 % (50 to"
+        " 70 %) of the samples, in other transactions in 20 %. While a checkpoint ran, 8.0 points"
+        " more of the transactions were in it (5.0 to 11); this is an association.",
+    )
+
+
+def test_a_wait_as_frequent_in_other_transactions_is_not_said_to_stand_out(
+    plain: ReportContext,
+) -> None:
+    wait = ModeWait("Client:ClientRead", Estimate(60, 50, 70), 58.0)
+    slow = replace(SLOW, waits=(wait,), at_checkpoints_points=Estimate(1, -3, 5))
+    (text,) = told(plain, replace(TWO, modes=(FAST, slow)), ONE).sentences("modes")
+    assert "no wait was clearly more frequent than in other transactions" in text
+    assert "the server waits for the client’s next statement" in text
+    assert "checkpoint" not in text
+
+
+def test_modes_without_a_clear_difference_are_supported_and_a_clear_one_is_confirmed(
+    plain: ReportContext,
+) -> None:
+    alone = diagnosis_of(told(plain, TWO, ONE))
+    assert alone.title == "The mean latency of payment hides 2 modes"
+    assert alone.confidence is Confidence.SUPPORTED
+    assert "about 20 % of the payment transactions" in alone.confirm
+    changed = diagnosis_of(told(plain, TWO, ONE, mode_contrasts=(FEWER,)))
+    assert changed.title == "max_wal_size = 4GB makes slow payment transactions rarer"
+    assert changed.confidence is Confidence.CONFIRMED
+    assert changed.text.startswith(
+        "max_wal_size = 4GB: 5.0 % of the payment transactions take longer than 2.00 ms, against"
+        " 20 % with 32MB: −15 points (95 % CI −18 to −12, 6 blocks)."
+    )
+    unclear = replace(FEWER, points=Estimate(-15, -31, 1))
+    assert diagnosis_of(told(plain, TWO, ONE, mode_contrasts=(unclear,))).title == alone.title
+
+
+def test_a_slow_mode_that_holds_little_time_is_in_the_table_only(plain: ReportContext) -> None:
+    rare = replace(SLOW, share_pct=Estimate(1, 0.9, 1.1), time_pct=Estimate(4, 3, 5))
+    context = told(plain, replace(TWO, modes=(FAST, rare)), ONE)
+    assert context.sentences("modes") == ()
+    assert not context.of_kind(FindingKind.DIAGNOSIS)
+    assert "4.00 ms (3.90 to 4.10)" in render_html(context)
+
+
+def test_single_modes_are_said_in_one_sentence(plain: ReportContext) -> None:
+    (text,) = told(plain, replace(ONE, arm="a1"), ONE).sentences("modes")
+    assert text.startswith("Every scenario has a single mode of latency in every arm")
+
+
+def test_scenarios_of_too_few_transactions_show_no_section(plain: ReportContext) -> None:
+    refused = replace(ONE, refused="40 transactions a trial; it takes 100")
+    context = told(plain, refused, replace(ONE, scenario=""))
+    assert TITLE not in render_html(context)
+    assert not context.sentences("modes")
+
+
+def test_the_page_draws_the_densities_and_lists_modes_mixture_and_differences(
+    plain: ReportContext, tmp_path: Path
+) -> None:
+    everything = replace(TWO, scenario="", modes=(replace(FAST, scenarios=(("payment", 70.0),)),))
+    context = told(plain, TWO, ONE, everything, mode_contrasts=(FEWER,))
+    page, text = render_html(context), render_markdown(context)
+    assert 'data-chart="modes"' in page
+    assert "payment 70 %" in page
+    assert "−18 to −12" in page
+    assert "| payment | max_wal_size = 32MB | 4.00 ms (3.90 to 4.10) |" in text
+    assert TITLE in text
