@@ -1,4 +1,4 @@
-"""The native module: the load engine and the samplers.
+"""The native module: the load engine, the samplers, and what is made of perf's profiles.
 
 Enters: JSON texts (the configurations below). Leaves: JSON texts and columns (dicts of equally
 long lists). Never: decides what to run, knows a trial, writes a file.
@@ -46,6 +46,46 @@ def script_statements(name: str, text: str, *, allow_shell: bool = False) -> lis
 
     Variables in quotes and comments stay as they are written. Raises ScriptError.
     """
+
+def fold_stacks(
+    path: str,
+    processes: dict[int, tuple[str, str]],
+    *,
+    clock_offset_ns: int = 0,
+    off_cpu: bool = False,
+    load: Load | None = None,
+) -> tuple[str, str]:
+    """Fold the text of `perf script -F comm,pid,tid,time,event,ip,sym,dso --ns` in a file.
+
+    Returns the folded stacks, a line each: frames from the outermost on, joined by `;`, a blank, a
+    weight; and a JSON of what there was: ``{"samples", "unnamed", "cut_off", "first_ns",
+    "last_ns"}``, with times of perf's clock. A stack begins with the kind of its process and, where
+    there is one, "scenario NAME" or "application NAME". `processes`: process number → the two; of
+    a process that is not among them its functions tell the kind. The scenario is that of `load`,
+    which must have kept its history; `clock_offset_ns` brings perf's clock to the module's.
+
+    A weight counts samples; with `off_cpu` it is the microseconds from each sample, taken as a
+    process was switched out, until it was switched in (``--show-switch-events``).
+    """
+
+def draw_flame_graph(stacks: str, drawing: str) -> str:
+    """Folded stacks as SVG that loads nothing; names in it are inert.
+
+    `drawing` is JSON: ``{"title": "…", "subtitle": "", "unit": "ns per transaction",
+    "factor": 1.0, "interactive": false}``; weights are shown times `factor`, as whole numbers.
+    Raises ConfigurationError, CoreError.
+    """
+
+def draw_difference(before: tuple[str, float], after: tuple[str, float], drawing: str) -> str:
+    """The same of the stacks `after`, coloured by their difference from those `before`: red where
+    there is more, or with ``"negated": true`` in `drawing` less. Each has its own factor, and that
+    of `drawing` is not used."""
+
+def speedscope(stacks: str, name: str, unit_ns: float) -> str:
+    """Folded stacks as speedscope's JSON; a weight stands for `unit_ns`."""
+
+def pprof(stacks: str, value: str, unit_ns: float, time_ns: int, duration_ns: int) -> bytes:
+    """Folded stacks as pprof's protocol buffer, not compressed; `value` names what is measured."""
 
 @final
 class Load:
@@ -153,6 +193,10 @@ class Load:
     def connect(self) -> None:
         """Open every connection, up to 16 at a time; of several failures the first by number is
         raised. Raises the soft limit of open files where it is too low. Raises ConnectionFailed."""
+    def keep_history(self) -> None:
+        """Keep from now on when each transaction began, for `fold_stacks`; it takes some
+        microseconds of each, so it is not for a measured load."""
+
     def start(self) -> None:
         """Begin the schedule; returns at once."""
     def stop(self) -> None:

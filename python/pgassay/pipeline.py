@@ -17,6 +17,7 @@ from pgassay.analysis.analyse import (
     with_curves,
     with_modes,
     with_noise,
+    with_profiles,
     with_signals,
     with_statements,
 )
@@ -29,6 +30,7 @@ from pgassay.findings.registry import find
 from pgassay.plan.design import make_plan
 from pgassay.report.analysis_object import render_json
 from pgassay.report.context import ReportContext
+from pgassay.report.flame_graphs import flame_graphs
 from pgassay.report.html import render_html
 from pgassay.report.repeat_command import repeat_command
 from pgassay.samples.files import lost_storage_is_a_trial_error
@@ -41,9 +43,12 @@ from pgassay.server.hosts.placement import Placement, resolve_placement
 from pgassay.server.protocol import ServerFacts
 from pgassay.spec.experiment import Spec
 from pgassay.trials.environment.description import describe_environment
+from pgassay.trials.profile.files import difference_files, files_of, pairs
+from pgassay.trials.profile.model import Profile, difference_stem
 from pgassay.trials.run.block import run_block
 from pgassay.trials.run.checks import check_arms, check_experiment, check_new_servers
 from pgassay.trials.run.preparing import prepare
+from pgassay.trials.run.profiled import profile_arms
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.restoring import opened
 from pgassay.trials.run.resumed import RunSoFar
@@ -101,6 +106,7 @@ def carry_out(
         trials = _prepared(trials, run, facts, so_far or RunSoFar())
         with lost_storage_is_a_trial_error():
             _run_blocks(trials, run, readings, so_far or RunSoFar())
+            _profile(trials, run)
     listener.preparing("writing the report")
     outcome = report_run(run, readings)
     floor = outcome.context.analysis.noise
@@ -142,6 +148,27 @@ def _run_blocks(
             return
 
 
+def _profile(trials: TrialContext, run: RunDirectory) -> None:
+    """Profile every arm, if the spec asks for it; what fails costs the run nothing else."""
+    asked, plan = trials.spec.file.profile, trials.plan
+    if asked is None or plan.calibrates:
+        return
+    folder, notes = run.profiles(), list[str]()
+    taken: dict[str, tuple[Profile, ...]] = {}
+    for one in profile_arms(asked, trials, notes.append):
+        taken[one.arm.id] = one.profiles
+        for profile in one.profiles:
+            folder.write_files(files_of(profile, one.arm.label), one.arm.id)
+    first = plan.arms[0]
+    for arm in plan.arms[1:]:
+        for before, after in pairs(taken.get(first.id, ()), taken.get(arm.id, ())):
+            stem = difference_stem(first.id, arm.id, after.kind)
+            folder.write_files(difference_files(before, after, (first.label, arm.label), stem))
+    folder.finish(taken, notes)
+    for note in notes:
+        trials.listener.warned(note)
+
+
 def report_run(run: RunDirectory, readings: TrialReadings | None = None) -> Outcome:
     """Analyse what a run has stored and write analysis.json and report.html anew."""
     context = analyse_run(run, readings)
@@ -172,6 +199,8 @@ def analyse_run(run: RunDirectory, readings: TrialReadings | None = None) -> Rep
     statements = [one.statements for one in valid if one.statements is not None]
     plans = [seen for one in valid for seen in one.plans]
     analysis = with_statements(analysis, plan, statements, signals, plans, run.statements())
+    folder = run.profiles()
+    analysis = with_profiles(analysis, plan, folder.read())
     spec_text = run.read_text("spec.toml")
     return ReportContext(
         run_name=run.path.resolve().name,
@@ -184,4 +213,5 @@ def analyse_run(run: RunDirectory, readings: TrialReadings | None = None) -> Rep
         environment=environment,
         command=repeat_command(run.path, plan, spec_text),
         version=__version__,
+        flame_graphs=flame_graphs(folder, plan, analysis.profiles),
     )

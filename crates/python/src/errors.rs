@@ -3,6 +3,7 @@
 //! Enters: errors of the engine, the sampler and their sessions. Leaves: typed Python exceptions
 //! with a one-line message and the server's SQLSTATE. Never: decides whether something is wrong.
 
+use pgassay_profile::ProfileError;
 use pgassay_sampler::SamplerError;
 use pgassay_session::SessionError;
 use pyo3::create_exception;
@@ -73,4 +74,8 @@ pub(crate) fn sampler_error(error: &SamplerError) -> PyErr {
         SamplerError::Connection(error) => connection_failed(error),
         _ => CoreError::new_err(error.to_string()),
     }
+}
+
+pub(crate) fn profile_error(error: &ProfileError) -> PyErr {
+    CoreError::new_err(error.to_string())
 }

@@ -1,10 +1,11 @@
-//! The thin binding: engine and sampler as the private module `pgassay._core`.
+//! The thin binding: engine, sampler and profiles as the private module `pgassay._core`.
 //!
 //! Enters: JSON texts. Leaves: JSON texts, columns and typed exceptions, as `_core.pyi` says.
 //! Never: holds the interpreter while it waits.
 
 mod errors;
 mod load;
+mod profile;
 mod sampler;
 
 use pyo3::prelude::*;
@@ -15,6 +16,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::load::{Load, check_script, script_statements};
+    #[pymodule_export]
+    use crate::profile::{draw_difference, draw_flame_graph, fold_stacks, pprof, speedscope};
     #[pymodule_export]
     use crate::sampler::Sampler;
 

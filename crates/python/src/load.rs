@@ -58,6 +58,11 @@ impl Load {
         py.detach(|| self.0.connect()).map_err(engine_error)
     }
 
+    /// Keep from now on when each transaction began, for a profile; not for a measured load.
+    fn keep_history(&self) {
+        self.0.board().keep_history();
+    }
+
     /// Begin the schedule; returns at once.
     fn start(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.start()).map_err(engine_error)

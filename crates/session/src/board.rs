@@ -1,16 +1,30 @@
 //! A lock-free table of which backend runs which scenario at this moment.
 //!
 //! Enters: the engine's calls when a connection begins or ends a transaction. Leaves: snapshots
-//! for the sampler. Never: locks or waits, since the engine writes here on every transaction.
+//! for the sampler. Never: locks or waits, since the engine writes here on every transaction;
+//! but for a profile, whose load is not measured, it keeps when each transaction began.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::clock::now_ns;
 
 /// One slot per connection of a load; only the thread of that connection writes it.
 #[derive(Debug)]
 pub struct Board {
     slots: Vec<Slot>,
     scenarios: Vec<String>,
+    /// One log per slot, once it is asked for.
+    began: OnceLock<Vec<Mutex<Vec<Began>>>>,
+}
+
+/// When a backend began a transaction, and the scenario's index.
+#[derive(Debug, Clone, Copy)]
+struct Began {
+    pid: i32,
+    time_ns: i64,
+    scenario: u16,
 }
 
 /// Process id in the high half, scenario index plus one (0: between transactions) in the low
@@ -28,7 +42,33 @@ impl Board {
         Arc::new(Board {
             slots: (0..slots).map(|_| Slot::default()).collect(),
             scenarios,
+            began: OnceLock::new(),
         })
+    }
+
+    /// Keep from now on when each transaction began; it costs each a reading of the clock.
+    pub fn keep_history(&self) {
+        self.began
+            .get_or_init(|| self.slots.iter().map(|_| Mutex::default()).collect());
+    }
+
+    /// What was kept, for look-up by time.
+    #[must_use]
+    pub fn history(&self) -> History<'_> {
+        let mut of_backend: HashMap<i32, Vec<(i64, u16)>> = HashMap::new();
+        for log in self.began.get().into_iter().flatten() {
+            for one in log.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+                let begun = of_backend.entry(one.pid).or_default();
+                begun.push((one.time_ns, one.scenario));
+            }
+        }
+        for begun in of_backend.values_mut() {
+            begun.sort_unstable();
+        }
+        History {
+            board: self,
+            of_backend,
+        }
     }
 
     /// The connection in `slot` is now served by backend `pid`, and idle.
@@ -39,14 +79,25 @@ impl Board {
         }
     }
 
-    /// The connection in `slot` begins a transaction of the scenario with this index.
+    /// The connection in slot `number` begins a transaction of the scenario with this index.
     #[inline]
-    pub fn enter(&self, slot: usize, scenario: u16) {
-        if let Some(slot) = self.slots.get(slot) {
+    pub fn enter(&self, number: usize, scenario: u16) {
+        if let Some(slot) = self.slots.get(number) {
             // Load and store suffice: a slot has one writer.
             let pid = slot.0.load(Ordering::Relaxed) & !SCENARIO_MASK;
             slot.0
                 .store(pid | (u64::from(scenario) + 1), Ordering::Relaxed);
+            if let Some(log) = self.began.get().and_then(|logs| logs.get(number)) {
+                let pid = u32::try_from(pid >> 32).unwrap_or(0).cast_signed();
+                let time_ns = now_ns();
+                log.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(Began {
+                        pid,
+                        time_ns,
+                        scenario,
+                    });
+            }
         }
     }
 
@@ -94,9 +145,52 @@ impl<'a> Running<'a> {
     }
 }
 
+/// When backends began their transactions.
+#[derive(Debug)]
+pub struct History<'a> {
+    board: &'a Board,
+    of_backend: HashMap<i32, Vec<(i64, u16)>>,
+}
+
+impl<'a> History<'a> {
+    /// The scenario that backend `pid` began last before that time: what it does after its answer,
+    /// such as counting statistics, belongs to it too. `None` if it is not of this load.
+    #[must_use]
+    pub fn scenario(&self, pid: i32, time_ns: i64) -> Option<&'a str> {
+        let begun = self.of_backend.get(&pid)?;
+        let after = begun.partition_point(|&(since_ns, _)| since_ns <= time_ns);
+        let (_, scenario) = begun.get(after.checked_sub(1)?)?;
+        let scenario = self.board.scenarios.get(usize::from(*scenario));
+        scenario.map(String::as_str)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_history_says_which_transaction_a_backend_had_begun_last() {
+        let board = board();
+        board.set_backend(0, 4711);
+        board.enter(0, 0);
+        assert_eq!(
+            board.history().scenario(4711, i64::MAX),
+            None,
+            "not asked for"
+        );
+        board.keep_history();
+        let before = now_ns();
+        board.enter(0, 1);
+        board.leave(0);
+        let between = now_ns();
+        board.enter(0, 0);
+        let history = board.history();
+        assert_eq!(history.scenario(4711, before - 1), None);
+        assert_eq!(history.scenario(4711, between), Some("transfer"));
+        assert_eq!(history.scenario(4711, i64::MAX), Some("payment"));
+        assert_eq!(history.scenario(1, i64::MAX), None);
+    }
 
     fn board() -> Arc<Board> {
         Board::new(3, vec!["payment".into(), "transfer".into()])

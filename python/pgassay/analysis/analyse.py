@@ -46,6 +46,7 @@ from pgassay.analysis.measures.variants import summarise_variants
 from pgassay.analysis.methods.tables import method_cells
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.noise.aa_run import calibrate, noise_floor
+from pgassay.analysis.profiles.functions import profiles_of
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statements.plans import plans_by_arm
 from pgassay.analysis.statements.use import statement_use
@@ -78,6 +79,7 @@ from pgassay.analysis.verdicts.withdrawal import (
     withdraw_verdicts,
 )
 from pgassay.plan.model import Plan
+from pgassay.samples.profiles import StoredProfiles
 from pgassay.trials.model.record import FailedTrial
 
 
@@ -257,6 +259,12 @@ def with_statements(
         statement_use=statement_use(plan, statements, signals, texts, withdrawn),
         plans=plans_by_arm(plan.arms, plans),
     )
+
+
+def with_profiles(analysis: Analysis, plan: Plan, stored: StoredProfiles) -> Analysis:
+    """The analysis with what the arms' profiles say; no verdict rests on it."""
+    tps = {arm.id: arm.means.get("tps") for arm in analysis.arms}
+    return replace(analysis, profiles=profiles_of(stored, plan, tps))
 
 
 def with_noise(

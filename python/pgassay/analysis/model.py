@@ -49,6 +49,7 @@ from pgassay.analysis.measures.model import (
 from pgassay.analysis.measures.signals import ArmSignals
 from pgassay.analysis.methods.model import MethodCell
 from pgassay.analysis.noise.model import Calibration, NoiseFloor
+from pgassay.analysis.profiles.model import Profiles
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statements.model import StatementPlans, StatementUse
 from pgassay.analysis.trade_offs.model import TradeOff
@@ -143,6 +144,8 @@ class Analysis:
     latency_modes: tuple[LatencyModes, ...] = ()
     """By scenario and arm, all scenarios together last."""
     mode_contrasts: tuple[ModeContrast, ...] = ()
+    profiles: Profiles | None = None
+    """Of trials beside the run's; None where none was asked for."""
     signals: tuple[ArmSignals, ...] = field(default=(), metadata={_STORED: False})
     """Everything sampled, as means of trials; the raw values are in the trials' Parquet files."""
     environment: Mapping[str, Any] = field(default_factory=dict, metadata={_STORED: False})

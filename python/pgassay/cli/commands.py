@@ -24,6 +24,10 @@ COMMANDS = {
     "load": ("load.command", "Put one load on a server, with pgbench's options and scripts."),
     "init": ("init", "Make pgbench's tables, with pgbench's options."),
     "observe": ("observe.command", "Record what a running server does, without changing it."),
+    "profile": (
+        "profile.command",
+        "Show by function where a server on this host spends CPU time: flame graphs, by perf.",
+    ),
     "list": ("list:list_runs", "List the runs in a folder: date, state, verdict and effect."),
     "show": ("show.command", "Show a stored run: its trials, its verdict and why."),
     "doctor": ("doctor", "Check this machine, and a server if one is named."),

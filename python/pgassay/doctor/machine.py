@@ -15,15 +15,30 @@ from pgassay.server.hosts.local import HERE
 from pgassay.server.owned.installation import DEFAULT_MAJOR, WHEELS, embedded_installation
 from pgassay.server.owned.readable_copy import runnable_by
 from pgassay.trials.model.check import Check
+from pgassay.trials.profile.perf import RIGHT, program, sees_kernel
+
+_PERF = "profiles"
 
 
 def check_machine() -> list[Check]:
-    """The native module, the embedded servers and the host's counters."""
+    """The native module, the embedded servers, the host's counters, perf."""
     return [
         Check("native module", "ok", Path(_core.__file__ or "built in").name),
         *(_check_embedded(major) for major in sorted(WHEELS, reverse=True)),
         *check_files(HERE),
+        _check_perf(),
     ]
+
+
+def _check_perf() -> Check:
+    try:
+        program()
+    except PgassayError as error:
+        found, _, fix = str(error).partition(": ")
+        return Check(_PERF, "note", found, fix)
+    if not sees_kernel():
+        return Check(_PERF, "note", "without functions of the kernel, and without waits", RIGHT)
+    return Check(_PERF, "ok", "perf can profile a server on this host, by function")
 
 
 def _check_embedded(major: int) -> Check:

@@ -18,6 +18,22 @@ from pgassay.plan.model import Plan
 
 
 @dataclass(frozen=True)
+class FlameGraph:
+    """A drawing of a profile, or of how much two differ."""
+
+    arm: str
+    kind: str
+    file: str
+    """In the run's folder, with a script for zooming."""
+    svg: str
+    """Without a script; empty where it is too large for the page."""
+    baseline: str = ""
+    """Of a difference."""
+    height: int = 0
+    """In hundredths of its width."""
+
+
+@dataclass(frozen=True)
 class ReportContext:
     """One finished or interrupted run."""
 
@@ -34,6 +50,7 @@ class ReportContext:
     """How to do the run again."""
     version: str
     """pgassay's own."""
+    flame_graphs: tuple[FlameGraph, ...] = ()
 
     @property
     def title(self) -> str:

@@ -8,13 +8,13 @@ Never: interprets what it stores.
           trials/0001/  trial.json  load.parquet  waits.parquet  postgres.parquet
                         host.parquet  checkpoints.parquet  events.parquet  plans.json  command.log
                   output-0002/  what the load of an unfinished trial wrote
+          profiles/  where the arms were profiled (`profiles.py`)
           analysis.json  report.html
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -29,7 +29,9 @@ from pgassay.samples.failed_trials import FAILED, failed_trials, note_failed
 from pgassay.samples.files import clear_errors, write_atomically
 from pgassay.samples.histogram_layout import with_layout
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
-from pgassay.samples.stored_fields import STATEMENTS_SCHEMA, TRIAL_SCHEMA, misfit
+from pgassay.samples.json_files import as_json, checked_file, parsed_file, read_text
+from pgassay.samples.profiles import PROFILES, ProfileDirectory
+from pgassay.samples.stored_fields import STATEMENTS_SCHEMA, TRIAL_SCHEMA
 from pgassay.samples.tables import (
     TABLES,
     ByColumn,
@@ -97,6 +99,10 @@ class RunDirectory:
         """The journal of changes to the target."""
         return FileJournal(self.path / JOURNAL)
 
+    def profiles(self) -> ProfileDirectory:
+        """The profiles of its arms, if they were taken."""
+        return ProfileDirectory(self.path / PROFILES)
+
     def write_text(self, name: str, text: str) -> Path:
         """A text file in the run's top folder."""
         write_atomically(self.path / name, text.encode())
@@ -110,7 +116,7 @@ class RunDirectory:
 
     def read_text(self, name: str) -> str:
         """A text file of the run's top folder."""
-        return _text(self.path / name)
+        return read_text(self.path / name)
 
     def read_json(self, name: str) -> dict[str, Any]:
         """A JSON file of the run's top folder."""
@@ -269,37 +275,3 @@ def _tables(record: TrialRecord) -> dict[str, Iterable[pa.Table]]:
 
 def _parts(found: Columns | PackedTables, schema: pa.Schema) -> Iterable[pa.Table]:
     return found if isinstance(found, PackedTables) else [as_table(found, schema)]
-
-
-def as_json(value: Mapping[str, Any]) -> bytes:
-    """The bytes of a JSON file."""
-    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except OSError as error:
-        raise RunDirectoryError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise RunDirectoryError(f"{path}: is damaged: not UTF-8 text") from None
-
-
-def parsed_file(path: Path) -> dict[str, Any]:
-    """The object of a JSON file."""
-    try:
-        value = json.loads(_text(path))
-    except json.JSONDecodeError as error:
-        raise RunDirectoryError(f"{path}: is damaged: {error}") from None
-    if not isinstance(value, dict):
-        raise RunDirectoryError(f"{path}: is damaged: not a JSON object")
-    return value
-
-
-def checked_file(path: Path, schema: str) -> dict[str, Any]:
-    """The same, refused where it is not of this form."""
-    found = parsed_file(path)
-    wrong = misfit(found, schema)
-    if wrong is not None:
-        raise RunDirectoryError(f"{path}: {wrong}")
-    return found

@@ -1,7 +1,8 @@
-"""The fields that are read of a stored trial or segment, so that a wrong form is refused by name.
+"""The fields that are read of stored JSON files, so that a wrong form is refused by name.
 
-Enters: the object of trial.json or segment.json. Leaves: one line that names the first key that
-does not fit, or None. Never: requires a field that is not read, or that older runs do not have.
+Enters: the object of trial.json, segment.json or profiles.json. Leaves: one line that names the
+first key that does not fit, or None. Never: requires a field that is not read, or that older
+runs do not have.
 
 A form is a type or several, `[form]` for a list of such, or a mapping of keys to forms. A key that
 ends in "?" may be absent or null.
@@ -19,6 +20,7 @@ from pgassay.trials.model.record import PLANS_SCHEMA
 TRIAL_SCHEMA = "pgassay.trial/1"
 SEGMENT_SCHEMA = "pgassay.segment/1"
 STATEMENTS_SCHEMA = "pgassay.statements/1"
+PROFILES_SCHEMA = "pgassay.profiles/1"
 Form = Any
 _NUMBER = (int, float)
 _NAMES = {
@@ -89,11 +91,25 @@ _TRIAL: Form = {
     },
 }
 _PLAN: Form = {"scenario": str, "line": int, "sql": str, "plan?": [dict], "reason?": str}
+_PROFILE: Form = {
+    "kind": str,
+    "unit_ns": _NUMBER,
+    "started_ns": int,
+    "seconds": _NUMBER,
+    "samples": int,
+    "unnamed": int,
+    "cut_off": int,
+    "perf_cpu_s": _NUMBER,
+    "transactions?": _NUMBER,
+    "notes": [str],
+}
+_PROFILES: Form = {"schema": str, "profiles": [_PROFILE], "notes": [str]}
 FORMS: Mapping[str, Form] = {
     TRIAL_SCHEMA: _TRIAL,
     SEGMENT_SCHEMA: _SEGMENT,
     PLANS_SCHEMA: {"schema": str, "arms": [{"arm": str, "statements": [_PLAN]}]},
     STATEMENTS_SCHEMA: {"schema": str, "statements": dict},
+    PROFILES_SCHEMA: _PROFILES,
 }
 
 

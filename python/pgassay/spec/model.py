@@ -17,6 +17,7 @@ from pgassay.spec.factors.tables import FactorsTable
 from pgassay.spec.load.slices import Length
 from pgassay.spec.load.table import LoadTable
 from pgassay.spec.primary_metric import PrimaryMetric, usual_metric
+from pgassay.spec.profile import ProfileTable
 from pgassay.spec.reading.values import Duration, SettingValue, Share, Table
 from pgassay.spec.secrets.passwords import refuse_password
 from pgassay.spec.server.access import HostAccess
@@ -195,6 +196,7 @@ class ExperimentFile(Table):
     placement: PlacementTable = Field(default_factory=PlacementTable)
     sampling: SamplingTable = Field(default_factory=SamplingTable)
     reset: ResetTable = Field(default_factory=ResetTable)
+    profile: ProfileTable | None = None
     design: DesignTable = Field(default_factory=DesignTable)
 
     @model_validator(mode="after")

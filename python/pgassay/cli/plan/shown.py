@@ -101,6 +101,9 @@ def _print(spec: Spec, drawn: Plan, placement: Placement, knobs: list[str]) -> N
         labelled("mode      ", line)
     _print_design(spec, drawn)
     _print_order(drawn)
+    if spec.file.profile is not None and not drawn.alternates:
+        arms = counted(len(drawn.arms), "arm")
+        labelled("profile   ", f"{arms} once more under perf afterwards, which is not measured")
     for warning in (*drawn.warnings, *placement.warnings, *knobs):
         labelled("risk: ", warning, "yellow")
 

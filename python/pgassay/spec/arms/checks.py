@@ -38,6 +38,7 @@ def check_factors(spec: Spec, majors: Majors) -> None:
         _reset_restores(file.reset_rule().level, file.loads_existing, factors)
         _session_settings(file, majors)
         check_client_levels(spec)
+        _profiles_have_an_arm(file)
     except SpecError as error:
         raise SpecError(error.problem, file=error.file or spec.source, key=error.key) from None
 
@@ -54,6 +55,15 @@ def check_arms(spec: Spec, majors: Majors) -> None:
                     check_slices(arm.file.load.slices, arm.workload, held, major)
     except SpecError as error:
         raise SpecError(error.problem, file=spec.source, key=error.key) from None
+
+
+def _profiles_have_an_arm(file: ExperimentFile) -> None:
+    if file.profile is not None and file.design.mode in ("switchback", "duet"):
+        raise SpecError(
+            f"a profile is taken of one arm, and all arms take turns in a {file.design.mode};"
+            ' write design.mode = "blocks", or drop this table',
+            key="profile",
+        )
 
 
 def _names_are_distinct(factors: tuple[Written, ...]) -> None:

@@ -1,0 +1,107 @@
+"""Carry out one `pgassay profile`.
+
+Enters: option → value. Leaves: a directory of files, its figures on stdout.
+Never: changes the server.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import typer
+
+from pgassay.analysis.profiles.functions import Counted
+from pgassay.cli.connection import connection_string
+from pgassay.cli.terminal.console import err, out, plain
+from pgassay.errors import RunDirectoryError, SpecError
+from pgassay.profiling import Request, profile_server
+from pgassay.samples.profiles import ProfileDirectory
+from pgassay.samples.run_directory import default_run_path
+from pgassay.spec.reading.units import duration_s
+from pgassay.trials.profile.model import TITLES, Profile
+
+SCHEMA = "pgassay.profile/1"
+_SHOWN = 10
+
+
+def carry_out(given: Mapping[str, Any]) -> None:
+    """Profile, store and print; `given` is option → value."""
+    asked = SimpleNamespace(**given)
+    dsn = connection_string(asked.database, asked.host, asked.port, asked.user, asked.dbname)
+    request = Request(_seconds(asked.duration), asked.hz, asked.off_cpu)
+    path = asked.out or default_run_path("profile")
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise RunDirectoryError(f"{path}: exists already; name another with --out")
+    label, profiles, notes = profile_server(
+        dsn, request, ProfileDirectory(path), lambda text: err.print(plain(text))
+    )
+    if asked.as_json:
+        found = {
+            "schema": SCHEMA,
+            "path": str(path),
+            "server": label,
+            "profiles": [_object(one) for one in profiles],
+            "notes": notes,
+        }
+        typer.echo(json.dumps(found))
+        return
+    for one in profiles:
+        _print(one, path)
+    for note in notes:
+        out.print(f"note: {plain(note)}")
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = duration_s(text)
+    except ValueError as error:
+        raise SpecError(str(error), key="--duration") from None
+    if not 1 <= seconds <= 600:
+        raise SpecError(f"{text}: give 1 s to 10 min", key="--duration")
+    return seconds
+
+
+def _object(profile: Profile) -> dict[str, Any]:
+    counted = Counted.of(profile)
+    ms = profile.unit_ns / 1e6
+    return {
+        **{name: value for name, value in asdict(profile).items() if name != "stacks"},
+        "parts": [
+            {"process": process, "name": name, "ms": weight * ms}
+            for (process, name), weight in sorted(counted.parts.items(), key=lambda one: -one[1])
+        ],
+        "functions": [
+            {"name": name, "self_ms": own * ms, "total_ms": counted.total[name] * ms}
+            for name, own in sorted(counted.own.items(), key=lambda one: (-one[1], one[0]))
+        ],
+    }
+
+
+def _print(profile: Profile, path: Path) -> None:
+    counted, total = Counted.of(profile), profile.ns or 1.0
+    seconds = profile.ns / 1e9
+    said = f"{TITLES[profile.kind]}: {seconds:.2f} s in {profile.seconds:.1f} s"
+    if profile.transactions and profile.transactions >= 1:
+        each = profile.ns / 1e3 / profile.transactions
+        said += f"; {profile.transactions:,.0f} transactions, {each:,.0f} µs each"
+    out.print(f"{said}; {profile.samples:,} samples")
+    for (process, name), weight in sorted(counted.parts.items(), key=lambda one: -one[1]):
+        share = 100 * weight * profile.unit_ns / total
+        if share >= 1:
+            out.print(f"  {share:5.1f} %  {plain(f'{process} {name}'.strip())}")
+    out.print("functions with the most time of their own:")
+    for name in sorted(counted.own, key=lambda name: (-counted.own[name], name))[:_SHOWN]:
+        own, all_ = (100 * n * profile.unit_ns / total for n in (
+            counted.own[name], counted.total[name]
+        ))  # fmt: skip
+        out.print(f"  {own:5.1f} %  ({all_:5.1f} % with callees)  {plain(name)}")
+    share = profile.perf_cpu_s / profile.seconds if profile.seconds else 0.0
+    out.print(f"perf itself used {share:.2f} CPUs meanwhile")
+    for note in profile.notes:
+        out.print(f"note: {plain(note)}")
+    out.print(f"flame graph: {plain(str(path / f'{profile.kind}.svg'))}")

@@ -1,0 +1,132 @@
+"""Where CPU time goes by function, and what differs between arms.
+
+Enters: the context. Leaves: sentences, tables, drawings. Never: computes an estimate, or runs a
+script that a drawing brings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pgassay.analysis.profiles.model import ArmProfile, FunctionDifference, ProfileDifference
+from pgassay.findings.wording import plain_number
+from pgassay.report.context import FlameGraph, ReportContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.table import Column, Table, table
+
+_SHOWN = 12
+_WHAT = {"cpu": "CPU time", "off-cpu": "time that sessions wait"}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A drawing under its title."""
+
+    title: str
+    graph: FlameGraph
+    functions: Table | None
+    """Of an arm's own."""
+    opens: bool
+
+
+@section("behaviour/flame_graphs", "By function: CPU time per transaction")
+def flame_graphs(context: ReportContext) -> Content | None:
+    """A run with profiles, or one that should have had them."""
+    profiles = context.analysis.profiles
+    if profiles is None:
+        return None
+    names = context.labels
+    return {
+        "notes": (*profiles.notes, *_notes(profiles.arms, names)),
+        "arms_profiled": _arms(profiles.arms, names),
+        "differences": [
+            (
+                _title(one, names),
+                _functions(one, one.total, names),
+                _functions(one, one.own, names),
+            )
+            for one in profiles.differences
+        ],
+        "drawings": list(_drawn(context, profiles.arms)),
+    }
+
+
+def _notes(arms: Sequence[ArmProfile], names: Mapping[str, str]) -> Iterator[str]:
+    """A note that all arms share is said once."""
+    said = dict.fromkeys(note for arm in arms for note in arm.notes)
+    for note in said:
+        of = dict.fromkeys(names[arm.arm] for arm in arms if note in arm.notes)
+        shared = len(of) == len({arm.arm for arm in arms})
+        yield note if shared else f"{', '.join(of)}: {note}"
+
+
+def _arms(arms: Sequence[ArmProfile], names: Mapping[str, str]) -> Table:
+    columns = (
+        Column("Arm", "heading"), Column("Profile", "text"), Column("Samples"),
+        Column("Time per transaction, µs"), Column("tps while profiled"),
+        Column("tps in the trials"), Column("perf itself, CPUs"),
+    )  # fmt: skip
+    rows = [
+        (
+            names[one.arm],
+            _WHAT[one.kind],
+            f"{one.samples:,}",
+            plain_number(one.us_per_tx),
+            f"{one.tps:,.0f}",
+            ABSENT if one.measured_tps is None else f"{one.measured_tps:,.0f}",
+            f"{one.perf_cpu_share:.2f}",
+        )
+        for one in arms
+    ]
+    return table(columns, rows)
+
+
+def _title(one: ProfileDifference, names: Mapping[str, str]) -> str:
+    return f"{names[one.arm]} beside {names[one.baseline]}: {_WHAT[one.kind]}"
+
+
+def _functions(
+    one: ProfileDifference, functions: Sequence[FunctionDifference], names: Mapping[str, str]
+) -> Table:
+    columns = (
+        Column("Function", "heading"), Column(names[one.baseline]), Column(names[one.arm]),
+        Column("Difference, µs per transaction"), Column("Sampling error"),
+    )  # fmt: skip
+    rows = [
+        (
+            of.name,
+            f"{of.baseline_us_per_tx:.2f}",
+            f"{of.arm_us_per_tx:.2f}",
+            f"{of.difference_us_per_tx:+.2f}".replace("-", "−"),
+            f"± {of.sampling_error_us_per_tx:.2f}" if of.sampling_error_us_per_tx else ABSENT,
+        )
+        for of in functions[:_SHOWN]
+    ]
+    return table(columns, rows)
+
+
+def _largest(arm: ArmProfile) -> Table:
+    columns = (
+        Column("Function", "heading"),
+        Column("Itself, µs per transaction"),
+        Column("With what it calls"),
+    )
+    rows = [
+        (of.name, f"{of.self_us_per_tx:.2f}", f"{of.total_us_per_tx:.2f}")
+        for of in arm.functions[:_SHOWN]
+    ]
+    return table(columns, rows)
+
+
+def _drawn(context: ReportContext, arms: Sequence[ArmProfile]) -> Iterator[Drawn]:
+    names = context.labels
+    largest = {(one.arm, one.kind): _largest(one) for one in arms}
+    for at, graph in enumerate(context.flame_graphs):
+        of = names[graph.arm]
+        if graph.baseline:
+            of = f"{of} beside {names[graph.baseline]}"
+        functions = None if graph.baseline else largest.get((graph.arm, graph.kind))
+        title = f"{of}: {_WHAT[graph.kind]} per transaction"
+        yield Drawn(title, graph, functions, opens=at == 0)

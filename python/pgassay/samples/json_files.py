@@ -1,0 +1,49 @@
+"""JSON files of a run directory, and what is wrong with one that is damaged.
+
+Enters: objects, paths. Leaves: bytes, objects, one line that names the file. Never: writes a file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pgassay.errors import RunDirectoryError
+from pgassay.samples.stored_fields import misfit
+
+
+def as_json(value: Mapping[str, Any]) -> bytes:
+    """The bytes of a JSON file."""
+    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+
+def read_text(path: Path) -> str:
+    """The text of a file."""
+    try:
+        return path.read_text("utf-8")
+    except OSError as error:
+        raise RunDirectoryError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise RunDirectoryError(f"{path}: is damaged: not UTF-8 text") from None
+
+
+def parsed_file(path: Path) -> dict[str, Any]:
+    """The object of a JSON file."""
+    try:
+        value = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise RunDirectoryError(f"{path}: is damaged: {error}") from None
+    if not isinstance(value, dict):
+        raise RunDirectoryError(f"{path}: is damaged: not a JSON object")
+    return value
+
+
+def checked_file(path: Path, schema: str) -> dict[str, Any]:
+    """The same, refused where it is not of this form."""
+    found = parsed_file(path)
+    wrong = misfit(found, schema)
+    if wrong is not None:
+        raise RunDirectoryError(f"{path}: {wrong}")
+    return found

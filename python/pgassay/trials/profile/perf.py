@@ -1,0 +1,206 @@
+"""Runs perf on named processes, for a bounded time, into a bounded file.
+
+Enters: process numbers, how long and how often. Leaves: perf's text, what perf cost.
+Never: follows other processes, reads the user's perf configuration, leaves a file behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO, Self
+
+from pgassay.errors import SetupError, TrialError
+
+PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+INSTALL = "on Debian: apt install linux-perf; on Ubuntu: linux-tools-$(uname -r); on Fedora: perf"
+RIGHT = "run pgassay as root, or: sysctl kernel.perf_event_paranoid=1"
+STACK_BYTES = 8192
+"""Copied of each stack: at PostgreSQL's depths enough for nine of ten; perf takes 64 kB at most."""
+SWITCH_STACK_BYTES = 4096
+SWITCHES = 11
+"""Of so many times that a process is switched out one is recorded: each of 10,000 a second would
+be 40 MB/s, of which perf then loses a part."""
+MOST_BYTES = "512M"
+_BUFFER = "8M"
+"""For each CPU; others than root have what the kernel allows them."""
+_END_S = 30.0
+_SCRIPT_S = 300.0
+_OF_THE_USER, _OF_ANYONE_NOT = 2, 3
+_LOST = re.compile(r"lost (\d+(?:\.\d+)?)%")
+
+
+def program() -> str:
+    """perf, which starts; SetupError names what is missing and the fix."""
+    found = shutil.which("perf")
+    if found is None:
+        raise SetupError(f"profiles take perf, which is not installed: {INSTALL}")
+    done = _run([found, "--version"], 20.0)
+    if done.returncode:
+        # Ubuntu's perf looks for the one of the running kernel.
+        raise SetupError(f"perf does not start on this kernel ({_last(done.stderr)}): {INSTALL}")
+    if _paranoid() >= _OF_ANYONE_NOT and not _may_everything():
+        raise SetupError(
+            f"the kernel lets only root use perf (kernel.perf_event_paranoid is {_paranoid()}):"
+            f" {RIGHT}"
+        )
+    return found
+
+
+def sees_kernel() -> bool:
+    """Whether functions of the kernel, and switches, may be seen too."""
+    return _may_everything() or _paranoid() < _OF_THE_USER
+
+
+def _paranoid() -> int:
+    try:
+        return int(PARANOID.read_text())
+    except (OSError, ValueError):
+        return _OF_THE_USER
+
+
+def _may_everything() -> bool:
+    return os.geteuid() == 0
+
+
+class Recording:
+    """perf at work on some processes; use it as a context manager."""
+
+    def __init__(
+        self, pids: Sequence[int], folder: Path, seconds: float, hz: int, *, off_cpu: bool
+    ) -> None:
+        self._perf = program()
+        if off_cpu and not sees_kernel():
+            raise SetupError(
+                "waits cannot be profiled: the kernel shows switches of processes only to root"
+                f" (kernel.perf_event_paranoid is {_paranoid()}): {RIGHT}"
+            )
+        self._data, self._text = folder / "perf.data", folder / "perf.txt"
+        self._errors = folder / "perf.log"
+        what = (
+            ["-e", "context-switches", "-c", str(SWITCHES), "--switch-events"]
+            if off_cpu
+            else ["-e", "cpu-clock" if sees_kernel() else "cpu-clock:u", "-F", str(hz)]
+        )
+        size = SWITCH_STACK_BYTES if off_cpu else STACK_BYTES
+        self._words = [
+            self._perf, "record", "--no-buildid-cache", "-k", "CLOCK_MONOTONIC",
+            *(["--mmap-pages", _BUFFER] if _may_everything() else []),
+            f"--max-size={MOST_BYTES}", *what, "--call-graph", f"dwarf,{size}",
+            "-o", str(self._data), "-p", ",".join(map(str, pids)), "--", "sleep", f"{seconds:.3f}",
+        ]  # fmt: skip
+        self._off_cpu = off_cpu
+        self._process: subprocess.Popen[bytes] | None = None
+        self.cpu_s = 0.0
+        """What perf itself has used while it recorded."""
+        self.notes: list[str] = []
+
+    def __enter__(self) -> Self:
+        self._before = _children_cpu_s()
+        with self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(
+                self._words,
+                stdin=subprocess.DEVNULL,
+                stdout=errors,
+                stderr=errors,
+                env=_environment(),
+                start_new_session=True,  # Ctrl-C is for us; perf is then ended in order
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def is_over(self) -> bool:
+        """Whether perf has ended by itself."""
+        return self._process is not None and self._process.poll() is not None
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end; whether it has come."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            if self._process is not None:
+                self._process.wait(timeout_s)
+        return self.is_over()
+
+    def stop(self) -> None:
+        """End the recording early, if it is not over; safe to call twice."""
+        if self._process is None or self.cpu_s:
+            return
+        if not self.is_over():
+            self._process.send_signal(signal.SIGINT)
+            if not self.wait(_END_S):
+                self._process.kill()
+                self._process.wait()
+        self.cpu_s = _children_cpu_s() - self._before
+
+    def text(self) -> Path:
+        """The text of what was recorded; TrialError where perf recorded nothing."""
+        self.stop()
+        log = self._errors.read_text("utf-8", "replace")
+        if not self._data.is_file() or not self._data.stat().st_size:
+            raise TrialError(f"perf recorded nothing: {_reason(log)}")
+        words = [
+            self._perf, "script", "-i", str(self._data), "--no-inline", "--ns",
+            *(["--show-switch-events"] if self._off_cpu else []),
+            "-F", "comm,pid,tid,time,event,ip,sym,dso",
+        ]  # fmt: skip
+        with self._text.open("wb") as out:
+            done = _run(words, _SCRIPT_S, out)
+        if done.returncode:
+            raise TrialError(f"perf cannot read what it recorded: {_last(done.stderr)}")
+        self._data.unlink(missing_ok=True)
+        lost = _LOST.search(log + done.stderr)
+        if lost is not None:
+            self.notes.append(f"perf could not keep up and lost {lost[1]} % of the samples")
+        if "size limit reached" in log:
+            self.notes.append(f"the profile ended early, at {MOST_BYTES} of stacks: lower its hz")
+        return self._text
+
+
+def _run(
+    words: Sequence[str], limit_s: float, out: int | BinaryIO = subprocess.PIPE
+) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+            env=_environment(),
+            timeout=limit_s,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise TrialError(
+            f"`perf {words[1]}` did not end within {limit_s:.0f} s; profile for a shorter time"
+        ) from None
+
+
+def _environment() -> dict[str, str]:
+    # No start-up file of the user's, no download of debug symbols in a measurement.
+    return {**os.environ, "LC_ALL": "C", "PERF_CONFIG": "/dev/null", "DEBUGINFOD_URLS": ""}
+
+
+def _children_cpu_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _reason(log: str) -> str:
+    if "Permission" in log or "not permitted" in log or "Access to performance" in log:
+        return f"the kernel does not let this user follow the server's processes: {RIGHT}"
+    return _last(log)
+
+
+def _last(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "it said nothing"

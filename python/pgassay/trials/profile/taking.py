@@ -1,0 +1,127 @@
+"""Takes one profile of a server.
+
+Enters: its processes, how long and how often, perhaps the load that runs. Leaves: a `Profile`.
+Never: begins or ends a load.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pgassay import _core
+from pgassay.errors import TrialError
+from pgassay.trials.profile.model import Kind, Profile
+from pgassay.trials.profile.perf import SWITCHES, Recording, sees_kernel
+from pgassay.trials.profile.processes import Processes
+
+_LOOK_EVERY_S = 1.0
+_UNNAMED_SHARE = 0.05
+"""From here on the profile says how to get the names."""
+_CUT_OFF_SHARE = 0.2
+
+
+class Taking:
+    """A profile that is being taken."""
+
+    def __init__(self, recording: Recording, processes: Processes, kind: Kind, hz: int) -> None:
+        self._recording, self._processes = recording, processes
+        self._kind, self._hz = kind, hz
+        self._looked_s = time.monotonic()
+        self._counted: list[tuple[int, float]] = []
+
+    def follow(self, transactions: float | None) -> bool:
+        """Called a few times a second, with the load's count so far; whether perf has ended."""
+        if transactions is not None:
+            self._counted.append((_core.now_ns(), transactions))
+        if time.monotonic() - self._looked_s >= _LOOK_EVERY_S:
+            self._looked_s = time.monotonic()
+            self._processes.look()
+        return self._recording.is_over()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for perf to end; whether it has."""
+        return self._recording.wait(timeout_s)
+
+    def profile(self, load: _core.Load | None = None) -> Profile:
+        """What was recorded; the load tells which scenario a session ran."""
+        self._processes.look()
+        # perf's clock is the monotonic one, whose zero is the machine's start.
+        offset_ns = _core.now_ns() - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        text = str(self._recording.text())
+        try:
+            stacks, about = _core.fold_stacks(
+                text,
+                self._processes.known,
+                clock_offset_ns=offset_ns,
+                off_cpu=self._kind == "off-cpu",
+                load=load,
+            )
+        except _core.CoreError as error:
+            raise TrialError(f"perf's text cannot be read: {error}") from None
+        found = json.loads(about)
+        if not stacks:
+            raise TrialError("perf has no sample: the server's processes did no work meanwhile")
+        first_ns, last_ns = found["first_ns"] + offset_ns, found["last_ns"] + offset_ns
+        return Profile(
+            kind=self._kind,
+            stacks=stacks,
+            unit_ns=1e9 / self._hz if self._kind == "cpu" else 1e3 * SWITCHES,
+            started_ns=first_ns,
+            seconds=(last_ns - first_ns) / 1e9,
+            samples=found["samples"],
+            unnamed=found["unnamed"],
+            cut_off=found["cut_off"],
+            perf_cpu_s=self._recording.cpu_s,
+            transactions=_between(self._counted, first_ns, last_ns),
+            notes=(*self._recording.notes, *_notes(found)),
+        )
+
+
+@contextmanager
+def taking(processes: Processes, kind: Kind, seconds: float, hz: int) -> Iterator[Taking]:
+    """perf at work on the server's processes, ended in any case; its files go with it."""
+    with tempfile.TemporaryDirectory(prefix="pgassay-profile-") as folder:
+        off_cpu = kind == "off-cpu"
+        with Recording(processes.pids(), Path(folder), seconds, hz, off_cpu=off_cpu) as recording:
+            yield Taking(recording, processes, kind, hz)
+
+
+def wait_for(one: Taking, seconds: float, goes_on: Callable[[], object]) -> None:
+    """Wait until perf has ended; `goes_on` is called meanwhile, and may count transactions."""
+    limit_s = time.monotonic() + seconds + 60.0
+    while not one.wait(0.2) and time.monotonic() < limit_s:
+        goes_on()
+
+
+def _between(counted: list[tuple[int, float]], first_ns: int, last_ns: int) -> float | None:
+    """How many transactions ended between two times, on straight lines between the counts."""
+    if len(counted) < 2 or last_ns <= first_ns:
+        return None
+    return _at(counted, last_ns) - _at(counted, first_ns)
+
+
+def _at(counted: list[tuple[int, float]], time_ns: int) -> float:
+    after = next((i for i, (at, _) in enumerate(counted) if at >= time_ns), len(counted) - 1)
+    (t0, n0), (t1, n1) = counted[max(after, 1) - 1], counted[max(after, 1)]
+    return n0 + (n1 - n0) * (time_ns - t0) / (t1 - t0) if t1 > t0 else n1
+
+
+def _notes(found: dict[str, int]) -> Iterator[str]:
+    unnamed, cut_off = (found[name] / max(found["samples"], 1) for name in ("unnamed", "cut_off"))
+    if unnamed > _UNNAMED_SHARE:
+        yield (
+            f"{unnamed:.0%} of the samples are in functions without a name: install the server's"
+            " debug symbols (on Debian: postgresql-VERSION-dbgsym)"
+        )
+    if cut_off > _CUT_OFF_SHARE:
+        yield f"{cut_off:.0%} of the stacks were deeper than the part that is copied of them"
+    if not sees_kernel():
+        yield (
+            "functions of the kernel are left out, because this user may not see them: run pgassay"
+            " as root, or: sysctl kernel.perf_event_paranoid=1"
+        )
