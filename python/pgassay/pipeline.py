@@ -22,10 +22,12 @@ from pgassay.analysis.analyse import (
     with_statements,
 )
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
+from pgassay.analysis.measures.asked import asked_of
 from pgassay.analysis.measures.readings import TrialReadings
 from pgassay.analysis.noise.prior_runs import conditions_of, record_of
 from pgassay.analysis.verdicts.drift import drift_caveats
 from pgassay.errors import RunDirectoryError
+from pgassay.findings.diagnosis.rule_file import known_rules
 from pgassay.findings.registry import find
 from pgassay.plan.design import make_plan
 from pgassay.report.analysis_object import render_json
@@ -72,6 +74,7 @@ def run_experiment(
     """Answer the spec's question, or run its baseline against itself; finished trials are
     kept whatever fails."""
     check_experiment(spec)
+    known_rules()  # a mistake in a user's own rule is said now, not after the last trial
     placement = resolve_placement(spec.file.placement, spec.file.settings.host)
     plan = make_plan(spec, calibrates=calibrates)
     check_new_servers(spec, plan)
@@ -193,7 +196,9 @@ def analyse_run(run: RunDirectory, readings: TrialReadings | None = None) -> Rep
     signals = [one.signals for one in valid if one.signals is not None]
     latencies = [one.latencies for one in valid if one.latencies is not None]
     analysis = with_modes(analysis, plan, latencies)
-    analysis = with_signals(analysis, plan, signals, environment)
+    spec_text = run.read_text("spec.toml")
+    asked = asked_of(run.path, plan)
+    analysis = with_signals(analysis, plan, signals, environment, spec_text, asked)
     even = [one.even for one in valid if one.even is not None]
     analysis = with_classic(analysis, plan, even)
     statements = [one.statements for one in valid if one.statements is not None]
@@ -201,7 +206,6 @@ def analyse_run(run: RunDirectory, readings: TrialReadings | None = None) -> Rep
     analysis = with_statements(analysis, plan, statements, signals, plans, run.statements())
     folder = run.profiles()
     analysis = with_profiles(analysis, plan, folder.read())
-    spec_text = run.read_text("spec.toml")
     return ReportContext(
         run_name=run.path.resolve().name,
         question=analysis.question,

@@ -33,6 +33,7 @@ from pgassay.analysis.curves.latency_modes import latency_modes
 from pgassay.analysis.curves.load_curve import load_curves
 from pgassay.analysis.curves.steadiness import steadiness_caveats, step_courses
 from pgassay.analysis.curves.withheld import Withheld
+from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.buffer_cache import buffer_caches
 from pgassay.analysis.measures.even_series import EvenSeries
 from pgassay.analysis.measures.latencies import TrialLatencies
@@ -205,6 +206,8 @@ def with_signals(
     plan: Plan,
     signals: Sequence[TrialSignals],
     environment: Mapping[str, Any],
+    spec_text: str = "",
+    asked: Sequence[ArmAsked] = (),
 ) -> Analysis:
     """The analysis with everything sampled by arm, and with environment.json, for diagnosis.
 
@@ -221,6 +224,8 @@ def with_signals(
         ),
         methods=method_cells(plan, analysis.trials, analysis.comparisons, arms, environment),
         buffer_cache=buffer_caches(arms),
+        spec_text=spec_text,
+        asked=tuple(asked),
     )
 
 

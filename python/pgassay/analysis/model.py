@@ -36,6 +36,7 @@ from pgassay.analysis.curves.model import (
     StepSteadiness,
 )
 from pgassay.analysis.host.model import Figures, HostWindow
+from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.buffer_cache import BufferCache
 from pgassay.analysis.measures.model import (
     Caveat,
@@ -159,6 +160,10 @@ class Analysis:
     """The plans of the scenarios' statements, those that differ between arms first."""
     buffer_cache: tuple[BufferCache, ...] = ()
     """What shared_buffers held, by arm."""
+    spec_text: str = field(default="", metadata={_STORED: False})
+    """spec.toml."""
+    asked: tuple[ArmAsked, ...] = field(default=(), metadata={_STORED: False})
+    """The settings and scripts of each arm; spec.toml and workload.json have them."""
 
     def verdicts(self) -> tuple[Comparison, ...]:
         """The comparisons of the primary metric."""

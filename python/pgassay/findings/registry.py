@@ -20,6 +20,7 @@ from pgassay.findings.answer import (
     verdicts,
 )
 from pgassay.findings.behaviour import associations, checkpoints, curves, modes, plans
+from pgassay.findings.diagnosis import recognised
 from pgassay.findings.model import Finding
 from pgassay.findings.noise import aa_run
 
@@ -35,6 +36,7 @@ RULES: tuple[Callable[[Analysis], list[Finding]], ...] = (
     checkpoints.find,
     associations.find,
     plans.find,
+    recognised.find,
     caveats.find,
 )
 

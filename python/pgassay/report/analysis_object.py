@@ -34,7 +34,8 @@ def render_json(context: ReportContext) -> str:
 
 def _stored(analysis: Analysis) -> dict[str, Any]:
     """All fields but those that repeat what trials or environment.json hold."""
-    found = asdict(dataclasses.replace(analysis, signals=(), environment={}, statements={}))
+    bare = dataclasses.replace(analysis, signals=(), environment={}, statements={}, asked=())
+    found = asdict(bare)
     for one in dataclasses.fields(analysis):
         if not_stored(one):
             del found[one.name]

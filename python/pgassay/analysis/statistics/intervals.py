@@ -32,6 +32,15 @@ def mean_with_interval(values: NDArray[np.float64], alpha: float = 0.05) -> Esti
     return Estimate(mean, mean - reach, mean + reach)
 
 
+def paired_t_p(differences: NDArray[np.float64]) -> float | None:
+    """Student's two-sided p of a mean of zero; None without spread, or below two values."""
+    found = mean_with_interval(differences)
+    if found.low is None:
+        return None
+    error = float(np.std(differences, ddof=1)) / math.sqrt(len(differences))
+    return float(2.0 * special.stdtr(len(differences) - 1, -abs(found.value) / error))
+
+
 def ratio_of_means(
     numerators: NDArray[np.float64], denominators: NDArray[np.float64], critical: float
 ) -> tuple[float, float] | None:

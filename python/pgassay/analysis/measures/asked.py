@@ -1,0 +1,43 @@
+"""What each arm was run with: the settings of its server and sessions, and its scripts.
+
+Enters: a run directory and its plan. Leaves: an `ArmAsked` for each arm, none where the stored
+experiment cannot be read by this version. Never: asks the original files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgassay.errors import SpecError
+from pgassay.plan.model import Plan
+from pgassay.spec.arms.apply_levels import spec_of_arm
+from pgassay.spec.parse import load_spec
+
+
+@dataclass(frozen=True)
+class ArmAsked:
+    """One arm."""
+
+    arm: str
+    settings: Mapping[str, str]
+    """Those that the arm sets; all others are in environment.json."""
+    scripts: Mapping[str, str]
+    """By scenario; empty where a program of the user's is the load."""
+
+
+def asked_of(run: Path, plan: Plan) -> tuple[ArmAsked, ...]:
+    """Every arm of the plan."""
+    try:
+        spec = load_spec(run / "spec.toml", plan.seed, plan.mode, plan.metric)
+        found = []
+        for arm in plan.arms:
+            own = spec_of_arm(spec, arm.by_kind)
+            held = {**own.file.settings.postgres, **own.file.load.settings}
+            run_scripts = () if own.file.load.command else own.workload.scenarios
+            scripts = {one.name: one.script for one in run_scripts}
+            found.append(ArmAsked(arm.id, {**held, **arm.settings}, scripts))
+    except (SpecError, KeyError):
+        return ()
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Known mechanisms and problems, recognised by signs: the rules are data, a user may add more."""

@@ -1,0 +1,219 @@
+"""In which arms a rule's signs hold, and whether an arm's levels brought them about.
+
+Enters: rules, the facts of every arm. Leaves: a `Judgement` for each rule that is seen.
+Never: puts anything into words, or tests seconds: one value a trial.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pgassay.analysis.statistics.intervals import mean_with_interval, paired_t_p
+from pgassay.analysis.statistics.multiple_testing import yekutieli
+from pgassay.analysis.statistics.values import Estimate
+from pgassay.findings.diagnosis.quantities import ArmFacts, Value, values_of
+from pgassay.findings.diagnosis.rule_file import Rule, Sign
+from pgassay.findings.model import Confidence
+from pgassay.findings.wording import texts_of
+
+_LIMITS = texts_of("pgassay.findings.diagnosis.recognised")["limits"]
+_ORDER = (Confidence.CONFIRMED, Confidence.SUPPORTED, Confidence.HYPOTHESIS)
+
+
+@dataclass(frozen=True)
+class SignInArm:
+    """One sign in one arm."""
+
+    sign: Sign
+    values: tuple[Value, ...]
+    reached: int
+    """In how many trials its limit is reached."""
+    holds: bool
+    """Whether in nearly all trials."""
+
+    @property
+    def known(self) -> list[float]:
+        """The values of trials in which it was measured."""
+        return [value for value in self.values if value is not None]
+
+
+@dataclass(frozen=True)
+class RuleInArm:
+    """One rule in one arm."""
+
+    facts: ArmFacts
+    signs: tuple[SignInArm, ...]
+    seen: Confidence | None
+    """None where a leading sign does not hold."""
+
+    @property
+    def leads(self) -> bool:
+        """Whether every leading sign holds."""
+        return all(one.holds for one in self.signs if one.sign.role == "leading")
+
+
+@dataclass(frozen=True)
+class ArmContrast:
+    """The compared quantity in an arm with the mechanism and in one without, over blocks."""
+
+    arm: str
+    other: str
+    sign: Sign
+    mean: float
+    other_mean: float
+    difference: Estimate
+    blocks: int
+    p: float
+    p_corrected: float = 1.0
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it differs, in the direction of the sign, after correction for all tests."""
+        way = self.difference.value > 0.0
+        return self.p_corrected <= _LIMITS["error_rate"] and way == (self.sign.most is None)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A rule that is seen in some arm."""
+
+    rule: Rule
+    confidence: Confidence
+    arms: tuple[RuleInArm, ...]
+    """Those it is seen in, the surest first."""
+    contrast: ArmContrast | None = None
+    """What confirms it."""
+
+
+def judge(rules: Sequence[Rule], arms: Sequence[ArmFacts], *, randomised: bool) -> list[Judgement]:
+    """Every rule that is seen, the surest first; `randomised` says that arms may be compared."""
+    readings = {rule.name: [_read(rule, facts) for facts in arms] for rule in rules}
+    contrasts = _corrected(
+        [
+            (rule.name, contrast)
+            for rule in rules
+            for contrast in _contrasts(rule, readings[rule.name])
+            if randomised
+        ]
+    )
+    found = []
+    for rule in rules:
+        seen = sorted(
+            (one for one in readings[rule.name] if one.seen is not None),
+            key=lambda one: _ORDER.index(one.seen or Confidence.HYPOTHESIS),
+        )
+        if seen:
+            mine = [contrast for name, contrast in contrasts if name == rule.name]
+            found.append(_judged(rule, seen, readings[rule.name], mine))
+    return sorted(found, key=lambda one: _ORDER.index(one.confidence))
+
+
+def _read(rule: Rule, facts: ArmFacts) -> RuleInArm:
+    signs = tuple(_sign_in(sign, facts) for sign in rule.sign)
+    found = RuleInArm(facts, signs, None)
+    if not found.leads:
+        return found
+    needed = all(one.holds for one in signs if one.sign.role == "required")
+    helps = sum(one.holds for one in signs if one.sign.role == "supporting")
+    whole = needed and helps >= rule.supporting
+    enough = len(facts.signals.trials) >= _LIMITS["least_trials"]
+    seen = Confidence.SUPPORTED if whole and enough else Confidence.HYPOTHESIS
+    return replace(found, seen=_at_most(seen, rule.reaches))
+
+
+def _sign_in(sign: Sign, facts: ArmFacts) -> SignInArm:
+    values = values_of(sign, facts)
+    reached = sum(value is not None and _reaches(sign, value) for value in values)
+    needed = math.ceil(_LIMITS["nearly_all"] * len(values))
+    return SignInArm(sign, values, reached, reached >= needed)
+
+
+def _reaches(sign: Sign, value: float) -> bool:
+    if sign.least is None and sign.most is None:
+        return value > 0.0
+    above = sign.least is None or value >= sign.least
+    return above and (sign.most is None or value <= sign.most)
+
+
+def _judged(
+    rule: Rule,
+    seen: Sequence[RuleInArm],
+    every: Sequence[RuleInArm],
+    contrasts: Sequence[ArmContrast],
+) -> Judgement:
+    confidence = seen[0].seen or Confidence.HYPOTHESIS
+    with_it = {one.facts.signals.arm for one in seen if one.seen is Confidence.SUPPORTED}
+    without = {one.facts.signals.arm for one in every if not one.leads}
+    clear = [c for c in contrasts if c.is_clear and c.arm in with_it and c.other in without]
+    if clear and rule.reaches is Confidence.CONFIRMED:
+        return Judgement(
+            rule, Confidence.CONFIRMED, tuple(seen), min(clear, key=lambda c: c.p_corrected)
+        )
+    return Judgement(rule, confidence, tuple(seen))
+
+
+def _contrasts(rule: Rule, arms: Sequence[RuleInArm]) -> list[ArmContrast]:
+    """Every arm in which the rule is seen against every other one.
+
+    Those that show it too are tested as well, because leaving them out would choose tests by their
+    results.
+    """
+    sign = rule.compared
+    if sign is None:
+        return []
+    at = rule.sign.index(sign)
+    found, done = [], set()
+    for arm in arms:
+        for other in arms:
+            pair = frozenset((arm.facts.signals.arm, other.facts.signals.arm))
+            if arm.seen is None or arm is other or pair in done:
+                continue
+            contrast = _contrast(sign, arm, other, at)
+            if contrast is not None:
+                done.add(pair)
+                found.append(contrast)
+    return found
+
+
+def _contrast(sign: Sign, arm: RuleInArm, other: RuleInArm, at: int) -> ArmContrast | None:
+    with_it, without = (
+        {
+            trial.block: value
+            for trial, value in zip(one.facts.signals.trials, one.signs[at].values, strict=True)
+            if value is not None
+        }
+        for one in (arm, other)
+    )
+    blocks = sorted(with_it.keys() & without.keys())
+    if len(blocks) < _LIMITS["least_blocks"]:
+        return None
+    high, low = (np.array([values[block] for block in blocks]) for values in (with_it, without))
+    p = paired_t_p(high - low)
+    if p is None:
+        return None
+    return ArmContrast(
+        arm.facts.signals.arm,
+        other.facts.signals.arm,
+        sign,
+        float(high.mean()),
+        float(low.mean()),
+        mean_with_interval(high - low),
+        len(blocks),
+        p,
+    )
+
+
+def _corrected(contrasts: Sequence[tuple[str, ArmContrast]]) -> list[tuple[str, ArmContrast]]:
+    adjusted = yekutieli(np.array([one.p for _, one in contrasts]))
+    return [
+        (name, replace(one, p_corrected=float(p)))
+        for (name, one), p in zip(contrasts, adjusted, strict=True)
+    ]
+
+
+def _at_most(found: Confidence, limit: Confidence) -> Confidence:
+    return _ORDER[max(_ORDER.index(found), _ORDER.index(limit))]

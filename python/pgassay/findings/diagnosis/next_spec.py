@@ -1,0 +1,142 @@
+"""The experiment file that tests a rule's claim, made from the run's own.
+
+Enters: the run's experiment as text, the arm it is seen in, the rule's `[next]` table. Leaves: the
+text of an experiment file, or nothing where none can be made. Never: writes a file.
+
+The run's own factors are held at the arm's levels where a level is one value of the file; others
+(scripts, weights, schemas) stay factors.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from pgassay.errors import SpecError
+from pgassay.findings.diagnosis.rule_file import NextTable
+from pgassay.spec.held_and_varied import check_settings
+from pgassay.spec.model import ExperimentFile
+from pgassay.spec.reading.tables import read_table
+
+_BESIDE = "# Paths are relative to the experiment file of this run: save this one beside it.\n"
+_HELD_IN = {"postgres": ("settings", "postgres"), "host": ("settings", "host")}
+
+
+def next_spec(
+    spec_text: str, levels: Mapping[str, str], settings: Mapping[str, str], wanted: NextTable
+) -> str:
+    """Ready for `pgassay run`; empty where the run has that factor itself, or it does not fit."""
+    try:
+        table = tomllib.loads(spec_text)
+        added = _filled(wanted.factors, settings)
+        if _shares_a_factor(table.get("factors", {}), added):
+            return ""
+        own = _held(table, table.pop("factors", {}), levels)
+        table["question"] = wanted.question
+        for place, values in wanted.settings.items():
+            table.setdefault("settings", {}).setdefault(place, {}).update(values)
+        for name in added.get("postgres", {}):
+            table.get("settings", {}).get("postgres", {}).pop(name, None)
+        for name in added.get("client", {}):
+            table.get("load", {}).pop(name, None)
+        table["factors"] = _merged(own, added)
+        text = _written(table)
+        check_settings(read_table(ExperimentFile, text, "next.toml"))
+    except (SpecError, tomllib.TOMLDecodeError, KeyError, ValueError):
+        return ""
+    return f"{_BESIDE}{text}" if _names_files(table) else text
+
+
+def _names_files(table: Mapping[str, Any]) -> bool:
+    used = table.get("workload", {}).get("use", "")
+    return "/" in str(used) or any(kind in table["factors"] for kind in ("scenarios", "workload"))
+
+
+def _filled(levels: Any, settings: Mapping[str, str]) -> Any:
+    if isinstance(levels, dict):
+        return {name: _filled(value, settings) for name, value in levels.items()}
+    if isinstance(levels, list):
+        return list(dict.fromkeys(_filled(one, settings) for one in levels))
+    return levels.format(**settings) if isinstance(levels, str) else levels
+
+
+def _shares_a_factor(own: Mapping[str, Any], added: Mapping[str, Any]) -> bool:
+    return any(
+        isinstance(table, dict) and table.keys() & own.get(kind, {}).keys()
+        for kind, table in added.items()
+    )
+
+
+def _held(
+    table: dict[str, Any], factors: Mapping[str, Any], levels: Mapping[str, str]
+) -> dict[str, Any]:
+    """The factors that stay; those that can be held are, in their own tables."""
+    stay: dict[str, Any] = {}
+    for kind, named in factors.items():
+        for name, values in named.items():
+            value = _value(values, levels.get(name))
+            if kind in _HELD_IN and value is not None:
+                first, second = _HELD_IN[kind]
+                table.setdefault(first, {}).setdefault(second, {})[name] = value
+            elif kind in ("workload", "target") and value is not None:
+                table.setdefault(kind, {})[name] = value
+            elif kind == "client" and name != "settings" and value is not None:
+                table.setdefault("load", {})[name] = value
+            else:
+                stay.setdefault(kind, {})[name] = values
+    return stay
+
+
+def _value(values: Any, label: str | None) -> Any:
+    if isinstance(values, dict):
+        return values.get(label)
+    if not isinstance(values, list):
+        return None
+    return next((one for one in values if _text(one) == label), None)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
+
+
+def _merged(one: dict[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    return {kind: {**one.get(kind, {}), **other.get(kind, {})} for kind in {**one, **other}}
+
+
+def _written(table: Mapping[str, Any], under: str = "") -> str:
+    """TOML: the values of a table first, then the tables in it."""
+    plain = [f"{_key(name)} = {_literal(v)}" for name, v in table.items() if not _is_table(v)]
+    head = [f"\n[{under}]"] if under and (plain or not table) else []
+    inner = [
+        _written(value, f"{under}.{_key(name)}".lstrip("."))
+        for name, value in table.items()
+        if _is_table(value)
+    ]
+    return "\n".join([*head, *plain, *(one.rstrip("\n") for one in inner)]) + "\n"
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _key(name: str) -> str:
+    is_bare = name.replace("_", "").replace("-", "").isalnum() and name.isascii()
+    return name if is_bare else json.dumps(name, ensure_ascii=False)
+
+
+def _literal(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return json.dumps(value, ensure_ascii=False)
+        case list():
+            return f"[{', '.join(_literal(one) for one in value)}]"
+        case dict():
+            return "{ " + ", ".join(f"{_key(n)} = {_literal(v)}" for n, v in value.items()) + " }"
+        case _:
+            return str(value)

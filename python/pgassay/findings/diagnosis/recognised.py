@@ -1,0 +1,161 @@
+"""The rules that a run shows signs of, as findings with evidence and a test.
+
+Enters: an Analysis. Leaves: findings of kind DIAGNOSIS. Never: decides what is a sign (the rules'
+files do), or says "confirmed" where nothing was varied at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pgassay.analysis.model import Analysis, Verdict
+from pgassay.findings.diagnosis.judging import ArmContrast, Judgement, RuleInArm, SignInArm, judge
+from pgassay.findings.diagnosis.next_spec import next_spec
+from pgassay.findings.diagnosis.quantities import facts_of
+from pgassay.findings.diagnosis.rule_file import Sign, known_rules
+from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
+from pgassay.findings.wording import count, size, texts_of
+
+_RULES = texts_of(__name__)
+_TEXTS: Mapping[str, str] = _RULES["texts"]
+_LIMITS = _RULES["limits"]
+
+
+def find(analysis: Analysis) -> list[Finding]:
+    """One finding for each rule that is seen in some arm."""
+    if not analysis.signals:
+        return []
+    calibrates = any(one.verdict is Verdict.CALIBRATION for one in analysis.comparisons)
+    labels = {arm.id: arm.label for arm in analysis.arms}
+    judged = judge(known_rules(), facts_of(analysis), randomised=not calibrates)
+    return [_finding(one, labels, analysis) for one in judged]
+
+
+def _finding(judgement: Judgement, labels: Mapping[str, str], analysis: Analysis) -> Finding:
+    rule, first = judgement.rule, judgement.arms[0]
+    levels = {arm.id: arm.levels for arm in analysis.arms}
+    contrast = judgement.contrast
+    evidence = [] if contrast is None else [_contrasted(contrast, labels)]
+    for arm in judgement.arms[: _LIMITS["most_arms"]]:
+        label = labels[arm.facts.signals.arm] if len(labels) > 1 else ""
+        evidence += [Evidence(one.sign.title, _figure(one), label) for one in arm.signs]
+    return Finding(
+        FindingKind.DIAGNOSIS,
+        rule.title,
+        " ".join([rule.claim.strip(), *_where(judgement, labels)]),
+        rule=f"{rule.name}/{rule.version}",
+        confidence=judgement.confidence,
+        evidence=tuple(evidence),
+        confirm=rule.confirm.strip(),
+        refute=rule.refute.strip(),
+        next_spec=next_spec(
+            analysis.spec_text,
+            levels.get(first.facts.signals.arm, {}),
+            first.facts.settings,
+            rule.next,
+        )
+        if rule.next
+        else "",
+    )
+
+
+def _where(judgement: Judgement, labels: Mapping[str, str]) -> list[str]:
+    """In which arms, and how far the signs go."""
+    said = []
+    arms = [labels[one.facts.signals.arm] for one in judgement.arms]
+    if len(labels) > 1:
+        everywhere = len(arms) == len(labels)
+        said.append(_TEXTS["everywhere" if everywhere else "seen"].format(arms=_listed(arms)))
+    contrast = judgement.contrast
+    if contrast is not None:
+        said.append(
+            _TEXTS["confirmed"].format(
+                other=labels[contrast.other],
+                quantity=_lower(contrast.sign.title),
+                low=shown(contrast.other_mean, contrast.sign.unit),
+                high=shown(contrast.mean, contrast.sign.unit),
+            )
+        )
+    elif judgement.confidence is Confidence.HYPOTHESIS:
+        said += _doubts(judgement.arms[0], judgement)
+    return said
+
+
+def _doubts(arm: RuleInArm, judgement: Judgement) -> list[str]:
+    said = []
+    required = [one for one in arm.signs if one.sign.role == "required" and not one.holds]
+    helps = [one for one in arm.signs if one.sign.role == "supporting"]
+    if sum(one.holds for one in helps) < judgement.rule.supporting:
+        required += [one for one in helps if not one.holds]
+    if required:
+        missing = "; ".join(_lower(one.sign.title) for one in required)
+        said.append(_TEXTS["partly"].format(missing=missing))
+    trials = len(arm.facts.signals.trials)
+    if trials < _LIMITS["least_trials"]:
+        said.append(_TEXTS["few"].format(trials=trials))
+    return said
+
+
+def _listed(arms: Sequence[str]) -> str:
+    most = _LIMITS["most_arms"]
+    if len(arms) <= most:
+        return "; ".join(arms)
+    return _TEXTS["and_more"].format(arms="; ".join(arms[:most]), more=len(arms) - most)
+
+
+def _figure(one: SignInArm) -> str:
+    sign, known = one.sign, one.known
+    if not known:
+        return _TEXTS["unknown"]
+    if sign.least is None and sign.most is None:
+        return _TEXTS["holds" if one.holds else "fails"]
+    if sign.setting:
+        return _TEXTS["constant"].format(value=shown(known[0], sign.unit), limit=_limit(sign))
+    texts = {
+        "value": shown(sum(known) / len(known), sign.unit),
+        "least": _bare(min(known), sign.unit),
+        "most": _bare(max(known), sign.unit),
+    }
+    alike = texts["least"] == texts["most"]
+    return _TEXTS["one_value" if alike else "figure"].format(
+        **texts, limit=_limit(sign), reached=one.reached, trials=len(one.values)
+    )
+
+
+def _limit(sign: Sign) -> str:
+    ends = [("≥", sign.least), ("≤", sign.most)]
+    return ", ".join(f"{way} {shown(end, sign.unit)}" for way, end in ends if end is not None)
+
+
+def _contrasted(contrast: ArmContrast, labels: Mapping[str, str]) -> Evidence:
+    unit, difference = contrast.sign.unit, contrast.difference
+    figure = _TEXTS["contrast"].format(
+        high=shown(contrast.mean, unit),
+        low=shown(contrast.other_mean, unit),
+        difference=shown(difference.value, unit),
+        from_="?" if difference.low is None else _bare(difference.low, unit),
+        to="?" if difference.high is None else shown(difference.high, unit),
+        blocks=contrast.blocks,
+        p=f"{contrast.p_corrected:.2g}",
+    )
+    arms = _TEXTS["versus"].format(arm=labels[contrast.arm], other=labels[contrast.other])
+    return Evidence(contrast.sign.title, figure, arms)
+
+
+def shown(value: float, unit: str) -> str:
+    """A value with its unit, to the digits that a reader can use."""
+    return size(value) if unit == "B" else f"{_bare(value, unit)} {unit}".rstrip()
+
+
+def _bare(value: float, unit: str) -> str:
+    """The same without its unit, where another value beside it has it; bytes keep theirs."""
+    if unit == "B":
+        return size(value)
+    if unit == "%":
+        value *= 100.0
+    return f"{value:.2g}".replace("-", "\u2212") if abs(value) < 10 else count(value)
+
+
+def _lower(title: str) -> str:
+    """As within a sentence, but for an abbreviation such as WAL."""
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]

@@ -1,0 +1,44 @@
+"""Known problems, provoked on real servers, are recognised in the arm that has them only.
+
+Each experiment has an arm with the problem and one without it. tests/golden has recorded runs of
+them, which are analysed in every test run.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import support
+from support.runs.command import pgassay
+
+_EXPERIMENTS = Path(support.__file__).parent / "diagnosis"
+_PROVOKED = tomllib.loads((_EXPERIMENTS / "provoked.toml").read_text("utf-8"))
+_DEBIAN = '\n[target]\nbin = "/usr/lib/postgresql/15/bin"\n'
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("name", "version"),
+    [(name, version) for name, one in _PROVOKED.items() for version in one["versions"]],
+)
+def test_a_provoked_problem_is_recognised(
+    name: str, version: int, tmp_path: Path, own_base: Path
+) -> None:
+    folder = shutil.copytree(_EXPERIMENTS, tmp_path / "experiments")
+    experiment = folder / f"{name}.toml"
+    if version == 15:
+        experiment.write_text(experiment.read_text("utf-8") + _DEBIAN, "utf-8")
+
+    ended = pgassay("run", experiment, "--out", tmp_path / "run")
+
+    assert ended.returncode == 0, ended.stderr
+    analysis = json.loads((tmp_path / "run" / "analysis.json").read_text("utf-8"))
+    wanted = _PROVOKED[name]
+    (found,) = (one for one in analysis["findings"] if one["rule"] == wanted["rule"])
+    assert found["confidence"] in ("confirmed", "supported")
+    assert f"Seen in {wanted['arm']}." in found["text"]

@@ -1,0 +1,4 @@
+CREATE TABLE source (
+    id    int  NOT NULL,
+    value text NOT NULL
+);

@@ -1,0 +1,1 @@
+SELECT count(*) FROM (SELECT DISTINCT id FROM item) AS once;

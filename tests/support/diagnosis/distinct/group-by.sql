@@ -1,0 +1,1 @@
+SELECT count(*) FROM (SELECT id FROM item GROUP BY id) AS once;

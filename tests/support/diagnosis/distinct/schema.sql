@@ -1,0 +1,3 @@
+CREATE TABLE item (
+    id int NOT NULL
+);

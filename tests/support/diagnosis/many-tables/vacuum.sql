@@ -1,0 +1,2 @@
+\set number random(1, 100 * :scale)
+VACUUM t_:number;

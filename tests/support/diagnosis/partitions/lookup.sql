@@ -1,0 +1,2 @@
+\set id random(1, 10000)
+SELECT month FROM part WHERE id = :id;

@@ -1,0 +1,1 @@
+SELECT count(*) FROM (SELECT id FROM counter ORDER BY md5(id::text)) AS sorted;

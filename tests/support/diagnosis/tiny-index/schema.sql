@@ -1,0 +1,4 @@
+CREATE TABLE tiny (
+    id    bigint NOT NULL,
+    value text   NOT NULL
+);

@@ -1,0 +1,1 @@
+SELECT use_transaction_ids(2000);

@@ -1,0 +1,149 @@
+"""How signs in trials become a confidence: the trial is the unit, and chance is not confirmed."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from types import SimpleNamespace
+
+import numpy as np
+
+from pgassay.analysis.model import Analysis
+from pgassay.findings.diagnosis.recognised import find
+from pgassay.findings.model import Finding
+from pgassay.spec.model import ExperimentFile
+from pgassay.spec.reading.tables import read_table
+from support.synthetic.signals import SPEC, analysis_with
+
+_TEMP = {"cluster//temp_files": 300.0}
+
+
+def _waits(*shares: float) -> list[dict[str, float]]:
+    """Trials with this share of sessions in Lock:frozenid."""
+    return [
+        {
+            "sessions//CPU": 4.0 * (1.0 - share),
+            "sessions//Lock:frozenid": 4.0 * share,
+            "freeze//pg_class_bytes": 4e6,
+        }
+        for share in shares
+    ]
+
+
+def _one(analysis: Analysis) -> Finding:
+    found = find(analysis)
+    assert len(found) == 1
+    return found[0]
+
+
+def _spills(bytes_: Sequence[float]) -> list[dict[str, float]]:
+    return [_TEMP | {"cluster//temp_bytes": 100.0 * one} for one in bytes_]
+
+
+def test_a_sign_may_fail_in_one_trial_of_five() -> None:
+    assert _one(analysis_with(_waits(0.5, 0.5, 0.5, 0.5, 0.1))).confidence == "supported"
+    assert find(analysis_with(_waits(0.5, 0.5, 0.5, 0.1, 0.1))) == []
+
+
+def test_a_trial_in_which_a_sign_was_not_measured_does_not_show_it() -> None:
+    trials = _waits(0.5, 0.5, 0.5)
+    for trial in trials:
+        del trial["freeze//pg_class_bytes"]
+
+    assert find(analysis_with(trials)) == []
+
+
+def test_two_trials_support_nothing() -> None:
+    found = _one(analysis_with(_waits(0.5, 0.5)))
+
+    assert found.confidence == "hypothesis"
+    assert found.text.endswith("2 trials of an arm are too few to support it.")
+
+
+def test_a_missing_required_sign_leaves_a_hypothesis_that_names_it() -> None:
+    trials = [{"cluster//temp_bytes": 9e8, "cluster//temp_files": 1.0}] * 4
+
+    found = _one(analysis_with(trials))
+
+    assert found.confidence == "hypothesis"
+    assert found.text.endswith("Only part of its signs were seen; not: temporary files.")
+
+
+def test_it_is_confirmed_where_it_comes_and_goes_with_the_arm() -> None:
+    found = _one(analysis_with(_waits(0.0, 0.01, 0.0, 0.02), _waits(0.6, 0.58, 0.61, 0.6)))
+
+    assert found.confidence == "confirmed"
+    assert "Seen in B = 1. It comes with the factor, and is not seen in B = 0" in found.text
+    assert found.evidence[0].arm == "B = 1 against B = 0"
+    assert found.evidence[0].figure.startswith("60 % against 0.75 %, difference 59 % (95 % CI ")
+
+
+def test_it_is_only_supported_where_every_arm_shows_it() -> None:
+    found = _one(analysis_with(_waits(0.5, 0.51, 0.5), _waits(0.9, 0.91, 0.9)))
+
+    assert found.confidence == "supported"
+    assert found.text.endswith("Seen in every arm.")
+
+
+def test_a_limit_that_one_arm_reaches_by_chance_confirms_nothing() -> None:
+    """Two equal arms beside the limit: at most one run in twenty may be called confirmed."""
+    source = np.random.default_rng(1)
+    confirmed = 0
+    for _ in range(100):
+        one, other = source.normal(1.05e6, 1e5, (2, 5))
+        found = find(analysis_with(_spills(one), _spills(other)))
+        confirmed += any(finding.confidence == "confirmed" for finding in found)
+
+    assert confirmed <= 5
+
+
+def test_figures_are_of_trials_with_their_range_and_the_limit() -> None:
+    figure = _one(analysis_with(_waits(0.5, 0.6, 0.7))).evidence[0].figure
+
+    assert figure == "60 % (50 to 70); limit ≥ 25 %, reached in 3 of 3 trials"
+
+
+def test_the_next_experiment_is_the_runs_own_with_the_rules_factor() -> None:
+    text = _one(analysis_with(_spills([5e6] * 4))).next_spec
+
+    asked = tomllib.loads(text)
+    assert asked["factors"] == {"postgres": {"work_mem": ["4MB", "64MB", "256MB"]}}
+    assert asked["settings"] == {"postgres": {"commit_delay": 0}}
+    assert (asked["workload"], asked["load"]) == (
+        {"use": "bank", "scale": 3},
+        {"clients": 8, "step": "10s"},
+    )
+    read_table(ExperimentFile, text, "next.toml")
+
+
+def test_it_holds_the_levels_of_the_arm_in_which_the_rule_was_seen() -> None:
+    analysis = analysis_with(_spills([10.0] * 4), _spills([5e6, 6e6, 5e6, 5.5e6]))
+
+    asked = tomllib.loads(_one(analysis).next_spec)
+
+    assert asked["settings"] == {"postgres": {"commit_delay": 10}}
+
+
+def test_there_is_no_next_experiment_where_the_run_had_that_factor_itself() -> None:
+    spec = SPEC.replace("commit_delay = [0, 10]", 'work_mem = ["4MB", "8MB"]').replace(
+        '[settings.postgres]\nwork_mem = "4MB"\n', ""
+    )
+
+    assert _one(analysis_with(_spills([5e6] * 4), spec_text=spec)).next_spec == ""
+
+
+def test_the_next_experiment_says_where_its_paths_begin() -> None:
+    spec = SPEC.replace('use = "bank"', 'use = "./shop"')
+
+    text = _one(analysis_with(_spills([5e6] * 4), spec_text=spec)).next_spec
+
+    assert text.startswith("# Paths are relative to the experiment file of this run: ")
+
+
+def test_plans_are_looked_at_where_the_run_stored_them() -> None:
+    shows = {"sessions//CPU": 4.0, "database//tup_returned": 5e6}
+    analysis = analysis_with([shows] * 3, scripts=["SELECT DISTINCT id FROM item"])
+    plan = SimpleNamespace(trials={"a0": 3}, text=("Unique", "  ->  Index Only Scan on item"))
+    object.__setattr__(analysis, "plans", (SimpleNamespace(plans=(plan,)),))
+
+    assert _one(analysis).evidence[-1].figure == "yes"
