@@ -28,6 +28,10 @@ COMMANDS = {
         "profile.command",
         "Show by function where a server on this host spends CPU time: flame graphs, by perf.",
     ),
+    "trace": (
+        "trace.command",
+        "Trace lock waits, checkpoints, I/O and WAL in a running server.",
+    ),
     "list": ("list:list_runs", "List the runs in a folder: date, state, verdict and effect."),
     "show": ("show.command", "Show a stored run: its trials, its verdict and why."),
     "doctor": ("doctor", "Check this machine, and a server if one is named."),

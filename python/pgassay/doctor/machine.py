@@ -16,6 +16,7 @@ from pgassay.server.owned.installation import DEFAULT_MAJOR, WHEELS, embedded_in
 from pgassay.server.owned.readable_copy import runnable_by
 from pgassay.trials.model.check import Check
 from pgassay.trials.profile.perf import RIGHT, program, sees_kernel
+from pgassay.trials.trace.requirements import missing
 
 _PERF = "profiles"
 
@@ -27,6 +28,7 @@ def check_machine() -> list[Check]:
         *(_check_embedded(major) for major in sorted(WHEELS, reverse=True)),
         *check_files(HERE),
         _check_perf(),
+        _check_tracing(),
     ]
 
 
@@ -50,3 +52,10 @@ def _check_embedded(major: int) -> Check:
         # Only the default one belongs to every installation of pgassay.
         return Check(name, "fail" if major == DEFAULT_MAJOR else "note", str(error))
     return Check(name, "ok", f"{installation.version}, run as {account.name}")
+
+
+def _check_tracing() -> Check:
+    lack = missing()
+    if lack is None:
+        return Check("tracing", "ok", "pgassay trace works here, with bpftrace")
+    return Check("tracing", "note", f"pgassay trace: {lack.what}", lack.fix)

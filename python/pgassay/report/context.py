@@ -1,6 +1,6 @@
 """What a report is made from.
 
-Enters: nothing. Leaves: frozen values, one for a run, one for an observation.
+Enters: nothing. Leaves: frozen values, one for a run, one for an observation, one for a trace.
 Never: reads a run directory; the caller did.
 """
 
@@ -13,6 +13,7 @@ from typing import Any
 from pgassay.analysis.measures.chart_series import ChartSeries
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.observation.model import ObservationSummary
+from pgassay.analysis.trace.model import TraceSummary
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.plan.model import Plan
 
@@ -98,3 +99,19 @@ class ObservationContext:
     def title(self) -> str:
         """The server that was observed."""
         return f"Observation of {self.described.get('server', 'a server')}"
+
+
+@dataclass(frozen=True)
+class TraceContext:
+    """One trace of a running server."""
+
+    run_name: str
+    described: Mapping[str, Any]
+    """trace.json."""
+    traced: TraceSummary
+    version: str
+
+    @property
+    def title(self) -> str:
+        """The server that was traced."""
+        return f"Trace of {self.described.get('server', 'a server')}"

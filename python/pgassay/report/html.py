@@ -18,12 +18,12 @@ from jinja2 import Environment
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from pgassay.report.context import ObservationContext, ReportContext
+from pgassay.report.context import ObservationContext, ReportContext, TraceContext
 from pgassay.report.page import page_of
 from pgassay.report.templating import new_environment
 
 
-def render_html(context: ReportContext | ObservationContext) -> str:
+def render_html(context: ReportContext | ObservationContext | TraceContext) -> str:
     """The whole page."""
     page, templates = page_of(context, "html"), _templates()
     sections = [

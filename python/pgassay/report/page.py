@@ -1,6 +1,6 @@
 """A report before it is rendered: its top, and the sections that apply.
 
-Enters: the context of a run or of an observation. Leaves: a `Page`. Never: renders.
+Enters: the context of a run, an observation or a trace. Leaves: a `Page`. Never: renders.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pgassay.analysis.measures.model import Importance
-from pgassay.report import headline, observation_summary
+from pgassay.report import headline, observation_summary, trace_summary
 from pgassay.report.charts.style import arm_styles
-from pgassay.report.context import ObservationContext, ReportContext
+from pgassay.report.context import ObservationContext, ReportContext, TraceContext
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.headline import Headline
 from pgassay.report.section import Content, Section
 from pgassay.report.sections import RUN_SECTIONS
 from pgassay.report.sections.observation import OBSERVATION_SECTIONS
 from pgassay.report.sections.record.method import caveats_of, caveats_that_matter
+from pgassay.report.sections.trace import TRACE_SECTIONS
 
 Form = Literal["html", "md"]
 
@@ -43,10 +44,12 @@ class Page:
     sections: tuple[tuple[Section, Content], ...]
 
 
-def page_of(context: ReportContext | ObservationContext, form: Form) -> Page:
-    """The page of a run or of an observation, with the sections that this format has."""
+def page_of(context: ReportContext | ObservationContext | TraceContext, form: Form) -> Page:
+    """The page of a run, an observation or a trace, with the sections that this format has."""
     if isinstance(context, ObservationContext):
         return _page_of_observation(context, form)
+    if isinstance(context, TraceContext):
+        return _page_of_trace(context, form)
     plan, analysis = context.plan, context.analysis
     return Page(
         title=context.title,
@@ -80,6 +83,21 @@ def _page_of_observation(context: ObservationContext, form: Form) -> Page:
         doubts=(),
         shared={"context": context},
         sections=tuple(_applying(OBSERVATION_SECTIONS, context, form)),
+    )
+
+
+def _page_of_trace(context: TraceContext, form: Form) -> Page:
+    return Page(
+        title=context.title,
+        run_name=context.run_name,
+        version=context.version,
+        notes=(f"PostgreSQL {context.described['server_version']}", "trace, no verdict"),
+        headlines=(),
+        facts=trace_summary.facts(context),
+        doubts=(),
+        caveats=len(trace_summary.caveats(context)),
+        shared={"context": context},
+        sections=tuple(_applying(TRACE_SECTIONS, context, form)),
     )
 
 

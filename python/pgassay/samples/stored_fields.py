@@ -21,6 +21,7 @@ TRIAL_SCHEMA = "pgassay.trial/1"
 SEGMENT_SCHEMA = "pgassay.segment/1"
 STATEMENTS_SCHEMA = "pgassay.statements/1"
 PROFILES_SCHEMA = "pgassay.profiles/1"
+TRACE_SCHEMA = "pgassay.trace/1"
 Form = Any
 _NUMBER = (int, float)
 _NAMES = {
@@ -104,12 +105,34 @@ _PROFILE: Form = {
     "notes": [str],
 }
 _PROFILES: Form = {"schema": str, "profiles": [_PROFILE], "notes": [str]}
+_TRACE: Form = {
+    "schema": str,
+    "server": str,
+    "server_version": str,
+    "program": str,
+    "started_ns": int,
+    "ended_ns": int,
+    "ended_by": str,
+    "complaint": str,
+    "what": [str],
+    "ways": dict,
+    "pair_cost_ns": dict,
+    "missing": [str],
+    "unmatched": dict,
+    "lost_events": int,
+    "full_maps": [str],
+    "relations": [
+        {"point": str, "name": str, "kind": str, "count": int, "total_ns": int},
+    ],
+    "cost?": dict,
+}
 FORMS: Mapping[str, Form] = {
     TRIAL_SCHEMA: _TRIAL,
     SEGMENT_SCHEMA: _SEGMENT,
     PLANS_SCHEMA: {"schema": str, "arms": [{"arm": str, "statements": [_PLAN]}]},
     STATEMENTS_SCHEMA: {"schema": str, "statements": dict},
     PROFILES_SCHEMA: _PROFILES,
+    TRACE_SCHEMA: _TRACE,
 }
 
 

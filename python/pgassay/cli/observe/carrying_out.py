@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from types import FrameType, SimpleNamespace
+from collections.abc import Mapping
+from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
 import typer
@@ -19,10 +18,10 @@ import typer
 from pgassay.cli.connection import connection_string
 from pgassay.cli.observe.progress import ObserveProgress
 from pgassay.cli.terminal.console import err
+from pgassay.cli.terminal.stopping import first_signal_ends
 from pgassay.cli.terminal.summary import print_observation
 from pgassay.doctor.access import target_table
 from pgassay.errors import ExitCode, SpecError
-from pgassay.interruption import SIGNALS
 from pgassay.observation import Outcome, Request, observe
 from pgassay.report.observed_object import summary_object
 from pgassay.samples.observation_directory import ObservationDirectory
@@ -65,7 +64,7 @@ def _follow(dsn: str, request: Request, directory: ObservationDirectory, *, live
     try:
         with (
             locked(directory.path),
-            _first_signal_ends() as is_stopped,
+            first_signal_ends() as is_stopped,
             ObserveProgress(live=live) as progress,
         ):
             return observe(dsn, request, directory, progress, is_stopped)
@@ -77,25 +76,6 @@ def _follow(dsn: str, request: Request, directory: ObservationDirectory, *, live
                     markup=False,
                 )
         raise
-
-
-@contextmanager
-def _first_signal_ends() -> Iterator[Callable[[], bool]]:
-    """The first Ctrl-C (or SIGTERM, SIGHUP) ends the recording in order, the second at once."""
-    stopped = False
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        nonlocal stopped
-        if stopped:
-            raise KeyboardInterrupt
-        stopped = True
-
-    before = {name: signal.signal(name, stop) for name in SIGNALS}
-    try:
-        yield lambda: stopped
-    finally:
-        for name, handler in before.items():
-            signal.signal(name, handler)
 
 
 def _seconds(option: str, text: str, least: float, most: float) -> float:

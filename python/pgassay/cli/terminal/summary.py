@@ -21,10 +21,13 @@ from pgassay.findings.answer.factors import certainty
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.noise.forecast import expectation_lines
 from pgassay.plan.model import Plan
-from pgassay.report.context import ObservationContext, ReportContext
+from pgassay.report import trace_summary
+from pgassay.report.context import ObservationContext, ReportContext, TraceContext
 from pgassay.report.environment import not_measured
 from pgassay.report.observation_summary import caveats, facts
 from pgassay.report.sections.observation.waits import event_table
+from pgassay.report.sections.trace.figures import around, points_table
+from pgassay.report.tables.table import Table as ReportTable
 from pgassay.samples.noise_history import noise_records
 from pgassay.spec.experiment import Spec
 
@@ -41,6 +44,7 @@ _MOST_FACTORIAL = 6
 """Interactions and trends shown on a terminal; the report has all."""
 _MOST_EVENTS = 8
 _MOST_DIAGNOSES = 4
+_MOST_POINTS = 15
 _LABEL = 11
 """Columns of the longest verdict."""
 
@@ -79,20 +83,40 @@ def print_observation(context: ObservationContext, report: Path | None) -> None:
     out.print(f"[bold]{plain(context.title)}[/bold]")
     for name, value in facts(context):
         labelled(f"{name}: ", value)
-    events = event_table(context.observed)
-    if events:
-        table = Table(box=None, padding=(0, 2, 0, 0))
-        for column in events.columns:
-            justify: Literal["right", "left"] = "right" if column.form == "number" else "left"
-            table.add_column(column.title.lower(), justify=justify)
-        for row in events.rows[:_MOST_EVENTS]:
-            table.add_row(*(plain(cell.text) for cell in row.cells))
-        out.print(table)
+    _print_table(event_table(context.observed), _MOST_EVENTS)
     for text in caveats(context):
         labelled("note: ", text, "yellow")
     _print_not_measured(context.environment)
     if report is not None:
         out.print(f"Report: {plain(str(report))}")
+
+
+def print_trace(context: TraceContext, report: Path) -> None:
+    """The points that took most time, and the checkpoints."""
+    out.print(f"[bold]{plain(context.title)}[/bold]")
+    for name, value in trace_summary.facts(context):
+        labelled(f"{name}: ", value)
+    _print_table(points_table(context.traced.points), _MOST_POINTS)
+    checkpoints = around.content(context)
+    if checkpoints is not None:
+        out.print()
+        _print_table(checkpoints["checkpoints"], _MOST_EVENTS)
+    for text in trace_summary.caveats(context):
+        labelled("note: ", text, "yellow")
+    out.print(f"Report: {plain(str(report))}")
+
+
+def _print_table(found: ReportTable, most: int) -> None:
+    """A report's table with plain columns; nothing where it has no rows."""
+    if not found:
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in found.columns:
+        justify: Literal["right", "left"] = "right" if column.form == "number" else "left"
+        table.add_column(column.title.lower(), justify=justify)
+    for row in found.rows[:most]:
+        table.add_row(*(plain(cell.text) for cell in row.cells))
+    out.print(table)
 
 
 def _print_not_measured(environment: Mapping[str, Any]) -> None:

@@ -1,0 +1,141 @@
+"""What was traced, in tables: by point, around checkpoints, by relation.
+
+Enters: the context. Leaves: a table for each section. Never: says that a checkpoint caused what
+stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgassay.analysis.trace.model import Period, PointSummary
+from pgassay.report.charts.observed import moment
+from pgassay.report.context import TraceContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.table import Column, Table, table
+from pgassay.report.trace_summary import microseconds, point_name
+
+_MOST_POINTS = 40
+_MOST_CHECKPOINTS = 10
+_AROUND = 5
+_MOST_RELATIONS = 20
+_POINTS = (
+    Column("Point", "heading"),
+    *map(Column, ("Per second", "In it", "Per transaction", "Mean", "Median", "p99", "At most")),
+)
+_RELATIONS = (
+    Column("Relation", "heading"),
+    Column("Kind", "text"),
+    Column("What", "text"),
+    *map(Column, ("Times", "Time", "Mean")),
+)
+
+
+def points_table(points: Sequence[PointSummary]) -> Table:
+    """The points that took most time."""
+    return table(
+        _POINTS,
+        [
+            (
+                point_name(one.point, one.key),
+                f"{one.per_s:,.1f}" if one.per_s < 10 else f"{one.per_s:,.0f}",
+                f"{one.in_it:.2f}" if one.in_it >= 0.01 else "< 0.01",
+                microseconds(one.per_tx_us),
+                *map(microseconds, (one.mean_us, one.p50_us, one.p99_us, one.longest_us)),
+            )
+            for one in points
+        ],
+    )
+
+
+@section("trace/points", "Where time was spent")
+def points(context: TraceContext) -> Content:
+    """All traces have the section; it says so where nothing was met."""
+    found = context.traced.points
+    return {"points": points_table(found[:_MOST_POINTS]), "more": len(found[_MOST_POINTS:])}
+
+
+@section("trace/around", "Checkpoints")
+def around(context: TraceContext) -> Content | None:
+    """A trace with a checkpoint."""
+    found = context.traced.checkpoints[:_MOST_CHECKPOINTS]
+    if not found:
+        return None
+    columns = (
+        Column("Started (UTC)", "text"),
+        Column("Cause", "text"),
+        *map(Column, ("Total", "Write", "Sync")),
+    )
+    rows = [
+        (
+            moment(one.start_ns)[:-4],
+            one.cause or ABSENT,
+            _seconds(None if one.end_ns is None else (one.end_ns - one.start_ns) / 1e9),
+            _seconds(one.write_s),
+            _seconds(one.sync_s),
+        )
+        for one in found
+    ]
+    shown = context.traced.points[:_AROUND]
+    return {
+        "checkpoints": table(columns, rows),
+        "around": _around_table(context.traced.periods, shown, len(found)),
+        "more": len(context.traced.checkpoints) - len(found),
+    }
+
+
+def _around_table(
+    periods: Sequence[Period], shown: Sequence[PointSummary], checkpoints: int
+) -> Table:
+    names = [point_name(one.point, one.key) for one in shown]
+    columns = (
+        Column("Checkpoint", "group"),
+        Column("When", "heading"),
+        Column("Seconds"),
+        Column("Transactions/s"),
+        *(Column(f"{name}: in it · p99") for name in names),
+    )
+    rows = []
+    for period in periods:
+        if period.checkpoint > checkpoints:
+            continue
+        by_name = {(one.point, one.key): one for one in period.points}
+        cells = [by_name.get((one.point, one.key)) for one in shown]
+        rows.append(
+            (
+                f"Checkpoint {period.checkpoint}",
+                period.name,
+                f"{period.seconds:,.1f}",
+                ABSENT if period.tps is None else f"{period.tps:,.0f}",
+                *(
+                    ABSENT if one is None else f"{one.in_it:.2f} · {microseconds(one.p99_us)}"
+                    for one in cells
+                ),
+            )
+        )
+    return table(columns, rows)
+
+
+def _seconds(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:,.2f} s"
+
+
+@section("trace/relations", "Relations that were read and written")
+def relations(context: TraceContext) -> Content | None:
+    """A trace of reads and writes."""
+    found = context.traced.relations
+    if not found:
+        return None
+    rows = [
+        (
+            one.name,
+            one.kind or ABSENT,
+            point_name(one.point, ""),
+            f"{one.count:,}",
+            f"{one.total_s:,.2f} s",
+            microseconds(one.mean_us),
+        )
+        for one in found[:_MOST_RELATIONS]
+    ]
+    return {"relations": table(_RELATIONS, rows), "more": len(found[_MOST_RELATIONS:])}

@@ -1,0 +1,43 @@
+"""A trace as a JSON object.
+
+Enters: the context. Leaves: a `pgassay.trace/1` object. Never: computes; values are those of the
+analysis.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from pgassay.report.analysis_object import finite
+from pgassay.report.context import TraceContext
+from pgassay.report.trace_summary import caveats
+from pgassay.samples.stored_fields import TRACE_SCHEMA
+
+_DESCRIBED = ("server", "server_version", "ended_by", "what", "ways", "missing", "unmatched")
+_BY_SECOND = ("times_ns", "tps_course", "courses")
+
+
+def trace_object(run: str, context: TraceContext) -> dict[str, Any]:
+    """Everything but the courses by second, which are in the Parquet files."""
+    summary = asdict(context.traced)
+    for name in _BY_SECOND:
+        del summary[name]
+    found: dict[str, Any] = finite(
+        {
+            "schema": TRACE_SCHEMA,
+            "run": run,
+            **{name: context.described[name] for name in _DESCRIBED},
+            **summary,
+            "cost": context.described["cost"],
+            "warnings": caveats(context),
+        }
+    )
+    return found
+
+
+def render_trace_object(context: TraceContext) -> str:
+    """The same as text."""
+    found = trace_object(context.run_name, context)
+    return json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

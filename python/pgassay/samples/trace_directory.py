@@ -1,0 +1,190 @@
+"""The directory of a trace.
+
+Enters: readings with the names of their keys, phases, transactions, what the trace was. Leaves:
+files, whole or absent. Never: holds more than a minute of readings in memory.
+
+    DIR/  trace.json  points.parquet  phases.parquet  transactions.parquet
+          program.bt  report.html
+
+Times are nanoseconds of Unix time, as in every other table of a run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pgassay.durable import OWNER_ONLY, make_directory
+from pgassay.errors import RunDirectoryError
+from pgassay.samples.files import clear_errors, write_atomically
+from pgassay.samples.json_files import as_json, checked_file
+from pgassay.samples.stored_fields import TRACE_SCHEMA
+from pgassay.samples.tables import packing
+from pgassay.trials.model.columns import WORD
+from pgassay.trials.trace.output import PhaseEvent, PointReading
+
+TRACE = "trace.json"
+PROGRAM = "program.bt"
+POINTS = pa.schema(
+    [
+        pa.field("start_ns", pa.int64(), nullable=False),
+        pa.field("end_ns", pa.int64(), nullable=False),
+        pa.field("point", WORD, nullable=False),
+        pa.field("key", WORD, nullable=False),
+        pa.field("count", pa.int64(), nullable=False),
+        pa.field("total_ns", pa.int64(), nullable=False),
+        pa.field("bucket_us", pa.list_(pa.int64()), nullable=False),
+        pa.field("bucket_count", pa.list_(pa.int64()), nullable=False),
+    ]
+)
+"""One row per second, point and key that was met in it; a row without a point is a second in which
+none was. A bucket is named by its lower bound: 0, or
+a power of two; its upper bound is the double, of 0 it is 1."""
+PHASES = pa.schema(
+    [
+        pa.field("time_ns", pa.int64(), nullable=False),
+        pa.field("phase", WORD, nullable=False),
+        pa.field("begins", pa.bool_(), nullable=False),
+        pa.field("flags", pa.int64(), nullable=False),
+    ]
+)
+"""`checkpoint`, and in it `write` and `sync`. Flags are those of the checkpoint (xlog.h)."""
+TRANSACTIONS = pa.schema(
+    [
+        pa.field("time_ns", pa.int64(), nullable=False),
+        pa.field("transactions", pa.int64(), nullable=False),
+    ]
+)
+"""The server's counters, commits and rollbacks of all databases."""
+_FILES = {"points": POINTS, "phases": PHASES, "transactions": TRANSACTIONS}
+_ROWS_IN_MEMORY = 5000
+_NOTHING = PointReading("", "", 0, 0, {})
+
+
+def is_trace(path: Path) -> bool:
+    """Whether a directory holds a trace."""
+    return (path / TRACE).is_file()
+
+
+class TraceDirectory:
+    """Reads and writes one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path) -> Self:
+        """Make a new, empty one; refuses a directory that holds anything."""
+        with clear_errors(path):
+            if path.exists() and (not path.is_dir() or any(path.iterdir())):
+                raise RunDirectoryError(f"{path}: exists already; name another with --out")
+            make_directory(path, parents=True, exist_ok=True)
+        return cls(path)
+
+    def described(self) -> dict[str, Any]:
+        """trace.json."""
+        return checked_file(self.path / TRACE, TRACE_SCHEMA)
+
+    def table(self, name: str) -> pa.Table:
+        """One of the Parquet files."""
+        path = self.path / f"{name}.parquet"
+        try:
+            return pq.read_table(path, schema=_FILES[name])
+        except (OSError, pa.ArrowException) as error:
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise RunDirectoryError(f"{path}: cannot be read: {reason}") from None
+
+    def write_text(self, name: str, text: str) -> Path:
+        """A text file."""
+        write_atomically(self.path / name, text.encode())
+        return self.path / name
+
+    def write_described(self, value: Mapping[str, Any]) -> None:
+        """trace.json; with it the trace is complete."""
+        write_atomically(self.path / TRACE, as_json(value))
+
+    def discard_if_empty(self) -> None:
+        """Remove a directory that holds no trace."""
+        if not is_trace(self.path):
+            with suppress(OSError):
+                for file in self.path.iterdir():
+                    file.unlink()
+                self.path.rmdir()
+
+
+class TraceWriter:
+    """Writes the tables as the readings come; use it as a context manager."""
+
+    def __init__(self, directory: TraceDirectory) -> None:
+        self._folder = directory.path
+        self._writers: dict[str, pq.ParquetWriter] = {}
+        self._rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _FILES}
+
+    def __enter__(self) -> Self:
+        with clear_errors(self._folder):
+            for name, schema in _FILES.items():
+                path = self._aside(name)
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY))
+                self._writers[name] = pq.ParquetWriter(path, schema, **packing(schema))
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            with suppress(OSError):
+                for name, writer in self._writers.items():
+                    writer.close()
+                    self._aside(name).unlink(missing_ok=True)
+            return
+        with clear_errors(self._folder):
+            for name, writer in self._writers.items():
+                self._flush(name)
+                writer.close()
+                self._aside(name).rename(self._folder / f"{name}.parquet")
+
+    def add_reading(
+        self, start_ns: int, end_ns: int, points: Sequence[tuple[str, PointReading]]
+    ) -> None:
+        """One second: points with the names of their keys."""
+        for key, reading in points or [("", _NOTHING)]:
+            self._add(
+                "points",
+                {
+                    "start_ns": start_ns,
+                    "end_ns": end_ns,
+                    "point": reading.point,
+                    "key": key,
+                    "count": reading.count,
+                    "total_ns": reading.total_ns,
+                    "bucket_us": list(reading.buckets),
+                    "bucket_count": list(reading.buckets.values()),
+                },
+            )
+
+    def add_phases(self, phases: Iterable[PhaseEvent]) -> None:
+        """Beginnings and ends of a checkpoint's phases."""
+        for event in phases:
+            self._add("phases", vars(event))
+
+    def add_transactions(self, time_ns: int, transactions: int) -> None:
+        """The server's counter at a moment."""
+        self._add("transactions", {"time_ns": time_ns, "transactions": transactions})
+
+    def _add(self, name: str, row: dict[str, Any]) -> None:
+        self._rows[name].append(row)
+        if len(self._rows[name]) >= _ROWS_IN_MEMORY:
+            with clear_errors(self._folder):
+                self._flush(name)
+
+    def _flush(self, name: str) -> None:
+        if self._rows[name]:
+            self._writers[name].write_table(pa.Table.from_pylist(self._rows[name], _FILES[name]))
+            self._rows[name] = []
+
+    def _aside(self, name: str) -> Path:
+        return self._folder / f".{name}.parquet.part"

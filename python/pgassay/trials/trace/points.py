@@ -1,0 +1,45 @@
+"""The points that are traced: their titles, their keys' names, what a hit costs.
+
+Enters: `points.toml`, keys as bpftrace counts them. Leaves: words. Never: counts.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pgassay.trials.trace.output import PointReading
+from pgassay.trials.trace.server import TracedServer
+
+_LWLOCKS = "lwlocks"
+
+
+@cache
+def _known() -> dict[str, Any]:
+    return tomllib.loads((files(__package__) / "points.toml").read_text("utf-8"))
+
+
+def titles() -> Mapping[str, str]:
+    """Point → its title."""
+    return {point: about["title"] for point, about in _known()["point"].items()}
+
+
+def meaning(point: str) -> str:
+    """What a duration of a point is."""
+    return str(_known()["point"][point]["text"])
+
+
+def pair_cost_ns(*, stepped: bool) -> float:
+    """What one pair of probes takes from the traced process, about."""
+    return float(_known()["cost"]["stepped_ns" if stepped else "carried_out_ns"])
+
+
+def key_name(reading: PointReading, server: TracedServer) -> str:
+    """The name of a reading's key; empty for a point that has none."""
+    about = _known()["point"][reading.point]
+    if about.get("names") == _LWLOCKS:
+        return server.lwlock(reading.key)
+    return str(about.get("keys", {}).get(reading.key, ""))
