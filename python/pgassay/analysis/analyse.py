@@ -26,7 +26,9 @@ from pgassay.analysis.compare.model import CarryOver, IntervalKind, Verdict, Wit
 from pgassay.analysis.compare.rule import loads_compared, rule_of
 from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.curves.association import associations
+from pgassay.analysis.curves.checkpoint_causes import checkpoint_causes
 from pgassay.analysis.curves.checkpoint_effect import checkpoint_effects
+from pgassay.analysis.curves.checkpoint_rows import checkpoint_rows
 from pgassay.analysis.curves.effect_curves import effects_by_load, quantile_shifts
 from pgassay.analysis.curves.halves import half_caveats
 from pgassay.analysis.curves.latency_modes import latency_modes
@@ -184,6 +186,8 @@ def with_curves(analysis: Analysis, plan: Plan, courses: Sequence[TrialCourse]) 
         courses=steps,
         checkpoint_effects=effects,
         checkpoint_contrasts=withheld.contrasts(contrasts),
+        checkpoint_causes=checkpoint_causes(plan, courses),
+        checkpoint_rows=checkpoint_rows(courses),
         associations=associations(courses),
         warnings=(
             *analysis.warnings,

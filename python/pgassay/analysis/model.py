@@ -25,6 +25,7 @@ from pgassay.analysis.compare.model import (
     Verdict,
     Withdrawn,
 )
+from pgassay.analysis.curves.checkpoint_model import CheckpointCauses, CheckpointRow
 from pgassay.analysis.curves.mode_model import LatencyModes, ModeContrast
 from pgassay.analysis.curves.model import (
     Associations,
@@ -128,6 +129,10 @@ class Analysis:
     courses: tuple[StepSteadiness, ...] = ()
     checkpoint_effects: tuple[CheckpointEffect, ...] = ()
     checkpoint_contrasts: tuple[CheckpointContrast, ...] = ()
+    checkpoint_causes: tuple[CheckpointCauses, ...] = ()
+    """What the time lost after checkpoints goes into, by arm."""
+    checkpoint_rows: tuple[CheckpointRow, ...] = ()
+    """Each checkpoint, as a description."""
     associations: Associations | None = None
     """None where the courses of the trials were not read."""
     noise: NoiseFloor | None = None
@@ -161,7 +166,7 @@ class Analysis:
     buffer_cache: tuple[BufferCache, ...] = ()
     """What shared_buffers held, by arm."""
     spec_text: str = field(default="", metadata={_STORED: False})
-    """spec.toml."""
+    """spec.toml, from which findings make the next experiment file."""
     asked: tuple[ArmAsked, ...] = field(default=(), metadata={_STORED: False})
     """The settings and scripts of each arm; spec.toml and workload.json have them."""
 

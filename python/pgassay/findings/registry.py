@@ -19,7 +19,15 @@ from pgassay.findings.answer import (
     trade_offs,
     verdicts,
 )
-from pgassay.findings.behaviour import associations, checkpoints, curves, modes, plans
+from pgassay.findings.behaviour import (
+    associations,
+    checkpoint_causes,
+    checkpoints,
+    curves,
+    modes,
+    plans,
+    wal_locks,
+)
 from pgassay.findings.diagnosis import recognised
 from pgassay.findings.model import Finding
 from pgassay.findings.noise import aa_run
@@ -34,6 +42,8 @@ RULES: tuple[Callable[[Analysis], list[Finding]], ...] = (
     curves.find,
     modes.find,
     checkpoints.find,
+    checkpoint_causes.find,
+    wal_locks.find,
     associations.find,
     plans.find,
     recognised.find,

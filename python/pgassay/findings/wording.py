@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -17,6 +18,7 @@ from pgassay.analysis.compare.estimate import FEW_BLOCKS
 from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.analysis.statistics.values import Estimate
+from pgassay.analysis.verdicts.model import ArmSummary
 
 
 @cache
@@ -136,6 +138,11 @@ def bounds(estimate: Estimate) -> tuple[str, str]:
         "?" if bound is None else plain_number(bound) for bound in (estimate.low, estimate.high)
     )
     return low, high
+
+
+def where(arm: ArmSummary, arms: Sequence[ArmSummary]) -> str:
+    """Such as `with max_wal_size = 4GB`; a run of one arm needs no name for it."""
+    return f"with {arm.label}" if len(arms) > 1 else "in this run"
 
 
 def more_blocks(number: int | None) -> str:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from pgassay.analysis.measures.trial_course import TrialCourse
 
 Array = NDArray[np.float64]
-_LONGEST_BEFORE_S, _LONGEST_AFTER_S = 10.0, 120.0
+FEWEST_TRIALS = 3
+LONGEST_BEFORE_S, LONGEST_AFTER_S = 10.0, 120.0
 _LEAST_CYCLE_S = 10.0
 """Faster checkpoints have no before and after."""
 _IMAGES = "wal wal_fpi"
@@ -55,13 +56,13 @@ def window_of(courses: Sequence[TrialCourse]) -> Window | None:
     gaps = [gap for course in courses for gap in np.diff(course.checkpoints_s)]
     step_s = courses[0].interval_s
     shortest = min(s.edges_s[-1] for s in courses)
-    cycle_s = float(np.median(gaps)) if gaps else min(_LONGEST_AFTER_S, shortest / 2)
+    cycle_s = float(np.median(gaps)) if gaps else min(LONGEST_AFTER_S, shortest / 2)
     if cycle_s < max(_LEAST_CYCLE_S, 5 * step_s):
         return None
-    before = max(2, round(min(_LONGEST_BEFORE_S, cycle_s / 4) / step_s))
+    before = max(2, round(min(LONGEST_BEFORE_S, cycle_s / 4) / step_s))
     # Nine of ten checkpoints come later than this after the one before.
     early_s = float(np.quantile(gaps, 0.1)) if gaps else cycle_s
-    after = max(5, math.floor(min(_LONGEST_AFTER_S, early_s) / step_s))
+    after = max(5, math.floor(min(LONGEST_AFTER_S, early_s) / step_s))
     return Window(before, after, step_s)
 
 
@@ -72,12 +73,7 @@ def profiles_of(courses: Sequence[TrialCourse], window: Window) -> list[Profile]
         done = np.r_[0.0, np.cumsum(course.transactions)]
         written = _written(course)
         rows, lost, images = [], [], []
-        for at in course.checkpoints_s:
-            edges = at + np.arange(-window.before, window.after + 1) * window.step_s
-            others = course.checkpoints_s[course.checkpoints_s != at]
-            crowded = np.any((others > edges[0]) & (others < edges[-1] - window.step_s))
-            if crowded or not _within_a_step(course, edges):
-                continue
+        for edges in edges_around(course, window):
             counts = np.diff(np.interp(edges, course.edges_s, done))
             usual = counts[: window.before].mean()
             if usual <= 0.0:
@@ -91,6 +87,18 @@ def profiles_of(courses: Sequence[TrialCourse], window: Window) -> list[Profile]
             profile = np.mean(rows, axis=0)
             more = float(np.mean(images)) if images else None
             found.append(Profile(course, len(rows), profile, float(np.mean(lost)), more))
+    return found
+
+
+def edges_around(course: TrialCourse, window: Window) -> list[Array]:
+    """The edges of the window around each checkpoint that has it to itself, inside one step."""
+    found = []
+    for at in course.checkpoints_s:
+        edges = at + np.arange(-window.before, window.after + 1) * window.step_s
+        others = course.checkpoints_s[course.checkpoints_s != at]
+        crowded = np.any((others > edges[0]) & (others < edges[-1] - window.step_s))
+        if not crowded and _within_a_step(course, edges):
+            found.append(edges)
     return found
 
 

@@ -189,6 +189,8 @@ class CheckpointContrast:
     depth_points: Estimate
     """Depth less the baseline's, in percentage points."""
     lost_transactions: Estimate
+    lost_share_pct: Estimate | None = None
+    """The same in per cent of the baseline's loss; None where that is not clearly above zero."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,12 @@ class TrialSources:
     @cached_property
     def waits(self) -> WaitProfile:
         """waits.parquet; host counters separate running from queued sessions."""
-        return WaitProfile(self._trial.table("waits"), self.host)
+        return WaitProfile(self.sampled, self.host)
+
+    @cached_property
+    def sampled(self) -> pa.Table:
+        """waits.parquet as it is, with the server's background processes."""
+        return self._trial.table("waits")
 
     @cached_property
     def postgres(self) -> CounterSeries:

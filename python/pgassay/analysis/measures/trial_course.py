@@ -7,7 +7,8 @@ Never: includes the warm-up, or a series whose counter was reset.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
@@ -16,6 +17,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from pgassay.analysis.measures.checkpoint_signals import (
+    TrialCheckpoint,
+    checkpoints_within,
+    read_signals_around,
+)
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.reading.histograms import with_latencies
@@ -58,6 +64,10 @@ class TrialCourse:
     names: tuple[str, ...]
     series: Array
     """Series × intervals: rates of counters, values of gauges, sessions by wait class."""
+    checkpoints: tuple[TrialCheckpoint, ...] = ()
+    """Those that began within the measured part."""
+    signals: Mapping[str, Array] = field(default_factory=dict)
+    """What explains a dip after a checkpoint (checkpoint_signals.toml), interval by interval."""
 
     def whole(self, span: StepSpan) -> NDArray[np.int64]:
         """The places of a step's intervals of usual length; others are cut or lie beside a gap."""
@@ -107,6 +117,8 @@ def read_course(trial: StoredTrial, sources: TrialSources | None = None) -> Tria
         checkpoints_s=(inside - zero) / 1e9,
         names=names,
         series=series,
+        checkpoints=checkpoints_within(sources.checkpoints, zero, end),
+        signals=read_signals_around(sources, edges_ns) if len(inside) else {},
     )
 
 

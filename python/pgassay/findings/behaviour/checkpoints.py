@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pgassay.analysis.curves.model import CheckpointContrast, CheckpointEffect
 from pgassay.analysis.model import Analysis
+from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import bounds, count, plain_number, texts_of
 
@@ -41,7 +42,7 @@ def _dip(effect: CheckpointEffect, labels: dict[str, str]) -> str | None:
         trials=effect.trials,
         checkpoints=effect.checkpoints,
     )
-    if effect.recovery_s is None or depth.low is None or depth.high is None:
+    if effect.recovery_s is None:
         return str(_TEXTS["none"]).format(arm=labels[effect.arm], lost=costs)
     recovery = effect.recovery_s
     low, high = bounds(recovery)
@@ -49,13 +50,20 @@ def _dip(effect: CheckpointEffect, labels: dict[str, str]) -> str | None:
     return str(_TEXTS["dip"]).format(
         arm=labels[effect.arm],
         depth=plain_number(depth.value),
-        depth_low=plain_number(depth.low),
-        depth_high=plain_number(depth.high),
+        interval=_interval(depth),
         recovery=str(_TEXTS["recovery" if is_sure else "recovery_open"]).format(
             at=plain_number(recovery.value), low=low, high=high, window=window
         ),
         lost=costs,
     )
+
+
+def _interval(depth: Estimate) -> str:
+    """Nothing where all trials fall by the same, as where none commits."""
+    if depth.low is None or depth.high is None:
+        return str(_TEXTS["depth_same"])
+    low, high = plain_number(depth.low), plain_number(depth.high)
+    return str(_TEXTS["depth_interval"]).format(low=low, high=high)
 
 
 def _contrast(contrast: CheckpointContrast) -> str | None:

@@ -1,14 +1,16 @@
-"""Throughput around the start of a checkpoint, and what a checkpoint costs.
+"""Throughput around the start of a checkpoint, what a checkpoint costs, and what that goes into.
 
-Enters: the context. Leaves: sentences, a chart, a table. Never: computes an estimate.
+Enters: the context. Leaves: sentences, charts, tables. Never: computes an estimate.
 """
 
 from __future__ import annotations
 
 import math
 
+from pgassay.analysis.curves.checkpoint_model import TimeShare
 from pgassay.analysis.statistics.values import Estimate
-from pgassay.findings.wording import count, plain_number
+from pgassay.findings.wording import count, milliseconds, plain_number, size
+from pgassay.report.charts.checkpoint_signals import signals_chart
 from pgassay.report.charts.checkpoints import checkpoints_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
@@ -31,6 +33,36 @@ _COLUMNS = (
     ),
 )
 
+_CAUSE_COLUMNS = (
+    Column("Arm", "group"),
+    Column("Part", "heading"),
+    Column("Split by", "text"),
+    Column("Per transaction before"),
+    Column("After"),
+    Column("Lost by each checkpoint"),
+    Column("Share"),
+)
+_EVERY_COLUMNS = (
+    Column("Trial"),
+    Column("Arm", "text"),
+    *map(
+        Column,
+        (
+            "Began at",
+            "Cause",
+            "Buffers",
+            "Write",
+            "Flush",
+            "Longest flush",
+            "Distance",
+            "Lowest",
+            "Transactions lost",
+            "Recovered after",
+        ),
+    ),
+)
+_MOST_LISTED = 100
+
 
 @section("behaviour/checkpoints", "Around a checkpoint")
 def checkpoints(context: ReportContext) -> Content | None:
@@ -41,6 +73,10 @@ def checkpoints(context: ReportContext) -> Content | None:
         "sentences": context.sentences("checkpoints"),
         "chart": checkpoints_chart(context.analysis, arm_styles(context.plan.arms)),
         "checkpoints": checkpoint_table(context),
+        "causes": causes_table(context),
+        "signals": signals_chart(context.analysis.checkpoint_causes, arm_styles(context.plan.arms)),
+        "every": every_checkpoint(context),
+        "not_listed": max(0, len(context.analysis.checkpoint_rows) - _MOST_LISTED),
     }
 
 
@@ -67,6 +103,74 @@ def checkpoint_table(context: ReportContext) -> Table:
     if all(effect.refused for effect in context.analysis.checkpoint_effects):
         return found.without(*(column.title for column in _COLUMNS[2:]))
     return found
+
+
+def causes_table(context: ReportContext) -> Table:
+    """The time lost after a checkpoint, by cause and by what sessions waited for."""
+    rows = []
+    for one in context.analysis.checkpoint_causes:
+        name = f"{context.labels[one.arm]}: time of sessions lost by each checkpoint"
+        parts = [part for part in (*one.causes, *one.groups) if _matters(part)]
+        for part in (one.whole, *parts):
+            seconds = f"{plain_number(_tidy(part.extra_s.value, 1))} s{between(part.extra_s)}"
+            is_whole = part is one.whole
+            kind = "" if is_whole else "cause" if part in one.causes else "waits"
+            before, after = (
+                ABSENT if value is None else milliseconds(value)
+                for value in (part.before_ms, part.after_ms)
+            )
+            share = ABSENT if is_whole else _share(part)
+            rows.append((name, part.title, kind, before, after, seconds, share))
+    return table(_CAUSE_COLUMNS, rows)
+
+
+def _matters(part: TimeShare) -> bool:
+    """Whether the loss has shares, and this one is a per cent or more of it."""
+    return part.share_pct is not None and abs(part.share_pct) >= 1.0
+
+
+def every_checkpoint(context: ReportContext) -> Table:
+    """Each checkpoint of each trial, up to a number that a reader can use."""
+    rows = [
+        (
+            f"{one.trial}",
+            context.labels[one.arm],
+            f"{one.started_s:.1f} s",
+            one.cause,
+            ABSENT if one.buffers is None else count(one.buffers),
+            _seconds(one.write_s),
+            _seconds(one.sync_s),
+            _seconds(one.sync_longest_s),
+            ABSENT if one.distance_kb is None else size(1024.0 * one.distance_kb),
+            ABSENT if one.depth_pct is None else f"{plain_number(one.depth_pct)} %",
+            ABSENT if one.lost_transactions is None else count(one.lost_transactions),
+            _seconds(one.recovered_s),
+        )
+        for one in context.analysis.checkpoint_rows[:_MOST_LISTED]
+    ]
+    return table(_EVERY_COLUMNS, rows)
+
+
+def _share(part: TimeShare) -> str:
+    if part.share_pct is None:
+        return ABSENT
+    if part.share_ci95_pct is None:
+        return f"{_whole(part.share_pct)} %"
+    low, high = part.share_ci95_pct
+    return f"{_whole(part.share_pct)} % ({_whole(low)} to {_whole(high)})"
+
+
+def _whole(value: float) -> str:
+    return f"{_tidy(value):.0f}".replace("-", "\u2212")
+
+
+def _tidy(value: float, digits: int = 0) -> float:
+    """Without a negative zero."""
+    return round(value, digits) + 0.0
+
+
+def _seconds(value: float | None) -> str:
+    return ABSENT if value is None else f"{plain_number(value)} s"
 
 
 def _with_unit(estimate: Estimate | None, unit: str) -> str:

@@ -1,0 +1,88 @@
+"""Each checkpoint of each trial with its own dip: a description, not an estimate.
+
+Enters: the courses of trials. Leaves: a `CheckpointRow` per checkpoint.
+Never: tests anything; the lowest of many seconds lies below the others in any noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgassay.analysis.curves.checkpoint_model import CheckpointRow
+from pgassay.analysis.curves.checkpoint_profiles import LONGEST_AFTER_S, LONGEST_BEFORE_S
+from pgassay.analysis.measures.checkpoint_signals import TrialCheckpoint
+from pgassay.analysis.measures.trial_course import TrialCourse
+
+Array = NDArray[np.float64]
+_LEAST_BEFORE, _LEAST_AFTER = 2, 3
+"""Intervals that it takes before and after the start."""
+_RECOVERED = 0.1
+
+
+def checkpoint_rows(courses: Sequence[TrialCourse]) -> tuple[CheckpointRow, ...]:
+    """In order of trials and time."""
+    return tuple(
+        _row(course, before, one, after)
+        for course in courses
+        for before, one, after in _with_neighbours(course)
+    )
+
+
+def _with_neighbours(
+    course: TrialCourse,
+) -> list[tuple[float | None, TrialCheckpoint, float | None]]:
+    starts = [one.started_s for one in course.checkpoints]
+    # The first list is one longer: every checkpoint has the one before it beside it.
+    return list(zip([None, *starts], course.checkpoints, [*starts[1:], None], strict=False))
+
+
+def _row(
+    course: TrialCourse, previous: float | None, one: TrialCheckpoint, following: float | None
+) -> CheckpointRow:
+    step_s, at = course.interval_s, one.started_s
+    span = next(
+        (s for s in course.steps if course.edges_s[s.begin] <= at < course.edges_s[s.end]), None
+    )
+    begin, end = (at, at) if span is None else course.edges_s[[span.begin, span.end]].tolist()
+    begin = max(begin, at - LONGEST_BEFORE_S, begin if previous is None else previous)
+    end = min(end, at + LONGEST_AFTER_S, end if following is None else following)
+    before, after = int((at - begin) / step_s + 1e-6), int((end - at) / step_s + 1e-6)
+    depth, lost, recovered = None, None, None
+    if before >= _LEAST_BEFORE and after >= _LEAST_AFTER:
+        edges = at + np.arange(-before, after + 1) * step_s
+        done = np.r_[0.0, np.cumsum(course.transactions)]
+        counts = np.diff(np.interp(edges, course.edges_s, done))
+        usual = float(counts[:before].mean())
+        if usual > 0.0:
+            lost = float((usual - counts[before:]).sum())
+            depth, recovered = _dip(100.0 * (counts[before:] / usual - 1.0), step_s)
+    return CheckpointRow(
+        trial=course.number,
+        block=course.block,
+        arm=course.arm,
+        started_s=at,
+        cause=one.cause,
+        buffers=one.buffers,
+        write_s=one.write_s,
+        sync_s=one.sync_s,
+        sync_longest_s=one.sync_longest_s,
+        distance_kb=one.distance_kb,
+        depth_pct=depth,
+        lost_transactions=lost,
+        recovered_s=recovered,
+        followed_s=end - at,
+    )
+
+
+def _dip(change_pct: Array, step_s: float) -> tuple[float, float | None]:
+    """Depth, and when nine tenths of it have recovered; of means of three neighbours."""
+    padded = np.r_[change_pct[0], change_pct, change_pct[-1]]
+    smooth = (padded[:-2] + padded[1:-1] + padded[2:]) / 3.0
+    lowest = int(smooth.argmin())
+    back = np.flatnonzero(smooth[lowest:] >= _RECOVERED * smooth[lowest])
+    if smooth[lowest] >= 0.0 or not len(back):
+        return -float(smooth[lowest]), None
+    return -float(smooth[lowest]), (lowest + int(back[0]) + 0.5) * step_s

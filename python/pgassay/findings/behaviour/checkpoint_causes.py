@@ -1,0 +1,211 @@
+"""The cause of the dip after checkpoints: full-page images, write-back, or WAL locks.
+
+Enters: an Analysis. Leaves: at most one finding of kind DIAGNOSIS for each cause.
+Never: calls a cause confirmed unless the run's own factor took it away.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pgassay.analysis.curves.checkpoint_model import CheckpointCauses, Sign, TimeShare
+from pgassay.analysis.model import Analysis, ArmSummary
+from pgassay.findings.behaviour.checkpoint_proofs import evidence_of, proofs_of, proven
+from pgassay.findings.control_arm import control_arm, is_scratch
+from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
+from pgassay.findings.wording import bounds, plain_number, texts_of, where
+
+_RULES = texts_of(__name__)
+_LIMITS = _RULES["limits"]
+_WORDS = _RULES["evidence"]
+
+
+def find(analysis: Analysis) -> list[Finding]:
+    """The images and write-back; WAL locks have a module of their own."""
+    found = [_of_cause(analysis, cause) for cause in ("images", "writeback")]
+    return [one for one in found if one is not None]
+
+
+def _of_cause(analysis: Analysis, cause: str) -> Finding | None:
+    proofs = proofs_of(analysis.checkpoint_contrasts, _RULES["control"], cause)
+    proof = next((one for one in proofs if one.clear), None)
+    candidates = [one for one in analysis.checkpoint_causes if _matters(analysis, one)]
+    judged = [(one, _confidence(one, cause)) for one in candidates]
+    with_signs = [(one, sure) for one, sure in judged if sure is not None]
+    if proof is not None:
+        has_it = _arms_with(analysis, proof.contrast.factor, proof.other)
+        with_signs = [(one, sure) for one, sure in with_signs if one.arm in has_it]
+    if not with_signs:
+        return None
+    arm, sure = max(
+        with_signs, key=lambda pair: (pair[1] is Confidence.SUPPORTED, _lost_s(pair[0]))
+    )
+    if proof is not None:
+        sure = Confidence.CONFIRMED
+    elif proofs:  # it was varied, and made no clear difference
+        sure = Confidence.HYPOTHESIS
+    texts = _RULES[cause]
+    values = _values(analysis, arm, cause)
+    control = _control(analysis, _summary(analysis, arm.arm), cause)
+    template = texts["text"] if proof is None else texts["confirmed"]
+    if proof is not None:
+        values |= proven(proof, _RULES["less"])
+    asked = {"setting": control[0], "level": control[1][-1]}
+    care = texts["care"] if asked["setting"] == "full_page_writes" else ""
+    return Finding(
+        FindingKind.DIAGNOSIS,
+        texts["title"],
+        template.format(**values) + texts["helps"],
+        comparison=None,
+        rule="checkpoint_causes",
+        confidence=sure,
+        evidence=(*evidence_of(proofs, _WORDS), *_arm_evidence(analysis, arm, cause)),
+        confirm=texts["confirm"].format(**asked, care=care),
+        refute=texts["refute"].format(**asked),
+        next_spec=control_arm(
+            analysis.spec_text,
+            _summary(analysis, arm.arm).levels,
+            control[0],
+            control[1],
+            texts["question"],
+        ),
+    )
+
+
+def _matters(analysis: Analysis, causes: CheckpointCauses) -> bool:
+    """Whether the arm has a clear dip, or clearly loses transactions or time."""
+    effect = next((e for e in analysis.checkpoint_effects if e.arm == causes.arm), None)
+    lost = None if effect is None else effect.lost_transactions
+    return (
+        (causes.whole.extra_s.low or 0.0) > 0.0
+        or (lost is not None and (lost.low or 0.0) > 0.0)
+        or (effect is not None and effect.recovery_s is not None)
+    )
+
+
+def _confidence(causes: CheckpointCauses, cause: str) -> Confidence | None:
+    """What the signs of one arm amount to; None where too little of the time is this cause's."""
+    share = _part(causes, cause)
+    signs = [_sign(causes, name) for name in _RULES[cause]["signs"]]
+    seen = [one is not None and one.seen >= _LIMITS["nearly_all"] * one.trials for one in signs]
+    large = share.extra_s.value >= _LIMITS["least_share_pct"] / 100.0 * causes.whole.extra_s.value
+    if not large or share.extra_s.value <= 0.0 or not seen[0]:
+        return None
+    enough = all(seen) if cause == "images" else any(seen[1:])
+    return Confidence.SUPPORTED if enough and share.is_clear else Confidence.HYPOTHESIS
+
+
+def _values(analysis: Analysis, causes: CheckpointCauses, cause: str) -> dict[str, str]:
+    wal = next((one for one in causes.signals if one.name == "wal_kb_per_tx"), None)
+    share = _part(causes, cause)
+    flushes = [
+        row.sync_s
+        for row in analysis.checkpoint_rows
+        if row.arm == causes.arm and row.sync_s is not None
+    ]
+    place = where(_summary(analysis, causes.arm), analysis.arms)
+    return {
+        "Where": f"{place[0].upper()}{place[1:]},",
+        "before": "?" if wal is None else plain_number(wal.before),
+        "peak": "?" if wal is None else plain_number(max(wal.known)),
+        "share": _share_text(share, causes),
+        "sync": plain_number(sum(flushes) / len(flushes)) if flushes else "an unknown number of",
+    }
+
+
+def _share_text(part: TimeShare, causes: CheckpointCauses) -> str:
+    if part.share_pct is None or part.share_ci95_pct is None:
+        pct = 100.0 * part.extra_s.value / max(causes.whole.extra_s.value, 1e-9)
+        return f"about {min(pct, 100.0):.0f} %"
+    # Noise may take a part beyond the whole.
+    share, low, high = (min(x, 100.0) for x in (part.share_pct, *part.share_ci95_pct))
+    return f"{share:.0f} % ({low:.0f} to {high:.0f} %)"
+
+
+def _arm_evidence(analysis: Analysis, causes: CheckpointCauses, cause: str) -> list[Evidence]:
+    summary = _summary(analysis, causes.arm)
+    label = summary.label if summary.levels else ""
+    time = _WORDS["around"].format(
+        before=plain_number(-causes.offset_s[0] + 0.5),
+        after=plain_number(causes.offset_s[-1] + 0.5),
+    )
+    low, high = bounds(causes.whole.extra_s)
+    found = [
+        (
+            _WORDS["lost"],
+            f"{plain_number(causes.whole.extra_s.value)} s (95 % CI {low} to {high} s)",
+        )
+    ]
+    largest = sorted(causes.groups, key=lambda one: -one.extra_s.value)[:3]
+    found += [
+        (_WORDS["group"].format(group=one.title), f"{plain_number(one.extra_s.value)} s")
+        for one in largest
+        if one.extra_s.value > 0.0
+    ]
+    profiles = {one.name: one for one in causes.signals}
+    if cause == "images" and "wal_kb_per_tx" in profiles:
+        wal = profiles["wal_kb_per_tx"]
+        found.append(
+            (_WORDS["rise"], f"{plain_number(wal.before)} and {plain_number(max(wal.known))} kB")
+        )
+    if cause == "writeback" and "disk_queue" in profiles:
+        queue = profiles["disk_queue"]
+        after = [
+            value or 0.0
+            for value, at in zip(queue.values, causes.offset_s, strict=True)
+            if at > 0.0
+        ]
+        mean = plain_number(sum(after) / len(after))
+        found.append((_WORDS["disk_queue"], f"{plain_number(queue.before)} and {mean}"))
+    signs = [_sign(causes, name) for name in _RULES[cause]["signs"]]
+    found += [
+        (
+            _WORDS["sign"].format(text=one.text),
+            _WORDS["seen"].format(seen=one.seen, trials=one.trials),
+        )
+        for one in signs
+        if one is not None
+    ]
+    return [Evidence(metric, figure, label, time) for metric, figure in found]
+
+
+def _control(analysis: Analysis, arm: ArmSummary, cause: str) -> tuple[str, list[str]]:
+    """The setting to vary and its levels: one that this run has not varied, if there is one."""
+    varied = {name for other in analysis.arms for name in other.levels}
+    settings = analysis.environment.get("server", {}).get("every_setting", {})
+
+    def value(name: str, default: str) -> str:
+        return arm.levels.get(name) or str(settings.get(name, {}).get("value", default))
+
+    if cause == "images":
+        scratch = is_scratch(analysis.spec_text)
+        if scratch and "full_page_writes" not in varied:
+            return "full_page_writes", ["on", "off"]
+        return "wal_compression", ["off", "pglz"]
+    if value("checkpoint_flush_after", "256kB").startswith("0"):
+        return "checkpoint_flush_after", ["0", "256kB"]
+    target = float(value("checkpoint_completion_target", "0.9"))
+    if target < 0.8:
+        return "checkpoint_completion_target", [f"{target:g}", "0.9"]
+    return "checkpoint_flush_after", ["256kB", "0"]
+
+
+def _arms_with(analysis: Analysis, factor: str, level: str) -> set[str]:
+    return {arm.id for arm in analysis.arms if arm.levels.get(factor) == level}
+
+
+def _summary(analysis: Analysis, arm: str) -> ArmSummary:
+    return next(one for one in analysis.arms if one.id == arm)
+
+
+def _part(causes: CheckpointCauses, name: str) -> TimeShare:
+    return next(one for one in causes.causes if one.name == name)
+
+
+def _sign(causes: CheckpointCauses, name: str) -> Sign | None:
+    return next((one for one in causes.signs if one.name == name), None)
+
+
+def _lost_s(causes: CheckpointCauses) -> float:
+    value = causes.whole.extra_s.value
+    return value if math.isfinite(value) else 0.0

@@ -1,0 +1,190 @@
+"""Whether locks of the WAL limit a load.
+
+Enters: an Analysis. Leaves: at most one finding of kind DIAGNOSIS.
+Never: takes the wait for another session's flush for contention.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgassay.analysis.compare.accounting import Accounting, TimePart
+from pgassay.analysis.model import Analysis, ArmSignals, ArmSummary
+from pgassay.findings.control_arm import control_arm
+from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
+from pgassay.findings.wording import (
+    milliseconds,
+    signed_milliseconds,
+    texts_of,
+    where,
+)
+
+_RULES = texts_of(__name__)
+_LIMITS, _EVENTS, _CONTROL, _TEXTS = (
+    _RULES[name] for name in ("limits", "events", "control", "texts")
+)
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """One arm, trial by trial."""
+
+    signals: ArmSignals
+    share: NDArray[np.float64]
+    """Of the time of transactions, their client's part included."""
+    flush: NDArray[np.float64]
+
+    @property
+    def seen(self) -> int:
+        """In how many trials the share is large."""
+        return int((self.share >= _LIMITS["least_share"]).sum())
+
+    @property
+    def is_limited(self) -> bool:
+        """In nearly all trials, and not by the flush."""
+        enough = self.seen >= _LIMITS["nearly_all"] * len(self.share)
+        return bool(enough and float(self.flush.mean()) < _LIMITS["flushing_sessions"])
+
+
+def find(analysis: Analysis) -> list[Finding]:
+    """Of the arm with the largest share of its time in these locks."""
+    limited = [one for arm in analysis.signals if (one := _waiting(analysis, arm)).is_limited]
+    if not limited:
+        return []
+    worst = max(limited, key=lambda one: float(one.share.mean()))
+    arm = next(one for one in analysis.arms if one.id == worst.signals.arm)
+    proof = _proof(analysis, arm)
+    place = f"{where(arm, analysis.arms)},"
+    values = {
+        "where": place,
+        "Where": place[0].upper() + place[1:],
+        "share": f"{100.0 * float(worst.share.mean()):.0f}",
+        "flush": f"{float(worst.flush.mean()):.2f}",
+    }
+    template = _TEXTS["text"]
+    if proof is not None:
+        account, part, whole = proof
+        level_is_less = part.difference_ms < 0.0
+        pair = (account.level, account.baseline)
+        level, other = pair if level_is_less else pair[::-1]
+        template = _TEXTS["confirmed"]
+        values |= {
+            "factor": account.factor,
+            "level": level,
+            "other": other,
+            "wait": milliseconds(abs(part.difference_ms)),
+            "whole": milliseconds(abs(whole.difference_ms)),
+        }
+    setting, levels = _next(analysis, arm)
+    return [
+        Finding(
+            FindingKind.DIAGNOSIS,
+            _TEXTS["title"],
+            template.format(**values) + _TEXTS["helps"],
+            rule="wal_locks",
+            confidence=Confidence.SUPPORTED if proof is None else Confidence.CONFIRMED,
+            evidence=(*_proof_evidence(proof), *_evidence(worst, arm)),
+            confirm=_TEXTS["confirm"].format(setting=setting, level=levels[-1]),
+            refute=_TEXTS["refute"],
+            next_spec=control_arm(
+                analysis.spec_text, arm.levels, setting, levels, _TEXTS["question"]
+            ),
+        )
+    ]
+
+
+def _waiting(analysis: Analysis, arm: ArmSignals) -> _Waiting:
+    """Sessions in transactions are, by Little's law, transactions a second times their latency."""
+    measured = {trial.number: trial.whole.values for trial in analysis.trials}
+    locks, flush = (
+        sum(_known(arm, event) for event in _EVENTS[name]) for name in ("locks", "flush")
+    )
+    inside = [
+        one.transactions / one.seconds * measured[one.number].get("latency_mean", math.nan) / 1e3
+        if one.number in measured
+        else math.nan
+        for one in arm.trials
+    ]
+    # Without latencies nothing is known: a comparison with NaN is false.
+    return _Waiting(arm, locks / np.array(inside), np.asarray(flush))
+
+
+def _known(arm: ArmSignals, event: str) -> NDArray[np.float64]:
+    return np.array([value or 0.0 for value in arm.total("sessions", "", event)])
+
+
+Proof = tuple[Accounting, TimePart, TimePart]
+
+
+def _proof(analysis: Analysis, arm: ArmSummary) -> Proof | None:
+    """A control factor with which WAL waits and transactions are clearly shorter."""
+    for account in analysis.accounting:
+        if account.factor not in _CONTROL["settings"]:
+            continue
+        part = next((one for one in account.parts if one.name == _CONTROL["class"]), None)
+        whole = account.whole
+        if part is None or not part.is_clear or not whole.is_clear:
+            continue
+        worse = account.baseline if part.difference_ms < 0.0 else account.level
+        same_way = (part.difference_ms < 0.0) == (whole.difference_ms < 0.0)
+        if same_way and arm.levels.get(account.factor) == worse:
+            return account, part, whole
+    return None
+
+
+def _proof_evidence(proof: Proof | None) -> list[Evidence]:
+    if proof is None:
+        return []
+    account, *parts = proof
+    names = {"level": f"{account.factor} = {account.level}", "other": account.baseline}
+    found = []
+    for name, part in zip(("evidence_wait", "evidence_whole"), parts, strict=True):
+        low, high = map(signed_milliseconds, part.ci95_ms or (0.0, 0.0))
+        size, blocks = signed_milliseconds(part.difference_ms), account.blocks
+        figure = f"{size} (95 % CI {low} to {high}, {blocks} blocks)"
+        found.append(Evidence(_TEXTS[name].format(**names), figure))
+    return found
+
+
+def _evidence(one: _Waiting, arm: ArmSummary) -> list[Evidence]:
+    low, high = (100.0 * float(end) for end in (one.share.min(), one.share.max()))
+    found = [
+        (
+            _TEXTS["evidence_share"],
+            f"{100.0 * float(one.share.mean()):.0f} % ({low:.0f} to {high:.0f} % by trial)",
+        ),
+        (
+            _TEXTS["evidence_seen"].format(least=f"{100.0 * _LIMITS['least_share']:.0f}"),
+            f"{one.seen} of {len(one.share)}",
+        ),
+    ]
+    for event in (*_EVENTS["locks"], *_EVENTS["flush"]):
+        sessions = float(_known(one.signals, event).mean())
+        name = event.rstrip("*")
+        found.append((_TEXTS["evidence_event"].format(event=name), f"{sessions:.2f}"))
+    label = arm.label if arm.levels else ""
+    return [Evidence(metric, figure, label) for metric, figure in found]
+
+
+def _next(analysis: Analysis, arm: ArmSummary) -> tuple[str, Sequence[str]]:
+    varied = {name for other in analysis.arms for name in other.levels}
+    settings = analysis.environment.get("server", {}).get("every_setting", {})
+    choices = [one for one in _CONTROL["next"] if one["setting"] not in varied]
+    chosen = (choices or _CONTROL["next"])[0]
+    setting = str(chosen["setting"])
+    stored = str(settings.get(setting, {}).get("value", "4MB"))
+    return setting, [str(level).format(now=_amount(stored)) for level in chosen["levels"]]
+
+
+def _amount(stored: str) -> str:
+    """A stored value such as `512 × 8kB` as a setting is written."""
+    number, _, unit = stored.partition(" × ")
+    if not unit:
+        return stored
+    size = int("".join(digit for digit in unit if digit.isdigit()) or "1")
+    return f"{int(number) * size}{unit.lstrip('0123456789')}"

@@ -1,0 +1,195 @@
+"""The cause of a dip is claimed as surely as the run allows, with the experiment that tests it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pgassay.analysis.analyse import analyse, with_curves
+from pgassay.analysis.compare.accounting import Accounting, TimePart
+from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
+from pgassay.analysis.model import Analysis
+from pgassay.findings.behaviour import checkpoint_causes, wal_locks
+from pgassay.findings.control_arm import control_arm
+from pgassay.findings.model import Confidence, Finding
+from pgassay.plan.design import make_plan
+from pgassay.spec.parse import parse_spec
+from support.synthetic.courses import trials_with
+from support.synthetic.dips import Cause, trials_of_plan
+
+LOAD = '[workload]\nuse = "bank-write"\n[load]\nclients = 8\nstep = "90s"\n'
+DESIGN = "[design]\nseed = 1\nmin_blocks = 4\nmax_blocks = 4\n"
+IMAGES = '[factors.postgres]\nfull_page_writes = ["on", "off"]\n'
+
+
+def analysed(causes: Sequence[Cause], factor: str = "", target: str = "") -> Analysis:
+    text = target + LOAD + factor + DESIGN
+    plan = make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    analysis = analyse("", plan, trials_with(plan))
+    return replace(with_curves(analysis, plan, trials_of_plan(plan, causes)), spec_text=text)
+
+
+def found_in(analysis: Analysis) -> dict[str, Finding]:
+    return {one.title: one for one in checkpoint_causes.find(analysis)}
+
+
+def test_one_arm_with_all_signs_of_images_supports_them_and_offers_the_control_arm() -> None:
+    (found,) = found_in(analysed(["images"])).values()
+    assert found.title == "Full-page images after checkpoints"
+    assert found.confidence is Confidence.SUPPORTED
+    assert "WAL per transaction rises from 0.3 to 5.3 kB" in found.text
+    assert any(one.figure == "4 of 4 trials" for one in found.evidence)
+    assert "scratch server only" in found.confirm
+    spec = parse_spec(found.next_spec, source="next.toml", beside=Path())
+    assert [arm.levels for arm in make_plan(spec).arms] == [
+        {"full_page_writes": "on"},
+        {"full_page_writes": "off"},
+    ]
+
+
+def test_the_arm_without_images_confirms_them() -> None:
+    (found,) = found_in(analysed(["images", "none"], IMAGES)).values()
+    assert found.confidence is Confidence.CONFIRMED
+    assert "full_page_writes = off costs " in found.text
+    assert "fewer transactions than one of on" in found.text
+    assert "wal_compression" in found.next_spec
+
+
+def test_an_arm_without_images_that_dips_as_well_leaves_a_hypothesis() -> None:
+    """The signs are those of images in one arm, but the arm without them loses as much."""
+    factor = '[factors.postgres]\nwal_compression = ["off", "pglz"]\n'
+    (found,) = found_in(analysed(["images", "images"], factor)).values()
+    assert found.confidence is Confidence.HYPOTHESIS
+
+
+def test_a_factor_that_does_not_touch_the_cause_confirms_nothing() -> None:
+    factor = '[factors.postgres]\nwork_mem = ["4MB", "8MB"]\n'
+    (found,) = found_in(analysed(["images", "none"], factor)).values()
+    assert found.confidence is Confidence.SUPPORTED
+
+
+def test_waits_for_a_busy_disk_support_write_back() -> None:
+    (found,) = found_in(analysed(["writeback"])).values()
+    assert found.title == "Writing and flushing data files during checkpoints"
+    assert found.confidence is Confidence.SUPPORTED
+    assert "flushing data files takes 0.5 s" in found.text
+    spec = parse_spec(found.next_spec, source="next.toml", beside=Path())
+    assert [factor.name for factor in make_plan(spec).factors] == ["checkpoint_flush_after"]
+
+
+def test_a_factor_that_changes_how_checkpoints_write_confirms_write_back() -> None:
+    factor = '[factors.postgres]\ncheckpoint_flush_after = ["0", "256kB"]\n'
+    found = found_in(analysed(["writeback", "none"], factor))
+    (confirmed,) = found.values()
+    assert confirmed.confidence is Confidence.CONFIRMED
+
+
+def test_two_causes_are_two_findings() -> None:
+    assert len(found_in(analysed(["both"]))) == 2
+
+
+def test_without_a_dip_nothing_is_claimed() -> None:
+    assert found_in(analysed(["none"])) == {}
+    assert found_in(analysed(["none", "none"], IMAGES)) == {}
+
+
+def test_full_page_writes_are_never_turned_off_on_an_existing_server() -> None:
+    target = '[target]\ndsn = "service=lab"\nallow_changes = true\n'
+    (found,) = found_in(analysed(["images"], target=target)).values()
+    assert 'wal_compression = ["off", "pglz"]' in found.next_spec
+    assert "full_page_writes" not in found.next_spec
+
+
+def test_the_next_experiment_holds_the_factors_of_this_one_at_the_levels_of_the_arm() -> None:
+    text = (
+        LOAD.replace('use = "bank-write"\n', "")
+        + '[factors.workload]\nuse = ["bank", "bank-write"]\n'
+        + '[factors.postgres]\nmax_wal_size = ["1GB", "2GB"]\n'
+        + '[settings.postgres]\nfull_page_writes = "on"\n'
+        + DESIGN
+        + 'mode = "blocks"\n'
+    )
+    held = {"workload": "bank-write", "max_wal_size": "2GB"}
+    written = control_arm(text, held, "full_page_writes", ["on", "off"], "Why?")
+    spec = parse_spec(written, source="next.toml", beside=Path())
+    assert spec.file.workload.use == "bank-write"
+    assert spec.file.settings.postgres == {"max_wal_size": "2GB"}
+    assert spec.question == "Why?"
+    assert (
+        spec.file.load.clients == parse_spec(text, source="a.toml", beside=Path()).file.load.clients
+    )
+
+
+def test_factors_that_are_files_have_no_next_experiment() -> None:
+    text = LOAD + '[factors.scenarios]\npayment = ["", "other.sql"]\n'
+    assert control_arm(text, {}, "wal_compression", ["off", "pglz"], "") == ""
+
+
+def with_sessions(events: dict[str, float], factor: str = "") -> Analysis:
+    """Trials of 8 sessions that are always in a transaction."""
+    analysis = analysed(["none", "none"] if factor else ["none"], factor)
+    named = {("sessions", "", key.replace("_", ":", 1)): value for key, value in events.items()}
+    numbers = [(trial.number, trial.arm) for trial in analysis.trials]
+    signals = tuple(
+        ArmSignals(
+            arm.id,
+            tuple(
+                TrialSignals(n, n, arm.id, 90.0, 90_000, named) for n, a in numbers if a == arm.id
+            ),
+        )
+        for arm in analysis.arms
+    )
+    trials = tuple(
+        replace(one, whole=replace(one.whole, values={"latency_mean": 8.0}))
+        for one in analysis.trials
+    )
+    environment = {"server": {"every_setting": {"wal_buffers": {"value": "4 × 8kB"}}}}
+    return replace(analysis, trials=trials, signals=signals, environment=environment)
+
+
+@pytest.mark.parametrize(
+    ("events", "fires"),
+    [
+        ({"LWLock_WALInsert": 3.0, "CPU": 2.0}, True),
+        ({"LWLock_WALWrite": 2.0, "LWLock_WALBufMapping": 1.0, "CPU": 4.0}, True),
+        # One session flushes for all others: commits wait for the disk, not for a lock.
+        ({"LWLock_WALWrite": 6.0, "IO_WALSync": 0.9, "CPU": 0.5}, False),
+        # Most of the sampled time, but a small part of the transactions' time.
+        ({"LWLock_WALInsert": 1.5, "CPU": 0.1}, False),
+    ],
+)
+def test_wal_locks_are_named_where_transactions_spend_their_time_in_them(
+    events: dict[str, float], fires: bool
+) -> None:
+    found = wal_locks.find(with_sessions(events))
+    assert bool(found) is fires
+    if fires:
+        assert found[0].confidence is Confidence.SUPPORTED
+        spec = parse_spec(found[0].next_spec, source="next.toml", beside=Path())
+        (factor,) = make_plan(spec).factors
+        assert (factor.name, factor.levels) == ("wal_buffers", ("32kB", "64MB"))
+
+
+def test_wal_locks_are_confirmed_by_a_factor_that_shortens_the_wait_and_the_transaction() -> None:
+    analysis = with_sessions(
+        {"LWLock_WALInsert": 4.0}, '[factors.postgres]\nwal_buffers = ["32kB", "16MB"]\n'
+    )
+
+    def part(name: str, difference: float) -> TimePart:
+        return TimePart(
+            name, name, 8.0, 8.0 + difference, difference, (difference - 1.0, -0.5), None, None
+        )
+
+    proof = Accounting(
+        "wal_buffers", "32kB", "16MB", 4, part("whole", -3.0), (part("wal", -3.5),), (None, None)
+    )
+    (found,) = wal_locks.find(replace(analysis, accounting=(proof,)))
+    assert found.confidence is Confidence.CONFIRMED
+    assert (
+        "with wal_buffers = 16MB a transaction waits 3.500 ms less for WAL than with 32kB"
+        in found.text
+    )
+    assert "synchronous_commit" in found.next_spec

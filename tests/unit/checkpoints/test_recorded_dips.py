@@ -1,0 +1,38 @@
+"""Recorded runs with a provoked cause say the same for ever: this cause and no other."""
+
+from __future__ import annotations
+
+import tarfile
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pgassay.findings.model import FindingKind
+from pgassay.pipeline import analyse_run
+from pgassay.plan.design import make_plan
+from pgassay.report.html import render_html
+from pgassay.samples.run_directory import RunDirectory
+from pgassay.spec.parse import parse_spec
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+EXPECTED = tomllib.loads((GOLDEN / "checkpoints.toml").read_text("utf-8"))
+WORKLOADS = Path(__file__).parents[3] / "bench" / "checkpoints"
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_recorded_run_names_its_cause_and_no_other(name: str, tmp_path: Path) -> None:
+    with tarfile.open(GOLDEN / f"checkpoints-{name}.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    context = analyse_run(RunDirectory(tmp_path / name))
+    ours = ("checkpoint_causes", "wal_locks")
+    found = [one for one in context.of_kind(FindingKind.DIAGNOSIS) if one.rule in ours]
+    expected = EXPECTED[name]["findings"]
+    assert [(one.title, one.confidence) for one in found] == [(t, c) for t, c, _ in expected]
+    page = render_html(context)
+    assert ('data-chart="checkpoint_signals"' in page) is bool(context.analysis.checkpoint_rows)
+    for finding, (_, _, part) in zip(found, expected, strict=True):
+        assert part in finding.text
+        assert finding.title in page
+        spec = parse_spec(finding.next_spec, source="next.toml", beside=WORKLOADS)
+        assert len(make_plan(spec).arms) == 2
