@@ -53,7 +53,7 @@ seed = 1
 REPORT = """
 import sys
 from pathlib import Path
-from pgassay.pipeline import report_run
+from pgassay.reporting import report_run
 from pgassay.samples.run_directory import RunDirectory
 report_run(RunDirectory.open(Path(sys.argv[1])))
 status = Path("/proc/self/status").read_text()

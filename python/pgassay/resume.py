@@ -13,11 +13,12 @@ from pathlib import Path
 from pgassay.analysis.analyse import answered
 from pgassay.analysis.measures.readings import TrialReadings
 from pgassay.errors import RunDirectoryError
-from pgassay.pipeline import Outcome, analyse_run, carry_out, report_run
+from pgassay.pipeline import carry_out
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.store import same_design
 from pgassay.recovery import undo_what_is_left
+from pgassay.reporting import Outcome, analyse_run, report_run
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_design import stored_plan
 from pgassay.samples.unfinished import clear_unfinished

@@ -25,12 +25,12 @@ def report(
     from pgassay.cli.terminal.console import err
     from pgassay.cli.terminal.summary import print_observation, print_summary, print_trace
     from pgassay.observation import read_context, report_observation
-    from pgassay.pipeline import analyse_run, report_run
     from pgassay.report.analysis_object import render_json
     from pgassay.report.html import render_html
     from pgassay.report.markdown import render_markdown
     from pgassay.report.observed_object import render_object
     from pgassay.report.traced_object import render_trace_object
+    from pgassay.reporting import analyse_run, report_run
     from pgassay.samples.files import write_atomically
     from pgassay.samples.observation_directory import ObservationDirectory, is_observation
     from pgassay.samples.run_directory import RunDirectory

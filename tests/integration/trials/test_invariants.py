@@ -14,8 +14,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgassay.pipeline import Outcome, run_experiment
+from pgassay.pipeline import run_experiment
 from pgassay.plan.model import PlannedTrial
+from pgassay.reporting import Outcome
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.local import HERE

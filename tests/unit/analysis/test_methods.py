@@ -18,13 +18,13 @@ from pgassay.analysis.measures.signals import TrialSignals
 from pgassay.analysis.methods.definitions import CELLS, Pattern
 from pgassay.analysis.methods.model import CellFigure, MethodCell
 from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures
-from pgassay.pipeline import analyse_run
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.report.analysis_object import render_json
 from pgassay.report.html import render_html
 from pgassay.report.markdown import render_markdown
 from pgassay.report.tables.methods import method_table, not_measured
+from pgassay.reporting import analyse_run
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.columns import LOAD
 from support.synthetic.directories import SPEC, synthetic_run

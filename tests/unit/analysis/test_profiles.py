@@ -11,9 +11,9 @@ import pytest
 from pgassay.analysis.profiles.functions import profiles_of
 from pgassay.analysis.profiles.model import Profiles
 from pgassay.errors import RunDirectoryError
-from pgassay.pipeline import analyse_run
 from pgassay.report.html import render_html
 from pgassay.report.markdown import render_markdown
+from pgassay.reporting import analyse_run
 from pgassay.samples.profiles import ProfileDirectory, StoredProfiles
 from pgassay.trials.profile.files import difference_files, files_of
 from pgassay.trials.profile.model import Profile, difference_stem

@@ -13,8 +13,8 @@ from pgassay.analysis.compare.accounting import Accounting, TimePart
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
 from pgassay.analysis.model import Analysis
 from pgassay.findings.behaviour import checkpoint_causes, wal_locks
-from pgassay.findings.control_arm import control_arm
 from pgassay.findings.model import Confidence, Finding
+from pgassay.findings.next_spec import next_spec
 from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
 from support.synthetic.courses import trials_with
@@ -113,7 +113,7 @@ def test_the_next_experiment_holds_the_factors_of_this_one_at_the_levels_of_the_
         + 'mode = "blocks"\n'
     )
     held = {"workload": "bank-write", "max_wal_size": "2GB"}
-    written = control_arm(text, held, "full_page_writes", ["on", "off"], "Why?")
+    written = next_spec(text, held, "Why?", {"postgres": {"full_page_writes": ["on", "off"]}})
     spec = parse_spec(written, source="next.toml", beside=Path())
     assert spec.file.workload.use == "bank-write"
     assert spec.file.settings.postgres == {"max_wal_size": "2GB"}
@@ -123,9 +123,9 @@ def test_the_next_experiment_holds_the_factors_of_this_one_at_the_levels_of_the_
     )
 
 
-def test_factors_that_are_files_have_no_next_experiment() -> None:
-    text = LOAD + '[factors.scenarios]\npayment = ["", "other.sql"]\n'
-    assert control_arm(text, {}, "wal_compression", ["off", "pglz"], "") == ""
+def test_a_factor_that_the_run_has_already_is_no_next_experiment() -> None:
+    text = LOAD + '[factors.postgres]\nwal_compression = ["off", "pglz"]\n'
+    assert next_spec(text, {}, "", {"postgres": {"wal_compression": ["off", "pglz"]}}) == ""
 
 
 def with_sessions(events: dict[str, float], factor: str = "") -> Analysis:

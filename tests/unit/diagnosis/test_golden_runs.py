@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pgassay.findings.model import FindingKind
-from pgassay.pipeline import analyse_run
+from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
 
 GOLDEN = Path(__file__).parents[2] / "golden"

@@ -21,13 +21,13 @@ from pgassay.analysis.noise.trial_length import advise, optimum_s, trend_over
 from pgassay.analysis.noise.trial_noise import noise_of, spread_interval
 from pgassay.findings.model import FindingKind
 from pgassay.findings.noise.fitness import Fitness, fitness_of
-from pgassay.pipeline import report_run
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.report.context import ReportContext
 from pgassay.report.markdown import render_markdown
 from pgassay.report.run_object import run_object
+from pgassay.reporting import report_run
 from pgassay.spec.parse import parse_spec
 from support.synthetic.directories import SPEC, synthetic_run
 

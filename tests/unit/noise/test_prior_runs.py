@@ -19,9 +19,9 @@ from pgassay.analysis.noise.model import NoiseFloor
 from pgassay.analysis.noise.power import blocks_for, outlook
 from pgassay.analysis.noise.prior_runs import Expectation, conditions_of, expect, record_of
 from pgassay.findings.noise.forecast import expectation_lines
-from pgassay.pipeline import report_run
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
+from pgassay.reporting import report_run
 from pgassay.samples.noise_history import (
     MOST_KEPT,
     add_noise_record,

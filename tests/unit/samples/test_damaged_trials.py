@@ -15,7 +15,7 @@ import pytest
 
 from pgassay.analysis.model import Verdict
 from pgassay.errors import RunDirectoryError
-from pgassay.pipeline import analyse_run
+from pgassay.reporting import analyse_run
 from pgassay.samples.run_directory import RunDirectory
 from support.synthetic.directories import SPEC, synthetic_run
 

@@ -17,10 +17,10 @@ from pgassay.analysis.statistics.intervals import mean_with_interval, ratio_of_m
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
-from pgassay.pipeline import analyse_run
 from pgassay.plan.design import make_plan
 from pgassay.report.sections.behaviour.waits import waits
 from pgassay.report.tables.time_parts import accounting_table, summing
+from pgassay.reporting import analyse_run
 from pgassay.spec.parse import parse_spec
 from support.synthetic.directories import synthetic_run
 

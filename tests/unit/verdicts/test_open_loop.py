@@ -18,9 +18,9 @@ from pgassay.analysis.measures.trial import measure_trial
 from pgassay.analysis.model import Analysis, Verdict
 from pgassay.cli.show.shown import show_run
 from pgassay.findings.answer.verdicts import verdict_sentence
-from pgassay.pipeline import analyse_run
 from pgassay.plan.store import plan_to_json
 from pgassay.report.sections.record.measured import comparison_table
+from pgassay.reporting import analyse_run
 from pgassay.spec.primary_metric import PRIMARY_METRICS
 from support.synthetic.directories import SPEC, synthetic_run
 

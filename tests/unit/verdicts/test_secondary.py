@@ -19,11 +19,11 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.multiple_testing import yekutieli
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
-from pgassay.pipeline import analyse_run
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.report.sections.answer.why import difference_table
 from pgassay.report.sections.record.measured import comparison_table
+from pgassay.reporting import analyse_run
 from pgassay.spec.parse import parse_spec
 from support.synthetic.directories import synthetic_run
 

@@ -18,9 +18,10 @@ from pgassay.cli.run.progress import RunProgress
 from pgassay.cli.terminal.console import counted, err
 from pgassay.cli.terminal.summary import expectation_of, print_expectation, print_summary
 from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
-from pgassay.pipeline import Outcome, run_experiment
+from pgassay.pipeline import run_experiment
 from pgassay.plan.design import make_plan
 from pgassay.report.run_object import run_object
+from pgassay.reporting import Outcome
 from pgassay.resume import resume as resume_run
 from pgassay.samples.journal import JOURNAL, open_changes
 from pgassay.samples.run_directory import RunDirectory

@@ -11,8 +11,8 @@ import math
 from pgassay.analysis.curves.checkpoint_model import CheckpointCauses, Sign, TimeShare
 from pgassay.analysis.model import Analysis, ArmSummary
 from pgassay.findings.behaviour.checkpoint_proofs import evidence_of, proofs_of, proven
-from pgassay.findings.control_arm import control_arm, is_scratch
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
+from pgassay.findings.next_spec import is_scratch, next_spec
 from pgassay.findings.wording import bounds, plain_number, texts_of, where
 
 _RULES = texts_of(__name__)
@@ -62,12 +62,11 @@ def _of_cause(analysis: Analysis, cause: str) -> Finding | None:
         evidence=(*evidence_of(proofs, _WORDS), *_arm_evidence(analysis, arm, cause)),
         confirm=texts["confirm"].format(**asked, care=care),
         refute=texts["refute"].format(**asked),
-        next_spec=control_arm(
+        next_spec=next_spec(
             analysis.spec_text,
             _summary(analysis, arm.arm).levels,
-            control[0],
-            control[1],
             texts["question"],
+            {"postgres": {control[0]: control[1]}},
         ),
     )
 

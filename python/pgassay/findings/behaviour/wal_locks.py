@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from pgassay.analysis.compare.accounting import Accounting, TimePart
 from pgassay.analysis.model import Analysis, ArmSignals, ArmSummary
-from pgassay.findings.control_arm import control_arm
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
+from pgassay.findings.next_spec import next_spec
 from pgassay.findings.wording import (
     milliseconds,
     signed_milliseconds,
@@ -91,8 +91,11 @@ def find(analysis: Analysis) -> list[Finding]:
             evidence=(*_proof_evidence(proof), *_evidence(worst, arm)),
             confirm=_TEXTS["confirm"].format(setting=setting, level=levels[-1]),
             refute=_TEXTS["refute"],
-            next_spec=control_arm(
-                analysis.spec_text, arm.levels, setting, levels, _TEXTS["question"]
+            next_spec=next_spec(
+                analysis.spec_text,
+                arm.levels,
+                _TEXTS["question"],
+                {"postgres": {setting: levels}},
             ),
         )
     ]

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from pgassay.analysis.model import Analysis, Verdict
 from pgassay.findings.diagnosis.judging import ArmContrast, Judgement, RuleInArm, SignInArm, judge
-from pgassay.findings.diagnosis.next_spec import next_spec
 from pgassay.findings.diagnosis.quantities import facts_of
 from pgassay.findings.diagnosis.rule_file import Sign, known_rules
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
+from pgassay.findings.next_spec import next_spec
 from pgassay.findings.wording import count, size, texts_of
 
 _RULES = texts_of(__name__)
@@ -51,8 +51,10 @@ def _finding(judgement: Judgement, labels: Mapping[str, str], analysis: Analysis
         next_spec=next_spec(
             analysis.spec_text,
             levels.get(first.facts.signals.arm, {}),
-            first.facts.settings,
-            rule.next,
+            rule.next.question,
+            rule.next.factors,
+            hold=rule.next.settings,
+            present=first.facts.settings,
         )
         if rule.next
         else "",

@@ -1,7 +1,7 @@
-"""The experiment file that tests a rule's claim, made from the run's own.
+"""The experiment file that tests a finding's claim, made from the run's own.
 
-Enters: the run's experiment as text, the arm it is seen in, the rule's `[next]` table. Leaves: the
-text of an experiment file, or nothing where none can be made. Never: writes a file.
+Enters: the run's experiment as text, the arm that the claim is of, the factors that test it.
+Leaves: the text of an experiment file, or nothing where none can be made. Never: writes a file.
 
 The run's own factors are held at the arm's levels where a level is one value of the file; others
 (scripts, weights, schemas) stay factors.
@@ -15,38 +15,62 @@ from collections.abc import Mapping
 from typing import Any
 
 from pgassay.errors import SpecError
-from pgassay.findings.diagnosis.rule_file import NextTable
+from pgassay.spec.factors.level_names import file_names, named_levels, plain_names
 from pgassay.spec.held_and_varied import check_settings
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.tables import read_table
 
 _BESIDE = "# Paths are relative to the experiment file of this run: save this one beside it.\n"
 _HELD_IN = {"postgres": ("settings", "postgres"), "host": ("settings", "host")}
+_OF_FACTORS = ("combinations", "resolution", "plots", "mode", "slice")
+"""Keys of [design] that say how the run's own factors are combined or alternate."""
+_ORDER = ("question", "target", "workload", "factors")
 
 
 def next_spec(
-    spec_text: str, levels: Mapping[str, str], settings: Mapping[str, str], wanted: NextTable
+    spec_text: str,
+    levels: Mapping[str, str],
+    question: str,
+    factors: Mapping[str, Any],
+    *,
+    hold: Mapping[str, Any] | None = None,
+    present: Mapping[str, str] | None = None,
 ) -> str:
-    """Ready for `pgassay run`; empty where the run has that factor itself, or it does not fit."""
+    """Ready for `pgassay run`; empty where the run has that factor itself, or it does not fit.
+
+    `levels` are the arm's by factor; `factors` and `hold` are as in [factors] and [settings];
+    `{NAME}` in a level stands for the present value of that setting.
+    """
     try:
         table = tomllib.loads(spec_text)
-        added = _filled(wanted.factors, settings)
+        added = _filled(factors, present or {})
         if _shares_a_factor(table.get("factors", {}), added):
             return ""
         own = _held(table, table.pop("factors", {}), levels)
-        table["question"] = wanted.question
-        for place, values in wanted.settings.items():
+        table["question"] = question
+        for place, values in (hold or {}).items():
             table.setdefault("settings", {}).setdefault(place, {}).update(values)
         for name in added.get("postgres", {}):
             table.get("settings", {}).get("postgres", {}).pop(name, None)
         for name in added.get("client", {}):
             table.get("load", {}).pop(name, None)
+        for key in () if own else _OF_FACTORS:
+            table.get("design", {}).pop(key, None)
         table["factors"] = _merged(own, added)
-        text = _written(table)
+        first = {key: table[key] for key in _ORDER if key in table}
+        text = _written(first | table)
         check_settings(read_table(ExperimentFile, text, "next.toml"))
     except (SpecError, tomllib.TOMLDecodeError, KeyError, ValueError):
         return ""
     return f"{_BESIDE}{text}" if _names_files(table) else text
+
+
+def is_scratch(spec_text: str) -> bool:
+    """Whether the file's server is made by pgassay, so that its data may be lost."""
+    try:
+        return "dsn" not in tomllib.loads(spec_text).get("target", {})
+    except tomllib.TOMLDecodeError:
+        return False
 
 
 def _names_files(table: Mapping[str, Any]) -> bool:
@@ -76,7 +100,7 @@ def _held(
     stay: dict[str, Any] = {}
     for kind, named in factors.items():
         for name, values in named.items():
-            value = _value(values, levels.get(name))
+            value = _value(name, values, levels.get("workload" if name == "use" else name))
             if kind in _HELD_IN and value is not None:
                 first, second = _HELD_IN[kind]
                 table.setdefault(first, {}).setdefault(second, {})[name] = value
@@ -89,18 +113,11 @@ def _held(
     return stay
 
 
-def _value(values: Any, label: str | None) -> Any:
-    if isinstance(values, dict):
-        return values.get(label)
-    if not isinstance(values, list):
+def _value(name: str, values: Any, label: str | None) -> Any:
+    """The level that a label names; None where a level is more than a value of the file."""
+    if not isinstance(values, dict | list) or label is None:
         return None
-    return next((one for one in values if _text(one) == label), None)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value)
+    return named_levels(values, file_names if name == "use" else plain_names).get(label)
 
 
 def _merged(one: dict[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
