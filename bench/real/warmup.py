@@ -23,7 +23,7 @@ from bench import MEASURED
 from bench.machine import this_machine
 from bench.real.runs import ran
 from bench.tables import page, table
-from pgassay.analysis.measures.trial_course import read_course
+from pgassay.analysis.measures.courses.trial_course import read_course
 
 OUTPUT = MEASURED / "warm-up.md"
 WORKLOADS = ("bank", "bank-read", "bank-write", "pgbench")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
-from pgassay.analysis.measures.trial_course import StepSpan, TrialCourse
+from pgassay.analysis.measures.courses.trial_course import StepSpan, TrialCourse
 
 Array = NDArray[np.float64]
 BASE_TPS = 5000.0

@@ -24,9 +24,10 @@ from bench.validate.paired_estimates import checkpoints_of_two, disagreeing
 from bench.validate.parallel import spread
 from bench.validate.switchback_errors import A_A, World, make_trials
 from pgassay.analysis.compare.contrasts import BlockTable
-from pgassay.analysis.curves import association, checkpoint_effect, effect_curves, load_curve
+from pgassay.analysis.curves import association, effect_curves, load_curve
+from pgassay.analysis.curves.checkpoints import effect as checkpoint_effect
 from pgassay.analysis.curves.model import Association
-from pgassay.analysis.measures.trial_course import RULES, TrialCourse
+from pgassay.analysis.measures.courses.trial_course import RULES, TrialCourse
 from pgassay.analysis.noise.switchback_noise import switchback_noise
 from pgassay.analysis.noise.trial_noise import noise_of
 from pgassay.analysis.reading.metrics import METRICS

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from bench.tables import Aim, rate
 from bench.validate.courses import BASE_TPS, CHECKPOINTS_S, course_of, dip, inert_noise
-from pgassay.analysis.curves import association, checkpoint_effect
+from pgassay.analysis.curves import association
+from pgassay.analysis.curves.checkpoints import effect as checkpoint_effect
 from pgassay.analysis.curves.model import CheckpointContrast
-from pgassay.analysis.measures.trial_course import TrialCourse
+from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.analysis.analyse import analyse, with_curves
-from pgassay.analysis.measures.chart_series import chart_series
+from pgassay.analysis.measures.courses.chart_series import chart_series
+from pgassay.analysis.measures.courses.trial_course import read_course
 from pgassay.analysis.measures.trial import measure_trial
-from pgassay.analysis.measures.trial_course import read_course
 from pgassay.findings.registry import find
 from pgassay.report.context import ReportContext
 from support.synthetic.directories import SPEC, synthetic_run

@@ -26,25 +26,25 @@ from pgassay.analysis.compare.model import CarryOver, IntervalKind, Verdict, Wit
 from pgassay.analysis.compare.rule import loads_compared, rule_of
 from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.curves.association import associations
-from pgassay.analysis.curves.checkpoint_causes import checkpoint_causes
-from pgassay.analysis.curves.checkpoint_effect import checkpoint_effects
-from pgassay.analysis.curves.checkpoint_rows import checkpoint_rows
+from pgassay.analysis.curves.checkpoints.causes import checkpoint_causes
+from pgassay.analysis.curves.checkpoints.effect import checkpoint_effects
+from pgassay.analysis.curves.checkpoints.rows import checkpoint_rows
 from pgassay.analysis.curves.effect_curves import effects_by_load, quantile_shifts
 from pgassay.analysis.curves.halves import half_caveats
-from pgassay.analysis.curves.latency_modes import latency_modes
 from pgassay.analysis.curves.load_curve import load_curves
+from pgassay.analysis.curves.modes.latency_modes import latency_modes
 from pgassay.analysis.curves.steadiness import steadiness_caveats, step_courses
 from pgassay.analysis.curves.withheld import Withheld
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.buffer_cache import buffer_caches
-from pgassay.analysis.measures.even_series import EvenSeries
-from pgassay.analysis.measures.latencies import TrialLatencies
+from pgassay.analysis.measures.courses.even_series import EvenSeries
+from pgassay.analysis.measures.courses.latencies import TrialLatencies
+from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.measures.plans import SeenPlan
 from pgassay.analysis.measures.signals import TrialSignals, by_arm
 from pgassay.analysis.measures.spread import with_deviations
 from pgassay.analysis.measures.statements import TrialStatements
-from pgassay.analysis.measures.trial_course import TrialCourse
 from pgassay.analysis.measures.variants import summarise_variants
 from pgassay.analysis.methods.tables import method_cells
 from pgassay.analysis.model import Analysis

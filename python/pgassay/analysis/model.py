@@ -25,8 +25,7 @@ from pgassay.analysis.compare.model import (
     Verdict,
     Withdrawn,
 )
-from pgassay.analysis.curves.checkpoint_model import CheckpointCauses, CheckpointRow
-from pgassay.analysis.curves.mode_model import LatencyModes, ModeContrast
+from pgassay.analysis.curves.checkpoints.model import CheckpointCauses, CheckpointRow
 from pgassay.analysis.curves.model import (
     Associations,
     CheckpointContrast,
@@ -36,6 +35,7 @@ from pgassay.analysis.curves.model import (
     QuantileShift,
     StepSteadiness,
 )
+from pgassay.analysis.curves.modes.model import LatencyModes, ModeContrast
 from pgassay.analysis.host.model import Figures, HostWindow
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.buffer_cache import BufferCache

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pgassay.analysis.measures.chart_series import ChartSeries
+from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.trace.model import TraceSummary

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.measures.even_series import EvenSeries
+from pgassay.analysis.measures.courses.even_series import EvenSeries
 
 Array = NDArray[np.float64]
 SECONDS = 600

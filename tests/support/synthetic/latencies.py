@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.measures.latencies import (
+from pgassay.analysis.measures.courses.latencies import (
     Ages,
     ScenarioLatencies,
     TrialLatencies,

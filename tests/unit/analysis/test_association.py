@@ -9,7 +9,7 @@ import pytest
 from bench.validate.courses import Array, course_of
 
 from pgassay.analysis.curves.association import associations
-from pgassay.analysis.measures.trial_course import read_course
+from pgassay.analysis.measures.courses.trial_course import read_course
 from pgassay.analysis.statistics.prewhitening import (
     autocorrelations,
     cycle_phase,

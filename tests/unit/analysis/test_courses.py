@@ -11,7 +11,7 @@ import pytest
 from bench.validate.courses import Array, course_of
 from scipy import stats
 
-from pgassay.analysis.curves.checkpoint_effect import checkpoint_effects
+from pgassay.analysis.curves.checkpoints.effect import checkpoint_effects
 from pgassay.analysis.curves.model import CheckpointEffect, Steadiness, StepSteadiness
 from pgassay.analysis.curves.steadiness import mser5, steadiness_caveats, step_courses
 from pgassay.analysis.statistics import trend

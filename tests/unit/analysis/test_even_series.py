@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pgassay.analysis.measures.even_series import (
+from pgassay.analysis.measures.courses.even_series import (
     EvenSeries,
     even_series,
     joined,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pgassay import _core
 from pgassay.analysis.analyse import analyse
-from pgassay.analysis.measures.chart_series import chart_series, mean_by_second
+from pgassay.analysis.measures.courses.chart_series import chart_series, mean_by_second
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.reading.histograms import Histogram

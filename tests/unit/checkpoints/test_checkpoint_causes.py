@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pgassay.analysis.curves.checkpoint_causes import checkpoint_causes
-from pgassay.analysis.curves.checkpoint_model import CheckpointCauses
-from pgassay.analysis.curves.checkpoint_rows import checkpoint_rows
+from pgassay.analysis.curves.checkpoints.causes import checkpoint_causes
+from pgassay.analysis.curves.checkpoints.model import CheckpointCauses
+from pgassay.analysis.curves.checkpoints.rows import checkpoint_rows
 from support.synthetic.courses import plan_with
 from support.synthetic.dips import Cause, trial_with_dips, trials_of_plan
 

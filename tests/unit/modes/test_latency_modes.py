@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pgassay.analysis.curves.latency_modes import latency_modes
-from pgassay.analysis.curves.mode_model import LatencyModes, ModeContrast
-from pgassay.analysis.measures.latencies import (
+from pgassay.analysis.curves.modes.latency_modes import latency_modes
+from pgassay.analysis.curves.modes.model import LatencyModes, ModeContrast
+from pgassay.analysis.measures.courses.latencies import (
     START_STEP_NS,
     TrialLatencies,
     read_latencies,

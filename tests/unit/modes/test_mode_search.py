@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pgassay.analysis.measures.latencies import GRID_STEP, place_ms
+from pgassay.analysis.measures.courses.latencies import GRID_STEP, place_ms
 from pgassay.analysis.reading.histograms import Histogram
 from pgassay.analysis.statistics.modes import Modes, find_modes
 from pgassay.samples.histogram_layout import HistogramLayout

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from browser.reports import synthetic_context
-from pgassay.analysis.curves.mode_model import LatencyMode, LatencyModes, ModeContrast, ModeWait
+from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes, ModeContrast, ModeWait
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.model import Confidence, Finding, FindingKind
 from pgassay.findings.registry import find

@@ -10,7 +10,7 @@ import pytest
 
 from browser.reports import synthetic_context
 from pgassay.analysis.classic.view import classic_view
-from pgassay.analysis.measures.even_series import EvenSeries
+from pgassay.analysis.measures.courses.even_series import EvenSeries
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html

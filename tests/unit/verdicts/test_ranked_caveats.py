@@ -12,8 +12,8 @@ import pytest
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.curves.halves import half_caveats
 from pgassay.analysis.curves.steadiness import step_courses
+from pgassay.analysis.measures.courses.trial_course import StepSpan, TrialCourse
 from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
-from pgassay.analysis.measures.trial_course import StepSpan, TrialCourse
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
 from pgassay.findings.answer.caveats import find

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pgassay.analysis.classic.figures import Figures, figures
 from pgassay.analysis.classic.limits import LIMITS, label
 from pgassay.analysis.classic.model import Agreement, ClassicCorrelation
-from pgassay.analysis.measures.even_series import EvenSeries
+from pgassay.analysis.measures.courses.even_series import EvenSeries
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
 from pgassay.analysis.statistics.pooled_correlation import (
     Pooled,

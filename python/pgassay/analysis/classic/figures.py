@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.measures.even_series import WAIT_TYPES, EvenSeries
+from pgassay.analysis.measures.courses.even_series import WAIT_TYPES, EvenSeries
 
 Array = NDArray[np.float64]
 Figures = Mapping[str, Array]

@@ -30,7 +30,7 @@ from pgassay.analysis.classic.wait_events import (
     pareto,
     weighted_waits,
 )
-from pgassay.analysis.measures.even_series import WAIT_TYPES, EvenSeries
+from pgassay.analysis.measures.courses.even_series import WAIT_TYPES, EvenSeries
 from pgassay.analysis.measures.signals import ArmSignals
 
 _SPREADS = (

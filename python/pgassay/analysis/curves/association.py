@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.curves.model import Association, Associations
-from pgassay.analysis.measures.trial_course import RULES, TrialCourse
+from pgassay.analysis.measures.courses.trial_course import RULES, TrialCourse
 from pgassay.analysis.statistics.multiple_testing import yekutieli
 from pgassay.analysis.statistics.pooled_correlation import at_lags, fisher_z, pooled, residuals
 from pgassay.analysis.statistics.prewhitening import cycle_phase

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from pgassay.analysis.compare.contrasts import pair_blocks
 from pgassay.analysis.compare.model import Comparison, Verdict
 from pgassay.analysis.curves.model import Steadiness, StepSteadiness
+from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.measures.model import Caveat, Importance
-from pgassay.analysis.measures.trial_course import TrialCourse
 from pgassay.analysis.statistics.intervals import mean_with_interval
 from pgassay.analysis.statistics.values import ratio_pct
 from pgassay.plan.model import Plan

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from pgassay.analysis.curves.model import Shift, Steadiness, StepSteadiness, Trend
+from pgassay.analysis.measures.courses.trial_course import StepSpan, TrialCourse
 from pgassay.analysis.measures.model import Caveat
-from pgassay.analysis.measures.trial_course import StepSpan, TrialCourse
 from pgassay.analysis.statistics.change_points import change_points
 from pgassay.analysis.statistics.prewhitening import cycle_phase, without_cycle
 from pgassay.analysis.statistics.trend import drift

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pgassay.analysis.compare.model import Comparison
-from pgassay.analysis.curves.mode_model import ModeContrast
 from pgassay.analysis.curves.model import (
     CheckpointContrast,
     EffectByLoad,
     LoadCurve,
     QuantileShift,
 )
+from pgassay.analysis.curves.modes.model import ModeContrast
 from pgassay.analysis.verdicts.model import IdleTrials
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
 from pgassay.plan.model import Arm

@@ -10,16 +10,16 @@ import statistics
 from dataclasses import dataclass
 from typing import Any
 
-from pgassay.analysis.measures.chart_series import ChartSeries, chart_series
-from pgassay.analysis.measures.even_series import EvenSeries, read_even_series
-from pgassay.analysis.measures.latencies import TrialLatencies, read_latencies
+from pgassay.analysis.measures.courses.chart_series import ChartSeries, chart_series
+from pgassay.analysis.measures.courses.even_series import EvenSeries, read_even_series
+from pgassay.analysis.measures.courses.latencies import TrialLatencies, read_latencies
+from pgassay.analysis.measures.courses.trial_course import TrialCourse, read_course
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.measures.plans import SeenPlan, read_plans
 from pgassay.analysis.measures.signals import TrialSignals, read_signals
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.measures.statements import TrialStatements, read_statements
 from pgassay.analysis.measures.trial import measure_trial
-from pgassay.analysis.measures.trial_course import TrialCourse, read_course
 from pgassay.plan.model import Plan
 from pgassay.samples.run_directory import RunDirectory, StoredTrial
 

@@ -28,8 +28,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pgassay.analysis.measures.courses.trial_course import is_state
 from pgassay.analysis.measures.sources import TrialSources
-from pgassay.analysis.measures.trial_course import is_state
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.reading.logged import logged_in
 from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD

@@ -14,8 +14,8 @@ import numpy as np
 
 from pgassay.analysis.compare.contrasts import block_table
 from pgassay.analysis.compare.model import Comparison
+from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.measures.model import TrialMeasures
-from pgassay.analysis.measures.trial_course import TrialCourse
 from pgassay.analysis.noise.model import (
     Advice,
     Calibration,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from pgassay.analysis.compare.contrasts import BlockTable
-from pgassay.analysis.measures.trial_course import TrialCourse
+from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.noise.model import Noise
 from pgassay.analysis.statistics.inertia import pooled_inertia
 from pgassay.analysis.statistics.prewhitening import cycle_phase, without_means

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from pgassay.analysis.classic.model import ClassicView
 from pgassay.analysis.classic.view import classic_view
-from pgassay.analysis.measures.even_series import EvenSeries, even_series, joined
+from pgassay.analysis.measures.courses.even_series import EvenSeries, even_series, joined
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals, sessions_by_event
 from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.waits.wait_profile import WaitProfile

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from pgassay.analysis.curves.checkpoint_model import CheckpointCauses, Sign, TimeShare
+from pgassay.analysis.curves.checkpoints.model import CheckpointCauses, Sign, TimeShare
 from pgassay.analysis.model import Analysis, ArmSummary
 from pgassay.findings.behaviour.checkpoint_proofs import evidence_of, proofs_of, proven
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pgassay.analysis.curves.mode_model import LatencyMode, LatencyModes, ModeContrast
-from pgassay.analysis.measures.latencies import ALL
+from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes, ModeContrast
+from pgassay.analysis.measures.courses.latencies import ALL
 from pgassay.analysis.model import Analysis
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.wording import bounds, latency, plain_number, texts_of

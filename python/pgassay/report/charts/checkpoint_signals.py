@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from pgassay.analysis.curves.checkpoint_model import CheckpointCauses, SignalProfile
+from pgassay.analysis.curves.checkpoints.model import CheckpointCauses, SignalProfile
 from pgassay.findings.wording import plain_number
 from pgassay.report.charts.style import INK, ArmStyle, axis, new_figure, note, plain
 

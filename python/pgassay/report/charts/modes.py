@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from pgassay.analysis.curves.mode_model import LatencyModes
+from pgassay.analysis.curves.modes.model import LatencyModes
 from pgassay.findings.wording import latency, plain_number
 from pgassay.report.charts.style import ArmStyle, axis, new_figure, note, plain
 

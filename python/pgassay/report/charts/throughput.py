@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from pgassay.analysis.measures.chart_series import ChartSeries, mean_by_second
+from pgassay.analysis.measures.courses.chart_series import ChartSeries, mean_by_second
 from pgassay.plan.model import Plan
 from pgassay.report.charts.style import (
     ArmStyle,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from pgassay.analysis.curves.checkpoint_model import TimeShare
+from pgassay.analysis.curves.checkpoints.model import TimeShare
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.wording import count, milliseconds, plain_number, size
 from pgassay.report.charts.checkpoint_signals import signals_chart

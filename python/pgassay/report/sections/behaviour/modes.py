@@ -5,8 +5,8 @@ Enters: the context. Leaves: sentences, a chart, tables. Never: searches for a m
 
 from __future__ import annotations
 
-from pgassay.analysis.curves.mode_model import LatencyMode, LatencyModes
-from pgassay.analysis.measures.latencies import ALL
+from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes
+from pgassay.analysis.measures.courses.latencies import ALL
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.wording import latency, plain_number, significant
 from pgassay.report.charts.modes import modes_chart, panels_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pgassay.analysis.measures.chart_series import ChartSeries
+from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.charts.waits import waits_chart
 from pgassay.report.context import ReportContext

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.curves.checkpoint_model import CheckpointRow
-from pgassay.analysis.curves.checkpoint_profiles import LONGEST_AFTER_S, LONGEST_BEFORE_S
-from pgassay.analysis.measures.checkpoint_signals import TrialCheckpoint
-from pgassay.analysis.measures.trial_course import TrialCourse
+from pgassay.analysis.curves.checkpoints.model import CheckpointRow
+from pgassay.analysis.curves.checkpoints.profiles import LONGEST_AFTER_S, LONGEST_BEFORE_S
+from pgassay.analysis.measures.courses.checkpoint_signals import TrialCheckpoint
+from pgassay.analysis.measures.courses.trial_course import TrialCourse
 
 Array = NDArray[np.float64]
 _LEAST_BEFORE, _LEAST_AFTER = 2, 3

@@ -1,7 +1,7 @@
 """Signs of each cause of a dip, yes or no in each trial.
 
 Enters: trials around their checkpoints. Leaves: in how many trials each sign is seen.
-Never: weighs signs; limits and texts are in checkpoint_causes.toml.
+Never: weighs signs; limits and texts are in causes.toml.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pgassay.analysis.curves.checkpoint_around import RULES, Around
-from pgassay.analysis.curves.checkpoint_model import Sign
+from pgassay.analysis.curves.checkpoints.around import RULES, Around
+from pgassay.analysis.curves.checkpoints.model import Sign
 
 
 def signs_of(trials: Sequence[Around]) -> tuple[Sign, ...]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from pgassay.analysis.compare.contrasts import pair_blocks
-from pgassay.analysis.curves.checkpoint_profiles import (
+from pgassay.analysis.curves.checkpoints.profiles import (
     FEWEST_TRIALS,
     Profile,
     Window,
@@ -25,7 +25,7 @@ from pgassay.analysis.curves.checkpoint_profiles import (
     window_of,
 )
 from pgassay.analysis.curves.model import CheckpointContrast, CheckpointEffect
-from pgassay.analysis.measures.trial_course import TrialCourse
+from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.statistics.intervals import (
     draws,
     mean_with_interval,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.measures.trial_course import TrialCourse
+from pgassay.analysis.measures.courses.trial_course import TrialCourse
 
 Array = NDArray[np.float64]
 FEWEST_TRIALS = 3

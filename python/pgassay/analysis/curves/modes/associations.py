@@ -13,8 +13,8 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.curves.mode_model import ModeWait
-from pgassay.analysis.measures.latencies import Ages, ScenarioLatencies
+from pgassay.analysis.curves.modes.model import ModeWait
+from pgassay.analysis.measures.courses.latencies import Ages, ScenarioLatencies
 from pgassay.analysis.statistics.intervals import mean_with_interval
 from pgassay.analysis.statistics.values import Estimate
 

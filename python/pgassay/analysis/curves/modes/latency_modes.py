@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.contrasts import pair_blocks
-from pgassay.analysis.curves.mode_associations import at_checkpoints, per_cent, waits_of
-from pgassay.analysis.curves.mode_model import LatencyMode, LatencyModes, ModeContrast
-from pgassay.analysis.measures.latencies import (
+from pgassay.analysis.curves.modes.associations import at_checkpoints, per_cent, waits_of
+from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes, ModeContrast
+from pgassay.analysis.measures.courses.latencies import (
     ALL,
     GRID_STEP,
     ScenarioLatencies,

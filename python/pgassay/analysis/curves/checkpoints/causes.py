@@ -10,7 +10,7 @@ what sampled sessions waited for, and what the samples do not explain is a part 
 parts sum to the whole. Within each trial the extra time of each group is then regressed on two
 courses without an intercept, jointly: the extra WAL (its bytes beyond those the same transactions
 wrote before) and the checkpointer's waits for data files. The first part belongs to full-page
-images; the rest goes to the cause that a group names (checkpoint_causes.toml).
+images; the rest goes to the cause that a group names (causes.toml).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from pgassay.analysis.curves.checkpoint_around import RULES, UNACCOUNTED, Around, around
-from pgassay.analysis.curves.checkpoint_model import CheckpointCauses, SignalProfile, TimeShare
-from pgassay.analysis.curves.checkpoint_profiles import FEWEST_TRIALS, Window, window_of
-from pgassay.analysis.curves.checkpoint_signs import signs_of
-from pgassay.analysis.measures.checkpoint_signals import GROUPS
-from pgassay.analysis.measures.trial_course import TrialCourse
+from pgassay.analysis.curves.checkpoints.around import RULES, UNACCOUNTED, Around, around
+from pgassay.analysis.curves.checkpoints.model import CheckpointCauses, SignalProfile, TimeShare
+from pgassay.analysis.curves.checkpoints.profiles import FEWEST_TRIALS, Window, window_of
+from pgassay.analysis.curves.checkpoints.signs import signs_of
+from pgassay.analysis.measures.courses.checkpoint_signals import GROUPS
+from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.statistics.intervals import mean_with_interval, ratio_of_means
 from pgassay.plan.model import Plan
 

@@ -16,12 +16,12 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.curves.checkpoint_profiles import Window, edges_around
-from pgassay.analysis.measures.checkpoint_signals import GROUPS
-from pgassay.analysis.measures.trial_course import TrialCourse
+from pgassay.analysis.curves.checkpoints.profiles import Window, edges_around
+from pgassay.analysis.measures.courses.checkpoint_signals import GROUPS
+from pgassay.analysis.measures.courses.trial_course import TrialCourse
 
 Array = NDArray[np.float64]
-RULES = tomllib.loads((files(__package__) / "checkpoint_causes.toml").read_text("utf-8"))
+RULES = tomllib.loads((files(__package__) / "causes.toml").read_text("utf-8"))
 UNACCOUNTED = "unaccounted"
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pgassay.analysis.measures.checkpoint_signals import (
+from pgassay.analysis.measures.courses.checkpoint_signals import (
     TrialCheckpoint,
     checkpoints_within,
     read_signals_around,

@@ -1,0 +1,1 @@
+"""A trial over time: its series by interval, around checkpoints, and its latencies."""
