@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from typing import Any
 
@@ -82,12 +83,22 @@ def test_a_plan_reads_as_in_the_text_form_of_explain() -> None:
     )
 
 
+SPEC = """
+[workload]
+use = "bank"
+[factors.schema.index]
+none = ""
+by_code = "CREATE INDEX by_code ON account (branch)"
+"""
+
+
 def found_by(plans: list[SeenPlan], *effects: StatementEffect) -> Any:
     levels = {"a1": {"index": "none"}, "a2": {"index": "by_code"}}
     arms = [Arm(arm, own, {"index": "schema"}) for arm, own in levels.items()]
     analysis = analysis_of_arms(
         levels,
         plans=plans_by_arm(arms, plans),
+        spec_text=SPEC,
         statement_use=(StatementUse("42", "SELECT", 1, True, (), effects),),
     )
     return rule.find(analysis)
@@ -112,6 +123,9 @@ def test_a_plan_that_is_another_one_in_all_trials_of_an_arm_is_confirmed_and_nam
     ]
     assert finding.evidence[0].metric == "plan in 3 of 3 trials"
     assert "enable_indexscan = [true, false]" in finding.confirm
+    following = tomllib.loads(finding.next_spec)
+    assert following["factors"]["client"]["settings"] == {"enable_indexscan": [True, False]}
+    assert following["workload"] == {"use": "bank"}
 
 
 def test_one_look_at_each_arm_confirms_nothing() -> None:

@@ -6,12 +6,14 @@ of time; that takes an experiment in which the plan alone differs.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.statements.model import StatementEffect, StatementPlan, StatementPlans
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
+from pgassay.findings.next_spec import next_spec
 from pgassay.findings.wording import milliseconds, signed_milliseconds, texts_of
 
 _TEXTS = texts_of(__name__)
@@ -74,7 +76,19 @@ def _changed(statement: StatementPlans, analysis: Analysis) -> Finding:
         ),
         confirm=_how_to_confirm(factor, plans),
         refute=_TEXTS["refute"],
+        next_spec=_next(plans, analysis),
     )
+
+
+def _next(plans: Sequence[StatementPlan], analysis: Analysis) -> str:
+    """The experiment in which the plan alone differs; none where no setting avoids it."""
+    if (avoiding := _avoiding(plans)) is None:
+        return ""
+    node, setting = avoiding
+    arms = [arm for plan in plans if any(node in one for one in plan.nodes) for arm in plan.trials]
+    levels = next((arm.levels for arm in analysis.arms if arm.id in arms), {})
+    factors = {"client": {"settings": tomllib.loads(setting)}}
+    return next_spec(analysis.spec_text, levels, _TEXTS["question"], factors)
 
 
 def _unsteady(statement: StatementPlans, analysis: Analysis) -> Finding:
@@ -180,17 +194,17 @@ def _measured(effect: StatementEffect) -> Evidence:
 
 
 def _how_to_confirm(factor: str | None, plans: Sequence[StatementPlan]) -> str:
-    avoiding = _avoiding(plans)
-    if factor is not None and avoiding.startswith(f"{factor} "):
+    _, setting = _avoiding(plans) or ("", _TEXTS["avoided_by_none"])
+    if factor is not None and setting.startswith(f"{factor} "):
         return str(_TEXTS["confirm_own"])
-    return str(_TEXTS["confirm"]).format(setting=avoiding)
+    return str(_TEXTS["confirm"]).format(setting=setting)
 
 
-def _avoiding(plans: Sequence[StatementPlan]) -> str:
-    """A factor that forbids a node which not all of the plans have."""
+def _avoiding(plans: Sequence[StatementPlan]) -> tuple[str, str] | None:
+    """A node which not all of the plans have, and a factor that forbids it."""
     shared = set.intersection(*(set(one.nodes) for one in plans))
     own = [node for plan in plans for node in plan.nodes if node not in shared]
     for part, setting in _TEXTS["avoided_by"].items():
         if any(part in node for node in own):
-            return str(setting)
-    return "enable_… = [true, false]"
+            return str(part), str(setting)
+    return None
