@@ -6,18 +6,22 @@ Never: knows how any room does its work.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from pgassay.analysis.analyse import answered
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
 from pgassay.analysis.measures.readings import TrialReadings
 from pgassay.analysis.noise.prior_runs import conditions_of, record_of
+from pgassay.errors import PgassayError
 from pgassay.findings.diagnosis.rule_file import known_rules
 from pgassay.plan.design import make_plan
 from pgassay.reporting import Outcome, report_run
 from pgassay.samples.files import lost_storage_is_a_trial_error
 from pgassay.samples.journal import JOURNAL, open_changes
 from pgassay.samples.noise_history import add_noise_record
+from pgassay.samples.profiles import PROFILES
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_design import store_design
 from pgassay.samples.unfinished import pending_undo
@@ -69,7 +73,15 @@ def carry_out(
     testbeds = testbeds_of(spec, plan)
     target = target_of(spec.file, spec.folder, testbeds, run.journal(), placement.server)
     trials = TrialContext(
-        spec, plan, target, testbeds, listener, run.output_folder, run.note_failed, placement
+        spec,
+        plan,
+        target,
+        testbeds,
+        listener,
+        run.output_folder,
+        run.note_failed,
+        placement,
+        known_texts=run.statements,
     )
     with opened(
         target,
@@ -130,14 +142,26 @@ def _profile(trials: TrialContext, run: RunDirectory) -> None:
     folder, notes = run.profiles(), list[str]()
     taken: dict[str, tuple[Profile, ...]] = {}
     for one in profile_arms(asked, trials, notes.append):
-        taken[one.arm.id] = one.profiles
-        for profile in one.profiles:
-            folder.write_files(files_of(profile, one.arm.label), one.arm.id)
+        with _noted(notes, one.arm.label):
+            for profile in one.profiles:
+                folder.write_files(files_of(profile, one.arm.label), one.arm.id)
+            taken[one.arm.id] = one.profiles
     first = plan.arms[0]
     for arm in plan.arms[1:]:
         for before, after in pairs(taken.get(first.id, ()), taken.get(arm.id, ())):
             stem = difference_stem(first.id, arm.id, after.kind)
-            folder.write_files(difference_files(before, after, (first.label, arm.label), stem))
-    folder.finish(taken, notes)
+            with _noted(notes, arm.label):
+                folder.write_files(difference_files(before, after, (first.label, arm.label), stem))
+    with _noted(notes, PROFILES):
+        folder.finish(taken, notes)
     for note in notes:
         trials.listener.warned(note)
+
+
+@contextmanager
+def _noted(notes: list[str], of: str) -> Iterator[None]:
+    """What cannot be written of a profile is a note."""
+    try:
+        yield
+    except (PgassayError, OSError) as error:
+        notes.append(f"{of}: no profile: {error}")

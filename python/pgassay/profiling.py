@@ -36,9 +36,14 @@ class Request:
 
 
 def profile_server(
-    dsn: str, request: Request, directory: ProfileDirectory, say: Callable[[str], None]
+    dsn: str,
+    request: Request,
+    directory: ProfileDirectory,
+    say: Callable[[str], None],
+    is_stopped: Callable[[], bool],
 ) -> tuple[str, list[Profile], list[str]]:
-    """The server's name, its profiles, and what could not be had; all is in the directory too."""
+    """The server's name, its profiles, and what could not be had; all is in the directory too.
+    When it is to stop, what was recorded so far is a profile."""
     program()
     kinds: tuple[Kind, ...] = ("cpu", "off-cpu") if request.off_cpu else ("cpu",)
     taken, notes = list[Profile](), list[str]()
@@ -48,28 +53,41 @@ def profile_server(
         with server.connect(lasts_s=len(kinds) * request.seconds + _MORE_S) as session:
             processes = Processes(session, server.host(facts))
             for kind in kinds:
+                if is_stopped():
+                    notes.append(f"{kind}: not profiled, because it was stopped before")
+                    break
                 say(f"profiling {label} for {request.seconds:g} s: {kind}")
                 try:
-                    taken.append(_profile(session, processes, kind, request))
+                    taken.append(_profile(session, processes, kind, request, is_stopped))
                 except PgassayError as error:
+                    if not taken and is_stopped():
+                        raise KeyboardInterrupt from error
                     if not taken:
                         raise
                     notes.append(str(error))
+    if not taken:
+        raise KeyboardInterrupt
     for profile in taken:
         directory.write_files(files_of(profile, label))
     directory.finish({"": taken}, notes)
     return label, taken, notes
 
 
-def _profile(session: Connection, processes: Processes, kind: Kind, request: Request) -> Profile:
+def _profile(
+    session: Connection,
+    processes: Processes,
+    kind: Kind,
+    request: Request,
+    is_stopped: Callable[[], bool],
+) -> Profile:
     with taking(processes, kind, request.seconds, request.hz) as one:
         one.follow(_transactions(session))
-        wait_for(one, request.seconds, lambda: one.follow(_transactions(session)))
+        wait_for(one, request.seconds, lambda: one.follow(_transactions(session)), is_stopped)
         one.follow(_transactions(session))
         return one.profile()
 
 
 def _transactions(session: Connection) -> float:
     with as_target_error("counting transactions"):
-        row = session.execute(statement("trials/all_commits"), prepare=False).fetchone()
+        row = session.execute(statement("trials/all_transactions"), prepare=False).fetchone()
     return float(row[0]) if row else 0.0

@@ -33,9 +33,11 @@ from pgassay.trials.trace.output import Output, Reading, RelationTime
 from pgassay.trials.trace.points import key_name
 from pgassay.trials.trace.programs import Chosen, choose, program_text
 from pgassay.trials.trace.requirements import find_bpftrace
-from pgassay.trials.trace.server import TracedServer, processor_time_ns, traced_server
+from pgassay.trials.trace.server import TracedServer, is_up, processor_time_ns, traced_server
 from pgassay.trials.trace.tracer import MAP_KEYS, Tracer
 
+DEFAULT_S = 60.0
+"""How long a trace is unless asked otherwise: its probes slow the server down."""
 MOST_S = 3600.0
 """The longest trace: probes cost, and an hour shows every checkpoint."""
 _LOOK_EVERY_S = 0.2
@@ -55,7 +57,7 @@ class TraceRequest:
     """What is asked of a trace."""
 
     parts: tuple[str, ...]
-    duration_s: float = MOST_S
+    duration_s: float = DEFAULT_S
     """Or until it is stopped."""
     cost_pairs: int = 0
     """So many pairs of windows, one with the probes and one without; 0: an ordinary trace."""
@@ -161,10 +163,15 @@ def _record(
             began_s = time.monotonic()
             listener.began(server, chosen)
             counted_s = 0.0
+            ended_by = "stopped"
             while tracer.is_running and not is_stopped():
+                if not is_up(server.postmaster):
+                    ended_by = "server"
+                    break
                 now_s = time.monotonic() - began_s
                 late = now_s >= request.duration_s + _LATE_S
                 if late or end_ns - start_ns >= request.duration_s * 1e9:
+                    ended_by = "duration"
                     break
                 if now_s >= counted_s:
                     counted_s += _COUNT_EVERY_S
@@ -186,7 +193,7 @@ def _record(
         "program": server.program,
         "started_ns": start_ns,
         "ended_ns": end_ns,
-        "ended_by": "tracer" if broke_off else "stopped" if is_stopped() else "duration",
+        "ended_by": "tracer" if broke_off else ended_by,
         "complaint": tracer.complaint() if broke_off else "",
         "what": list(request.parts),
         "ways": chosen.ways,
@@ -198,7 +205,7 @@ def _record(
 
 
 def _count(counter: _Transactions, writer: TraceWriter) -> None:
-    """A server that does not answer, or is restarted, is traced all the same."""
+    """A server that does not answer is traced all the same; one that is gone ends the trace."""
     with suppress(TargetError):
         writer.add_transactions(*counter.read())
 
@@ -269,7 +276,7 @@ class _Transactions:
     def _read(self) -> tuple[int, int]:
         if self._session is None:
             self._session = self._server.connect(lasts_s=3600.0)
-        row = self._session.execute(statement("trace/transactions")).fetchone()
+        row = self._session.execute(statement("trials/all_transactions")).fetchone()
         if row is None:
             raise TargetError("the server's counters are hidden")
         return time.time_ns(), int(row[0])

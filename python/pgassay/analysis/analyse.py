@@ -135,6 +135,7 @@ def analyse(
         smallest_effect=plan.smallest_effect,
         endpoints=plan.endpoints,
         interval=rule.interval,
+        rule=rule,
         simultaneous=rule.simultaneous,
         blocks=complete,
         arms=summarise_arms(plan.arms, trials),
@@ -224,7 +225,7 @@ def with_signals(
         environment=environment,
         warnings=(
             *analysis.warnings,
-            *checkpoint_cost_caveats(plan, analysis.trials, environment),
+            *checkpoint_cost_caveats(plan, analysis.trials, environment, asked),
         ),
         methods=method_cells(plan, analysis.trials, analysis.comparisons, arms, environment),
         buffer_cache=buffer_caches(arms),

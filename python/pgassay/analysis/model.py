@@ -25,6 +25,7 @@ from pgassay.analysis.compare.model import (
     Verdict,
     Withdrawn,
 )
+from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.curves.checkpoints.model import CheckpointCauses, CheckpointRow
 from pgassay.analysis.curves.model import (
     Associations,
@@ -152,6 +153,8 @@ class Analysis:
     mode_contrasts: tuple[ModeContrast, ...] = ()
     profiles: Profiles | None = None
     """Of trials beside the run's; None where none was asked for."""
+    rule: Rule | None = field(default=None, metadata={_STORED: False})
+    """By which verdicts are reached: its intervals hold at every look."""
     signals: tuple[ArmSignals, ...] = field(default=(), metadata={_STORED: False})
     """Everything sampled, as means of trials; the raw values are in the trials' Parquet files."""
     environment: Mapping[str, Any] = field(default_factory=dict, metadata={_STORED: False})

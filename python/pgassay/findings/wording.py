@@ -74,12 +74,12 @@ def quantity(value: float, metric: Metric) -> str:
     if metric.unit == "B":
         return size(value)
     unit = f" {metric.unit}" if metric.unit else ""
-    return f"{_spaced(value, metric.digits)}{unit}"
+    return f"{spaced(value, metric.digits)}{unit}"
 
 
 def milliseconds(value: float) -> str:
     """A time per transaction; never a negative zero."""
-    return f"{_spaced(round(value, 3) + 0.0, 3)} ms"
+    return f"{spaced(round(value, 3) + 0.0, 3)} ms"
 
 
 def signed_milliseconds(value: float) -> str:
@@ -92,7 +92,7 @@ def share_interval(part: TimePart) -> str:
     """Such as ` (60 to 88)`, in per cent; nothing where there is none."""
     if part.share_ci95_pct is None:
         return ""
-    low, high = (_spaced(end, 0) for end in part.share_ci95_pct)
+    low, high = (spaced(end, 0) for end in part.share_ci95_pct)
     return f" ({low} to {high} %)"
 
 
@@ -105,7 +105,7 @@ def significant(value: float) -> str:
     """To three significant digits."""
     rounded = float(f"{value:.3g}")
     digits = 0 if rounded == 0.0 else max(0, 2 - math.floor(math.log10(abs(rounded))))
-    return _spaced(rounded, digits)
+    return spaced(rounded, digits)
 
 
 def size(value: float) -> str:
@@ -114,17 +114,17 @@ def size(value: float) -> str:
         if abs(value) < 1024:
             return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1024
-    return f"{value:,.1f} GB"
+    return f"{spaced(value, 1)} GB"
 
 
 def plain_number(value: float) -> str:
     """To the digits that a reader can use: `3.4`, `12`, `1 200`."""
-    return _spaced(value, 1 if abs(value) < 10 else 0)
+    return spaced(value, 1 if abs(value) < 10 else 0)
 
 
 def count(value: float) -> str:
     """A number of things, to three significant digits."""
-    return _spaced(float(f"{value:.3g}"), 0)
+    return spaced(float(f"{value:.3g}"), 0)
 
 
 def correlation(value: float) -> str:
@@ -165,12 +165,13 @@ def _bound(value: float, margin: float) -> str:
         (round(value, digits) - edge) * (value - edge) <= 0.0 for edge in edges if value != edge
     ):
         digits += 1
-    return _spaced(value, digits)
+    return spaced(value, digits)
 
 
 def _one(value: float) -> str:
-    return _spaced(value, 1 if abs(value) < 1000 else 0)
+    return spaced(value, 1 if abs(value) < 1000 else 0)
 
 
-def _spaced(value: float, digits: int) -> str:
+def spaced(value: float, digits: int) -> str:
+    """Thousands apart by a narrow space, with a true minus sign."""
     return f"{value:,.{digits}f}".replace(",", "\u202f").replace("-", "\u2212")

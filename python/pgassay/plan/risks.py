@@ -29,6 +29,8 @@ SURE_OF_CARRY_OVER = 12
 SHOWS_SLOW_EFFECTS_S = 6.0
 """Slices from which on the default number of trials mostly shows equivalence where there is one
 (docs/measured/validation-switchback.md)."""
+NO_CHECKPOINTS = "trials may have no checkpoint"
+"""Words of a risk that the analysis settles by counting checkpoints; plan.json has only texts."""
 CYCLE_MINIMUM = 3.0
 """With so many checkpoint intervals in a trial it hardly matters when in one it begins
 (docs/methods/verdicts.md)."""
@@ -184,7 +186,7 @@ def _no_checkpoints(held: str, measured_s: float) -> list[str]:
         return []
     return [
         f"checkpoint_timeout = {held} is longer than the {measured_s:g} s that a trial measures, so"
-        " trials may have no checkpoint: the verdict is about the time between checkpoints; if"
+        f" {NO_CHECKPOINTS}: the verdict is about the time between checkpoints; if"
         " checkpoints matter, measure longer or shorten checkpoint_timeout for all arms"
     ]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgassay.analysis.observation.model import ObservationSummary
-from pgassay.findings.wording import size
+from pgassay.findings.wording import size, spaced
 from pgassay.report.charts.observed import moment
 from pgassay.report.context import ObservationContext
 from pgassay.spec.reading.units import clock
@@ -21,8 +21,14 @@ _UNKNOWN = {
     "not_streamed": "its WAL was not streamed, but came from an archive or was already there",
 }
 """Why it is not known how far a standby was behind."""
+
+
+def _milliseconds(value: float) -> str:
+    return f"{spaced(value, 0)} ms"
+
+
 _BEHIND = {
-    "replay_lag_ms": ("Replay behind the primary", "{:,.0f} ms".format),
+    "replay_lag_ms": ("Replay behind the primary", _milliseconds),
     "receive_behind_bytes": ("WAL not received yet", size),
     "replay_behind_bytes": ("WAL not replayed yet", size),
 }
@@ -37,7 +43,7 @@ def facts(context: ObservationContext) -> tuple[tuple[str, str], ...]:
         ("Average active sessions", f"{observed.active_sessions:.2f}"),
     ]
     if "tps" in averages:
-        found.insert(2, ("Commits per second", f"{averages['tps']:,.1f}"))
+        found.insert(2, ("Commits per second", spaced(averages["tps"], 1)))
     shares = [
         f"{averages[name]:.0f} % {name}" for name in ("busy", "iowait", "steal") if name in averages
     ]
@@ -60,7 +66,7 @@ def _behind(observed: ObservationSummary) -> Iterator[tuple[str, str]]:
         if name in average:
             texts.append(f"{form(average[name])}, at most {form(largest[name])}")
         if unknown is not None:
-            part = f" for {unknown.seconds:,.0f} s" if name in average else ""
+            part = f" for {spaced(unknown.seconds, 0)} s" if name in average else ""
             texts.append(f"unknown{part}: {_UNKNOWN[unknown.cause]}")
         if texts:
             yield words, "; ".join(texts)
@@ -73,12 +79,14 @@ def caveats(context: ObservationContext) -> list[str]:
     skipped, ticks = observed.cost.get("rested_ticks", 0.0), observed.cost.get("wait_ticks", 0.0)
     if skipped:
         found.append(
-            f"the server was slow to answer: {skipped:,.0f} samples were skipped to spare it;"
-            f" {ticks:,.0f} samples of its waits were taken"
+            f"the server was slow to answer: {spaced(skipped, 0)} samples were skipped to spare it;"
+            f" {spaced(ticks, 0)} samples of its waits were taken"
         )
     if observed.gaps_ns:
         seconds = sum(end - start for start, end in observed.gaps_ns) / 1e9
-        found.append(f"nothing was sampled for {seconds:,.0f} s in all; averages leave them out")
+        found.append(
+            f"nothing was sampled for {spaced(seconds, 0)} s in all; averages leave them out"
+        )
     dropped = context.described.get("dropped_segments", 0)
     if dropped:
         found.append(f"{dropped} older segments were deleted to stay within the disk space allowed")

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pgassay.analysis.trace.model import PointSummary
-from pgassay.findings.wording import signed_percent
+from pgassay.findings.wording import signed_percent, spaced
 from pgassay.report.context import TraceContext
 from pgassay.spec.reading.units import clock
 from pgassay.trials.trace.points import titles
@@ -55,7 +55,7 @@ def facts(context: TraceContext) -> tuple[tuple[str, str], ...]:
         ("Duration", clock(traced.seconds)),
     ]
     if traced.tps is not None:
-        found.append(("Transactions per second", f"{traced.tps:,.0f}"))
+        found.append(("Transactions per second", spaced(traced.tps, 0)))
     found.append(("Checkpoints", str(len(traced.checkpoints))))
     found.append(("Cost", cost_text(context)))
     return tuple(found)
@@ -65,7 +65,7 @@ def cost_text(context: TraceContext) -> str:
     """What the probes cost: estimated from their hits, and measured where that was asked for."""
     traced, cost = context.traced, context.described.get("cost")
     text = (
-        f"{traced.pairs_per_s:,.0f} pairs of probes per second,"
+        f"{spaced(traced.pairs_per_s, 0)} pairs of probes per second,"
         f" about {100 * traced.cost_share:.2g} % of one processor"
     )
     if cost is None:
@@ -102,18 +102,21 @@ def caveats(context: TraceContext) -> list[str]:
     found = [f"not traced: {line}" for line in described["missing"]]
     if described["ended_by"] == "tracer":
         found.append(f"bpftrace ended before its time: {described['complaint']}")
+    if described["ended_by"] == "server":
+        found.append("the server was stopped or restarted, which ended the trace")
     counts = dict.fromkeys(described["ways"], 0)
     for point in traced.points:
         counts[point.point] += point.count
     for point, number in described["unmatched"].items():
         whole = counts[point] + number
         found.append(
-            f"{titles()[point]}: {number:,} of {whole:,} had only one end within the trace and are"
-            " not counted: they began before it, or ended in an error"
+            f"{titles()[point]}: {spaced(number, 0)} of {spaced(whole, 0)} had only one end within"
+            " the trace and are not counted: they began before it, or ended in an error"
         )
     if described["lost_events"]:
         found.append(
-            f"{described['lost_events']:,} messages of bpftrace were lost; some seconds are missing"
+            f"{spaced(described['lost_events'], 0)} messages of bpftrace were lost; some seconds"
+            " are missing"
         )
     found += [
         f"{titles()[point]}: more relations than there was room for; their list is not complete"

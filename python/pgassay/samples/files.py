@@ -45,6 +45,20 @@ def append_line(path: Path, entry: Mapping[str, object]) -> None:
             durable.sync_directory(path.parent)
 
 
+def make_empty(path: Path) -> None:
+    """Make a new directory, or take an empty one; refuses one that holds anything."""
+    refuse_used(path)
+    with clear_errors(path):
+        durable.make_directory(path, parents=True, exist_ok=True)
+
+
+def refuse_used(path: Path) -> None:
+    """Refuses what cannot become a new directory."""
+    with clear_errors(path):
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise RunDirectoryError(f"{path}: exists already; name another with --out")
+
+
 @contextmanager
 def clear_errors(path: Path) -> Iterator[None]:
     """Turn the operating system's errors into one line that names the fix."""

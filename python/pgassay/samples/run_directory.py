@@ -26,7 +26,7 @@ import pyarrow as pa
 from pgassay.durable import make_directory, sync_directory
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.failed_trials import FAILED, failed_trials, note_failed
-from pgassay.samples.files import clear_errors, write_atomically
+from pgassay.samples.files import clear_errors, make_empty, write_atomically
 from pgassay.samples.histogram_layout import with_layout
 from pgassay.samples.journal import JOURNAL, FileJournal, open_changes
 from pgassay.samples.json_files import as_json, checked_file, parsed_file, read_text
@@ -79,10 +79,8 @@ class RunDirectory:
     @classmethod
     def create(cls, path: Path) -> Self:
         """Make a new, empty one; refuses a directory that holds anything."""
+        make_empty(path)
         with clear_errors(path):
-            if path.exists() and (not path.is_dir() or any(path.iterdir())):
-                raise RunDirectoryError(f"{path}: exists already; name another with --out")
-            make_directory(path, parents=True, exist_ok=True)
             make_directory(path / cls.PARTS)
         return cls(path)
 
@@ -173,8 +171,10 @@ class RunDirectory:
     def add_statements(self, texts: Mapping[str, str]) -> None:
         """Store the texts of statements that have none yet, up to a limit."""
         known = self.statements()
-        new = {queryid: text for queryid, text in texts.items() if queryid not in known}
-        if new and len(known) < MOST_STATEMENTS:
+        room = MOST_STATEMENTS - len(known)
+        unknown = (item for item in texts.items() if item[0] not in known)
+        new = dict(itertools.islice(unknown, max(room, 0)))
+        if new:
             self.write_json(
                 STATEMENTS, {"schema": STATEMENTS_SCHEMA, "statements": {**known, **new}}
             )

@@ -20,9 +20,9 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pgassay.durable import OWNER_ONLY, make_directory
+from pgassay.durable import OWNER_ONLY
 from pgassay.errors import RunDirectoryError
-from pgassay.samples.files import clear_errors, write_atomically
+from pgassay.samples.files import clear_errors, make_empty, write_atomically
 from pgassay.samples.json_files import as_json, checked_file
 from pgassay.samples.stored_fields import TRACE_SCHEMA
 from pgassay.samples.tables import packing
@@ -81,10 +81,7 @@ class TraceDirectory:
     @classmethod
     def create(cls, path: Path) -> Self:
         """Make a new, empty one; refuses a directory that holds anything."""
-        with clear_errors(path):
-            if path.exists() and (not path.is_dir() or any(path.iterdir())):
-                raise RunDirectoryError(f"{path}: exists already; name another with --out")
-            make_directory(path, parents=True, exist_ok=True)
+        make_empty(path)
         return cls(path)
 
     def described(self) -> dict[str, Any]:

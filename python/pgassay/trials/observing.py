@@ -49,6 +49,7 @@ class Recorder:
         self._watch = ServerWatch(server.parameters, facts, host, in_time)
         self._checkpoints = CheckpointFollower()
         self._reported: set[str] = set()
+        self._known_texts: set[str] = set()
         self._cost: Mapping[str, float] = {}
         self._watch.start_sampling(every_s, busy_share=BUSY_SHARE)
         self._sampler, sources = self._watch.sampler, self._watch.host_sources
@@ -110,6 +111,8 @@ class Recorder:
         warnings = watch.notes_on(logged, period, *watch.host_sources.notes, *silent)
         new = tuple(dict.fromkeys(text for text in warnings if text not in self._reported))
         self._reported.update(new)
+        texts = watch.texts_of(statements, self._known_texts)
+        self._known_texts.update(texts)
         return SegmentEnd(
             started_ns=started_ns,
             ended_ns=self._segment_ns,
@@ -121,7 +124,7 @@ class Recorder:
             warnings=new,
             log=logged.described,
             clock=watch.clock.described(),
-            statements=watch.texts_of(statements),
+            statements=texts,
         )
 
     def _cost_of_segment(self) -> dict[str, float]:

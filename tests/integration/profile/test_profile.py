@@ -6,9 +6,14 @@ import gzip
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from pgassay.errors import ExitCode
@@ -16,7 +21,7 @@ from support.runs.broken import assert_no_server_left
 from support.runs.command import last_line, pgassay
 from support.runs.json_page import documented
 from support.runs.observing import busy_sessions
-from support.servers.lab import LabServer
+from support.servers.lab import LabServer, wait_until
 
 WORK = "SELECT count(*) FROM generate_series(1, 20000)"
 WAITS = "SELECT pg_sleep(0.01)"
@@ -88,6 +93,64 @@ def test_a_running_server_is_profiled_by_function_and_application(
     assert b"client backend" in gzip.decompress((out / "cpu.pb.gz").read_bytes())
     again = pgassay("profile", "--out", out, **lab_server.variables())
     assert last_line(again.stderr).endswith("exists already; name another with --out")
+
+
+def test_a_server_whose_sessions_come_and_go_is_profiled(
+    lab_server: LabServer, tmp_path: Path
+) -> None:
+    over = threading.Event()
+
+    def reconnect() -> None:
+        while not over.is_set():
+            with psycopg.connect(lab_server.dsn()) as session:
+                session.execute("SELECT 1")
+
+    threads = [threading.Thread(target=reconnect) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        out = tmp_path / "profile"
+        words = ("profile", "--duration", "1s", "--hz", "1999", "--out", str(out))
+        done = pgassay(*words, **lab_server.variables())
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    assert done.returncode == ExitCode.DONE, done.stderr
+    assert "client backend" in done.stdout, done.stdout
+
+
+def test_ctrl_c_ends_a_profile_and_keeps_what_was_recorded(
+    lab_server: LabServer, tmp_path: Path
+) -> None:
+    out = tmp_path / "profile"
+    words = ["--duration", "10min", "--hz", "499", "--off-cpu", "--json", "--out", str(out)]
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    with busy_sessions(lab_server.dsn(), WORK):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pgassay", "profile", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | lab_server.variables() | {"TMPDIR": str(temporary)},
+        )
+        try:
+            wait_until(
+                lambda: any(one.stat().st_size > 2**20 for one in temporary.glob("*/perf.data")),
+                "perf has recorded a part",
+            )
+            process.send_signal(signal.SIGINT)
+            printed, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == ExitCode.INTERRUPTED, errors
+    found = json.loads(printed)
+    assert [one["kind"] for one in found["profiles"]] == ["cpu"]
+    assert found["profiles"][0]["samples"] > 0
+    assert found["notes"] == ["off-cpu: not profiled, because it was stopped before"]
+    assert (out / "cpu.svg").is_file()
+    assert list(temporary.iterdir()) == [], "perf's files hold parts of sessions' memory"
 
 
 def test_without_perf_the_command_is_one_line_that_names_the_package(

@@ -14,10 +14,17 @@ from typing import Any
 import pytest
 
 from pgassay.errors import ExitCode
+from pgassay.server.hosts.account import Account
 from pgassay.trials.trace.requirements import missing
 from support.runs.command import pgassay
 from support.runs.observing import busy_sessions
-from support.servers.lab import SECRET, LabServer, wait_until
+from support.servers.lab import (
+    SECRET,
+    LabServer,
+    installation_named,
+    running_lab_server,
+    wait_until,
+)
 from support.servers.pool import on_every_version
 
 _LACK = missing()
@@ -101,6 +108,18 @@ def test_a_trace_that_is_killed_leaves_no_tracer_behind(
     process.kill()
     process.communicate()
     wait_until(lambda: not tracers_of(out), "bpftrace has ended")
+
+
+def test_a_trace_ends_when_its_server_is_stopped(
+    account: Account, servers_base: Path, tmp_path: Path
+) -> None:
+    with running_lab_server(installation_named("debian-15"), account, servers_base) as server:
+        process = tracing(server, tmp_path / "t", "--what", "checkpoints")
+        assert process.stderr is not None
+        while "tracing PostgreSQL" not in (line := process.stderr.readline()):
+            assert line
+        server.cluster.stop(gently=False)
+        assert result(process)["ended_by"] == "server"
 
 
 def tracers_of(out: Path) -> list[str]:

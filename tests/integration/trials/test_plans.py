@@ -148,7 +148,7 @@ def test_an_index_that_changes_a_plan_is_found_with_both_plans_and_the_statement
     assert done.returncode == 0, done.stderr
     context = analyse_run(RunDirectory.open(run))
     (finding,) = [one for one in context.findings if one.title == "Another plan: buy, line 2"]
-    assert finding.confidence == "confirmed"
+    assert finding.confidence == "supported"
     (use,) = [one for one in context.analysis.statement_use if "FROM item" in one.text]
     assert use.ranked == 1
     assert use.text == "SELECT count(*) FROM item WHERE id = $1"

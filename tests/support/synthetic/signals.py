@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.signals import TrialSignals, by_arm
 from pgassay.analysis.model import Analysis, ArmSummary, IntervalKind, StepMeasures, TrialMeasures
@@ -78,6 +79,7 @@ def analysis_with(
         invalid_trials=(),
         comparisons=(),
         warnings=(),
+        rule=Rule(IntervalKind.T, smallest_effect=0.02, simultaneous=1),
         signals=by_arm(names, signals),
         environment={"server": {"every_setting": every}, "host": {"cpus": 4}},
         asked=tuple(

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pgassay.analysis.measures.signals import sessions_by_event
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.observation.summary import summarise_observation
-from pgassay.analysis.waits.wait_profile import times_of_looks
+from pgassay.analysis.waits.wait_profile import WaitProfile, times_of_looks
 from pgassay.samples.observation_directory import ObservationDirectory
+from pgassay.trials.model.columns import WAITS
 from pgassay.trials.model.record import Piece
 from support.synthetic.segments import NOTHING, S, end_of, write
 
@@ -52,6 +55,25 @@ def test_the_pause_between_two_segments_is_counted_once() -> None:
     one, other = looks[:4], looks[4:]
     seconds = [*seconds_of_looks(one, 0), *seconds_of_looks(other, int(one[-1]))]
     assert sum(seconds) == pytest.approx(16, abs=0.01)
+
+
+def test_signals_and_the_wait_profile_of_a_segment_give_an_event_the_same_sessions() -> None:
+    looks = [10, 11, 12, 40, 41, 42, 44]
+    row = dict.fromkeys(WAITS.names) | {"backend_type": "client backend", "pid": 7}
+    table = pa.Table.from_pylist(
+        [
+            row | {"tick_ns": at * S, "wait_event": name, "wait_event_type": name and "IO"}
+            for at, name in zip(
+                looks, (None, None, "WalSync", None, "WalSync", None, None), strict=True
+            )
+        ],
+        schema=WAITS,
+    )
+    since, gaps = 7 * S, [(13 * S, 39 * S)]
+    profile = WaitProfile(table, since_ns=since, gaps=gaps)
+    found = dict(sessions_by_event(table, 0, 60 * S, since_ns=since, gaps=gaps))
+    sessions = {name: value for (source, _, name), value in found.items() if source == "sessions"}
+    assert sessions == pytest.approx(dict(profile.event_sessions(0, 60 * S)))
 
 
 @given(st.lists(st.floats(0.02, 60), min_size=1, max_size=60), st.integers(0, 60))

@@ -25,8 +25,10 @@ DESIGN = "[design]\nseed = 1\nmin_blocks = 4\nmax_blocks = 4\n"
 IMAGES = '[factors.postgres]\nfull_page_writes = ["on", "off"]\n'
 
 
-def analysed(causes: Sequence[Cause], factor: str = "", target: str = "") -> Analysis:
-    text = target + LOAD + factor + DESIGN
+def analysed(
+    causes: Sequence[Cause], factor: str = "", target: str = "", design: str = DESIGN
+) -> Analysis:
+    text = target + LOAD + factor + design
     plan = make_plan(parse_spec(text, source="lab.toml", beside=Path()))
     analysis = analyse("", plan, trials_with(plan))
     return replace(with_curves(analysis, plan, trials_of_plan(plan, causes)), spec_text=text)
@@ -55,7 +57,18 @@ def test_the_arm_without_images_confirms_them() -> None:
     assert found.confidence is Confidence.CONFIRMED
     assert "full_page_writes = off costs " in found.text
     assert "fewer transactions than one of on" in found.text
+    assert "One of off has no clear cost of its own" in found.text
+    contrasts = [one for one in found.evidence if "off against on" in one.metric]
+    assert len(contrasts) == 2, "both are clear"
     assert "wal_compression" in found.next_spec
+
+
+def test_in_a_run_that_may_end_early_the_interval_of_a_contrast_is_that_of_its_looks() -> None:
+    (fixed,) = analysed(["images", "none"], IMAGES).checkpoint_contrasts
+    early = DESIGN.replace("min_blocks = 4", "min_blocks = 2")
+    (looked,) = analysed(["images", "none"], IMAGES, design=early).checkpoint_contrasts
+    assert looked.blocks == fixed.blocks
+    assert (looked.lost_transactions.low or 0.0) < (fixed.lost_transactions.low or 0.0)
 
 
 def test_an_arm_without_images_that_dips_as_well_leaves_a_hypothesis() -> None:
@@ -63,6 +76,15 @@ def test_an_arm_without_images_that_dips_as_well_leaves_a_hypothesis() -> None:
     factor = '[factors.postgres]\nwal_compression = ["off", "pglz"]\n'
     (found,) = found_in(analysed(["images", "images"], factor)).values()
     assert found.confidence is Confidence.HYPOTHESIS
+    (contrast,) = [one for one in found.evidence if "pglz against off" in one.metric]
+    assert contrast.figure.startswith("no clear difference (joint 95 % CI ")
+
+
+def test_without_an_experiment_file_the_text_says_what_to_compare() -> None:
+    analysis = replace(analysed(["images"]), spec_text="[")
+    (found,) = found_in(analysis).values()
+    assert found.next_spec == ""
+    assert found.confirm.startswith("Compare wal_compression = off with pglz in an experiment")
 
 
 def test_a_factor_that_does_not_touch_the_cause_confirms_nothing() -> None:
@@ -171,6 +193,16 @@ def test_wal_locks_are_named_where_transactions_spend_their_time_in_them(
         spec = parse_spec(found[0].next_spec, source="next.toml", beside=Path())
         (factor,) = make_plan(spec).factors
         assert (factor.name, factor.levels) == ("wal_buffers", ("32kB", "64MB"))
+
+
+def test_wal_locks_of_two_trials_or_beside_a_factor_without_effect_are_a_hypothesis() -> None:
+    analysis = with_sessions({"LWLock_WALInsert": 4.0})
+    signals = tuple(replace(arm, trials=arm.trials[:2]) for arm in analysis.signals)
+    (few,) = wal_locks.find(replace(analysis, signals=signals))
+    whole = TimePart("whole", "", 8.0, 8.0, 0.0, (-1.0, 1.0), None, None)
+    same = Accounting("wal_buffers", "32kB", "16MB", 4, whole, (whole,), (None, None))
+    (varied,) = wal_locks.find(replace(analysis, accounting=(same,)))
+    assert few.confidence is varied.confidence is Confidence.HYPOTHESIS
 
 
 def test_wal_locks_are_confirmed_by_a_factor_that_shortens_the_wait_and_the_transaction() -> None:

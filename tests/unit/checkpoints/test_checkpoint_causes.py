@@ -97,10 +97,9 @@ def test_sessions_that_were_not_sampled_have_no_causes() -> None:
 
 def test_each_checkpoint_is_described_with_its_own_dip() -> None:
     first, second = checkpoint_rows([trial_with_dips("images", noise=0.0)])
-    assert (first.trial, first.arm, first.started_s, first.cause) == (1, "a1", 30.0, "time")
-    assert (first.buffers, first.write_s, first.sync_s, first.distance_kb) == (
-        20000, 12.0, 0.5, 99000,
-    )  # fmt: skip
+    own = first.checkpoint
+    assert (first.trial, first.arm, own.started_s, own.cause) == (1, "a1", 30.0, "time")
+    assert (own.buffers, own.write_s, own.sync_s, own.distance_kb) == (20000, 12.0, 0.5, 99000)
     assert first.depth_pct == pytest.approx(46.0, abs=5.0)
     assert first.recovered_s == pytest.approx(15.0, abs=4.0)
     assert first.lost_transactions == pytest.approx(second.lost_transactions, rel=0.2)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
+from dataclasses import replace
 from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 
-from pgassay.analysis.model import Analysis
+from pgassay.analysis.compare.model import Comparison
+from pgassay.analysis.compare.rule import Rule
+from pgassay.analysis.model import Analysis, IntervalKind, Withdrawn
 from pgassay.findings.diagnosis.recognised import find
 from pgassay.findings.model import Finding
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.tables import read_table
 from support.synthetic.signals import SPEC, analysis_with
 
+_SEQUENTIAL = Rule(IntervalKind.BOUNDED, 0.02, 1, tuple(range(4, 21)))
 _TEMP = {"cluster//temp_files": 300.0}
 
 
@@ -73,9 +78,28 @@ def test_it_is_confirmed_where_it_comes_and_goes_with_the_arm() -> None:
     found = _one(analysis_with(_waits(0.0, 0.01, 0.0, 0.02), _waits(0.6, 0.58, 0.61, 0.6)))
 
     assert found.confidence == "confirmed"
-    assert "Seen in B = 1. It comes with the factor, and is not seen in B = 0" in found.text
+    assert "Seen in B = 1. It comes with commit_delay, and is not seen in B = 0" in found.text
     assert found.evidence[0].arm == "B = 1 against B = 0"
     assert found.evidence[0].figure.startswith("60 % against 0.75 %, difference 59 % (95 % CI ")
+
+
+def test_a_level_whose_verdict_is_withdrawn_confirms_nothing() -> None:
+    analysis = analysis_with(_waits(0.0, 0.01, 0.0, 0.02), _waits(0.6, 0.58, 0.61, 0.6))
+    lost = SimpleNamespace(
+        factor="commit_delay", level="10", withdrawn=Withdrawn.LOST_TRIALS, verdict=None
+    )
+
+    found = _one(replace(analysis, comparisons=(cast(Comparison, lost),)))
+
+    assert found.confidence == "supported"
+
+
+def test_a_run_that_may_end_early_confirms_only_what_holds_at_every_look() -> None:
+    """Student's interval of these five blocks excludes zero, the run's own does not."""
+    analysis = analysis_with(_waits(*[0.2] * 5), _waits(0.26, 0.45, 0.3, 0.55, 0.35))
+
+    assert _one(analysis).confidence == "confirmed"
+    assert _one(replace(analysis, rule=_SEQUENTIAL)).confidence == "supported"
 
 
 def test_it_is_only_supported_where_every_arm_shows_it() -> None:

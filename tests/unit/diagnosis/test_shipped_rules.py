@@ -104,12 +104,25 @@ CASES = {
     "client-bound": Case(
         {
             "sessions//CPU": 1.0,
-            "metric//wait_client_ms_per_tx": 0.3,
-            "metric//unaccounted_ms_per_tx": 0.4,
+            "metric//wait_client_ms_per_tx": 0.6,
             "metric//latency_mean": 1.0,
             "metric//host_cpu_busy": 50.0,
         },
-        ({"metric//latency_mean": 5.0}, {"sessions//CPU": 40.0}),
+        (
+            # A part that no sample accounts for is not the client's.
+            {"metric//wait_client_ms_per_tx": 0.3, "metric//unaccounted_ms_per_tx": 0.6},
+            {"sessions//CPU": 40.0},
+            {"metric//host_cpu_busy": 99.0},
+        ),
+    ),
+    "client-shares-host": Case(
+        {
+            "sessions//CPU": 1.0,
+            "metric//wait_client_ms_per_tx": 0.6,
+            "metric//latency_mean": 1.0,
+            "metric//host_cpu_busy": 99.0,
+        },
+        ({"metric//latency_mean": 5.0}, {"metric//host_cpu_busy": 50.0}),
     ),
 }  # fmt: skip
 

@@ -9,6 +9,7 @@ import pytest
 
 from browser.reports import synthetic_context
 from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes, ModeContrast, ModeWait
+from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.model import Confidence, Finding, FindingKind
 from pgassay.findings.registry import find
@@ -83,14 +84,54 @@ def test_modes_without_a_clear_difference_are_supported_and_a_clear_one_is_confi
     assert alone.confidence is Confidence.SUPPORTED
     assert "about 20 % of the payment transactions" in alone.confirm
     changed = diagnosis_of(told(plain, TWO, ONE, mode_contrasts=(FEWER,)))
-    assert changed.title == "max_wal_size = 4GB makes slow payment transactions rarer"
+    assert (
+        changed.title
+        == "With max_wal_size = 4GB fewer payment transactions take longer than 2.00 ms"
+    )
     assert changed.confidence is Confidence.CONFIRMED
     assert changed.text.startswith(
         "max_wal_size = 4GB: 5.0 % of the payment transactions take longer than 2.00 ms, against"
-        " 20 % with 32MB: −15 points (95 % CI −18 to −12, 6 blocks)."
+        " 20 % with 32MB: −15 points (joint 95 % CI −18 to −12, 6 blocks). That is what the level"
+        " does to the share; it does not say what makes them slow."
     )
     unclear = replace(FEWER, points=Estimate(-15, -31, 1))
     assert diagnosis_of(told(plain, TWO, ONE, mode_contrasts=(unclear,))).title == alone.title
+
+
+@pytest.mark.parametrize(
+    ("second_peak_ms", "says"),
+    [
+        (4.2, "in all scenarios and arms (4.00 ms to 4.20 ms): it is likely the scheduler’s"),
+        (40.0, "; a mode at about the same latency in all scenarios and arms is likely"),
+    ],
+)
+def test_sessions_queued_for_a_processor_make_the_scheduler_likely(
+    plain: ReportContext, second_peak_ms: float, says: str
+) -> None:
+    """0.5 sessions queued, 1 000 transactions a second of 2 ms: a quarter of their time."""
+
+    def queued(ns_per_s: float) -> tuple[ArmSignals, ...]:
+        values = {("processes", "client backend", "queue_ns"): ns_per_s}
+        numbers = [one.number for one in plain.analysis.trials if one.arm == "a1"]
+        trials = tuple(TrialSignals(n, n, "a1", 10.0, 10_000, values) for n in numbers)
+        return (ArmSignals("a1", trials),)
+
+    trials = tuple(
+        replace(one, whole=replace(one.whole, values={"latency_mean": 2.0}))
+        for one in plain.analysis.trials
+    )
+    other = replace(
+        TWO, arm="a2", modes=(FAST, replace(SLOW, peak_ms=Estimate(second_peak_ms, None, None)))
+    )
+    found = told(plain, TWO, other, trials=trials, signals=queued(0.5e9))
+    text = "Sessions were queued for a processor for 25 % of the mean latency"
+    assert found.sentences("modes")[-1].startswith(text)
+    diagnosis = diagnosis_of(found)
+    assert says in diagnosis.text
+    assert "[placement]" in diagnosis.confirm
+    few = told(plain, TWO, other, trials=trials, signals=queued(0.1e9))
+    assert "queued" not in " ".join(few.sentences("modes"))
+    assert "[placement]" not in diagnosis_of(few).confirm
 
 
 def test_a_slow_mode_that_holds_little_time_is_in_the_table_only(plain: ReportContext) -> None:

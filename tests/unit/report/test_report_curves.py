@@ -103,7 +103,7 @@ def test_every_curve_is_described_in_one_sentence(context: ReportContext) -> Non
         " each checkpoint within 2 s is not clear (95 % CI −400 to 500 transactions; 8 trials,"
         " 24 checkpoints).",
         "A checkpoint of max_wal_size = 4GB costs 12\u202f000 transactions fewer than one of 32MB"
-        " (95 % CI 10\u202f500 to 13\u202f500, 6 blocks).",
+        " (joint 95 % CI 10\u202f500 to 13\u202f500, 6 blocks).",
         "sessions: <WAL> rises 2 s before throughput falls (r = −0.45, 95 % CI −0.52 to −0.37,"
         " 8 trials). This is an association inside trials; it does not show that one causes the"
         " other.",

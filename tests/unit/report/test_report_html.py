@@ -31,6 +31,7 @@ from pgassay.report.charts.effect import effect_chart, runs_out
 from pgassay.report.charts.throughput import thinning
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
+from pgassay.report.markdown import render_markdown
 from pgassay.report.tables.host import host_tables_of_run
 from support.synthetic.directories import SPEC
 
@@ -269,3 +270,14 @@ def test_long_runs_are_thinned_and_say_so(better: ReportContext) -> None:
     assert thinning(better.series) == 1
     assert thinning(long) == 6
     assert "one second in 6 drawn" in rendered(replace(better, series=long)).words
+
+
+def test_a_run_whose_arms_alternate_says_that_no_rule_was_looked_for(
+    better: ReportContext,
+) -> None:
+    plan = replace(better.plan, mode="switchback")
+    words = "Rules are not looked for in this run, because its arms alternate within trials"
+
+    assert words in rendered(replace(better, plan=plan)).words
+    assert words in render_markdown(replace(better, plan=plan))
+    assert words not in rendered(better).words

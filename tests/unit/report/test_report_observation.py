@@ -82,7 +82,7 @@ def test_a_standbys_report_says_how_far_it_was_behind() -> None:
         largest={**behind, "replay_lag_ms": 3000.0},
     )
     page = render_html(context(observed))
-    assert "1,500 ms, at most 3,000 ms" in page
+    assert "1\u202f500 ms, at most 3\u202f000 ms" in page
     assert "3.0 MB, at most 3.0 MB" in page
     assert 'id="data-standby">' in page
     assert summary_object("run", context(observed))["largest"]["replay_lag_ms"] == 3000.0

@@ -11,11 +11,12 @@ from pgassay.findings import registry
 from pgassay.report.section import Section
 from pgassay.report.sections import RUN_SECTIONS
 from pgassay.report.sections.observation import OBSERVATION_SECTIONS
+from pgassay.report.sections.trace import TRACE_SECTIONS
 
 PACKAGE = pgassay.report.sections.__name__
 SECTIONS = Path(pgassay.report.sections.__file__).parent
 RULES = Path(pgassay.findings.__file__).parent
-LISTED: tuple[Section, ...] = (*RUN_SECTIONS, *OBSERVATION_SECTIONS)
+LISTED: tuple[Section, ...] = (*RUN_SECTIONS, *OBSERVATION_SECTIONS, *TRACE_SECTIONS)
 
 
 def names(pattern: str) -> set[str]:

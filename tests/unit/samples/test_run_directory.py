@@ -13,7 +13,7 @@ import pytest
 from pgassay.errors import RunDirectoryError, StorageFull
 from pgassay.samples import files
 from pgassay.samples.journal import FileJournal, open_changes
-from pgassay.samples.run_directory import RunDirectory, default_run_path
+from pgassay.samples.run_directory import MOST_STATEMENTS, RunDirectory, default_run_path
 from pgassay.samples.tables import TABLES
 from pgassay.server.protocol import Change
 from support.runs.command import pgassay
@@ -184,3 +184,11 @@ def test_texts_of_statements_are_kept_once_per_run_and_without_secrets(tmp_path:
     assert run.statements() == {"1": "SELECT $1", "-2": "ALTER ROLE a PASSWORD ***"}
     (tmp_path / "run" / "statements.json").unlink()
     assert run.statements() == {}
+
+
+def test_no_more_texts_of_statements_are_kept_than_the_limit(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path / "run")
+    run.add_statements({"1": "SELECT $1"})
+    run.add_statements({str(number): "SELECT" for number in range(2 * MOST_STATEMENTS)})
+    assert len(run.statements()) == MOST_STATEMENTS
+    assert run.statements()["1"] == "SELECT $1"

@@ -93,7 +93,7 @@ def test_the_report_is_made_again_from_what_is_stored(tmp_path: Path) -> None:
     assert "accounts" in page
     text = render_markdown(read_trace_context(directory))
     assert "not traced: wal" in text.replace("\\", "")
-    assert "3 of 25,003 had only one end" in text
+    assert "3 of 25\u202f003 had only one end" in text
 
 
 def test_the_keys_of_a_trace_are_the_documented_ones(tmp_path: Path) -> None:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import stat
+import tempfile
+import time
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from pgassay.cli.plan.server import profile_refused
 from pgassay.doctor.machine import check_machine
-from pgassay.errors import SetupError, SpecError
+from pgassay.errors import SetupError, SpecError, TrialError
 from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
 from pgassay.spec.profile import ProfileTable
 from pgassay.trials.profile import perf, taking
+from pgassay.trials.run import profiled
 from pgassay.trials.run.profiled import profile_arms
 from pgassay.trials.run.trial import TrialContext
 from support.synthetic.directories import SPEC
@@ -90,3 +99,106 @@ def test_transactions_between_two_times_lie_on_lines_between_the_counts() -> Non
     assert taking._between(counted, 50, 150) == pytest.approx(20.0)
     assert taking._between(counted, 50, 250) == pytest.approx(50.0)
     assert taking._between(counted[:1], 50, 150) is None
+
+
+ENDED = "Couldn't create thread/CPU maps: No such process"
+
+
+@pytest.mark.parametrize(("failures", "tries"), [(0, 1), (3, 4), (7, 8), (99, 10)])
+def test_perf_starts_with_a_new_list_where_a_listed_session_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failures: int, tries: int
+) -> None:
+    (tmp_path / "tries").write_text("")
+    program_that(
+        tmp_path,
+        '[ "$1" = record ] || exit 0\n'
+        f"cd {tmp_path}; echo $* >> tries\n"
+        f'[ $(wc -l < tries) -gt {failures} ] || {{ echo "{ENDED}"; exit 244; }}\n'
+        "echo data > perf.data; exec sleep 20",
+    )
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    numbers = itertools.count(101)
+
+    def pids() -> list[int]:
+        return [100, next(numbers)]
+
+    with perf.Recording(pids, tmp_path, 20.0, 99, off_cpu=False) as recording:
+        asked = (tmp_path / "tries").read_text().splitlines()
+        assert len(asked) == tries
+        assert all((" -p 100,10" in one) == (at < 5) for at, one in enumerate(asked))
+        assert all(" -p 100 " in one for one in asked[5:]), "only those that last"
+        assert len(recording.notes) == (tries > 5)
+        assert recording.is_over() == (failures > tries)
+    if failures > tries:
+        with pytest.raises(TrialError, match="again and again a session ended while perf started"):
+            recording.text()
+
+
+@pytest.mark.parametrize(("cpus", "mib"), [(1, 8), (16, 8), (24, 4), (128, 1)])
+def test_the_buffers_of_perf_are_bounded_on_many_cpus(
+    monkeypatch: pytest.MonkeyPatch, cpus: int, mib: int
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: cpus)
+    assert perf.buffer_bytes() == mib * 2**20
+
+
+def test_what_a_killed_profile_left_is_removed_and_what_is_in_use_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folders = [tmp_path / name for name in ("pgassay-profile-a", "pgassay-profile-b", "other")]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "perf.data").write_bytes(b"data")
+    for folder in (folders[0], folders[2]):
+        os.utime(folder, (time.time() - 3600,) * 2)
+    taking.remove_abandoned()
+    assert [folder.exists() for folder in folders] == [False, True, True]
+
+
+def at(context: TrialContext, host: object) -> TrialContext:
+    target: Any = SimpleNamespace(host=lambda: host)
+    listener: Any = SimpleNamespace(preparing=lambda text: None)
+    return replace(context, target=target, listener=listener)
+
+
+@pytest.fixture
+def with_perf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program_that(tmp_path, "exit 0")
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+@pytest.mark.usefixtures("with_perf")
+@pytest.mark.parametrize("host", [None, SimpleNamespace(name="db1")])
+def test_no_arm_is_reset_for_a_profile_of_a_server_elsewhere(
+    context: TrialContext, host: object
+) -> None:
+    notes: list[str] = []
+    assert list(profile_arms(ProfileTable(), at(context, host), notes.append)) == []
+    assert notes == ["no profiles: a profile is taken on the server's own host: run pgassay there"]
+
+
+@pytest.mark.usefixtures("with_perf")
+def test_a_full_disk_costs_a_profile_and_not_the_run(
+    context: TrialContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(profiled, "reset_servers", full)
+    notes: list[str] = []
+    here = at(context, SimpleNamespace(name=""))
+    assert list(profile_arms(ProfileTable(), here, notes.append)) == []
+    assert len(notes) == len(context.plan.arms)
+    assert all("no profile: [Errno 28] No space left" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("more", "sees_host", "risks"),
+    [("", True, 0), ("", False, 1), ("ssh = 'db1'\n", True, 1)],
+)
+def test_a_plan_says_where_no_profile_can_be_taken(more: str, sees_host: bool, risks: int) -> None:
+    target = f"[profile]\n[target]\ndsn = 'host=db1'\n{more}[design]"
+    spec = parse_spec(SPEC.replace("[design]", target), source="a.toml", beside=Path())
+    preview: Any = SimpleNamespace(sees_host=sees_host)
+    assert len(profile_refused(spec, preview)) == risks

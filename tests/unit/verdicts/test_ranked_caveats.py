@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from pgassay.analysis.analyse import analyse
 from pgassay.analysis.curves.halves import half_caveats
 from pgassay.analysis.curves.steadiness import step_courses
+from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.courses.trial_course import StepSpan, TrialCourse
 from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
 from pgassay.analysis.model import Analysis
@@ -26,8 +28,10 @@ DISTURBED = "other processes used more than 5 % of the host's processors"
 MB = 2**20
 
 
-def plan_of(blocks: int = 8) -> Plan:
-    text = '[factors.postgres]\nmax_wal_size = ["32MB", "4GB"]\n[design]\nseed = 1\n'
+def plan_of(
+    blocks: int = 8, setting: str = "max_wal_size", levels: tuple[str, ...] = ("32MB", "4GB")
+) -> Plan:
+    text = f"[factors.postgres]\n{setting} = {json.dumps(levels)}\n[design]\nseed = 1\n"
     text += f"min_blocks = {blocks}\nmax_blocks = {blocks}\n"
     return make_plan(parse_spec(text, source="lab.toml", beside=Path()))
 
@@ -87,6 +91,17 @@ def with_checkpoints(plan: Plan, per_minute: dict[str, float]) -> list[TrialMeas
     return found
 
 
+def test_trials_without_checkpoints_are_a_risk_only_while_none_are_counted() -> None:
+    text = '[factors.postgres]\nmax_wal_size = ["32MB", "4GB"]\n'
+    text += '[settings.postgres]\ncheckpoint_timeout = "1h"\n'
+    text += "[design]\nseed = 1\nmin_blocks = 8\nmax_blocks = 8\n"
+    plan = make_plan(parse_spec(text, source="lab.toml", beside=Path()))
+    for rate, said in ((0.0, True), (2.0, False)):
+        trials = with_checkpoints(plan, {"a1": rate, "a2": rate})
+        caveats = [one.text for one in analyse("?", plan, trials).warnings]
+        assert any("trials may have no checkpoint" in one for one in caveats) is said
+
+
 def test_an_arm_whose_checkpoints_come_after_its_trials_is_named_with_the_length_it_takes() -> None:
     plan = plan_of()
     trials = with_checkpoints(plan, {"a1": 90.0, "a2": 0.0})
@@ -106,6 +121,25 @@ def test_arms_that_all_had_checkpoints_or_wrote_next_to_nothing_have_no_such_cav
         for t in with_checkpoints(plan, {"a1": 0.0, "a2": 0.0})
     ]
     assert list(checkpoint_cost_caveats(plan, idle, {})) == []
+
+
+def test_several_arms_without_a_checkpoint_are_named_together() -> None:
+    plan = plan_of(levels=("32MB", "4GB", "8GB"))
+    trials = with_checkpoints(plan, {"a1": 90.0, "a2": 0.0, "a3": 0.0})
+    (caveat,) = checkpoint_cost_caveats(plan, trials, {})
+    assert caveat.text.startswith(
+        "max_wal_size = 4GB and max_wal_size = 8GB had no checkpoint in their measured time,"
+        " although they wrote up to"
+    )
+    assert "no figure of them" in caveat.text
+
+
+def test_the_cycle_of_a_checkpoint_is_that_of_the_settings_that_an_arm_was_run_with() -> None:
+    plan = plan_of()
+    trials = with_checkpoints(plan, {"a1": 90.0, "a2": 0.0})
+    held = [ArmAsked("a2", {"max_wal_size": "4GB", "checkpoint_timeout": "30s"}, {})]
+    (caveat,) = checkpoint_cost_caveats(plan, trials, {}, held)
+    assert "about 30 s" in caveat.text
 
 
 def test_where_no_arm_had_a_checkpoint_the_verdict_holds_between_checkpoints() -> None:
@@ -160,6 +194,16 @@ def test_short_trials_that_climb_are_told_over_all_trials_of_an_arm(
     assert [one.kind for one in found] == kinds
     if "difference-changes" in kinds:
         assert re.search(r"about \+?.\d\.\d % in the first half .* \+2\d\.\d % in", found[1].text)
+
+
+def test_names_of_levels_keep_their_hyphens_beside_true_minus_signs() -> None:
+    plan = plan_of(setting="search_path", levels=("no-index", "with-index"))
+    runs = courses(plan, {"a1": -0.1, "a2": 0.2})
+    verdicts = analyse("?", plan, trials_of(plan, effect=0.1)).verdicts()
+    settled, changes = half_caveats(plan, runs, step_courses(runs, 0.02), verdicts)
+    assert "no-index" in settled.text
+    assert "\u2212" in settled.text
+    assert "with-index against no-index" in changes.text
 
 
 def test_a_difference_that_vanishes_within_trials_could_change_the_verdict() -> None:

@@ -14,6 +14,7 @@ from pgassay.analysis.analyse import analyse
 from pgassay.analysis.measures.spread import with_deviations
 from pgassay.analysis.model import Analysis, StepMeasures, TrialMeasures
 from pgassay.analysis.trade_offs.model import Criterion, LevelFigure, TradeOff
+from pgassay.analysis.trade_offs.pairs import compared_pairs
 from pgassay.findings.registry import find
 from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
@@ -218,3 +219,24 @@ def test_the_distance_from_the_median_needs_four_trials_of_each_arm() -> None:
     many = [trial(n, arm, 100.0 * (1.1**n)) for n in range(5) for arm in ("a1", "a2")]
     away = [one.whole.values["tps_deviation"] for one in with_deviations(many)]
     assert away[::2] == pytest.approx([100 * np.log(1.1) * abs(n - 2) for n in range(5)])
+
+
+def test_what_a_level_may_gain_has_the_same_interval_with_and_without_the_baseline() -> None:
+    changes = {"50": {}, "100": {"wal_bytes_per_tx": 1.2}, "150": {"swapped_pages_per_s": 1.1}}
+    analysis, plan = analysis_of(changes, noise=0.05), plan_of(tuple(changes))
+    pairs = compared_pairs(plan, plan.factors[0], analysis.trials, analysis.comparisons)
+    widths = {
+        pair.first == "50": (pair.plain.ci95[1] - pair.plain.ci95[0]) / pair.plain.standard_error
+        for pair in pairs
+        if pair.comparison.metric == "wal_bytes_per_tx"
+        and pair.plain.ci95
+        and pair.plain.standard_error
+    }
+    assert set(widths) == {True, False}
+    assert widths[True] == pytest.approx(widths[False])
+    for pair in pairs:
+        if pair.comparison.metric == "wal_bytes_per_tx":
+            own, plain = pair.comparison.ci95, pair.plain.ci95
+            assert own is not None
+            assert plain is not None
+            assert own[0] <= plain[0] < plain[1] <= own[1]

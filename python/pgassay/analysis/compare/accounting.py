@@ -22,20 +22,21 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from pgassay.analysis.compare.contrasts import Pairs, pair_blocks
 from pgassay.analysis.compare.model import Comparison
-from pgassay.analysis.compare.rule import Rule, rule_of
-from pgassay.analysis.compare.secondary import SECONDARY
+from pgassay.analysis.compare.rule import rule_of
+from pgassay.analysis.compare.secondary import critical_for_many, secondary_alpha
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import TIME_PARTS, UNACCOUNTED, WAIT_CLASSES, WaitClass
-from pgassay.analysis.statistics.intervals import ratio_of_means
-from pgassay.analysis.statistics.multiple_testing import selected_alpha
+from pgassay.analysis.statistics.intervals import mean_within, ratio_of_means
 from pgassay.analysis.statistics.values import Interval
 from pgassay.plan.model import Factor, Plan
 
 Values = NDArray[np.float64]
+_WHOLE = ("tps", "latency_mean", "response_mean")
+"""Primary metrics that are the time of a transaction, or in a closed loop its inverse: the whole
+has their interval, so that it never contradicts the verdict. The parts are corrected for many."""
 _DIGITS = 6
 """Of milliseconds: nanoseconds."""
 
@@ -95,25 +96,14 @@ def account(
             pairs = pair_blocks(_times(trials, parts), plan, factor, level, only_needed=True)
             if verdict is None or pairs is None:
                 continue
-            critical = math.inf
+            critical = primary = math.inf
             if verdict.withdrawn is None:
                 critical = critical_for_many(rule, len(pairs.level), alpha)
-            found.append(_account(factor, level, parts, pairs, critical))
+                primary = critical
+                if plan.metric in _WHOLE and len(pairs.level) > 1:
+                    primary = rule.critical(len(pairs.level), len(pairs.level), 0.05)
+            found.append(_account(factor, level, parts, pairs, (primary, critical)))
     return tuple(found)
-
-
-def secondary_alpha(comparisons: Sequence[Comparison]) -> float:
-    """The level of the intervals of the metrics beside the primary one."""
-    family = [c.p_t for c in comparisons if c.step is None and c.p_by is not None]
-    return selected_alpha(np.array(family, dtype=np.float64), SECONDARY["discovery_rate"])
-
-
-def critical_for_many(rule: Rule, blocks: int, alpha: float) -> float:
-    """Half-width in standard errors: of the run's rule, and of the correction for many metrics."""
-    if blocks < 2:
-        return math.inf
-    student = float(special.stdtrit(blocks - 1, 1 - alpha / 2))
-    return max(rule.critical(blocks, blocks, 0.05), student)
 
 
 def _parts(trials: Sequence[TrialMeasures]) -> tuple[WaitClass, ...]:
@@ -139,10 +129,15 @@ def _times(
 
 
 def _account(
-    factor: Factor, level: str, parts: Sequence[WaitClass], pairs: Pairs, critical: float
+    factor: Factor,
+    level: str,
+    parts: Sequence[WaitClass],
+    pairs: Pairs,
+    criticals: tuple[float, float],
 ) -> Accounting:
     sums = Pairs(pairs.baseline.sum(axis=1), pairs.level.sum(axis=1))
-    whole = _part("whole", "Transaction", sums, sums, critical)
+    primary, critical = criticals
+    whole = _part("whole", "Transaction", sums, sums, primary)
     found = [
         _part(part.name, part.title, _column(pairs, at), sums, critical, of=whole)
         for at, part in enumerate(parts)
@@ -155,7 +150,7 @@ def _account(
         len(pairs.level),
         whole,
         (*found[:-1], _remainder(whole, found)),
-        (_interval(last.baseline, critical), _interval(last.level, critical)),
+        (mean_within(last.baseline, critical), mean_within(last.level, critical)),
     )
 
 
@@ -183,7 +178,7 @@ def _part(
         baseline,
         level,
         round(level - baseline, _DIGITS),
-        _interval(pairs.differences, critical),
+        mean_within(pairs.differences, critical),
         share,
         interval,
     )
@@ -206,12 +201,3 @@ def _remainder(whole: TimePart, parts: Sequence[TimePart]) -> TimePart:
         last.share_pct,
         last.share_ci95_pct,
     )
-
-
-def _interval(values: Values, critical: float) -> Interval | None:
-    """The mean ± `critical` standard errors; None where the values do not vary."""
-    if len(values) < 2 or not math.isfinite(critical) or float(np.ptp(values)) == 0.0:
-        return None
-    mean = float(values.mean())
-    reach = critical * float(values.std(ddof=1)) / math.sqrt(len(values))
-    return mean - reach, mean + reach

@@ -6,21 +6,23 @@ Never: touches the primary metric or an endpoint, which have an error of their o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy import special
 
-from pgassay.analysis.compare.estimate import both, bounded, lies_inside, relative
+from pgassay.analysis.compare.estimate import lies_inside
 from pgassay.analysis.compare.levels import is_endpoint, margins_of, way
 from pgassay.analysis.compare.model import Comparison, Verdict
 from pgassay.analysis.compare.rule import Rule
-from pgassay.analysis.compare.secondary import SECONDARY
+from pgassay.analysis.compare.secondary import (
+    SECONDARY,
+    critical_for_many,
+    scaled_interval,
+    with_interval,
+)
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
-from pgassay.analysis.statistics.values import ratio_pct
 from pgassay.plan.model import Plan
 
 _DIFFERENT = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
@@ -49,37 +51,24 @@ def corrected(comparisons: Sequence[Comparison], plan: Plan, rule: Rule) -> tupl
         adjusted = dict(zip(tested, yekutieli(p).tolist(), strict=True))
         alpha = selected_alpha(p, SECONDARY["discovery_rate"])
         for at in family:
-            found[at] = _said(_with_interval(found[at], rule, alpha), adjusted.get(at))
+            found[at] = _said(_widened(found[at], rule, alpha), adjusted.get(at))
     return tuple(found)
 
 
-def _with_interval(comparison: Comparison, rule: Rule, alpha: float) -> Comparison:
+def _widened(comparison: Comparison, rule: Rule, alpha: float) -> Comparison:
     """The same with the interval that holds for the metrics that are reported as different.
 
     What would be equivalent by its own interval, and not by this one, is undecided.
     """
-    error, units = comparison.standard_error, comparison.units
-    if error is None or units < 2 or comparison.ci95 is None:
+    critical = critical_for_many(rule, comparison.blocks, alpha, comparison.units)
+    interval = scaled_interval(comparison, critical)
+    if interval is None or comparison.ci95 is None:
         return comparison
-    metric = METRICS[comparison.metric]
-    ratio = metric.scale == "ratio"
-    raw = ratio_pct if ratio else float
-    mean = math.log1p(comparison.difference / 100.0) if ratio else comparison.difference
-    student = float(special.stdtrit(units - 1, 1 - alpha / 2))
-    reach = error * max(rule.critical(comparison.blocks, units, 0.05), student)
-    interval = (mean - reach, mean + reach)
     verdict = comparison.verdict
-    inside = lies_inside(interval, margins_of(rule, metric, comparison.baseline_mean))
-    if verdict in (Verdict.EQUIVALENT, Verdict.NEGLIGIBLE) and not inside:
+    margins = margins_of(rule, METRICS[comparison.metric], comparison.baseline_mean)
+    if verdict in (Verdict.EQUIVALENT, Verdict.NEGLIGIBLE) and not lies_inside(interval, margins):
         verdict = Verdict.UNDECIDED
-    ends = both(interval, raw)
-    to_pct = relative(ratio, comparison.baseline_mean)
-    return replace(
-        comparison,
-        verdict=verdict,
-        ci95=bounded(ends, least=-100.0) if ratio else ends,
-        ci95_pct=bounded(both(interval, to_pct), least=-100.0),
-    )
+    return with_interval(replace(comparison, verdict=verdict), interval)
 
 
 def _said(comparison: Comparison, p: float | None) -> Comparison:

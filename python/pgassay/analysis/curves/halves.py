@@ -4,7 +4,8 @@ Enters: the plan, the courses of trials. Leaves: caveats. Never: removes data fr
 
 A step of fewer intervals than steadiness.py needs cannot be judged by itself. Over all trials of an
 arm, the change from the first half of the measured time to the second can: one figure per trial,
-Student's interval over trials; and its difference between arms, one figure per block.
+an interval over trials; and its difference between arms, one figure per block. In a run that may
+end early these intervals hold at every look.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from numpy.typing import NDArray
 
 from pgassay.analysis.compare.contrasts import pair_blocks
 from pgassay.analysis.compare.model import Comparison, Verdict
+from pgassay.analysis.compare.rule import rule_of
+from pgassay.analysis.compare.secondary import critical_for_many
 from pgassay.analysis.curves.model import Steadiness, StepSteadiness
 from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.measures.model import Caveat, Importance
-from pgassay.analysis.statistics.intervals import mean_with_interval
+from pgassay.analysis.statistics.intervals import mean_estimate
 from pgassay.analysis.statistics.values import ratio_pct
 from pgassay.plan.model import Plan
 
@@ -66,15 +69,16 @@ def _of_arms(plan: Plan, changes: dict[tuple[int, str], NDArray[np.float64]]) ->
         own = np.array([value[0] for (_, of), value in sorted(changes.items()) if of == arm.id])
         if len(own) < 2:
             continue
-        found = mean_with_interval(own, 0.05 / len(plan.arms))
+        critical = critical_for_many(rule_of(plan), len(own), 0.05 / len(plan.arms))
+        found = mean_estimate(own, critical)
         if _is_clear(found.low, found.high, found.value, plan.smallest_effect):
-            moved.append(f"{ratio_pct(found.value):+.1f} % in {arm.label or 'all trials'}")
+            moved.append(f"{_signed(ratio_pct(found.value))} in {arm.label or 'all trials'}")
     if moved:
         yield Caveat(
             "not-settled",
             "throughput changes from the first half of the measured time to the second"
             f" ({'; '.join(moved)}): the trials had not settled; make load.warmup or load.step"
-            " longer".replace("-", "\u2212"),
+            " longer",
         )
 
 
@@ -90,7 +94,8 @@ def _of_differences(
         pairs = pair_blocks(changes, plan, factor, verdict.level, only_needed=True)
         if pairs is None or verdict.metric != "tps" or len(pairs.level) < 2:
             continue
-        found = mean_with_interval(pairs.differences[:, 0], 0.05 / len(verdicts))
+        critical = critical_for_many(rule_of(plan), len(pairs.level), 0.05 / len(verdicts))
+        found = mean_estimate(pairs.differences[:, 0], critical)
         if not _is_clear(found.low, found.high, found.value, plan.smallest_effect):
             continue
         whole = math.log1p(verdict.effect_pct / 100.0)
@@ -101,12 +106,15 @@ def _of_differences(
         yield Caveat(
             "difference-changes",
             f"the difference of {verdict.factor} = {verdict.level} against {verdict.baseline}"
-            f" changes within trials: about {first:+.1f} % in the first half of the measured time,"
-            f" {second:+.1f} % in the second; longer trials would give another size".replace(
-                " -", " \u2212"
-            ),
+            f" changes within trials: about {_signed(first)} in the first half of the measured"
+            f" time, {_signed(second)} in the second; longer trials would give another size",
             importance=Importance.VERDICT if turns else Importance.SIZE,
         )
+
+
+def _signed(change_pct: float) -> str:
+    """Such as `−1.2 %`, with a true minus sign."""
+    return f"{change_pct:+.1f} %".replace("-", "\u2212")
 
 
 def _is_clear(low: float | None, high: float | None, value: float, least: float) -> bool:

@@ -98,6 +98,17 @@ def session_cpu(
     return found
 
 
+def session_times(
+    host: CounterSeries, start: int, end: int, transactions: int
+) -> dict[str, float | None]:
+    """How long the load's sessions ran, and were queued for a processor, by the kernel's count."""
+    found: dict[str, float | None] = {}
+    for name, counter in (("wait_cpu", "run_ns"), ("session_queue", "queue_ns")):
+        spent = host.total("processes", (counter,), start, end, counts=OF_THE_LOAD.__contains__)
+        found[f"{name}_ms_per_tx"] = None if spent is None else spent / transactions / 1e6
+    return found
+
+
 def statement_costs(postgres: CounterSeries, summary: Mapping[str, Any]) -> dict[str, float]:
     """Of pg_stat_statements, which is read before and after the load: the warm-up is included."""
     transactions = sum(step["transactions"] for step in summary["load"]["steps"])

@@ -33,7 +33,7 @@ from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.reading.logged import logged_in
 from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD
-from pgassay.analysis.waits.wait_profile import times_of_looks
+from pgassay.analysis.waits.wait_profile import looks_in, times_of_looks
 from pgassay.samples.run_directory import StoredTrial
 from pgassay.trials.sampling.statement_statistics import STATEMENTS, WAITS
 
@@ -140,10 +140,20 @@ def _counters(counters: CounterSeries, start: int, end: int) -> Iterator[tuple[K
                 yield key, grown / ((end - start) / 1e9)
 
 
-def sessions_by_event(table: pa.Table, start: int, end: int) -> Iterator[tuple[Key, float]]:
-    """Average sessions; sampled ones are weighted by the time that their sample stands for."""
-    ticks = np.sort(pc.unique(table["tick_ns"]).to_numpy())
-    weights = times_of_looks(ticks)
+def sessions_by_event(
+    table: pa.Table,
+    start: int,
+    end: int,
+    *,
+    since_ns: int | None = None,
+    gaps: Sequence[tuple[int, int]] = (),
+) -> Iterator[tuple[Key, float]]:
+    """Average sessions; sampled ones are weighted by the time that their sample stands for.
+
+    `since_ns` and `gaps` as of `WaitProfile`, whose averages of the same events are the same.
+    """
+    ticks = looks_in(table)
+    weights = times_of_looks(ticks, since_ns, gaps)
     inside = (ticks >= start) & (ticks < end)
     looked_ns = float(weights[inside].sum())
     if not looked_ns:

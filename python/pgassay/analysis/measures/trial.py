@@ -23,6 +23,7 @@ from pgassay.analysis.measures.costs import (
     host_costs,
     server_costs,
     server_cpu,
+    session_times,
     statement_costs,
 )
 from pgassay.analysis.measures.model import Caveat, LatencyCurve, StepMeasures, TrialMeasures
@@ -189,6 +190,10 @@ def _costs(sources: TrialSources, window: _Window) -> dict[str, float | None]:
                 values[wait_class.metric] = None if busy is None else busy * each_ms
             waiting = sum(busy for name, busy in sessions.items() if name != "cpu")
             values["waiting_ms_per_tx"] = waiting * each_ms
+        # The kernel counts running time exactly. On a busy host the sampler, which needs a
+        # processor itself, meets running sessions too seldom.
+        counted = session_times(sources.host, start, end, window.transactions)
+        values |= {name: value for name, value in counted.items() if value is not None}
     if seconds > 0:
         begun = sources.checkpoints["started_ns"].to_numpy()
         count = np.count_nonzero((begun >= start) & (begun < end))

@@ -12,29 +12,26 @@ own takes that one's result, so the tables never contradict the verdict.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
-from pgassay.analysis.compare.accounting import critical_for_many, secondary_alpha
 from pgassay.analysis.compare.estimate import both, bounded, relative
 from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.compare.rule import Rule, rule_of
+from pgassay.analysis.compare.secondary import SECONDARY, critical_for_many
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.measures.signals import ArmSignals
 from pgassay.analysis.methods.cell_values import CellValues, cell_values
 from pgassay.analysis.methods.model import CellFigure, MethodCell
+from pgassay.analysis.statistics.intervals import mean_within, paired_t_p
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
 from pgassay.analysis.statistics.values import ratio_pct
 from pgassay.plan.model import Plan
 
-_LIMITS = tomllib.loads((files("pgassay.analysis.compare") / "secondary.toml").read_text("utf-8"))
 _TOLD = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
 _NOT_COMPARED = set(Withdrawn) - {Withdrawn.SET_BY_LOAD}
 """Reasons for which nothing is said of a level."""
@@ -67,8 +64,7 @@ def method_cells(
     family = [at for at, one in contrasts.items() if one.p is not None and one.own is None]
     p = np.array([contrasts[at].p for at in family], dtype=np.float64)
     corrected = dict(zip(family, yekutieli(p).tolist(), strict=True))
-    rule, alpha = rule_of(plan), selected_alpha(p, _LIMITS["discovery_rate"])
-    own_alpha = secondary_alpha(comparisons)
+    rule, alpha = rule_of(plan), selected_alpha(p, SECONDARY["discovery_rate"])
 
     def figure(place: int, one: CellValues, arm: str) -> CellFigure:
         values = [value for (_, own), value in one.values.items() if own == arm]
@@ -77,8 +73,8 @@ def method_cells(
         at = place, arm
         if at not in contrasts:
             return found
-        level = alpha if contrasts[at].own is None else own_alpha
-        return _compared(found, one, contrasts[at], corrected.get(at), rule, level)
+        made = _compared(found, one, contrasts[at], corrected.get(at), rule, alpha)
+        return replace(made, clear=made.clear and abs(made.difference or 0.0) >= one.floor)
 
     return tuple(
         replace(
@@ -117,24 +113,8 @@ def _contrasts(
                 own = whole.get((one.metric, arm.levels[plan.factors[0].name]))
             yield (
                 (place, arm.id),
-                _Contrast(differences, float(pairs[:, 0].mean()), _student(differences), own),
+                _Contrast(differences, float(pairs[:, 0].mean()), paired_t_p(differences), own),
             )
-
-
-def _student(differences: NDArray[np.float64]) -> float | None:
-    """Student's p of a mean of zero; None where the differences do not vary."""
-    error = _error(differences)
-    if error is None:
-        return None
-    t = abs(float(differences.mean())) / error
-    return float(2 * special.stdtr(len(differences) - 1, -t))
-
-
-def _error(differences: NDArray[np.float64]) -> float | None:
-    n = len(differences)
-    if n < 2 or float(np.ptp(differences)) <= 1e-12 * float(np.max(np.abs(differences))):
-        return None
-    return float(differences.std(ddof=1)) / math.sqrt(n)
 
 
 def _compared(
@@ -145,12 +125,11 @@ def _compared(
     rule: Rule,
     alpha: float,
 ) -> CellFigure:
+    if contrast.own is not None:
+        return _as_compared(figure, cell, contrast.own)
     differences, baseline = contrast.differences, contrast.baseline
-    mean, error = float(differences.mean()), _error(differences)
-    critical = critical_for_many(rule, len(differences), alpha)
-    ends = None
-    if error is not None and math.isfinite(critical):
-        ends = mean - critical * error, mean + critical * error
+    mean = float(differences.mean())
+    ends = mean_within(differences, critical_for_many(rule, len(differences), alpha))
     if cell.scale == "ratio":
         found = replace(
             figure,
@@ -168,26 +147,21 @@ def _compared(
             # None of the figures can fall by more than 100 %.
             ci95_pct=bounded(both(ends, to_pct), least=-100.0),
         )
-    if contrast.own is not None:
-        found = _as_compared(found, contrast.own)
-    elif error is None:
-        found = replace(found, clear=len(differences) >= _LIMITS["constant_blocks"])
-    else:
-        outside = ends is not None and (ends[0] > 0.0 or ends[1] < 0.0)
-        clear = p is not None and p <= _LIMITS["discovery_rate"] and outside
-        found = replace(found, p_by=p, clear=clear)
-    return replace(found, clear=found.clear and abs(found.difference or 0.0) >= cell.floor)
+    if contrast.p is None:
+        return replace(found, clear=len(differences) >= SECONDARY["constant_blocks"])
+    outside = ends is not None and (ends[0] > 0.0 or ends[1] < 0.0)
+    clear = p is not None and p <= SECONDARY["discovery_rate"] and outside
+    return replace(found, p_by=p, clear=clear)
 
 
-def _as_compared(figure: CellFigure, own: Comparison) -> CellFigure:
-    """The result of the metric's own comparison; of a judged metric also its interval."""
-    judged = own.p_by is None
+def _as_compared(figure: CellFigure, cell: CellValues, own: Comparison) -> CellFigure:
+    """The result of the metric's own comparison, whose interval has been corrected."""
     return replace(
         figure,
         difference=own.level_mean - own.baseline_mean,
         change_pct=own.effect_pct,
-        ci95_pct=own.ci95_pct if judged else figure.ci95_pct,
-        ci95=None if judged else figure.ci95,
+        ci95_pct=own.ci95_pct,
+        ci95=own.ci95 if cell.scale == "difference" else None,
         p_by=own.p_by,
         clear=own.verdict in _TOLD if own.clear is None else own.clear,
     )

@@ -6,7 +6,7 @@ Never: keeps a segment's samples, or more than a value a second of each series.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,8 +42,11 @@ class ClassicCourse:
         profile: WaitProfile,
         waits: pa.Table,
         checkpoints: list[dict[str, Any]],
+        *,
+        since_ns: int | None = None,
+        gaps: Sequence[tuple[int, int]] = (),
     ) -> None:
-        """One segment."""
+        """One segment; `since_ns` and `gaps` as of its profile."""
         start, end = summary["started_ns"], summary["ended_ns"]
         seconds = max((end - start) / 1e9, 1e-9)
         starts = np.array([one["started_ns"] for one in checkpoints], np.int64)
@@ -61,7 +64,7 @@ class ClassicCourse:
         # The first and the last interval of a segment are read in part only.
         inner = tuple((first + 1, last - 1) for first, last in series.steps)
         self._series.append(replace(series, steps=inner))
-        values = dict(sessions_by_event(waits, start, end))
+        values = dict(sessions_by_event(waits, start, end, since_ns=since_ns, gaps=gaps))
         self._signals.append(TrialSignals(number, number, OBSERVED, seconds, 0, values))
 
     def view(

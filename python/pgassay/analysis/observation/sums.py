@@ -83,7 +83,9 @@ class ObservationSums:
         self._add_waits(profile)
         checkpoints = segment.table("checkpoints").to_pylist()
         self.checkpoints += checkpoints
-        self.classic.add(summary, server, host, profile, waits, checkpoints)
+        self.classic.add(
+            summary, server, host, profile, waits, checkpoints, since_ns=since, gaps=gaps
+        )
         self.logged.update(logged_in(segment, 0, summary["ended_ns"] + 10**12))
 
     def _add_counters(self, found: CounterSeries, sources: frozenset[str]) -> None:

@@ -14,14 +14,15 @@ from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from pgassay.analysis.compare.contrasts import pair_blocks
 from pgassay.analysis.compare.rule import rule_of
+from pgassay.analysis.compare.secondary import SECONDARY, critical_for_many
 from pgassay.analysis.measures.signals import TrialSignals
 from pgassay.analysis.measures.statements import TrialStatements
 from pgassay.analysis.statements.model import StatementCosts, StatementEffect, StatementUse
 from pgassay.analysis.statements.own import is_own
+from pgassay.analysis.statistics.intervals import mean_within, paired_t_p
 from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
 from pgassay.plan.model import Factor, Plan
 
@@ -153,24 +154,10 @@ class _Difference:
     def blocks(self) -> int:
         return len(self.level_ms)
 
-    @property
-    def errors(self) -> NDArray[np.float64]:
-        """Standard errors of the mean differences; zero where they do not vary."""
-        if self.blocks < 2:
-            return np.zeros(self.level_ms.shape[1])
-        spread: NDArray[np.float64] = (self.level_ms - self.baseline_ms).std(axis=0, ddof=1)
-        return spread / math.sqrt(self.blocks)
-
-    @property
-    def means(self) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = (self.level_ms - self.baseline_ms).mean(axis=0)
+    def of(self, at: int) -> NDArray[np.float64]:
+        """The differences of one statement, block by block."""
+        found: NDArray[np.float64] = self.level_ms[:, at] - self.baseline_ms[:, at]
         return found
-
-    def p(self, at: int) -> float | None:
-        """Of Student's test; None where it cannot be made."""
-        if not self.errors[at] > 0.0:
-            return None
-        return float(2.0 * special.stdtr(self.blocks - 1, -abs(self.means[at] / self.errors[at])))
 
 
 def _effects(
@@ -198,19 +185,18 @@ def _effects(
         (place, at): found
         for place, one in enumerate(differences)
         for at in range(len(listed))
-        if (found := one.p(at)) is not None
+        if (found := paired_t_p(one.of(at))) is not None
     }
     family = np.array(list(p.values()), dtype=np.float64)
     corrected = dict(zip(p, yekutieli(family).tolist(), strict=True)) if p else {}
-    alpha = selected_alpha(family, _LIMITS["discovery_rate"])
+    alpha = selected_alpha(family, SECONDARY["discovery_rate"])
     for place, one in enumerate(differences):
         is_given = (one.factor.name, one.level) not in withdrawn
-        critical = _critical(plan, one.blocks, alpha) if is_given else math.inf
+        critical = critical_for_many(rule_of(plan), one.blocks, alpha) if is_given else math.inf
         for at, queryid in enumerate(listed):
             p_by = corrected.get((place, at))
-            mean, reach = float(one.means[at]), critical * float(one.errors[at])
-            has_interval = (place, at) in p and math.isfinite(reach)
-            clear = has_interval and abs(mean) > reach
+            ends = mean_within(one.of(at), critical)
+            clear = ends is not None and (ends[0] > 0.0 or ends[1] < 0.0)
             yield StatementEffect(
                 queryid,
                 one.factor.name,
@@ -219,17 +205,9 @@ def _effects(
                 one.blocks,
                 float(one.baseline_ms[:, at].mean()),
                 float(one.level_ms[:, at].mean()),
-                mean,
-                (mean - reach, mean + reach) if has_interval else None,
+                float(one.of(at).mean()),
+                ends,
                 p.get((place, at)),
                 p_by,
-                clear and p_by is not None and p_by <= _LIMITS["discovery_rate"],
+                clear and p_by is not None and p_by <= SECONDARY["discovery_rate"],
             )
-
-
-def _critical(plan: Plan, blocks: int, alpha: float) -> float:
-    """Half-width in standard errors: of the run's rule, and of the correction for many."""
-    if blocks < 2:
-        return math.inf
-    student = float(special.stdtrit(blocks - 1, 1.0 - alpha / 2.0))
-    return max(rule_of(plan).critical(blocks, blocks, 0.05), student)

@@ -17,28 +17,48 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from pgassay.analysis.statistics.values import Estimate
+from pgassay.analysis.statistics.values import Estimate, Interval
 
 
 def mean_with_interval(values: NDArray[np.float64], alpha: float = 0.05) -> Estimate:
     """The mean with Student's t interval; without bounds for one value or equal values."""
-    n, mean = len(values), float(np.mean(values))
-    if n < 2:
-        return Estimate(mean, None, None)
+    freedom = max(len(values) - 1, 1)
+    return mean_estimate(values, float(special.stdtrit(freedom, 1 - alpha / 2)))
+
+
+def mean_estimate(values: NDArray[np.float64], critical: float) -> Estimate:
+    """The mean ± `critical` standard errors; without bounds for one value or equal values."""
+    ends = mean_within(values, critical)
+    mean = float(np.mean(values))
+    return Estimate(mean, None, None) if ends is None else Estimate(mean, *ends)
+
+
+def mean_within(values: NDArray[np.float64], critical: float) -> Interval | None:
+    """The ends alone; None for one value or equal values."""
+    error = standard_error(values)
+    if error is None or not math.isfinite(critical):
+        return None
+    mean = float(np.mean(values))
+    return mean - critical * error, mean + critical * error
+
+
+def standard_error(values: NDArray[np.float64]) -> float | None:
+    """Of the mean; None for one value or equal values."""
+    if len(values) < 2:
+        return None
     spread = float(np.std(values, ddof=1))
     if spread <= 1e-12 * float(np.max(np.abs(values))):
-        return Estimate(mean, None, None)
-    reach = float(special.stdtrit(n - 1, 1 - alpha / 2)) * spread / math.sqrt(n)
-    return Estimate(mean, mean - reach, mean + reach)
+        return None
+    return spread / math.sqrt(len(values))
 
 
 def paired_t_p(differences: NDArray[np.float64]) -> float | None:
     """Student's two-sided p of a mean of zero; None without spread, or below two values."""
-    found = mean_with_interval(differences)
-    if found.low is None:
+    error = standard_error(differences)
+    if error is None:
         return None
-    error = float(np.std(differences, ddof=1)) / math.sqrt(len(differences))
-    return float(2.0 * special.stdtr(len(differences) - 1, -abs(found.value) / error))
+    t = abs(float(np.mean(differences))) / error
+    return float(2.0 * special.stdtr(len(differences) - 1, -t))
 
 
 def ratio_of_means(

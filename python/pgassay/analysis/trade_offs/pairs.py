@@ -10,7 +10,6 @@ Benjamini and Yekutieli's rule over all of them, and the interval excludes zero.
 from __future__ import annotations
 
 import itertools
-import math
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,22 +18,23 @@ from typing import Any
 
 import numpy as np
 
-from pgassay.analysis.compare.accounting import critical_for_many, secondary_alpha
-from pgassay.analysis.compare.contrasts import BlockTable, block_table, main_effect
-from pgassay.analysis.compare.estimate import both, bounded, relative
+from pgassay.analysis.compare.contrasts import BlockTable, block_table
 from pgassay.analysis.compare.levels import compare, is_endpoint
 from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.compare.rule import Rule, rule_of
+from pgassay.analysis.compare.secondary import (
+    SECONDARY,
+    critical_for_many,
+    scaled_interval,
+    secondary_alpha,
+    with_interval,
+)
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics.multiple_testing import yekutieli
-from pgassay.analysis.statistics.values import Interval
 from pgassay.plan.model import Factor, Plan
 
 RULES: dict[str, Any] = tomllib.loads((files(__package__) / "criteria.toml").read_text("utf-8"))
-_RATE: float = tomllib.loads(
-    (files("pgassay.analysis.compare") / "secondary.toml").read_text("utf-8")
-)["discovery_rate"]
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Pair:
     second: str
     comparison: Comparison
     """Of the second with the first."""
-    ci95_pct: Interval | None
-    """Corrected as its result is."""
+    plain: Comparison
+    """The same with its own 95 % interval, which is not corrected for other criteria."""
     way: int
     """1 where the second is clearly better, -1 where it is clearly worse, else 0."""
     floor: float
@@ -60,7 +60,7 @@ class Pair:
 
         By the 95 % interval of this criterion alone: every criterion has to exclude it.
         """
-        own = self.comparison
+        own = self.plain
         is_ratio = METRICS[own.metric].scale == "ratio"
         ends = own.ci95_pct if is_ratio else own.ci95
         if own.withdrawn is not None:
@@ -100,19 +100,20 @@ def compared_pairs(
         for pair in _of_criterion(plan, factor, metric, table, comparisons, rule):
             if pair.baseline != factor.baseline:
                 others.append(len(found))
-            found.append(_pair(criterion, pair, plan))
+            found.append(_pair(criterion, pair, plan, rule))
     _correct(found, others)
-    return [
-        replace(
-            pair,
-            ci95_pct=_corrected_interval(
-                pair, plan, replace(factor, levels=(pair.first, pair.second)),
-                tables[pair.comparison.metric], rule, alpha,
-            ),
-            way=_way(pair),
-        )
-        for pair in found
-    ]  # fmt: skip
+    for at in others:
+        own = found[at].comparison
+        if not _is_judged(own, plan):
+            critical = critical_for_many(rule, own.blocks, alpha, own.units)
+            corrected = with_interval(own, scaled_interval(own, critical))
+            found[at] = replace(found[at], comparison=corrected)
+    return [replace(pair, way=_way(pair)) for pair in found]
+
+
+def _is_judged(comparison: Comparison, plan: Plan) -> bool:
+    """Whether its metric has an error of its own, and so an interval that is never corrected."""
+    return comparison.metric == plan.metric or is_endpoint(comparison.metric, plan)
 
 
 def _of_criterion(
@@ -148,7 +149,11 @@ def _of_criterion(
             yield replace(own, withdrawn=lost or own.withdrawn)
 
 
-def _pair(criterion: dict[str, Any], comparison: Comparison, plan: Plan) -> Pair:
+def _pair(criterion: dict[str, Any], comparison: Comparison, plan: Plan, rule: Rule) -> Pair:
+    plain = comparison
+    if not _is_judged(comparison, plan):
+        critical = rule.critical(comparison.blocks, comparison.units, 0.05)
+        plain = with_interval(comparison, scaled_interval(comparison, critical))
     margin = RULES["margin_pct"]
     if comparison.metric == plan.metric:
         margin = 100.0 * plan.smallest_effect
@@ -160,7 +165,7 @@ def _pair(criterion: dict[str, Any], comparison: Comparison, plan: Plan) -> Pair
         comparison.baseline,
         comparison.level,
         comparison,
-        None,
+        plain,
         0,
         criterion.get("floor", 0.0),
         margin,
@@ -176,7 +181,7 @@ def _correct(pairs: list[Pair], others: Sequence[int]) -> None:
         own = pairs[at].comparison
         ends = own.ci95
         outside = ends is not None and (ends[0] > 0.0 or ends[1] < 0.0)
-        clear = outside and adjusted.get(at, 1.0) <= _RATE
+        clear = outside and adjusted.get(at, 1.0) <= SECONDARY["discovery_rate"]
         pairs[at] = replace(pairs[at], comparison=replace(own, p_by=adjusted.get(at), clear=clear))
 
 
@@ -198,21 +203,3 @@ def _is_large(pair: Pair) -> bool:
     if abs(own.level_mean - own.baseline_mean) < pair.floor:
         return False
     return own.effect_pct is None or abs(own.effect_pct) >= RULES["least_share_pct"]
-
-
-def _corrected_interval(
-    pair: Pair, plan: Plan, factor: Factor, table: BlockTable, rule: Rule, alpha: float
-) -> Interval | None:
-    """That of a metric with its own verdict as it is; others at the level of all metrics."""
-    own = pair.comparison
-    if own.metric == plan.metric or is_endpoint(own.metric, plan):
-        return own.ci95_pct
-    contrast = main_effect(plan, factor, pair.second)
-    differences = table.known_for(contrast).of(contrast)
-    n = len(differences)
-    critical = critical_for_many(rule, n, alpha)
-    if n < 2 or not math.isfinite(critical) or float(np.ptp(differences)) == 0.0:
-        return None
-    mean, reach = float(differences.mean()), critical * float(differences.std(ddof=1)) / n**0.5
-    to_pct = relative(METRICS[own.metric].scale == "ratio", own.baseline_mean)
-    return bounded(both((mean - reach, mean + reach), to_pct), least=-100.0)

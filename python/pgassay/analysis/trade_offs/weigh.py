@@ -88,7 +88,7 @@ def _criterion(name: str, factor: Factor, pairs: Sequence[Pair]) -> Criterion:
             level,
             pair.comparison.level_mean,
             pair.comparison.effect_pct,
-            pair.ci95_pct,
+            pair.comparison.ci95_pct,
             _STANDINGS[pair.way],
         )
         for level, pair in against.items()

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
 from pgassay.plan.model import Arm, Plan
 from pgassay.spec.reading.units import clock, to_base
@@ -24,7 +25,10 @@ _WRITES_BYTES_PER_S = 2**18
 
 
 def checkpoint_cost_caveats(
-    plan: Plan, trials: Sequence[TrialMeasures], environment: Mapping[str, Any]
+    plan: Plan,
+    trials: Sequence[TrialMeasures],
+    environment: Mapping[str, Any],
+    asked: Sequence[ArmAsked] = (),
 ) -> Iterator[Caveat]:
     """One for all arms that had none; it matters most where other arms had checkpoints."""
     if plan.alternates or plan.calibrates:
@@ -39,17 +43,22 @@ def checkpoint_cost_caveats(
     if not without or any(counts[arm.id] is None for arm in without):
         return
     some = any((count or 0.0) >= _FEW for count in counts.values())
-    longest = max(_cycle_s(arm, rates[arm.id] or 0.0, environment) for arm in without)
-    named = "no arm" if len(without) == len(plan.arms) else _named(without)
-    verb = "had a checkpoint" if len(without) == len(plan.arms) else "had no checkpoint"
+    held = {one.arm: one.settings for one in asked}
+    longest = max(
+        _cycle_s(held.get(arm.id, arm.settings), rates[arm.id] or 0.0, environment)
+        for arm in without
+    )
+    is_all, is_one = len(without) == len(plan.arms), len(without) == 1
+    named = "no arm had a checkpoint" if is_all else f"{_named(without)} had no checkpoint"
+    its, it = ("its", "it") if is_all or is_one else ("their", "they")
     most = max(rates[arm.id] or 0.0 for arm in without) / 2**20
     text = (
-        f"{named} {verb} in its measured time, although it wrote up to {most:.1f} MB of WAL a"
-        " second: the pages that it changed are written by a later checkpoint, and that cost is in"
-        " no figure"
+        f"{named} in {its} measured time, although {it} wrote up to {most:.1f} MB of WAL a"
+        f" second: the pages that {it} changed are written by a later checkpoint, and that cost is"
+        " in no figure"
     )
     if some:
-        text += " of it, while the other arms' figures have theirs"
+        text += f" of {'it' if is_one else 'them'}, while the other arms' figures have theirs"
     yield Caveat(
         "checkpoint-cost",
         f"{text}; a trial that holds a whole cycle takes about {clock(longest)} (load.step)",
@@ -58,15 +67,8 @@ def checkpoint_cost_caveats(
 
 
 def _named(arms: Sequence[Arm]) -> str:
-    return " and ".join(arm.label for arm in arms[:3]) + (" and others" if len(arms) > 3 else "")
-
-
-def _of(arm: Arm, trials: Sequence[TrialMeasures], name: str) -> list[float]:
-    return [
-        trial.whole.values[name]
-        for trial in trials
-        if trial.arm == arm.id and name in trial.whole.values
-    ]
+    names = [arm.label for arm in arms[:3]] + ["others"] * (len(arms) > 3)
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _checkpoints(arm: Arm, trials: Sequence[TrialMeasures]) -> float | None:
@@ -93,23 +95,23 @@ def _seconds(trial: TrialMeasures) -> float:
     return max((trial.whole.end_ns - trial.whole.start_ns) / 1e9, 1e-9)
 
 
-def _cycle_s(arm: Arm, wal_rate: float, environment: Mapping[str, Any]) -> float:
+def _cycle_s(settings: Mapping[str, str], wal_rate: float, environment: Mapping[str, Any]) -> float:
     """Seconds from one checkpoint to the next, by WAL or by time, whichever comes first.
 
     WAL causes one after max_wal_size / (1 + checkpoint_completion_target), as the server computes
     it (PostgreSQL source, CalculateCheckpointSegments).
     """
-    timeout_s = _setting("checkpoint_timeout", arm, environment)
-    most = _setting("max_wal_size", arm, environment) * 2**20
-    target = _setting("checkpoint_completion_target", arm, environment)
+    timeout_s = _setting("checkpoint_timeout", settings, environment)
+    most = _setting("max_wal_size", settings, environment) * 2**20
+    target = _setting("checkpoint_completion_target", settings, environment)
     return min(timeout_s, most / (1.0 + target) / max(wal_rate, 1.0))
 
 
-def _setting(name: str, arm: Arm, environment: Mapping[str, Any]) -> float:
-    """The arm's level, else the server's value, else the default; in the setting's own unit."""
+def _setting(name: str, settings: Mapping[str, str], environment: Mapping[str, Any]) -> float:
+    """What the arm sets, else the server's value, else the default; in the setting's own unit."""
     entry = catalogue(CATALOGUED[-1])[name]
     stored = ((environment.get("server") or {}).get("every_setting") or {}).get(name) or {}
-    value = {**arm.by_kind.get("postgres", {})}.get(name) or stored.get("value")
+    value = settings.get(name) or stored.get("value")
     if value is None:
         return _DEFAULTS[name]
     return float(to_base(str(value), entry.get("unit"), entry["vartype"]))

@@ -16,6 +16,7 @@ from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.idle_rounds import rounds_that_count
 from pgassay.plan.model import Arm, Plan
+from pgassay.plan.risks import NO_CHECKPOINTS
 
 _MOST_NUMBERS = 6
 """Trials that are named by their numbers; more are counted."""
@@ -49,7 +50,7 @@ def run_caveats(
     complete: int,
 ) -> list[Caveat]:
     """Those of the plan, of single trials, of unmeasured metrics and of incomplete blocks."""
-    found = [Caveat("plan", text) for text in plan.warnings]
+    found = [Caveat("plan", text) for text in _risks_left(plan, trials)]
     found += _of_trials(trials)
     found += unmeasured(plan.arms, trials)
     left_over = len(trials) - complete * len(plan.block(1))
@@ -61,6 +62,15 @@ def run_caveats(
     if plan.factors and complete and not primary:
         found.append(Caveat("no-estimate", f"no block has a value of {plan.metric} for every arm"))
     return [*found, *_of_comparisons(plan, trials, primary, complete)]
+
+
+def _risks_left(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[str]:
+    """Those of the plan, without the risk of no checkpoints where most trials had some."""
+    counted = [one.whole.values.get("checkpoints_per_min") or 0.0 for one in trials]
+    had_some = 2 * sum(rate > 0.0 for rate in counted) > len(trials)
+    for text in plan.warnings:
+        if not (had_some and NO_CHECKPOINTS in text):
+            yield text
 
 
 def _of_trials(trials: Sequence[TrialMeasures]) -> list[Caveat]:

@@ -18,6 +18,7 @@ import typer
 from pgassay.cli.connection import connection_string
 from pgassay.cli.observe.progress import ObserveProgress
 from pgassay.cli.terminal.console import err
+from pgassay.cli.terminal.durations import seconds_of
 from pgassay.cli.terminal.stopping import first_signal_ends
 from pgassay.cli.terminal.summary import print_observation
 from pgassay.doctor.access import target_table
@@ -27,7 +28,6 @@ from pgassay.report.observed_object import summary_object
 from pgassay.samples.observation_directory import ObservationDirectory
 from pgassay.samples.run_directory import default_run_path
 from pgassay.samples.unfinished import locked
-from pgassay.spec.reading.units import duration_s
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(kB|MB|GB|TB)\s*")
 _BYTES = {"kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
@@ -42,10 +42,10 @@ def carry_out(given: Mapping[str, Any]) -> None:
     request = Request(
         duration_s=None
         if asked.duration is None
-        else _seconds("--duration", asked.duration, 1, 1e8),
-        every_s=_seconds("--every", asked.every, 0.02, 60),
-        segment_s=_seconds("--segment", asked.segment, 1, 86400),
-        keep_s=_seconds("--keep", asked.keep, 10, 1e8),
+        else seconds_of("--duration", asked.duration, 1, 1e8),
+        every_s=seconds_of("--every", asked.every, 0.02, 60),
+        segment_s=seconds_of("--segment", asked.segment, 1, 86400),
+        keep_s=seconds_of("--keep", asked.keep, 10, 1e8),
         max_disk_bytes=_bytes("--max-disk", asked.max_disk),
         ssh=asked.ssh,
         sudo=asked.sudo,
@@ -76,16 +76,6 @@ def _follow(dsn: str, request: Request, directory: ObservationDirectory, *, live
                     markup=False,
                 )
         raise
-
-
-def _seconds(option: str, text: str, least: float, most: float) -> float:
-    try:
-        seconds = duration_s(text)
-    except ValueError as error:
-        raise SpecError(str(error), key=option) from None
-    if not least <= seconds <= most:
-        raise SpecError(f"{text}: give {least:g} s to {most:g} s", key=option)
-    return seconds
 
 
 def _bytes(option: str, text: str) -> int:

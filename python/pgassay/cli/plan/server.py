@@ -24,6 +24,7 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.reading.texts import path_from
 from pgassay.spec.server.host_knobs import acts_after_restart
 from pgassay.trials.guards.thresholds import unwatched
+from pgassay.trials.profile.processes import ELSEWHERE
 from pgassay.trials.run.testbeds import testbeds_of
 
 
@@ -76,6 +77,14 @@ def knobs_refused(spec: Spec, preview: Preview | None) -> list[str]:
         return refusals_on(wanted, data, host)
     finally:
         host.close()
+
+
+def profile_refused(spec: Spec, preview: Preview | None) -> list[str]:
+    """Why a run here would take no profiles, if it is to take some."""
+    if spec.file.profile is None or preview is None or spec.file.copies_existing:
+        return []
+    is_here = spec.file.target.ssh is None and preview.sees_host
+    return [] if is_here else [f"[profile]: this run would take none: {ELSEWHERE}"]
 
 
 def print_preview(preview: Preview | None) -> None:

@@ -14,7 +14,12 @@ import typer
 from rich.table import Table
 
 from pgassay.cli.plan.levels import print_factors
-from pgassay.cli.plan.server import knobs_refused, preview_server, print_preview
+from pgassay.cli.plan.server import (
+    knobs_refused,
+    preview_server,
+    print_preview,
+    profile_refused,
+)
 from pgassay.cli.terminal.console import counted, labelled, out, plain
 from pgassay.cli.terminal.summary import expectation_of, print_expectation
 from pgassay.findings.answer.endpoints import price
@@ -50,7 +55,8 @@ def show_plan(checked: Spec, *, as_json: bool) -> None:
     preview = preview_server(checked, drawn)
     placement = resolve_placement(checked.file.placement, checked.file.settings.host)
     refused = knobs_refused(checked, preview)
-    drawn = replace(drawn, warnings=(*drawn.warnings, *built_apart(_by_version(checked, drawn))))
+    risks = (*built_apart(_by_version(checked, drawn)), *profile_refused(checked, preview))
+    drawn = replace(drawn, warnings=(*drawn.warnings, *risks))
     expected = expectation_of(checked, drawn)
     if as_json:
         file, variants = checked.file, checked.variants.to_json()

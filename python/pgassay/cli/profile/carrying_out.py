@@ -18,12 +18,14 @@ import typer
 from pgassay.analysis.profiles.functions import Counted
 from pgassay.cli.connection import connection_string
 from pgassay.cli.terminal.console import err, out, plain
-from pgassay.errors import RunDirectoryError, SpecError
+from pgassay.cli.terminal.durations import seconds_of
+from pgassay.cli.terminal.stopping import first_signal_ends
+from pgassay.errors import ExitCode
 from pgassay.profiling import Request, profile_server
+from pgassay.samples.files import refuse_used
 from pgassay.samples.profiles import ProfileDirectory
 from pgassay.samples.run_directory import default_run_path
-from pgassay.spec.reading.units import duration_s
-from pgassay.trials.profile.model import TITLES, Profile
+from pgassay.trials.profile.model import COST, TITLES, Profile
 
 SCHEMA = "pgassay.profile/1"
 _SHOWN = 10
@@ -33,13 +35,14 @@ def carry_out(given: Mapping[str, Any]) -> None:
     """Profile, store and print; `given` is option → value."""
     asked = SimpleNamespace(**given)
     dsn = connection_string(asked.database, asked.host, asked.port, asked.user, asked.dbname)
-    request = Request(_seconds(asked.duration), asked.hz, asked.off_cpu)
+    request = Request(seconds_of("--duration", asked.duration, 1, 600), asked.hz, asked.off_cpu)
     path = asked.out or default_run_path("profile")
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise RunDirectoryError(f"{path}: exists already; name another with --out")
-    label, profiles, notes = profile_server(
-        dsn, request, ProfileDirectory(path), lambda text: err.print(plain(text))
-    )
+    refuse_used(path)
+    with first_signal_ends() as is_stopped:
+        label, profiles, notes = profile_server(
+            dsn, request, ProfileDirectory(path), lambda text: err.print(plain(text)), is_stopped
+        )
+        was_stopped = is_stopped()
     if asked.as_json:
         found = {
             "schema": SCHEMA,
@@ -49,21 +52,13 @@ def carry_out(given: Mapping[str, Any]) -> None:
             "notes": notes,
         }
         typer.echo(json.dumps(found))
-        return
-    for one in profiles:
-        _print(one, path)
-    for note in notes:
-        out.print(f"note: {plain(note)}")
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = duration_s(text)
-    except ValueError as error:
-        raise SpecError(str(error), key="--duration") from None
-    if not 1 <= seconds <= 600:
-        raise SpecError(f"{text}: give 1 s to 10 min", key="--duration")
-    return seconds
+    else:
+        for one in profiles:
+            _print(one, path)
+        for note in notes:
+            out.print(f"note: {plain(note)}")
+    if was_stopped:
+        raise typer.Exit(ExitCode.INTERRUPTED)
 
 
 def _object(profile: Profile) -> dict[str, Any]:
@@ -101,7 +96,8 @@ def _print(profile: Profile, path: Path) -> None:
         ))  # fmt: skip
         out.print(f"  {own:5.1f} %  ({all_:5.1f} % with callees)  {plain(name)}")
     share = profile.perf_cpu_s / profile.seconds if profile.seconds else 0.0
-    out.print(f"perf itself used {share:.2f} CPUs meanwhile")
+    paid = f"; {COST}" if profile.kind == "cpu" else ""
+    out.print(f"perf itself used {share:.2f} CPUs meanwhile{paid}")
     for note in profile.notes:
         out.print(f"note: {plain(note)}")
     out.print(f"flame graph: {plain(str(path / f'{profile.kind}.svg'))}")

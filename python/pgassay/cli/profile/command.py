@@ -25,7 +25,10 @@ def profile(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Show by function where a server on this host spends CPU time: flame graphs, by perf."""
+    """Show by function where a server on this host spends CPU time: flame graphs, by perf.
+
+    The server pays while it lasts: a third more CPU time per transaction was measured at 99 Hz.
+    """
     given = locals()
     from pgassay.cli.profile.carrying_out import carry_out
 

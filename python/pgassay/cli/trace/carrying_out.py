@@ -16,14 +16,15 @@ import typer
 
 from pgassay.cli.connection import connection_string
 from pgassay.cli.terminal.console import err, labelled, plain
+from pgassay.cli.terminal.durations import seconds_of
 from pgassay.cli.terminal.stopping import first_signal_ends
 from pgassay.cli.terminal.summary import print_trace
 from pgassay.errors import ExitCode, SpecError
 from pgassay.report.traced_object import trace_object
 from pgassay.samples.run_directory import default_run_path
 from pgassay.samples.trace_directory import TraceDirectory
-from pgassay.spec.reading.units import clock, duration_s
-from pgassay.tracing import MOST_S, TraceRequest, trace
+from pgassay.spec.reading.units import clock
+from pgassay.tracing import DEFAULT_S, MOST_S, TraceRequest, trace
 from pgassay.trials.trace.points import titles
 from pgassay.trials.trace.programs import PARTS, Chosen, Program
 from pgassay.trials.trace.server import TracedServer
@@ -37,11 +38,11 @@ def carry_out(given: Mapping[str, Any]) -> None:
     dsn = connection_string(asked.database, asked.host, asked.port, asked.user, asked.dbname)
     request = TraceRequest(
         parts=_parts(asked.what),
-        duration_s=MOST_S
+        duration_s=DEFAULT_S
         if asked.duration is None
-        else _seconds("--duration", asked.duration, 1, MOST_S),
+        else seconds_of("--duration", asked.duration, 1, MOST_S),
         cost_pairs=asked.measure_cost or 0,
-        window_s=_seconds("--window", asked.window, 1, 600),
+        window_s=seconds_of("--window", asked.window, 1, 600),
     )
     directory = TraceDirectory.create(asked.out or default_run_path("trace"))
     try:
@@ -107,13 +108,3 @@ def _parts(text: str) -> tuple[str, ...]:
     if unknown or not found:
         raise SpecError(f"{text}: name some of {', '.join(PARTS)}", key="--what")
     return found
-
-
-def _seconds(option: str, text: str, least: float, most: float) -> float:
-    try:
-        seconds = duration_s(text)
-    except ValueError as error:
-        raise SpecError(str(error), key=option) from None
-    if not least <= seconds <= most:
-        raise SpecError(f"{text}: give {least:g} s to {most:g} s", key=option)
-    return seconds

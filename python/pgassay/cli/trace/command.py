@@ -17,13 +17,11 @@ def trace(
     host: Host = None,
     port: Port = None,
     user: User = None,
-    duration: Annotated[
-        str | None, option("--duration", "How long, such as 30s [until Ctrl-C, at most 1h].")
-    ] = None,
+    duration: Annotated[str | None, option("--duration", "How long, at most 1h [60s].")] = None,
     out: Out = None,
     what: Annotated[
-        str, option("--what", "What is traced, of these four.")
-    ] = "lwlocks,checkpoints,io,wal",
+        str, option("--what", "Some of lwlocks, checkpoints, io, and wal, which costs most.")
+    ] = "lwlocks,checkpoints,io",
     measure_cost: Annotated[
         int | None,
         option(

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.model import Finding, FindingKind
+from pgassay.findings.answer.time_parts import named_parts
+from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.wording import quantity, signed_percent, texts_of
 
 _RULES = texts_of(__name__)
@@ -24,7 +25,8 @@ def find(analysis: Analysis) -> list[Finding]:
     for verdict in analysis.verdicts():
         if verdict.step is None and verdict.verdict is not Verdict.CALIBRATION:
             different = _clearly_different(verdict, analysis)
-            found += _patterns(verdict, different)
+            named = named_parts(analysis, verdict.factor, verdict.level)
+            found += _patterns(verdict, different, named)
             found += _differences(different)
     return found
 
@@ -52,11 +54,15 @@ def _baseline_latency(verdict: Comparison, analysis: Analysis) -> float | None:
     return next((c.baseline_mean for c in same_level if c.metric == "latency_mean"), None)
 
 
-def _patterns(verdict: Comparison, different: Sequence[Comparison]) -> list[Finding]:
+def _patterns(
+    verdict: Comparison, different: Sequence[Comparison], named: set[str]
+) -> list[Finding]:
+    """Patterns that hold; not those of a single part of the time that a sentence names already."""
     if verdict.verdict not in (Verdict.BETTER, Verdict.WORSE):
         return []
     level_is_slower = verdict.verdict is Verdict.WORSE
     slower = verdict.level if level_is_slower else verdict.baseline
+    by_metric = {c.metric: c for c in different}
     directions = {
         c.metric: "up" if (c.difference > 0) == level_is_slower else "down" for c in different
     }
@@ -65,10 +71,24 @@ def _patterns(verdict: Comparison, different: Sequence[Comparison]) -> list[Find
             FindingKind.EXPLANATION,
             pattern["title"],
             pattern["text"].format(slower=f"{verdict.factor} = {slower}"),
+            confidence=Confidence.CONFIRMED,
+            evidence=tuple(_evidence(by_metric[metric]) for metric in pattern["when"]),
+            confirm=pattern["confirm"],
+            refute=pattern["refute"],
         )
         for pattern in _RULES["pattern"]
         if all(directions.get(metric) == way for metric, way in pattern["when"].items())
+        and not pattern["when"].keys() <= named
     ]
+
+
+def _evidence(comparison: Comparison) -> Evidence:
+    metric = METRICS[comparison.metric]
+    before, after = (
+        quantity(value, metric) for value in (comparison.baseline_mean, comparison.level_mean)
+    )
+    arms = f"{comparison.factor} = {comparison.baseline} against {comparison.level}"
+    return Evidence(metric.title, f"{before} → {after}", arms)
 
 
 def _differences(different: Sequence[Comparison]) -> list[Finding]:

@@ -15,6 +15,7 @@ from pgassay.findings.wording import milliseconds, share_interval, texts_of
 _RULES = texts_of(__name__)
 _TITLE: str = _RULES["title"]
 _LIMITS = _RULES["thresholds"]
+_MOST_SHARE: float = _LIMITS["most_share"]
 _TEXTS = _RULES["texts"]
 
 
@@ -30,6 +31,7 @@ def find(analysis: Analysis) -> list[Finding]:
         for one in analysis.accounting
         if (one.factor, one.level) in told and one.whole.is_clear
     ]
+    found += _queued(analysis)
     found += [text for one in analysis.accounting for text in _too_much(one)]
     return [Finding(FindingKind.EXPLANATION, _TITLE, text) for text in found]
 
@@ -45,18 +47,59 @@ def _shares(one: Accounting) -> str:
     head: str = _TEXTS["whole"].format(
         subject=f"{one.factor} = {one.level}",
         baseline=one.baseline,
-        size=milliseconds(abs(whole.difference_ms)),
+        # As the table shows it: the difference of the rounded figures.
+        size=milliseconds(abs(round(whole.level_ms, 3) - round(whole.baseline_ms, 3))),
         way="less" if whole.difference_ms < 0.0 else "more",
     )
     if not clear:
         return f"{head} {_TEXTS['unclear']}"
+    sized = [part for part in clear if (part.share_ci95_pct or (0.0, 0.0))[1] <= _MOST_SHARE]
     shares = [
         _TEXTS["first" if at == 0 else "next"].format(
             part=_named(part), share=f"{part.share_pct:.0f} %", interval=share_interval(part)
         )
-        for at, part in enumerate(clear)
+        for at, part in enumerate(sized)
     ]
+    if not sized:
+        return f"{head} {_TEXTS['some'].format(parts=' and '.join(map(_named, clear)))}"
     return f"{head} {', '.join(shares)}."
+
+
+def named_parts(analysis: Analysis, factor: str, level: str) -> set[str]:
+    """The metrics of the parts that the sentence on this level names."""
+    one = next((o for o in analysis.accounting if (o.factor, o.level) == (factor, level)), None)
+    if one is None or not one.whole.is_clear:
+        return set()
+    return {f"wait_{part.name}_ms_per_tx" for part in one.parts if _is_clear_share(part)}
+
+
+def _queued(analysis: Analysis) -> list[str]:
+    """How long sessions were queued for a processor, of the level where that is most."""
+    queued = {
+        (c.factor, c.level): c
+        for c in analysis.comparisons
+        if c.metric == "session_queue_ms_per_tx" and c.step is None
+    }
+    found = [
+        (max(c.baseline_mean / whole.baseline_ms, c.level_mean / whole.level_ms), c, whole)
+        for one in analysis.accounting
+        if (c := queued.get((one.factor, one.level))) is not None
+        and min((whole := one.whole).baseline_ms, whole.level_ms) > 0.0
+    ]
+    if not found or max(found, key=lambda one: one[0])[0] < _LIMITS["least_queued"]:
+        return []
+    _, most, whole = max(found, key=lambda one: one[0])
+    text: str = _TEXTS["queued"]
+    return [
+        text.format(
+            subject=f"{most.factor} = {most.level}",
+            baseline=most.baseline,
+            baseline_ms=milliseconds(most.baseline_mean),
+            level_ms=milliseconds(most.level_mean),
+            baseline_whole=milliseconds(whole.baseline_ms),
+            level_whole=milliseconds(whole.level_ms),
+        )
+    ]
 
 
 def _is_clear_share(part: TimePart) -> bool:

@@ -16,6 +16,7 @@ from pgassay.findings.next_spec import is_scratch, next_spec
 from pgassay.findings.wording import bounds, plain_number, texts_of, where
 
 _RULES = texts_of(__name__)
+_SHARED = texts_of("pgassay.findings.limits")
 _LIMITS = _RULES["limits"]
 _WORDS = _RULES["evidence"]
 
@@ -49,8 +50,17 @@ def _of_cause(analysis: Analysis, cause: str) -> Finding | None:
     control = _control(analysis, _summary(analysis, arm.arm), cause)
     template = texts["text"] if proof is None else texts["confirmed"]
     if proof is not None:
-        values |= proven(proof, _RULES["less"])
-    asked = {"setting": control[0], "level": control[1][-1]}
+        without = _arms_with(analysis, proof.contrast.factor, proof.level)
+        effects = [one for one in analysis.checkpoint_effects if one.arm in without]
+        values |= proven(proof, effects, _RULES["less"])
+    asked = {"setting": control[0], "other": control[1][0], "level": control[1][-1]}
+    next_ = next_spec(
+        analysis.spec_text,
+        _summary(analysis, arm.arm).levels,
+        texts["question"],
+        {"postgres": {control[0]: control[1]}},
+    )
+    test = _RULES["test"]["below" if next_ else "by_hand"].format(**asked)
     care = texts["care"] if asked["setting"] == "full_page_writes" else ""
     return Finding(
         FindingKind.DIAGNOSIS,
@@ -60,14 +70,9 @@ def _of_cause(analysis: Analysis, cause: str) -> Finding | None:
         rule="checkpoint_causes",
         confidence=sure,
         evidence=(*evidence_of(proofs, _WORDS), *_arm_evidence(analysis, arm, cause)),
-        confirm=texts["confirm"].format(**asked, care=care),
+        confirm=test + texts["confirm"].format(**asked, care=care),
         refute=texts["refute"].format(**asked),
-        next_spec=next_spec(
-            analysis.spec_text,
-            _summary(analysis, arm.arm).levels,
-            texts["question"],
-            {"postgres": {control[0]: control[1]}},
-        ),
+        next_spec=next_,
     )
 
 
@@ -86,7 +91,7 @@ def _confidence(causes: CheckpointCauses, cause: str) -> Confidence | None:
     """What the signs of one arm amount to; None where too little of the time is this cause's."""
     share = _part(causes, cause)
     signs = [_sign(causes, name) for name in _RULES[cause]["signs"]]
-    seen = [one is not None and one.seen >= _LIMITS["nearly_all"] * one.trials for one in signs]
+    seen = [one is not None and one.seen >= _SHARED["nearly_all"] * one.trials for one in signs]
     large = share.extra_s.value >= _LIMITS["least_share_pct"] / 100.0 * causes.whole.extra_s.value
     if not large or share.extra_s.value <= 0.0 or not seen[0]:
         return None
@@ -98,9 +103,9 @@ def _values(analysis: Analysis, causes: CheckpointCauses, cause: str) -> dict[st
     wal = next((one for one in causes.signals if one.name == "wal_kb_per_tx"), None)
     share = _part(causes, cause)
     flushes = [
-        row.sync_s
+        row.checkpoint.sync_s
         for row in analysis.checkpoint_rows
-        if row.arm == causes.arm and row.sync_s is not None
+        if row.arm == causes.arm and row.checkpoint.sync_s is not None
     ]
     place = where(_summary(analysis, causes.arm), analysis.arms)
     return {

@@ -1,6 +1,7 @@
 """What the arms of a run say of a cause: checkpoints with it against checkpoints without it.
 
-Enters: contrasts of checkpoints between levels. Leaves: proofs, clear or not, and their words.
+Enters: contrasts of checkpoints between levels, effects of checkpoints. Leaves: proofs, clear or
+not, and their words.
 Never: takes a level for one without the cause unless checkpoint_causes.toml says so.
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pgassay.analysis.curves.model import CheckpointContrast
+from pgassay.analysis.curves.model import CheckpointContrast, CheckpointEffect
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.model import Evidence
 from pgassay.findings.wording import count, plain_number
@@ -72,8 +73,10 @@ def _clear_sign(estimate: Estimate) -> int:
     return 1 if estimate.low > 0.0 else -1 if estimate.high < 0.0 else 0
 
 
-def proven(proof: Proof, words: Mapping[str, str]) -> dict[str, str]:
-    """What a template of a confirmed cause asks for."""
+def proven(
+    proof: Proof, of_level: Sequence[CheckpointEffect], words: Mapping[str, str]
+) -> dict[str, str]:
+    """What a template of a confirmed cause asks for; `of_level`: of the better level's arms."""
     one = proof.contrast
     lost_is_clear = _clear_sign(one.lost_transactions) != 0
     name, estimate, wording = (
@@ -84,7 +87,7 @@ def proven(proof: Proof, words: Mapping[str, str]) -> dict[str, str]:
     low, high = sorted(abs(end) for end in (estimate.low or 0.0, estimate.high or 0.0))
     share, part = one.lost_share_pct, ""
     if share is not None and share.high is not None and share.high < 0.0:
-        part = words["part"].format(share=f"{min(abs(share.high), 100.0):.0f}")
+        part = words["part"].format(share=f"{min(abs(share.high), 100.0):.0f}", other=proof.other)
     less = words[name].format(
         value=wording(abs(estimate.value)),
         other=proof.other,
@@ -92,24 +95,41 @@ def proven(proof: Proof, words: Mapping[str, str]) -> dict[str, str]:
         high=wording(high),
         part=part,
     )
-    return {"factor": one.factor, "level": proof.level, "less": less}
+    own = _own_cost(proof.level, of_level, words)
+    return {"factor": one.factor, "level": proof.level, "less": less, "own": own}
+
+
+def _own_cost(level: str, effects: Sequence[CheckpointEffect], words: Mapping[str, str]) -> str:
+    """That checkpoints of the level have no clear cost, where that is so: then they may seem to
+    save more than the others cost."""
+    costs = [one.lost_transactions for one in effects]
+    if not costs or any(one is None or _clear_sign(one) > 0 for one in costs):
+        return ""
+    figure = ""
+    if len(costs) == 1 and (cost := costs[0]) is not None:
+        low, high = ("?" if end is None else count(end) for end in (cost.low, cost.high))
+        figure = words["own_figure"].format(value=count(cost.value), low=low, high=high)
+        figure += words["own_negative"] if cost.value < 0.0 else ""
+    return words["own"].format(level=level, figure=figure)
 
 
 def evidence_of(proofs: Sequence[Proof], words: Mapping[str, str]) -> list[Evidence]:
-    """Both figures of every contrast."""
+    """The clear figures of every contrast; of one without any, that it has none."""
     found = []
     for proof in proofs:
         one = proof.contrast
         names = {"level": f"{one.factor} = {one.level}", "other": one.baseline}
         figures = (("contrast", one.lost_transactions, count), ("depth", one.depth_points, _points))
-        for name, estimate, wording in figures:
+        clear = [figure for figure in figures if _clear_sign(figure[1]) != 0]
+        for name, estimate, wording in clear or figures[:1]:
             low, high = (
                 "?" if end is None else wording(end) for end in (estimate.low, estimate.high)
             )
+            value = wording(estimate.value) if clear else words["unclear"]
             found.append(
                 Evidence(
                     words[name].format(**names),
-                    f"{wording(estimate.value)} (95 % CI {low} to {high}, {one.blocks} blocks)",
+                    f"{value} (joint 95 % CI {low} to {high}, {one.blocks} blocks)",
                 )
             )
     return found

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes, ModeContrast
 from pgassay.analysis.measures.courses.latencies import ALL
 from pgassay.analysis.model import Analysis
+from pgassay.findings.behaviour.mode_queues import confirmation, queued_pct, queued_sentence
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.wording import bounds, latency, plain_number, texts_of
 
@@ -27,11 +28,19 @@ def find(analysis: Analysis) -> list[Finding]:
         return []
     told = _told(searched)
     labels = {arm.id: arm.label for arm in analysis.arms}
+    queued = {one.arm: queued_pct(analysis, one.arm) for one in told}
+    queues = {
+        arm: queued_sentence(searched, share, labels[arm])
+        for arm, share in queued.items()
+        if share is not None
+    }
     texts = ["".join([_sentence(one, labels[one.arm]), *_with(one.modes[-1])]) for one in told]
     if all(len(one.modes) == 1 for one in searched):
         texts.append(_TEXTS["one"])
     changes = [one for one in analysis.mode_contrasts if _matters(one)]
     texts += [_contrast(one) for one in changes]
+    if queues:
+        texts.append(queues[max(queues, key=lambda arm: queued[arm] or 0.0)].strip())
     found = [
         Finding(FindingKind.OBSERVATION, _TEXTS["title"], text, rule="modes") for text in texts
     ]
@@ -39,7 +48,7 @@ def find(analysis: Analysis) -> list[Finding]:
     if hidden:
         worst = max(hidden, key=_slow_time)
         own = [change for change in changes if change.scenario == worst.scenario]
-        found.append(_diagnosis(worst, labels[worst.arm], own))
+        found.append(_diagnosis(worst, labels[worst.arm], own, queues.get(worst.arm, "")))
     return found
 
 
@@ -142,9 +151,10 @@ def _contrast(one: ModeContrast) -> str:
     )
 
 
-def _diagnosis(one: LatencyModes, arm: str, changes: list[ModeContrast]) -> Finding:
+def _diagnosis(one: LatencyModes, arm: str, changes: list[ModeContrast], queues: str) -> Finding:
     """That the level which changes the share of slow transactions most does so: levels were drawn
-    at random; that there are modes, where none does."""
+    at random; that there are modes, where none does. `queues`: what the scheduler may have to do
+    with it."""
     texts = _TEXTS["diagnosis"]
     slowest = one.modes[-1]
     largest = sorted(changes, key=lambda change: -abs(change.points.value))[:1]
@@ -158,7 +168,8 @@ def _diagnosis(one: LatencyModes, arm: str, changes: list[ModeContrast]) -> Find
     for change in largest:
         title = "changed"
         words["subject"] = f"{change.factor} = {change.level}"
-        words["direction"] = "rarer" if change.points.value < 0.0 else "more frequent"
+        words["direction"] = "fewer" if change.points.value < 0.0 else "more"
+        words["limit"] = latency(change.slower_than_ms)
     figures = [
         Evidence("mean latency", latency(one.mean_ms.value), arm),
         Evidence(
@@ -185,12 +196,14 @@ def _diagnosis(one: LatencyModes, arm: str, changes: list[ModeContrast]) -> Find
             for change in largest
         ),
     ]
+    scope = [str(texts["scope"])] if largest else []
     return Finding(
         FindingKind.DIAGNOSIS,
         str(texts[title]).format(**words),
-        " ".join([*map(_contrast, largest), _sentence(one, arm)]),
+        " ".join([*map(_contrast, largest), *scope, _sentence(one, arm)]) + queues,
+        rule="latency_modes",
         confidence=Confidence.CONFIRMED if largest else Confidence.SUPPORTED,
         evidence=tuple(figures),
-        confirm=str(texts["confirm"]).format(**words),
+        confirm=str(texts["confirm"]).format(**words) + (confirmation() if queues else ""),
         refute=str(texts["refute"]).format(**words),
     )

@@ -6,8 +6,10 @@ of time; that takes an experiment in which the plan alone differs.
 
 from __future__ import annotations
 
+import math
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pgassay.analysis.model import Analysis
@@ -17,6 +19,7 @@ from pgassay.findings.next_spec import next_spec
 from pgassay.findings.wording import milliseconds, signed_milliseconds, texts_of
 
 _TEXTS = texts_of(__name__)
+_SHARED = texts_of("pgassay.findings.limits")
 _WHEN = "after the load of each trial"
 
 
@@ -40,7 +43,7 @@ def _is_steady(statement: StatementPlans) -> bool:
     """Whether nearly all trials of each arm had the arm's plan."""
     trials = statement.trials_of_arm
     return all(
-        plan.trials[arm] >= _TEXTS["nearly_all"] * trials[arm]
+        plan.trials[arm] >= _SHARED["nearly_all"] * trials[arm]
         for plan in statement.plans
         for arm in plan.trials
         if statement.plan_of_arm[arm] == plan.fingerprint
@@ -69,7 +72,7 @@ def _changed(statement: StatementPlans, analysis: Analysis) -> Finding:
             plans=_named(plans, statement, analysis),
             time=_time(clear, any(one.ci95_ms for one in effects)),
         ),
-        confidence=_confidence(statement),
+        confidence=_confidence(statement, analysis),
         evidence=(
             *_seen(statement, analysis),
             *(_measured(one) for one in effects if one.ci95_ms is not None),
@@ -107,10 +110,23 @@ def _unsteady(statement: StatementPlans, analysis: Analysis) -> Finding:
     )
 
 
-def _confidence(statement: StatementPlans) -> Confidence:
-    """Arms are assigned at random; a plan is one fact per trial, so it must be the same in all."""
-    several = min(statement.trials_of_arm.values()) >= _TEXTS["fewest_trials"]
-    return Confidence.CONFIRMED if several and not statement.varies else Confidence.SUPPORTED
+def _confidence(statement: StatementPlans, analysis: Analysis) -> Confidence:
+    """Confirmed where chance would hardly make arms the border between plans, in any statement."""
+    if statement.varies:
+        return Confidence.SUPPORTED
+    trials = statement.trials_of_arm
+    of_arms = Counter(statement.plan_of_arm.values())
+    of_trials = [sum(plan.trials.values()) for plan in statement.plans]
+    chance = _divisions(of_arms.values()) / _divisions(of_trials)
+    tested = sum(bool(one.plans) for one in analysis.plans)
+    sure = len(trials) > 1 and chance * tested <= _TEXTS["error_rate"]
+    return Confidence.CONFIRMED if sure else Confidence.SUPPORTED
+
+
+def _divisions(sizes: Iterable[int]) -> float:
+    """In how many ways things can be divided into groups of these sizes."""
+    sizes = list(sizes)
+    return math.factorial(sum(sizes)) / math.prod(map(math.factorial, sizes))
 
 
 def _named(plans: Sequence[StatementPlan], statement: StatementPlans, analysis: Analysis) -> str:

@@ -1,25 +1,29 @@
 """In which arms a rule's signs hold, and whether an arm's levels brought them about.
 
-Enters: rules, the facts of every arm. Leaves: a `Judgement` for each rule that is seen.
-Never: puts anything into words, or tests seconds: one value a trial.
+Enters: rules, the facts of every arm, the run's rule of intervals. Leaves: a `Judgement` for each
+rule that is seen. Never: puts anything into words, or tests seconds: one value a trial.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pgassay.analysis.statistics.intervals import mean_with_interval, paired_t_p
-from pgassay.analysis.statistics.multiple_testing import yekutieli
+from pgassay.analysis.compare.rule import Rule as RuleOfRun
+from pgassay.analysis.compare.secondary import critical_for_many
+from pgassay.analysis.statistics.intervals import mean_estimate, paired_t_p
+from pgassay.analysis.statistics.multiple_testing import selected_alpha, yekutieli
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.diagnosis.quantities import ArmFacts, Value, values_of
 from pgassay.findings.diagnosis.rule_file import Rule, Sign
 from pgassay.findings.model import Confidence
 from pgassay.findings.wording import texts_of
 
+_SHARED = texts_of("pgassay.findings.limits")
 _LIMITS = texts_of("pgassay.findings.diagnosis.recognised")["limits"]
 _ORDER = (Confidence.CONFIRMED, Confidence.SUPPORTED, Confidence.HYPOTHESIS)
 
@@ -65,16 +69,20 @@ class ArmContrast:
     sign: Sign
     mean: float
     other_mean: float
-    difference: Estimate
-    blocks: int
+    differences: NDArray[np.float64]
+    """By block."""
     p: float
+    difference: Estimate
+    """At the level at which interval and corrected p agree, and of the run's rule."""
     p_corrected: float = 1.0
 
     @property
     def is_clear(self) -> bool:
         """Whether it differs, in the direction of the sign, after correction for all tests."""
-        way = self.difference.value > 0.0
-        return self.p_corrected <= _LIMITS["error_rate"] and way == (self.sign.most is None)
+        low, high = self.difference.low, self.difference.high
+        if low is None or high is None or self.p_corrected > _LIMITS["error_rate"]:
+            return False
+        return low > 0.0 if self.sign.most is None else high < 0.0
 
 
 @dataclass(frozen=True)
@@ -89,16 +97,27 @@ class Judgement:
     """What confirms it."""
 
 
-def judge(rules: Sequence[Rule], arms: Sequence[ArmFacts], *, randomised: bool) -> list[Judgement]:
-    """Every rule that is seen, the surest first; `randomised` says that arms may be compared."""
+def judge(
+    rules: Sequence[Rule],
+    arms: Sequence[ArmFacts],
+    interval: RuleOfRun | None,
+    compared: Collection[str],
+) -> list[Judgement]:
+    """Every rule that is seen, the surest first.
+
+    `compared` are the arms that may be held against each other: none of those of an A/A run, nor
+    any with a level whose verdict is withdrawn.
+    """
     readings = {rule.name: [_read(rule, facts) for facts in arms] for rule in rules}
     contrasts = _corrected(
         [
             (rule.name, contrast)
             for rule in rules
-            for contrast in _contrasts(rule, readings[rule.name])
-            if randomised
-        ]
+            for contrast in _contrasts(
+                rule, [one for one in readings[rule.name] if one.facts.signals.arm in compared]
+            )
+        ],
+        interval,
     )
     found = []
     for rule in rules:
@@ -120,7 +139,7 @@ def _read(rule: Rule, facts: ArmFacts) -> RuleInArm:
     needed = all(one.holds for one in signs if one.sign.role == "required")
     helps = sum(one.holds for one in signs if one.sign.role == "supporting")
     whole = needed and helps >= rule.supporting
-    enough = len(facts.signals.trials) >= _LIMITS["least_trials"]
+    enough = len(facts.signals.trials) >= _SHARED["least_trials"]
     seen = Confidence.SUPPORTED if whole and enough else Confidence.HYPOTHESIS
     return replace(found, seen=_at_most(seen, rule.reaches))
 
@@ -128,7 +147,7 @@ def _read(rule: Rule, facts: ArmFacts) -> RuleInArm:
 def _sign_in(sign: Sign, facts: ArmFacts) -> SignInArm:
     values = values_of(sign, facts)
     reached = sum(value is not None and _reaches(sign, value) for value in values)
-    needed = math.ceil(_LIMITS["nearly_all"] * len(values))
+    needed = math.ceil(_SHARED["nearly_all"] * len(values))
     return SignInArm(sign, values, reached, reached >= needed)
 
 
@@ -201,18 +220,26 @@ def _contrast(sign: Sign, arm: RuleInArm, other: RuleInArm, at: int) -> ArmContr
         sign,
         float(high.mean()),
         float(low.mean()),
-        mean_with_interval(high - low),
-        len(blocks),
+        high - low,
         p,
+        Estimate(float((high - low).mean()), None, None),
     )
 
 
-def _corrected(contrasts: Sequence[tuple[str, ArmContrast]]) -> list[tuple[str, ArmContrast]]:
-    adjusted = yekutieli(np.array([one.p for _, one in contrasts]))
-    return [
-        (name, replace(one, p_corrected=float(p)))
-        for (name, one), p in zip(contrasts, adjusted, strict=True)
-    ]
+def _corrected(
+    contrasts: Sequence[tuple[str, ArmContrast]], interval: RuleOfRun | None
+) -> list[tuple[str, ArmContrast]]:
+    """With p for all tests, and intervals that agree with it and hold at every look."""
+    if interval is None:
+        return []
+    family = np.array([one.p for _, one in contrasts], dtype=np.float64)
+    alpha = selected_alpha(family, _LIMITS["error_rate"])
+    found = []
+    for (name, one), p in zip(contrasts, yekutieli(family), strict=True):
+        critical = critical_for_many(interval, len(one.differences), alpha)
+        difference = mean_estimate(one.differences, critical)
+        found.append((name, replace(one, difference=difference, p_corrected=float(p))))
+    return found
 
 
 def _at_most(found: Confidence, limit: Confidence) -> Confidence:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any
 
 from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
 from pgassay.analysis.model import Analysis
@@ -195,8 +194,7 @@ def _matches(expression: str, texts: Iterable[str] | None) -> Value:
 
 def _plans_of(analysis: Analysis, arm: str) -> Sequence[str] | None:
     """The plans of an arm as text; None where the run stored none."""
-    statements: Any = getattr(analysis, "plans", None)
-    if not statements:
+    if not analysis.plans:
         return None
-    plans = (plan for one in statements for plan in one.plans if arm in plan.trials)
+    plans = (plan for one in analysis.plans for plan in one.plans if arm in plan.trials)
     return ["\n".join(plan.text) for plan in plans]

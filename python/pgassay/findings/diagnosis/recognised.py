@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pgassay.analysis.model import Analysis, Verdict
+from pgassay.analysis.model import Analysis, Verdict, Withdrawn
 from pgassay.findings.diagnosis.judging import ArmContrast, Judgement, RuleInArm, SignInArm, judge
 from pgassay.findings.diagnosis.quantities import facts_of
 from pgassay.findings.diagnosis.rule_file import Sign, known_rules
@@ -17,6 +17,7 @@ from pgassay.findings.next_spec import next_spec
 from pgassay.findings.wording import count, size, texts_of
 
 _RULES = texts_of(__name__)
+_SHARED = texts_of("pgassay.findings.limits")
 _TEXTS: Mapping[str, str] = _RULES["texts"]
 _LIMITS = _RULES["limits"]
 
@@ -25,10 +26,21 @@ def find(analysis: Analysis) -> list[Finding]:
     """One finding for each rule that is seen in some arm."""
     if not analysis.signals:
         return []
-    calibrates = any(one.verdict is Verdict.CALIBRATION for one in analysis.comparisons)
     labels = {arm.id: arm.label for arm in analysis.arms}
-    judged = judge(known_rules(), facts_of(analysis), randomised=not calibrates)
+    judged = judge(known_rules(), facts_of(analysis), analysis.rule, _compared(analysis))
     return [_finding(one, labels, analysis) for one in judged]
+
+
+def _compared(analysis: Analysis) -> set[str]:
+    """The arms that may be held against each other."""
+    if any(one.verdict is Verdict.CALIBRATION for one in analysis.comparisons):
+        return set()
+    lost = {
+        (one.factor, one.level)
+        for one in analysis.comparisons
+        if one.withdrawn not in (None, Withdrawn.SET_BY_LOAD)
+    }
+    return {arm.id for arm in analysis.arms if not lost & set(arm.levels.items())}
 
 
 def _finding(judgement: Judgement, labels: Mapping[str, str], analysis: Analysis) -> Finding:
@@ -42,7 +54,7 @@ def _finding(judgement: Judgement, labels: Mapping[str, str], analysis: Analysis
     return Finding(
         FindingKind.DIAGNOSIS,
         rule.title,
-        " ".join([rule.claim.strip(), *_where(judgement, labels)]),
+        " ".join([rule.claim.strip(), *_where(judgement, labels, levels)]),
         rule=f"{rule.name}/{rule.version}",
         confidence=judgement.confidence,
         evidence=tuple(evidence),
@@ -61,7 +73,9 @@ def _finding(judgement: Judgement, labels: Mapping[str, str], analysis: Analysis
     )
 
 
-def _where(judgement: Judgement, labels: Mapping[str, str]) -> list[str]:
+def _where(
+    judgement: Judgement, labels: Mapping[str, str], levels: Mapping[str, Mapping[str, str]]
+) -> list[str]:
     """In which arms, and how far the signs go."""
     said = []
     arms = [labels[one.facts.signals.arm] for one in judgement.arms]
@@ -70,8 +84,11 @@ def _where(judgement: Judgement, labels: Mapping[str, str]) -> list[str]:
         said.append(_TEXTS["everywhere" if everywhere else "seen"].format(arms=_listed(arms)))
     contrast = judgement.contrast
     if contrast is not None:
+        own, other = (levels[arm] for arm in (contrast.arm, contrast.other))
+        differ = [name for name, level in own.items() if level != other.get(name)]
         said.append(
             _TEXTS["confirmed"].format(
+                factors=" and ".join(differ),
                 other=labels[contrast.other],
                 quantity=_lower(contrast.sign.title),
                 low=shown(contrast.other_mean, contrast.sign.unit),
@@ -93,7 +110,7 @@ def _doubts(arm: RuleInArm, judgement: Judgement) -> list[str]:
         missing = "; ".join(_lower(one.sign.title) for one in required)
         said.append(_TEXTS["partly"].format(missing=missing))
     trials = len(arm.facts.signals.trials)
-    if trials < _LIMITS["least_trials"]:
+    if trials < _SHARED["least_trials"]:
         said.append(_TEXTS["few"].format(trials=trials))
     return said
 
@@ -137,7 +154,7 @@ def _contrasted(contrast: ArmContrast, labels: Mapping[str, str]) -> Evidence:
         difference=shown(difference.value, unit),
         from_="?" if difference.low is None else _bare(difference.low, unit),
         to="?" if difference.high is None else shown(difference.high, unit),
-        blocks=contrast.blocks,
+        blocks=len(contrast.differences),
         p=f"{contrast.p_corrected:.2g}",
     )
     arms = _TEXTS["versus"].format(arm=labels[contrast.arm], other=labels[contrast.other])

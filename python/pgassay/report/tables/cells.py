@@ -12,7 +12,7 @@ from pgassay.analysis.compare.model import Estimate
 from pgassay.analysis.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics import values
-from pgassay.findings.wording import bounds, quantity, signed_percent
+from pgassay.findings.wording import bounds, quantity, signed_percent, spaced
 from pgassay.report.charts.style import TONES
 from pgassay.report.tables.table import Cell, Column
 
@@ -141,4 +141,4 @@ def evidence(one: Comparison | Estimate) -> str:
 
 def whole(value: float) -> str:
     """A whole number, thousands apart."""
-    return f"{value:,.0f}".replace(",", "\u202f")
+    return spaced(value, 0)

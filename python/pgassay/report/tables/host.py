@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pgassay.analysis.host.columns import COLUMNS
 from pgassay.analysis.host.windows import by_arm
 from pgassay.analysis.model import Figures, HostWindow
+from pgassay.findings.wording import spaced
 from pgassay.report.charts.observed import moment
 from pgassay.report.context import ReportContext
 from pgassay.report.tables.cells import ABSENT
@@ -66,4 +67,4 @@ def _table(program: str, names: tuple[Column, ...], rows: Sequence[Row]) -> tupl
 
 def _figures(figures: Figures, program: str) -> tuple[str, ...]:
     values = ((figures[c.column], c.digits) for c in COLUMNS[program])
-    return tuple(ABSENT if value is None else f"{value:,.{digits}f}" for value, digits in values)
+    return tuple(ABSENT if value is None else spaced(value, digits) for value, digits in values)

@@ -1,4 +1,4 @@
-"""Asks a server for the plans of a load's statements; nothing of the workload is executed.
+"""Asks a server for the plans of a load's statements; none of them is executed.
 
 Enters: the experiment, the plan, the servers of a trial after its load. Leaves: the object of
 plans.json: per arm and statement its plan as EXPLAIN gives it, or the reason why there is none.
@@ -126,7 +126,8 @@ def _plan_of(session: Connection, text: str, parameters: int) -> Any:
     if session.info.server_version < _SHOWS_PRUNED_FROM or _PRUNED not in json.dumps(plan):
         return plan
     # Without values it takes a simple query; that this is one command is known by now.
-    whole = session.pgconn.exec_(statement("plans/explain_generic") + text.encode())
+    command = statement("plans/explain_generic").replace(b"{statement}", text.encode())
+    whole = session.pgconn.exec_(command)
     if whole.status != psycopg.pq.ExecStatus.TUPLES_OK:
         return plan
     return json.loads(whole.get_value(0, 0) or b"null")

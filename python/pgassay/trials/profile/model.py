@@ -11,6 +11,12 @@ from typing import Literal
 Kind = Literal["cpu", "off-cpu"]
 TITLES: dict[Kind, str] = {"cpu": "CPU time", "off-cpu": "Time spent waiting"}
 
+COST = (
+    "the server's own processes pay more: as measured, a transaction at full speed took up to a"
+    " third more CPU time at 99 Hz (docs/profiles.md)"
+)
+"""Said beside what perf itself used."""
+
 INLINE = "-inline.svg"
 """The ending of a drawing without a script, for a page."""
 

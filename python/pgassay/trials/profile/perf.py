@@ -1,6 +1,6 @@
 """Runs perf on named processes, for a bounded time, into a bounded file.
 
-Enters: process numbers, how long and how often. Leaves: perf's text, what perf cost.
+Enters: how to list processes, how long and how often. Leaves: perf's text, what perf cost.
 Never: follows other processes, reads the user's perf configuration, leaves a file behind.
 """
 
@@ -13,11 +13,13 @@ import resource
 import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO, Self
 
 from pgassay.errors import SetupError, TrialError
+from pgassay.interruption import interruptions_deferred
 
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 INSTALL = "on Debian: apt install linux-perf; on Ubuntu: linux-tools-$(uname -r); on Fedora: perf"
@@ -29,8 +31,12 @@ SWITCHES = 11
 """Of so many times that a process is switched out one is recorded: each of 10,000 a second would
 be 40 MB/s, of which perf then loses a part."""
 MOST_BYTES = "512M"
-_BUFFER = "8M"
-"""For each CPU; others than root have what the kernel allows them."""
+_BUFFER, _BUFFERS = 2**23, 2**27
+"""Memory for a CPU and for all; others than root have what the kernel allows them."""
+_TRIES, _START_S = 5, 1.0
+"""So often with all processes, and again with those that were there at each try."""
+_ENDED = "No such process"
+"""perf says so, and gives up, where one of the listed processes has ended."""
 _END_S = 30.0
 _SCRIPT_S = 300.0
 _OF_THE_USER, _OF_ANYONE_NOT = 2, 3
@@ -74,9 +80,16 @@ class Recording:
     """perf at work on some processes; use it as a context manager."""
 
     def __init__(
-        self, pids: Sequence[int], folder: Path, seconds: float, hz: int, *, off_cpu: bool
+        self,
+        pids: Callable[[], Sequence[int]],
+        folder: Path,
+        seconds: float,
+        hz: int,
+        *,
+        off_cpu: bool,
     ) -> None:
-        self._perf = program()
+        """`pids` lists the processes as they are now."""
+        self._perf, self._pids = program(), pids
         if off_cpu and not sees_kernel():
             raise SetupError(
                 "waits cannot be profiled: the kernel shows switches of processes only to root"
@@ -92,10 +105,11 @@ class Recording:
         size = SWITCH_STACK_BYTES if off_cpu else STACK_BYTES
         self._words = [
             self._perf, "record", "--no-buildid-cache", "-k", "CLOCK_MONOTONIC",
-            *(["--mmap-pages", _BUFFER] if _may_everything() else []),
+            *(["--mmap-pages", f"{buffer_bytes() // 1024}K"] if _may_everything() else []),
             f"--max-size={MOST_BYTES}", *what, "--call-graph", f"dwarf,{size}",
-            "-o", str(self._data), "-p", ",".join(map(str, pids)), "--", "sleep", f"{seconds:.3f}",
+            "-o", str(self._data),
         ]  # fmt: skip
+        self._for = ["--", "sleep", f"{seconds:.3f}"]
         self._off_cpu = off_cpu
         self._process: subprocess.Popen[bytes] | None = None
         self.cpu_s = 0.0
@@ -104,19 +118,51 @@ class Recording:
 
     def __enter__(self) -> Self:
         self._before = _children_cpu_s()
-        with self._errors.open("wb") as errors:
+        try:
+            lasting = set(self._pids())
+            for tried in range(2 * _TRIES):
+                now = self._pids()
+                lasting &= set(now)
+                self._start(now if tried < _TRIES else sorted(lasting))
+                if not self._missed_a_process():
+                    break
+        except BaseException:
+            self.stop()
+            raise
+        if tried >= _TRIES:
+            self.notes.append(
+                "sessions came and went while perf started, so those are missing that opened in the"
+                " second before the profile and lasted"
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _start(self, pids: Sequence[int]) -> None:
+        with self._errors.open("wb") as errors, interruptions_deferred():
             self._process = subprocess.Popen(
-                self._words,
+                [*self._words, "-p", ",".join(map(str, pids)), *self._for],
                 stdin=subprocess.DEVNULL,
                 stdout=errors,
                 stderr=errors,
                 env=_environment(),
                 start_new_session=True,  # Ctrl-C is for us; perf is then ended in order
             )
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.stop()
+    def _missed_a_process(self) -> bool:
+        """Whether perf gave up, because a process ended between the list and perf's look at it."""
+        limit_s = time.monotonic() + _START_S
+        while not self.wait(0.02):
+            if self._has_data() or time.monotonic() > limit_s:
+                return False
+        return not self._has_data() and _ENDED in self._log()
+
+    def _has_data(self) -> bool:
+        return self._data.is_file() and self._data.stat().st_size > 0
+
+    def _log(self) -> str:
+        return self._errors.read_text("utf-8", "replace")
 
     def is_over(self) -> bool:
         """Whether perf has ended by itself."""
@@ -143,8 +189,8 @@ class Recording:
     def text(self) -> Path:
         """The text of what was recorded; TrialError where perf recorded nothing."""
         self.stop()
-        log = self._errors.read_text("utf-8", "replace")
-        if not self._data.is_file() or not self._data.stat().st_size:
+        log = self._log()
+        if not self._has_data():
             raise TrialError(f"perf recorded nothing: {_reason(log)}")
         words = [
             self._perf, "script", "-i", str(self._data), "--no-inline", "--ns",
@@ -176,6 +222,7 @@ def _run(
             encoding="utf-8",
             errors="replace",
             env=_environment(),
+            start_new_session=True,  # a Ctrl-C that asks us to end in order is not for it
             timeout=limit_s,
             check=False,
         )
@@ -183,6 +230,12 @@ def _run(
         raise TrialError(
             f"`perf {words[1]}` did not end within {limit_s:.0f} s; profile for a shorter time"
         ) from None
+
+
+def buffer_bytes() -> int:
+    """Of each CPU: a power of two, as perf takes it."""
+    each = min(_BUFFER, _BUFFERS // (os.cpu_count() or 1))
+    return int(2 ** (each.bit_length() - 1))
 
 
 def _environment() -> dict[str, str]:
@@ -198,6 +251,8 @@ def _children_cpu_s() -> float:
 def _reason(log: str) -> str:
     if "Permission" in log or "not permitted" in log or "Access to performance" in log:
         return f"the kernel does not let this user follow the server's processes: {RIGHT}"
+    if _ENDED in log:
+        return "again and again a session ended while perf started; try again, or pool sessions"
     return _last(log)
 
 

@@ -6,16 +6,15 @@ Never: guesses: a process that was never seen is told by its stacks.
 
 from __future__ import annotations
 
-import contextlib
-from pathlib import Path
-
 from pgassay.errors import SetupError, TargetError
 from pgassay.server.connection.session import as_target_error
+from pgassay.server.hosts.child_processes import children_of
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.server_process import postmaster_of
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 
+ELSEWHERE = "a profile is taken on the server's own host: run pgassay there"
 _CLIENT = "client backend"
 _OWN = "pgassay's own session"
 
@@ -26,7 +25,7 @@ class Processes:
     def __init__(self, session: Connection, host: Host | None) -> None:
         """The session stays the caller's. Raises SetupError where the server is elsewhere."""
         if host is None or host.name:
-            raise SetupError("a profile is taken on the server's own host: run pgassay there")
+            raise SetupError(ELSEWHERE)
         self._session = session
         with as_target_error("looking for the server's processes"):
             self.postmaster = postmaster_of(session, session.info.backend_pid, host)
@@ -46,13 +45,7 @@ class Processes:
 
     def pids(self) -> list[int]:
         """The postmaster and what it has started."""
-        found = [self.postmaster]
-        for entry in Path("/proc").iterdir():
-            with contextlib.suppress(OSError, ValueError):
-                # PID (COMM) STATE PPID …; a comm may hold anything, also a parenthesis.
-                fields = (entry / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
-                if entry.name.isdigit() and int(fields[1]) == self.postmaster:
-                    found.append(int(entry.name))
+        found = [self.postmaster, *children_of(self.postmaster)]
         if len(found) == 1:
             raise TargetError(
                 "the server's processes cannot be seen: run pgassay outside of the"

@@ -7,10 +7,12 @@ Never: begins or ends a load.
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pgassay import _core
@@ -20,6 +22,10 @@ from pgassay.trials.profile.perf import SWITCHES, Recording, sees_kernel
 from pgassay.trials.profile.processes import Processes
 
 _LOOK_EVERY_S = 1.0
+"""Looking, and counting transactions, are commits of our own on the server."""
+_FOLDER = "pgassay-profile-"
+_ABANDONED_S = 1200.0
+"""A folder in which so long no file began or ended: the longest profile takes 10 minutes."""
 _UNNAMED_SHARE = 0.05
 """From here on the profile says how to get the names."""
 _CUT_OFF_SHARE = 0.2
@@ -85,17 +91,33 @@ class Taking:
 @contextmanager
 def taking(processes: Processes, kind: Kind, seconds: float, hz: int) -> Iterator[Taking]:
     """perf at work on the server's processes, ended in any case; its files go with it."""
-    with tempfile.TemporaryDirectory(prefix="pgassay-profile-") as folder:
+    remove_abandoned()
+    with tempfile.TemporaryDirectory(prefix=_FOLDER) as folder:
         off_cpu = kind == "off-cpu"
-        with Recording(processes.pids(), Path(folder), seconds, hz, off_cpu=off_cpu) as recording:
+        with Recording(processes.pids, Path(folder), seconds, hz, off_cpu=off_cpu) as recording:
             yield Taking(recording, processes, kind, hz)
 
 
-def wait_for(one: Taking, seconds: float, goes_on: Callable[[], object]) -> None:
-    """Wait until perf has ended; `goes_on` is called meanwhile, and may count transactions."""
-    limit_s = time.monotonic() + seconds + 60.0
-    while not one.wait(0.2) and time.monotonic() < limit_s:
-        goes_on()
+def remove_abandoned() -> None:
+    """Remove what killed profiles of this user left: parts of sessions' memory."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
+        with suppress(OSError):
+            facts = folder.lstat()
+            if facts.st_uid == os.geteuid() and time.time() - facts.st_mtime > _ABANDONED_S:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def wait_for(
+    one: Taking, seconds: float, goes_on: Callable[[], object], is_stopped: Callable[[], bool]
+) -> None:
+    """Wait until perf has ended or we are to stop; `goes_on` is called once a second, and may
+    count transactions."""
+    went_s = time.monotonic()
+    limit_s = went_s + seconds + 60.0
+    while not one.wait(0.2) and not is_stopped() and time.monotonic() < limit_s:
+        if time.monotonic() - went_s >= _LOOK_EVERY_S:
+            went_s = time.monotonic()
+            goes_on()
 
 
 def _between(counted: list[tuple[int, float]], first_ns: int, last_ns: int) -> float | None:

@@ -22,7 +22,7 @@ from pgassay.spec.profile import ProfileTable
 from pgassay.trials.load.trial_load import TrialLoad, open_trial_load
 from pgassay.trials.profile.model import Kind, Profile
 from pgassay.trials.profile.perf import program
-from pgassay.trials.profile.processes import Processes
+from pgassay.trials.profile.processes import ELSEWHERE, Processes
 from pgassay.trials.profile.taking import Taking, taking
 from pgassay.trials.run.reset_servers import reset_servers
 from pgassay.trials.run.trial import TrialContext
@@ -52,13 +52,17 @@ def profile_arms(
     except PgassayError as error:
         note(f"no profiles: {error}")
         return
+    host = context.target.host()
+    if host is None or host.name:
+        note(f"no profiles: {ELSEWHERE}")
+        return
     number = 2 * plan.trials[-1].number
     for position, arm in enumerate(plan.arms, start=1):
         context.listener.preparing(f"profiling {arm.label}; nothing is measured")
         trial = PlannedTrial(number + position, plan.max_blocks + 1, position, arm.id)
         try:
             yield ArmProfiles(arm, tuple(_profiles(trial, asked, context, note)))
-        except PgassayError as error:
+        except (PgassayError, OSError) as error:
             note(f"{arm.label}: no profile: {error}")
 
 
@@ -119,7 +123,7 @@ class _Following:
                 one = taking(self._processes, kind, self._seconds, self._hz)
                 self._taken.append(self._around.enter_context(one))
                 self._taken[-1].follow(transactions)
-            except PgassayError as error:
+            except (PgassayError, OSError) as error:
                 self._refused.append(str(error))
 
     def profiles(self, load: TrialLoad, note: Callable[[str], None]) -> list[Profile]:

@@ -10,7 +10,7 @@ one and the same, so it is read with the first server only.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -93,9 +93,9 @@ class ServerWatch:
         """What the server is doing now, for the screen; None in the first second."""
         return self._live.figures()
 
-    def texts_of(self, counters: Columns) -> dict[str, str]:
-        """queryid → text of the statements among these counters."""
-        return texts_of(self._connect, self._extensions, counters)
+    def texts_of(self, counters: Columns, known: Collection[str]) -> dict[str, str]:
+        """queryid → text of the statements among these counters, but for the ids `known`."""
+        return texts_of(self._connect, self._extensions, counters, known)
 
     def notes_on(
         self, logged: LogReading, checkpoints: KnownCheckpoints, *others: str
@@ -114,10 +114,18 @@ class ServerWatch:
 class TrialWatch(ServerWatch):
     """The same around the load of a trial, with the guards."""
 
-    def __init__(self, server: TrialServer, limits: Limits, *, reads_host: bool) -> None:
+    def __init__(
+        self,
+        server: TrialServer,
+        limits: Limits,
+        known_texts: Callable[[], Collection[str]],
+        *,
+        reads_host: bool,
+    ) -> None:
         """Takes the first readings; the connections of the load are not open yet."""
         target, facts = server.target, server.facts
         self.server, self._reads_host = server, reads_host
+        self._known_texts = known_texts
         super().__init__(
             target.parameters(), facts, target.host(), target.connect, reads_host=reads_host
         )
@@ -159,7 +167,7 @@ class TrialWatch(ServerWatch):
         """
         statements = self.statements.counters()
         self.samples.add_counters(statements)
-        self.statement_texts = self.texts_of(statements)
+        self.statement_texts = self.texts_of(statements, self._known_texts())
         results = self.invariants.results(
             conditions,
             load,

@@ -8,7 +8,7 @@ transaction succeeded is a TrialError.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -52,6 +52,8 @@ class TrialContext:
     placement: Placement = NOWHERE
     caveats: tuple[str, ...] = ()
     """Those that hold for every trial of the run."""
+    known_texts: Callable[[], Collection[str]] = tuple
+    """The ids of statements whose texts are stored already."""
 
 
 def run_trial(trial: PlannedTrial, context: TrialContext, *, resumed: bool = False) -> TrialRecord:
@@ -78,7 +80,8 @@ def _run(trial: PlannedTrial, context: TrialContext, *, resumed: bool) -> TrialR
     servers = reset_servers(trial, plan, target, testbeds, resumed=resumed)
     # Before the load opens its connections: what they bring is the trial's own doing.
     watches = [
-        TrialWatch(server, own_limits(), reads_host=server is servers[0]) for server in servers
+        TrialWatch(server, own_limits(), context.known_texts, reads_host=server is servers[0])
+        for server in servers
     ]
     reached = {one.arm.id: one.target.parameters() for one in servers}
     load = open_trial_load(

@@ -1,11 +1,12 @@
 """The texts of statements that pg_stat_statements counted.
 
 Enters: a way to sessions, the counters of a load's statements. Leaves: queryid → text.
-Never: runs while a load is measured, keeps what looks like a password, or fails a trial.
+Never: runs while a load is measured, keeps a literal or password, or fails a trial.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -23,15 +24,30 @@ from pgassay.trials.sampling.statement_statistics import STATEMENTS
 MOST_CHARACTERS = 2000
 _READ_CHARACTERS = 10_000
 """More than is kept: a secret that the cut splits would not be recognised."""
+_MASKED = "'…'"
+_LITERAL = re.compile(
+    r"""
+      (?P<stays> "(?:[^"]|"")*" | --[^\n]* | /\*(?: /\*.*?(?:\*/|\Z) | . )*?(?:\*/|\Z) )
+    | (?<![\w$]) E'(?: [^'\\] | \\. | '' | '[^\S\n]*\n\s*' )*(?:'|\Z)
+    | (?: (?<![\w$]) U& )? '(?: [^'] | '' )*(?:'|\Z)
+    | (?<![\w$]) \$(?P<tag> (?:[^\W\d]\w*)? )\$ .*? (?: \$(?P=tag)\$ | \Z )
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+"""'…', E'…', U&'…' and $tag$…$tag$, to the end of a text that was cut; quoted names and comments
+come first, because a quote within them begins nothing (PostgreSQL documentation, "Lexical
+Structure"; comments may be nested, here once)."""
 
 
 def texts_of(
     connect: Callable[[], Connection],
     extensions: Mapping[str, Extension],
     counters: Mapping[str, Sequence[Any]],
+    known: Collection[str] = (),
 ) -> dict[str, str]:
-    """The texts of the statements among these counters; none where they cannot be read."""
-    extension, wanted = extensions.get(STATEMENTS.extension), _ids_in(counters)
+    """The texts of the statements among these counters, but for the ids that are `known`; none
+    where they cannot be read."""
+    extension, wanted = extensions.get(STATEMENTS.extension), _ids_in(counters, known)
     if extension is None or not wanted:
         return {}
     asked = sql.SQL(statement("trials/statement_texts").decode()).format(
@@ -45,12 +61,15 @@ def texts_of(
 
 
 def kept(text: str) -> str:
-    """The text as it is stored: without secrets, and not longer than the limit."""
-    text = redacted(text)
+    """The text as it is stored: without literals and secrets, and not longer than the limit.
+
+    What the server normalises has no literal; utility statements it keeps word for word.
+    """
+    text = redacted(_LITERAL.sub(lambda found: found["stays"] or _MASKED, text))
     return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1]}…"
 
 
-def _ids_in(counters: Mapping[str, Sequence[Any]]) -> Collection[int]:
+def _ids_in(counters: Mapping[str, Sequence[Any]], known: Collection[str]) -> Collection[int]:
     named = zip(counters["source"], counters["object"], strict=True)
-    found = {thing for source, thing in named if source == STATEMENTS.source}
+    found = {thing for source, thing in named if source == STATEMENTS.source} - set(known)
     return sorted(int(thing) for thing in found if thing.lstrip("-").isdigit())

@@ -6,6 +6,7 @@ or follows a path that only the server names.
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -15,6 +16,7 @@ from pathlib import Path
 from pgassay.errors import TargetError
 from pgassay.server.connection.session import server_row
 from pgassay.server.existing.requirements import is_here
+from pgassay.server.hosts.child_processes import children_of, fields_of
 from pgassay.server.hosts.local import HERE
 from pgassay.server.hosts.server_process import postmaster_of
 from pgassay.server.protocol import Connection
@@ -61,14 +63,25 @@ class TracedServer:
         return self.tranches[number] if number < len(self.tranches) else f"LWLock {number}"
 
 
+def is_up(postmaster: int) -> bool:
+    """Whether this process runs; what was restarted is another one. A zombie has no program."""
+    return Path(f"/proc/{postmaster}/exe").exists()
+
+
 def processor_time_ns(postmaster: int) -> int:
-    """What the living children of a server have run so far (/proc/PID/schedstat)."""
-    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+    """What the children of a server have run so far: the living (/proc/PID/schedstat), and those
+    that have ended (cutime and cstime in /proc/PID/stat). Raises TargetError where it is gone."""
     ran = 0
-    for child in children:
+    for child in children_of(postmaster):
         with suppress(OSError):  # it has ended meanwhile
             ran += int(Path(f"/proc/{child}/schedstat").read_text().split()[0])
-    return ran
+    try:
+        fields = fields_of(postmaster)
+    except OSError:
+        raise TargetError(
+            f"process {postmaster} of the server has ended; trace again once the server is up"
+        ) from None
+    return ran + sum(map(int, fields[13:15])) * 10**9 // os.sysconf("SC_CLK_TCK")
 
 
 def traced_server(session: Connection) -> TracedServer:

@@ -14,20 +14,25 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from pgassay.analysis.compare.contrasts import pair_blocks
+from pgassay.analysis.compare.rule import rule_of
+from pgassay.analysis.compare.secondary import critical_for_many
 from pgassay.analysis.curves.checkpoints.profiles import (
     FEWEST_TRIALS,
     Profile,
     Window,
+    first_place,
     profiles_of,
+    recovery_s,
+    smoothed,
     window_of,
 )
 from pgassay.analysis.curves.model import CheckpointContrast, CheckpointEffect
 from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.statistics.intervals import (
     draws,
+    mean_estimate,
     mean_with_interval,
     ratio_of_means,
     widened_percentiles,
@@ -39,8 +44,6 @@ from pgassay.plan.model import Plan
 Array = NDArray[np.float64]
 FEWEST_RESAMPLED = 5
 """Percentiles of four trials held a recovery in 88 % of simulated runs, those of five in 94 %."""
-_RECOVERED = 0.1
-"""Share of the depth below which throughput has recovered."""
 
 
 def checkpoint_effects(
@@ -154,11 +157,8 @@ def _bounds(low: float, high: float) -> Interval | None:
 
 
 def _smooth(profiles: Array, window: Window) -> Array:
-    """Means of three neighbours along the last axis, from the start on."""
-    after = profiles[..., window.before :]
-    padded = np.concatenate([after[..., :1], after, after[..., -1:]], axis=-1)
-    smooth: Array = (padded[..., :-2] + padded[..., 1:-1] + padded[..., 2:]) / 3.0
-    return smooth
+    """From the start on."""
+    return smoothed(profiles[..., window.before :])
 
 
 def _lowest(profile: Array, window: Window) -> int:
@@ -208,18 +208,15 @@ def _dip_times(profiles: Array, window: Window) -> Array:
     depth = np.take_along_axis(smooth, lowest, axis=1)
     half, after = smooth > 0.5 * depth, places >= lowest
     begin = np.where(half & ~after, places, -1).max(axis=1) + 1
-    duration = (_first(half & after) - begin) * window.step_s
-    recovery = (_first((smooth >= _RECOVERED * depth) & after) + 0.5) * window.step_s
-    return np.column_stack([duration, recovery])
-
-
-def _first(places: NDArray[np.bool_]) -> Array:
-    """The first true place of each row; infinite without one."""
-    return np.where(places.any(axis=1), places.argmax(axis=1), math.inf)
+    duration = (first_place(half & after) - begin) * window.step_s
+    return np.column_stack([duration, recovery_s(smooth, window.step_s)])
 
 
 def _contrasts(plan: Plan, values: dict[tuple[int, str], Array]) -> tuple[CheckpointContrast, ...]:
-    """Depth and loss of every level against its baseline, with joint intervals (Bonferroni)."""
+    """Depth and loss of every level against its baseline.
+
+    The intervals hold together (Bonferroni) and, in a run that may end early, at every look.
+    """
     paired = [
         (factor, level, pairs)
         for factor in plan.factors
@@ -229,8 +226,8 @@ def _contrasts(plan: Plan, values: dict[tuple[int, str], Array]) -> tuple[Checkp
     ]
     found = []
     for factor, level, pairs in paired:
-        alpha = 0.05 / (2 * len(paired))
-        depth, lost = (mean_with_interval(column, alpha) for column in pairs.differences.T)
+        critical = critical_for_many(rule_of(plan), len(pairs.level), 0.05 / (2 * len(paired)))
+        depth, lost = (mean_estimate(column, critical) for column in pairs.differences.T)
         found.append(
             CheckpointContrast(
                 factor.name,
@@ -239,15 +236,14 @@ def _contrasts(plan: Plan, values: dict[tuple[int, str], Array]) -> tuple[Checkp
                 len(pairs.level),
                 depth,
                 lost,
-                _share(pairs.differences[:, 1], pairs.baseline[:, 1], alpha),
+                _share(pairs.differences[:, 1], pairs.baseline[:, 1], critical),
             )
         )
     return tuple(found)
 
 
-def _share(differences: Array, baseline: Array, alpha: float) -> Estimate | None:
+def _share(differences: Array, baseline: Array, critical: float) -> Estimate | None:
     """A difference of the loss in per cent of the baseline's; None where that may be zero."""
-    critical = float(special.stdtrit(len(baseline) - 1, 1 - alpha / 2))
     ends = ratio_of_means(differences, baseline, critical)
     if ends is None:
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from pgassay.analysis.measures.courses.checkpoint_signals import TrialCheckpoint
 from pgassay.analysis.statistics.values import Estimate, Interval
 
 
@@ -18,14 +19,7 @@ class CheckpointRow:
     trial: int
     block: int
     arm: str
-    started_s: float
-    """From the beginning of the measured part."""
-    cause: str
-    buffers: int | None
-    write_s: float | None
-    sync_s: float | None
-    sync_longest_s: float | None
-    distance_kb: int | None
+    checkpoint: TrialCheckpoint
     depth_pct: float | None
     """How far throughput falls below the seconds before, at its lowest; noise alone makes it
     greater than zero. None without seconds before and after."""

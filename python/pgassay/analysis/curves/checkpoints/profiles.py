@@ -18,6 +18,8 @@ from pgassay.analysis.measures.courses.trial_course import TrialCourse
 Array = NDArray[np.float64]
 FEWEST_TRIALS = 3
 LONGEST_BEFORE_S, LONGEST_AFTER_S = 10.0, 120.0
+RECOVERED = 0.1
+"""Share of the depth below which throughput has recovered."""
 _LEAST_CYCLE_S = 10.0
 """Faster checkpoints have no before and after."""
 _IMAGES = "wal wal_fpi"
@@ -99,6 +101,27 @@ def edges_around(course: TrialCourse, window: Window) -> list[Array]:
         crowded = np.any((others > edges[0]) & (others < edges[-1] - window.step_s))
         if not crowded and _within_a_step(course, edges):
             found.append(edges)
+    return found
+
+
+def smoothed(after: Array) -> Array:
+    """Means of three neighbours along the last axis."""
+    padded = np.concatenate([after[..., :1], after, after[..., -1:]], axis=-1)
+    smooth: Array = (padded[..., :-2] + padded[..., 1:-1] + padded[..., 2:]) / 3.0
+    return smooth
+
+
+def first_place(places: NDArray[np.bool_]) -> Array:
+    """The first true place along the last axis; infinite without one."""
+    return np.where(places.any(axis=-1), places.argmax(axis=-1), math.inf)
+
+
+def recovery_s(smooth: Array, step_s: float) -> Array:
+    """When nine tenths of the deepest dip of each row have recovered; infinite if never."""
+    lowest = smooth.argmin(axis=-1)[..., None]
+    depth = np.take_along_axis(smooth, lowest, axis=-1)
+    back = (smooth >= RECOVERED * depth) & (np.arange(smooth.shape[-1]) >= lowest)
+    found: Array = (first_place(back) + 0.5) * step_s
     return found
 
 

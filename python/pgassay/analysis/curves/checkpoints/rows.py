@@ -6,20 +6,23 @@ Never: tests anything; the lowest of many seconds lies below the others in any n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pgassay.analysis.curves.checkpoints.model import CheckpointRow
-from pgassay.analysis.curves.checkpoints.profiles import LONGEST_AFTER_S, LONGEST_BEFORE_S
+from pgassay.analysis.curves.checkpoints.profiles import (
+    LONGEST_AFTER_S,
+    LONGEST_BEFORE_S,
+    recovery_s,
+    smoothed,
+)
 from pgassay.analysis.measures.courses.checkpoint_signals import TrialCheckpoint
 from pgassay.analysis.measures.courses.trial_course import TrialCourse
 
-Array = NDArray[np.float64]
 _LEAST_BEFORE, _LEAST_AFTER = 2, 3
 """Intervals that it takes before and after the start."""
-_RECOVERED = 0.1
 
 
 def checkpoint_rows(courses: Sequence[TrialCourse]) -> tuple[CheckpointRow, ...]:
@@ -58,31 +61,17 @@ def _row(
         usual = float(counts[:before].mean())
         if usual > 0.0:
             lost = float((usual - counts[before:]).sum())
-            depth, recovered = _dip(100.0 * (counts[before:] / usual - 1.0), step_s)
+            smooth = smoothed(100.0 * (counts[before:] / usual - 1.0))
+            depth = -float(smooth.min())
+            back_s = float(recovery_s(smooth, step_s))
+            recovered = back_s if depth > 0.0 and math.isfinite(back_s) else None
     return CheckpointRow(
         trial=course.number,
         block=course.block,
         arm=course.arm,
-        started_s=at,
-        cause=one.cause,
-        buffers=one.buffers,
-        write_s=one.write_s,
-        sync_s=one.sync_s,
-        sync_longest_s=one.sync_longest_s,
-        distance_kb=one.distance_kb,
+        checkpoint=one,
         depth_pct=depth,
         lost_transactions=lost,
         recovered_s=recovered,
         followed_s=end - at,
     )
-
-
-def _dip(change_pct: Array, step_s: float) -> tuple[float, float | None]:
-    """Depth, and when nine tenths of it have recovered; of means of three neighbours."""
-    padded = np.r_[change_pct[0], change_pct, change_pct[-1]]
-    smooth = (padded[:-2] + padded[1:-1] + padded[2:]) / 3.0
-    lowest = int(smooth.argmin())
-    back = np.flatnonzero(smooth[lowest:] >= _RECOVERED * smooth[lowest])
-    if smooth[lowest] >= 0.0 or not len(back):
-        return -float(smooth[lowest]), None
-    return -float(smooth[lowest]), (lowest + int(back[0]) + 0.5) * step_s

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.compare.contrasts import pair_blocks
+from pgassay.analysis.compare.rule import rule_of
+from pgassay.analysis.compare.secondary import critical_for_many
 from pgassay.analysis.curves.modes.associations import at_checkpoints, per_cent, waits_of
 from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes, ModeContrast
 from pgassay.analysis.measures.courses.latencies import (
@@ -27,7 +29,7 @@ from pgassay.analysis.measures.courses.latencies import (
     middles_ms,
     place_ms,
 )
-from pgassay.analysis.statistics.intervals import mean_with_interval
+from pgassay.analysis.statistics.intervals import mean_estimate, mean_with_interval
 from pgassay.analysis.statistics.modes import LIMITS, Modes, find_modes
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.plan.model import Plan
@@ -165,7 +167,10 @@ def _scenarios(
 def _contrasts(
     plan: Plan, trials: Sequence[TrialLatencies], found: Sequence[LatencyModes]
 ) -> tuple[ModeContrast, ...]:
-    """Every level at every boundary of each scenario, but for all scenarios together."""
+    """Every level at every boundary of each scenario, but for all scenarios together.
+
+    The intervals hold together (Bonferroni) and, in a run that may end early, at every look.
+    """
     paired = []
     for name in dict.fromkeys(one.scenario for one in found if one.scenario != ALL):
         # One set of boundaries, so that shares of all arms are of the same thing.
@@ -194,7 +199,10 @@ def _contrasts(
             blocks=len(pairs.level),
             baseline_pct=float(pairs.baseline[:, at].mean()),
             level_pct=float(pairs.level[:, at].mean()),
-            points=mean_with_interval(pairs.differences[:, at], 0.05 / len(paired)),
+            points=mean_estimate(
+                pairs.differences[:, at],
+                critical_for_many(rule_of(plan), len(pairs.level), 0.05 / len(paired)),
+            ),
         )
         for own, at, bound, factor, level, pairs in paired
     )

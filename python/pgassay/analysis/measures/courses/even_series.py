@@ -218,10 +218,11 @@ def _follows(counted: Array, commits: Array) -> bool:
 def _own_commits(summary: Mapping[str, object]) -> float:
     """Commits a second of the sampler of counters, each reading of which is one."""
     cost = summary.get("sampler_cost")
-    seconds = (int(str(summary["ended_ns"])) - int(str(summary["started_ns"]))) / _SECOND_NS
-    if not isinstance(cost, Mapping) or seconds <= 0:
+    started, ended = summary.get("started_ns"), summary.get("ended_ns")
+    if not isinstance(cost, Mapping) or not isinstance(started, int) or not isinstance(ended, int):
         return 0.0
-    return float(cost.get("counter_reads", 0)) / seconds
+    seconds, reads = (ended - started) / _SECOND_NS, cost.get("counter_reads")
+    return reads / seconds if isinstance(reads, int | float) and seconds > 0 else 0.0
 
 
 def _series(

@@ -14,9 +14,10 @@ _ORDER = tuple(Confidence)
 
 @section("answer/diagnosis", "Diagnosis")
 def diagnosis(context: ReportContext) -> Content | None:
-    """The section is left out where nothing was recognised."""
+    """The section is left out where nothing was recognised, unless it could not be."""
     found = sorted(
         context.of_kind(FindingKind.DIAGNOSIS),
         key=lambda one: _ORDER.index(one.confidence or Confidence.HYPOTHESIS),
     )
-    return {"diagnoses": found} if found else None
+    alternates = context.plan.alternates
+    return {"diagnoses": found, "alternates": alternates} if found or alternates else None

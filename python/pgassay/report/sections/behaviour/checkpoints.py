@@ -135,13 +135,15 @@ def every_checkpoint(context: ReportContext) -> Table:
         (
             f"{one.trial}",
             context.labels[one.arm],
-            f"{one.started_s:.1f} s",
-            one.cause,
-            ABSENT if one.buffers is None else count(one.buffers),
-            _seconds(one.write_s),
-            _seconds(one.sync_s),
-            _seconds(one.sync_longest_s),
-            ABSENT if one.distance_kb is None else size(1024.0 * one.distance_kb),
+            f"{one.checkpoint.started_s:.1f} s",
+            one.checkpoint.cause,
+            ABSENT if one.checkpoint.buffers is None else count(one.checkpoint.buffers),
+            _seconds(one.checkpoint.write_s),
+            _seconds(one.checkpoint.sync_s),
+            _seconds(one.checkpoint.sync_longest_s),
+            ABSENT
+            if one.checkpoint.distance_kb is None
+            else size(1024.0 * one.checkpoint.distance_kb),
             ABSENT if one.depth_pct is None else f"{plain_number(one.depth_pct)} %",
             ABSENT if one.lost_transactions is None else count(one.lost_transactions),
             _seconds(one.recovered_s),

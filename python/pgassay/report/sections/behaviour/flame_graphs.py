@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pgassay.analysis.profiles.model import ArmProfile, FunctionDifference, ProfileDifference
-from pgassay.findings.wording import plain_number
+from pgassay.findings.wording import plain_number, spaced
 from pgassay.report.context import FlameGraph, ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import ABSENT
 from pgassay.report.tables.table import Column, Table, table
+from pgassay.trials.profile.model import COST
 
 _SHOWN = 12
 _WHAT = {"cpu": "CPU time", "off-cpu": "time that sessions wait"}
@@ -41,6 +42,7 @@ def flame_graphs(context: ReportContext) -> Content | None:
     return {
         "notes": (*profiles.notes, *_notes(profiles.arms, names)),
         "arms_profiled": _arms(profiles.arms, names),
+        "cost": f"Beside what perf itself used, {COST}.",
         "differences": [
             (
                 _title(one, names),
@@ -72,10 +74,10 @@ def _arms(arms: Sequence[ArmProfile], names: Mapping[str, str]) -> Table:
         (
             names[one.arm],
             _WHAT[one.kind],
-            f"{one.samples:,}",
+            spaced(one.samples, 0),
             plain_number(one.us_per_tx),
-            f"{one.tps:,.0f}",
-            ABSENT if one.measured_tps is None else f"{one.measured_tps:,.0f}",
+            spaced(one.tps, 0),
+            ABSENT if one.measured_tps is None else spaced(one.measured_tps, 0),
             f"{one.perf_cpu_share:.2f}",
         )
         for one in arms

@@ -15,7 +15,7 @@ from pgassay.plan.model import ALL_ARMS
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
-from pgassay.report.tables.cells import ABSENT, probability, tone_cell
+from pgassay.report.tables.cells import ABSENT, probability, tone_cell, whole
 from pgassay.report.tables.table import Cell, Column, Table, table
 
 _WIDTH = 90
@@ -136,4 +136,4 @@ def _figures(costs: StatementCosts) -> Iterator[str]:
 def _number(value: float) -> str:
     if value < _FEW:
         return "0"
-    return f"{value:.2f}" if value < 10 else f"{value:,.0f}".replace(",", "\u202f")
+    return f"{value:.2f}" if value < 10 else whole(value)

@@ -75,6 +75,11 @@ def series_name(name: str) -> str:
     return str(WORDS["series"].get(bare, bare))
 
 
+def disk_of(name: str) -> str:
+    """The disk that a series is of; empty where it is of none."""
+    return name.partition("/")[0] if "/" in name else ""
+
+
 def agreement(found: Agreement | None, label: str | None) -> Cell:
     """Where classic and honest do not say the same; a dash where neither says anything."""
     if found is None:

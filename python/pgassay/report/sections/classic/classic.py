@@ -5,12 +5,19 @@ Enters: the context. Leaves: tables, and how many classic claims do not hold. Ne
 
 from __future__ import annotations
 
+from pgassay.analysis.classic.limits import LIMITS
 from pgassay.analysis.classic.model import Agreement, ClassicCorrelation, ClassicTrend
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
-from pgassay.report.sections.classic.cells import Shown
-from pgassay.report.sections.classic.database import correlation_table, figure_table, trend_table
+from pgassay.report.sections.classic.cells import WORDS, Shown
+from pgassay.report.sections.classic.database import (
+    claimed_correlations,
+    claimed_trends,
+    correlation_table,
+    figure_table,
+    trend_table,
+)
 from pgassay.report.sections.classic.host import disk_table, disks, host_table, rule_table
 from pgassay.report.sections.classic.waits import (
     event_table,
@@ -47,7 +54,10 @@ def content_of(shown: Shown) -> Content:
         "claims": len(claims),
         "refuted": refuted,
         "untested": untested,
+        "too_short": _too_short(shown),
         "figures": figure_table(shown),
+        "claimed_trends": claimed_trends(shown),
+        "claimed_correlations": claimed_correlations(shown),
         "trends": trend_table(shown),
         "database": correlation_table(shown, "database", "buffers"),
         "weighted": weighted_table(shown),
@@ -62,3 +72,11 @@ def content_of(shown: Shown) -> Content:
         "disk_types": disk_table(shown),
         "disks": disks(shown),
     }
+
+
+def _too_short(shown: Shown) -> str:
+    """Why there are no trends and correlations; empty where there are."""
+    least, intervals = LIMITS["intervals"]["least_for_correlation"], shown.view.intervals
+    if intervals >= least:
+        return ""
+    return str(WORDS["too_short"]).format(least=least, unit=shown.unit, intervals=intervals)

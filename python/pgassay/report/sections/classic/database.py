@@ -5,7 +5,7 @@ Enters: the classic view. Leaves: tables. Never: computes a figure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from pgassay.analysis.classic.model import (
@@ -20,6 +20,7 @@ from pgassay.report.sections.classic.cells import (
     WORDS,
     Shown,
     agreement,
+    disk_of,
     labelled,
     r_text,
     series_name,
@@ -28,6 +29,7 @@ from pgassay.report.tables.cells import ABSENT, interval
 from pgassay.report.tables.table import Cell, Column, Table, table
 
 _THOUSAND = 1000.0
+_OF_THE_HOST = ("wa", "b")
 _ELSEWHERE = ("r", "swap_kb", "changed")
 _PAIR = (
     Column("Pair", "heading", merges=True),
@@ -116,24 +118,39 @@ def _used(arm: ClassicArm) -> str:
 
 def correlation_table(shown: Shown, *groups: str, disk: str = "") -> Table:
     """Pairs with their arms beneath each other; without pairs of which one never varied."""
-    rows = list(_pairs(shown, groups, disk))
+    rows = [
+        _pair(arm, one)
+        for arm, one in _correlations(shown)
+        if one.group in groups and disk_of(one.second) == disk
+    ]
+    return _correlation_table(rows)
+
+
+def claimed_correlations(shown: Shown) -> tuple[Table, int]:
+    """Those of database, host and disks that the classic view claims, or misses; how many more."""
+    rows = list(_correlations(shown))
+    told = [(arm, one) for arm, one in rows if one.claims or one.agreement is not None]
+    pairs = [_pair(arm, one, disk_of(one.second)) for arm, one in told]
+    return _correlation_table(pairs), len(rows) - len(told)
+
+
+def _correlation_table(rows: Sequence[Sequence[str | Cell]]) -> Table:
     return replace(table(_PAIR, rows), style="host", label="Classic correlations")
 
 
-def _pairs(shown: Shown, groups: tuple[str, ...], disk: str) -> Iterator[tuple[str | Cell, ...]]:
+def _correlations(shown: Shown) -> Iterator[tuple[str, ClassicCorrelation]]:
+    """With the names of their arms."""
     for rows in zip(*(arm.correlations for arm in shown.view.arms), strict=True):
-        one = rows[0]
-        of_disk = one.second.partition("/")[0] if "/" in one.second else ""
-        if one.group not in groups or of_disk != disk or all(row.r == 0.0 for row in rows):
+        if all(row.r == 0.0 for row in rows):
             continue
         for arm, row in zip(shown.view.arms, rows, strict=True):
-            yield _pair(shown.short(arm.arm), row)
+            yield shown.short(arm.arm), row
 
 
-def _pair(arm: str, one: ClassicCorrelation) -> tuple[str | Cell, ...]:
+def _pair(arm: str, one: ClassicCorrelation, disk: str = "") -> tuple[str | Cell, ...]:
     ends = ABSENT if one.ci95 is None else " to ".join(map(r_text, one.ci95))
     return (
-        f"{series_name(one.first)} and {series_name(one.second)}",
+        f"{disk}{': ' if disk else ''}{series_name(one.first)} and {series_name(one.second)}",
         arm,
         r_text(one.r),
         one.label or ABSENT,
@@ -145,23 +162,37 @@ def _pair(arm: str, one: ClassicCorrelation) -> tuple[str | Cell, ...]:
 
 def trend_table(shown: Shown, disk: str = "", *, host: bool = False) -> Table:
     """The trends of the database, of the host, or of a disk."""
-    rows = []
-    for lines in zip(*(arm.trends for arm in shown.view.arms), strict=True):
-        name = lines[0].series
-        own = name.partition("/")[0] if "/" in name else ""
-        if own != disk or (not disk and host != (name in ("wa", "b"))):
-            continue
-        if all(one.r2 == 0.0 for one in lines):
-            continue
-        rows += [
-            _trend(shown.short(a.arm), one) for a, one in zip(shown.view.arms, lines, strict=True)
-        ]
+    rows = [
+        _trend(arm, one)
+        for arm, one in _trends(shown)
+        if disk_of(one.series) == disk and (disk or host == (one.series in _OF_THE_HOST))
+    ]
+    return _table_of_trends(rows)
+
+
+def claimed_trends(shown: Shown) -> tuple[Table, int]:
+    """Those of database, host and disks that the classic view claims; how many more."""
+    rows = list(_trends(shown))
+    told = [_trend(arm, one, disk_of(one.series)) for arm, one in rows if one.claims]
+    return _table_of_trends(told), len(rows) - len(told)
+
+
+def _table_of_trends(rows: Sequence[Sequence[str | Cell]]) -> Table:
     return replace(table(_TREND, rows), style="host", label="Classic trends")
 
 
-def _trend(arm: str, one: ClassicTrend) -> tuple[str | Cell, ...]:
+def _trends(shown: Shown) -> Iterator[tuple[str, ClassicTrend]]:
+    """With the names of their arms."""
+    for lines in zip(*(arm.trends for arm in shown.view.arms), strict=True):
+        if all(one.r2 == 0.0 for one in lines):
+            continue
+        for arm, one in zip(shown.view.arms, lines, strict=True):
+            yield shown.short(arm.arm), one
+
+
+def _trend(arm: str, one: ClassicTrend, disk: str = "") -> tuple[str | Cell, ...]:
     return (
-        series_name(one.series),
+        f"{disk}{': ' if disk else ''}{series_name(one.series)}",
         arm,
         NOT_MEASURED if one.r2 is None else f"{one.r2:.2f}",
         one.label or ABSENT,

@@ -7,7 +7,7 @@ Never: estimates what a checkpoint costs.
 from __future__ import annotations
 
 from pgassay.analysis.reading.plain_text import one_line
-from pgassay.findings.wording import size
+from pgassay.findings.wording import size, spaced
 from pgassay.report.charts.observed import moment
 from pgassay.report.context import ObservationContext
 from pgassay.report.section import Content, section
@@ -41,8 +41,8 @@ def checkpoints(context: ObservationContext) -> Content | None:
         (
             moment(row["started_ns"])[:19],
             ("restartpoint, " if row["restartpoint"] else "") + row["cause"],
-            *(_number(row[name], "{:,.1f} s") for name in ("total_s", "write_s", "sync_s")),
-            _number(row["buffers"], "{:,.0f}"),
+            *(_number(row[name], 1, " s") for name in ("total_s", "write_s", "sync_s")),
+            _number(row["buffers"]),
             ABSENT if row["distance_kb"] is None else size(row["distance_kb"] * 1024.0),
         )
         for row in found[:_MOST_CHECKPOINTS]
@@ -50,8 +50,8 @@ def checkpoints(context: ObservationContext) -> Content | None:
     return {"checkpoints": table(_CHECKPOINTS, rows), "more": len(found) - len(rows)}
 
 
-def _number(value: float | None, form: str) -> str:
-    return ABSENT if value is None else form.format(value)
+def _number(value: float | None, digits: int = 0, unit: str = "") -> str:
+    return ABSENT if value is None else f"{spaced(value, digits)}{unit}"
 
 
 @section("observation/statements", "Statements that took most time")
@@ -65,11 +65,11 @@ def statements(context: ObservationContext) -> Content | None:
         (
             one.queryid,
             f"{100 * one.exec_time_ms / every:.1f} %",
-            f"{one.exec_time_ms / 1e3:,.1f} s",
-            f"{one.calls:,.0f}",
-            f"{one.mean_ms:,.3f} ms",
-            f"{one.rows / max(one.calls, 1):,.1f}",
-            f"{one.blocks_read:,.0f}",
+            f"{spaced(one.exec_time_ms / 1e3, 1)} s",
+            spaced(one.calls, 0),
+            f"{spaced(one.mean_ms, 3)} ms",
+            spaced(one.rows / max(one.calls, 1), 1),
+            spaced(one.blocks_read, 0),
             size(one.wal_bytes),
             Cell(one_line(context.texts.get(one.queryid, ""), _WIDTH) or ABSENT, style="code"),
         )
@@ -82,7 +82,7 @@ def statements(context: ObservationContext) -> Content | None:
 def log(context: ObservationContext) -> Content | None:
     """An observation with any listed event."""
     logged = context.observed.logged
-    rows = [(words, f"{logged[kind]:,}") for kind, words in event_words(logged)]
+    rows = [(words, spaced(logged[kind], 0)) for kind, words in event_words(logged)]
     return {"events": table((Column("Event", "text"), Column("Times")), rows)} if rows else None
 
 
@@ -90,7 +90,7 @@ def log(context: ObservationContext) -> Content | None:
 def gaps(context: ObservationContext) -> Content | None:
     """An observation with a gap."""
     rows = [
-        (moment(start)[:19], f"{(end - start) / 1e9:,.1f} s")
+        (moment(start)[:19], f"{spaced((end - start) / 1e9, 1)} s")
         for start, end in context.observed.gaps_ns
     ]
     columns = (Column("From (UTC)", "text"), Column("Duration"))

@@ -5,6 +5,7 @@ Enters: the context. Leaves: sentences, and figures for them. Never: computes be
 
 from __future__ import annotations
 
+from pgassay.findings.wording import spaced
 from pgassay.report import observation_summary
 from pgassay.report.context import ObservationContext
 from pgassay.report.section import Content, section
@@ -23,7 +24,7 @@ def method(context: ObservationContext) -> Content:
     observed = context.observed
     return {
         "cpu_s": f"{observed.cost.get('cpu_s', 0.0):.1f}",
-        "samples": f"{observed.cost.get('wait_ticks', 0):,.0f}",
+        "samples": spaced(observed.cost.get("wait_ticks", 0), 0),
         "disk_mb": f"{observed.bytes_on_disk / 1048576:.1f}",
         "clock": observed.clock,
     }

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.reading.metrics import WAIT_CLASSES, class_of
 from pgassay.analysis.waits.sampled_waits import UNKNOWN
+from pgassay.findings.wording import spaced
 from pgassay.report.charts.observed import sessions_chart
 from pgassay.report.charts.style import CLASS_COLOURS, GREY
 from pgassay.report.context import ObservationContext
@@ -81,7 +82,7 @@ def _row(
     return (
         name,
         f"{busy:.3f}",
-        ABSENT if each is None else f"{each:,.3f} ms",
+        ABSENT if each is None else f"{spaced(each, 3)} ms",
         f"{100 * busy / max(observed.active_sessions, 1e-9):.1f} %",
         ABSENT if by_extension is None else f"{by_extension:.3f}",
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pgassay.analysis.trace.model import Period, PointSummary
+from pgassay.findings.wording import plain_number, spaced
 from pgassay.report.charts.observed import moment
 from pgassay.report.context import TraceContext
 from pgassay.report.section import Content, section
@@ -39,7 +40,7 @@ def points_table(points: Sequence[PointSummary]) -> Table:
         [
             (
                 point_name(one.point, one.key),
-                f"{one.per_s:,.1f}" if one.per_s < 10 else f"{one.per_s:,.0f}",
+                plain_number(one.per_s),
                 f"{one.in_it:.2f}" if one.in_it >= 0.01 else "< 0.01",
                 microseconds(one.per_tx_us),
                 *map(microseconds, (one.mean_us, one.p50_us, one.p99_us, one.longest_us)),
@@ -106,8 +107,8 @@ def _around_table(
             (
                 f"Checkpoint {period.checkpoint}",
                 period.name,
-                f"{period.seconds:,.1f}",
-                ABSENT if period.tps is None else f"{period.tps:,.0f}",
+                spaced(period.seconds, 1),
+                ABSENT if period.tps is None else spaced(period.tps, 0),
                 *(
                     ABSENT if one is None else f"{one.in_it:.2f} · {microseconds(one.p99_us)}"
                     for one in cells
@@ -118,7 +119,7 @@ def _around_table(
 
 
 def _seconds(value: float | None) -> str:
-    return ABSENT if value is None else f"{value:,.2f} s"
+    return ABSENT if value is None else f"{spaced(value, 2)} s"
 
 
 @section("trace/relations", "Relations that were read and written")
@@ -132,8 +133,8 @@ def relations(context: TraceContext) -> Content | None:
             one.name,
             one.kind or ABSENT,
             point_name(one.point, ""),
-            f"{one.count:,}",
-            f"{one.total_s:,.2f} s",
+            spaced(one.count, 0),
+            f"{spaced(one.total_s, 2)} s",
             microseconds(one.mean_us),
         )
         for one in found[:_MOST_RELATIONS]

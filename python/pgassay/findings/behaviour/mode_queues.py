@@ -1,0 +1,51 @@
+"""Whether slow modes of latency are likely the scheduler's: sessions queued for a processor.
+
+Enters: an Analysis, its modes. Leaves: a share, sentences. Never: calls the scheduler the cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgassay.analysis.curves.modes.model import LatencyModes
+from pgassay.analysis.model import Analysis
+from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD
+from pgassay.findings.wording import latency, plain_number, texts_of
+
+_TEXTS = texts_of(__name__)
+
+
+def queued_pct(analysis: Analysis, arm: str) -> float | None:
+    """Time that the sessions of an arm were queued, in per cent of its mean latency.
+
+    None where the kernel's counts were not read, or where it is below the limit.
+    """
+    signals = next((one for one in analysis.signals if one.arm == arm), None)
+    if signals is None:
+        return None
+    latencies = {one.number: one.whole.values.get("latency_mean") for one in analysis.trials}
+    totals = [signals.total("processes", kind, "queue_ns") for kind in OF_THE_LOAD]
+    shares = []
+    for trial, *queued_ns in zip(signals.trials, *totals, strict=True):
+        known = [one for one in queued_ns if one is not None]
+        mean_ms = latencies.get(trial.number)
+        if known and mean_ms and trial.transactions:
+            queued_ms = sum(known) / 1e6 * trial.seconds / trial.transactions
+            shares.append(100.0 * queued_ms / mean_ms)
+    share = sum(shares) / len(shares) if shares else 0.0
+    return share if share >= _TEXTS["least_pct"] else None
+
+
+def queued_sentence(searched: Sequence[LatencyModes], share: float, arm: str) -> str:
+    """How much it is, and what that says of the slow modes."""
+    peaks = [one.modes[-1].peak_ms.value for one in searched if len(one.modes) > 1]
+    everywhere = len(peaks) == len(searched) > 1
+    same = everywhere and max(peaks) <= _TEXTS["same_within"] * min(peaks)
+    return str(_TEXTS["queued"]).format(arm=arm, share=f"{plain_number(share)} %") + str(
+        _TEXTS["same" if same else "other"]
+    ).format(low=latency(min(peaks)) if same else "", high=latency(max(peaks)) if same else "")
+
+
+def confirmation() -> str:
+    """What shows whether the scheduler makes the mode."""
+    return str(_TEXTS["confirm"])
