@@ -7,12 +7,14 @@ factor; that they cause the verdict is an inference.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.time_parts import named_parts
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
+from pgassay.findings.next_spec import next_spec
 from pgassay.findings.wording import quantity, signed_percent, texts_of
 
 _RULES = texts_of(__name__)
@@ -26,7 +28,7 @@ def find(analysis: Analysis) -> list[Finding]:
         if verdict.step is None and verdict.verdict is not Verdict.CALIBRATION:
             different = _clearly_different(verdict, analysis)
             named = named_parts(analysis, verdict.factor, verdict.level)
-            found += _patterns(verdict, different, named)
+            found += _patterns(verdict, different, named, analysis)
             found += _differences(different)
     return found
 
@@ -55,7 +57,7 @@ def _baseline_latency(verdict: Comparison, analysis: Analysis) -> float | None:
 
 
 def _patterns(
-    verdict: Comparison, different: Sequence[Comparison], named: set[str]
+    verdict: Comparison, different: Sequence[Comparison], named: set[str], analysis: Analysis
 ) -> list[Finding]:
     """Patterns that hold; not those of a single part of the time that a sentence names already."""
     if verdict.verdict not in (Verdict.BETTER, Verdict.WORSE):
@@ -75,11 +77,21 @@ def _patterns(
             evidence=tuple(_evidence(by_metric[metric]) for metric in pattern["when"]),
             confirm=pattern["confirm"],
             refute=pattern["refute"],
+            next_spec=_next(pattern, verdict.factor, slower, analysis),
         )
         for pattern in _RULES["pattern"]
         if all(directions.get(metric) == way for metric, way in pattern["when"].items())
         and not pattern["when"].keys() <= named
     ]
+
+
+def _next(pattern: Mapping[str, Any], factor: str, slower: str, analysis: Analysis) -> str:
+    """The experiment that varies the mechanism in the slower arm; none where the file has none."""
+    asked = pattern.get("next")
+    if asked is None or not analysis.arms:
+        return ""
+    levels = {**analysis.arms[0].levels, factor: slower}
+    return next_spec(analysis.spec_text, levels, asked["question"], asked["factors"])
 
 
 def _evidence(comparison: Comparison) -> Evidence:

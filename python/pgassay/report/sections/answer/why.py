@@ -28,9 +28,9 @@ def why(context: ReportContext) -> Content | None:
     if not context.analysis.verdicts() or context.of_kind(FindingKind.CALIBRATION):
         return None
     found = context.of_kind(FindingKind.EXPLANATION)
-    patterns = dict.fromkeys((one.title, one.text) for one in found if one.comparison is None)
+    patterns = {(one.title, one.text): one for one in found if one.comparison is None}
     return {
-        "patterns": tuple(patterns),
+        "patterns": tuple(patterns.values()),
         "accounting": accounting_table(context),
         "differences": difference_table(context),
     }
