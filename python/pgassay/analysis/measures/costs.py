@@ -16,6 +16,8 @@ from pgassay.analysis.waits.cpu_queue import OF_THE_LOAD
 from pgassay.trials.host.disk_names import whole_disks
 from pgassay.trials.sampling.statement_statistics import STATEMENTS
 
+RUN = "session_run"
+"""How long the load's sessions ran, in ms per transaction; no metric, but what CPU is made of."""
 _CPU_BUSY = ("user", "nice", "system", "irq", "softirq")
 _CPU_IDLE = ("idle", "iowait")
 _SECTOR = 512
@@ -103,9 +105,9 @@ def session_times(
 ) -> dict[str, float | None]:
     """How long the load's sessions ran, and were queued for a processor, by the kernel's count."""
     found: dict[str, float | None] = {}
-    for name, counter in (("wait_cpu", "run_ns"), ("session_queue", "queue_ns")):
+    for name, counter in ((RUN, "run_ns"), ("session_queue_ms_per_tx", "queue_ns")):
         spent = host.total("processes", (counter,), start, end, counts=OF_THE_LOAD.__contains__)
-        found[f"{name}_ms_per_tx"] = None if spent is None else spent / transactions / 1e6
+        found[name] = None if spent is None else spent / transactions / 1e6
     return found
 
 

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from pgassay.analysis.host.columns import HostColumns
 from pgassay.analysis.host.model import HostWindow
 from pgassay.analysis.measures.costs import (
+    RUN,
     host_costs,
     server_costs,
     server_cpu,
@@ -142,6 +143,7 @@ def _measure(
         values["client_cpu_ms_per_tx"] = sum(s["client_cpu_s"] for s in steps) / transactions * 1e3
     values |= _averaged(windows, [_costs(sources, window) for window in windows])
     values |= _rest_of_time(values)
+    values.pop(RUN, None)
     if transactions + failed:
         values["failed_share"] = 100.0 * failed / (transactions + failed)
     present = {name: value for name, value in values.items() if value is not None}
@@ -204,11 +206,17 @@ def _costs(sources: TrialSources, window: _Window) -> dict[str, float | None]:
 def _rest_of_time(values: Mapping[str, float | None]) -> dict[str, float | None]:
     """What the waits leave of a transaction's time: before it began, and unaccounted."""
     latency, response = values.get("latency_mean"), values.get("response_mean")
-    sampled = [values.get(wait_class.metric) for wait_class in WAIT_CLASSES]
-    known = [one for one in sampled if one is not None]
+    sampled = {one.name: values.get(one.metric) for one in WAIT_CLASSES}
+    known = {name: value for name, value in sampled.items() if value is not None}
     if latency is None or not known:
         return {}
-    found: dict[str, float | None] = {UNACCOUNTED.metric: latency - sum(known)}
+    found: dict[str, float | None] = {}
+    if "cpu" in known and (run := values.get(RUN)) is not None:
+        left = latency - sum(value for name, value in known.items() if name != "cpu")
+        # A session may run while it reports a wait, in a system call: this is in the wait.
+        known["cpu"] = max(known["cpu"], min(run, left))
+        found[WAIT_CLASSES[0].metric] = known["cpu"]
+    found[UNACCOUNTED.metric] = latency - sum(known.values())
     if response is not None:
         found[TO_BEGIN.metric] = response - latency
     return found
