@@ -12,6 +12,7 @@ from typing import Any
 
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.statistics.values import USELESS_PCT
 from pgassay.findings.answer.time_parts import named_parts
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec
@@ -126,6 +127,6 @@ def _difference(comparison: Comparison) -> Finding:
         quantity(value, metric) for value in (comparison.baseline_mean, comparison.level_mean)
     )
     text = f"{before} → {after}"
-    if comparison.effect_pct is not None:
+    if comparison.effect_pct is not None and abs(comparison.effect_pct) <= USELESS_PCT:
         text += f" ({signed_percent(comparison.effect_pct)})"
     return Finding(FindingKind.EXPLANATION, metric.title, text, comparison)

@@ -32,8 +32,9 @@ def subject(one: Comparison) -> str:
 
 
 def change(comparison: Comparison) -> str:
-    """In per cent; where the baseline is zero, in the metric's unit."""
-    if comparison.effect_pct is not None:
+    """In per cent; where the baseline is zero or nearly so, in the metric's unit."""
+    effect = comparison.effect_pct
+    if effect is not None and abs(effect) <= values.USELESS_PCT:
         return signed_percent(comparison.effect_pct)
     return _signed(comparison.difference, METRICS[comparison.metric])
 
