@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,13 +23,23 @@ _PROVOKED = tomllib.loads((_EXPERIMENTS / "provoked.toml").read_text("utf-8"))
 _DEBIAN = '\n[target]\nbin = "/usr/lib/postgresql/15/bin"\n'
 
 
+@pytest.fixture
+def disk_base(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The targets' servers lie on a disk: in memory, files are truncated and synced in no time."""
+    base = Path(tempfile.mkdtemp(prefix="pgassay-test-", dir="/var/tmp"))  # noqa: S108
+    base.chmod(0o711)
+    monkeypatch.setenv("PGASSAY_DATA", str(base))
+    yield base
+    shutil.rmtree(base)
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     ("name", "version"),
     [(name, version) for name, one in _PROVOKED.items() for version in one["versions"]],
 )
 def test_a_provoked_problem_is_recognised(
-    name: str, version: int, tmp_path: Path, own_base: Path
+    name: str, version: int, tmp_path: Path, disk_base: Path
 ) -> None:
     folder = shutil.copytree(_EXPERIMENTS, tmp_path / "experiments")
     experiment = folder / f"{name}.toml"
