@@ -72,6 +72,8 @@ class Finding:
     """Of a caveat: what it could change."""
     confidence: Confidence | None = None
     evidence: tuple[Evidence, ...] = ()
+    not_for_it: tuple[Evidence, ...] = ()
+    """Figures that were looked at and do not speak for the claim."""
     confirm: str = ""
     """What to do, and what would then be seen, if the claim is true."""
     refute: str = ""

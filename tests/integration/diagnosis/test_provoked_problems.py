@@ -26,7 +26,7 @@ _DEBIAN = '\n[target]\nbin = "/usr/lib/postgresql/15/bin"\n'
 @pytest.fixture
 def disk_base(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The targets' servers lie on a disk: in memory, files are truncated and synced in no time."""
-    base = Path(tempfile.mkdtemp(prefix="pgassay-test-", dir="/var/tmp"))  # noqa: S108
+    base = Path(tempfile.mkdtemp(prefix="pgassay-test-", dir="/var/tmp"))
     base.chmod(0o711)
     monkeypatch.setenv("PGASSAY_DATA", str(base))
     yield base

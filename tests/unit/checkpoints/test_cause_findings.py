@@ -76,7 +76,7 @@ def test_an_arm_without_images_that_dips_as_well_leaves_a_hypothesis() -> None:
     factor = '[factors.postgres]\nwal_compression = ["off", "pglz"]\n'
     (found,) = found_in(analysed(["images", "images"], factor)).values()
     assert found.confidence is Confidence.HYPOTHESIS
-    (contrast,) = [one for one in found.evidence if "pglz against off" in one.metric]
+    (contrast,) = [one for one in found.not_for_it if "pglz against off" in one.metric]
     assert contrast.figure.startswith("no clear difference (joint 95 % CI ")
 
 

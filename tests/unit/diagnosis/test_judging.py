@@ -127,6 +127,17 @@ def test_figures_are_of_trials_with_their_range_and_the_limit() -> None:
     assert figure == "60 % (50 to 70); limit ≥ 25 %, reached in 3 of 3 trials"
 
 
+def test_a_sign_that_does_not_hold_is_not_listed_as_evidence() -> None:
+    found = _one(analysis_with(_spills([5e6] * 4)))
+
+    assert [one.metric for one in found.evidence] == ["Temporary files written", "Temporary files"]
+    (other,) = found.not_for_it
+    assert (other.metric, other.figure) == (
+        "Busy sessions that read or write temporary files",
+        "not measured",
+    )
+
+
 def test_the_next_experiment_is_the_runs_own_with_the_rules_factor() -> None:
     text = _one(analysis_with(_spills([5e6] * 4))).next_spec
 

@@ -12,7 +12,7 @@ import pytest
 
 from browser.reports import HOSTILE_SPEC, NO_FACTORS, STEPS, synthetic_context
 from pgassay.analysis.model import Caveat, VariantSummary
-from pgassay.findings.model import FindingKind
+from pgassay.findings.model import Evidence, Finding, FindingKind
 from pgassay.findings.registry import find
 from pgassay.report.analysis_object import render_json
 from pgassay.report.context import ReportContext
@@ -77,6 +77,20 @@ def test_markdown_lists_caveats(better: ReportContext) -> None:
     analysis = replace(better.analysis, warnings=(Caveat("steal", "trial 3: 9 % *stolen*"),))
     text = render_markdown(replace(better, analysis=analysis, findings=find(analysis)))
     assert r"- trial 3: 9 % \*stolen\*" in text
+
+
+def test_what_does_not_speak_for_a_diagnosis_is_one_line(better: ReportContext) -> None:
+    shown, first, second = (Evidence(name, "9 %", "<b>") for name in ("Held", "Low", "Lower"))
+    finding = Finding(
+        FindingKind.DIAGNOSIS, "Spills", "", evidence=(shown,), not_for_it=(first, second)
+    )
+    context = replace(better, findings=(*better.findings, finding))
+
+    line = "Low: 9 % (&lt;b&gt;); Lower: 9 % (&lt;b&gt;)."
+    assert f"  - Does not speak for it: {line}\n" in render_markdown(context)
+    assert f"<p><b>Does not speak for it:</b> {line}</p>" in render_html(context)
+    stored = json.loads(render_json(context))["findings"][-1]
+    assert [one["metric"] for one in stored["not_for_it"]] == ["Low", "Lower"]
 
 
 def test_markdown_fences_a_spec_that_has_fences(better: ReportContext) -> None:

@@ -61,6 +61,7 @@ def _of_cause(analysis: Analysis, cause: str) -> Finding | None:
         {"postgres": {control[0]: control[1]}},
     )
     test = _RULES["test"]["below" if next_ else "by_hand"].format(**asked)
+    figures = [*evidence_of(proofs, _WORDS), *_arm_evidence(analysis, arm, cause)]
     care = texts["care"] if asked["setting"] == "full_page_writes" else ""
     return Finding(
         FindingKind.DIAGNOSIS,
@@ -69,7 +70,8 @@ def _of_cause(analysis: Analysis, cause: str) -> Finding | None:
         comparison=None,
         rule="checkpoint_causes",
         confidence=sure,
-        evidence=(*evidence_of(proofs, _WORDS), *_arm_evidence(analysis, arm, cause)),
+        evidence=tuple(figure for figure, speaks in figures if speaks),
+        not_for_it=tuple(figure for figure, speaks in figures if not speaks),
         confirm=test + texts["confirm"].format(**asked, care=care),
         refute=texts["refute"].format(**asked),
         next_spec=next_,
@@ -91,7 +93,7 @@ def _confidence(causes: CheckpointCauses, cause: str) -> Confidence | None:
     """What the signs of one arm amount to; None where too little of the time is this cause's."""
     share = _part(causes, cause)
     signs = [_sign(causes, name) for name in _RULES[cause]["signs"]]
-    seen = [one is not None and one.seen >= _SHARED["nearly_all"] * one.trials for one in signs]
+    seen = [one is not None and _holds(one) for one in signs]
     large = share.extra_s.value >= _LIMITS["least_share_pct"] / 100.0 * causes.whole.extra_s.value
     if not large or share.extra_s.value <= 0.0 or not seen[0]:
         return None
@@ -126,7 +128,10 @@ def _share_text(part: TimeShare, causes: CheckpointCauses) -> str:
     return f"{share:.0f} % ({low:.0f} to {high:.0f} %)"
 
 
-def _arm_evidence(analysis: Analysis, causes: CheckpointCauses, cause: str) -> list[Evidence]:
+def _arm_evidence(
+    analysis: Analysis, causes: CheckpointCauses, cause: str
+) -> list[tuple[Evidence, bool]]:
+    """Figures, each with whether it speaks for the cause."""
     summary = _summary(analysis, causes.arm)
     label = summary.label if summary.levels else ""
     time = _WORDS["around"].format(
@@ -161,16 +166,14 @@ def _arm_evidence(analysis: Analysis, causes: CheckpointCauses, cause: str) -> l
         ]
         mean = plain_number(sum(after) / len(after))
         found.append((_WORDS["disk_queue"], f"{plain_number(queue.before)} and {mean}"))
+    made = [(Evidence(metric, figure, label, time), True) for metric, figure in found]
     signs = [_sign(causes, name) for name in _RULES[cause]["signs"]]
-    found += [
-        (
-            _WORDS["sign"].format(text=one.text),
-            _WORDS["seen"].format(seen=one.seen, trials=one.trials),
-        )
-        for one in signs
-        if one is not None
-    ]
-    return [Evidence(metric, figure, label, time) for metric, figure in found]
+    for one in signs:
+        if one is not None:
+            title = _WORDS["sign"].format(text=one.text)
+            seen = _WORDS["seen"].format(seen=one.seen, trials=one.trials)
+            made.append((Evidence(title, seen, label, time), _holds(one)))
+    return made
 
 
 def _control(analysis: Analysis, arm: ArmSummary, cause: str) -> tuple[str, list[str]]:
@@ -208,6 +211,10 @@ def _part(causes: CheckpointCauses, name: str) -> TimeShare:
 
 def _sign(causes: CheckpointCauses, name: str) -> Sign | None:
     return next((one for one in causes.signs if one.name == name), None)
+
+
+def _holds(sign: Sign) -> bool:
+    return sign.seen >= _SHARED["nearly_all"] * sign.trials
 
 
 def _lost_s(causes: CheckpointCauses) -> float:

@@ -113,8 +113,11 @@ def _own_cost(level: str, effects: Sequence[CheckpointEffect], words: Mapping[st
     return words["own"].format(level=level, figure=figure)
 
 
-def evidence_of(proofs: Sequence[Proof], words: Mapping[str, str]) -> list[Evidence]:
-    """The clear figures of every contrast; of one without any, that it has none."""
+def evidence_of(proofs: Sequence[Proof], words: Mapping[str, str]) -> list[tuple[Evidence, bool]]:
+    """The clear figures of every contrast; of one without any, that it has none.
+
+    Each with whether it speaks for the cause.
+    """
     found = []
     for proof in proofs:
         one = proof.contrast
@@ -126,12 +129,8 @@ def evidence_of(proofs: Sequence[Proof], words: Mapping[str, str]) -> list[Evide
                 "?" if end is None else wording(end) for end in (estimate.low, estimate.high)
             )
             value = wording(estimate.value) if clear else words["unclear"]
-            found.append(
-                Evidence(
-                    words[name].format(**names),
-                    f"{value} (joint 95 % CI {low} to {high}, {one.blocks} blocks)",
-                )
-            )
+            figure = f"{value} (joint 95 % CI {low} to {high}, {one.blocks} blocks)"
+            found.append((Evidence(words[name].format(**names), figure), proof.clear))
     return found
 
 

@@ -48,9 +48,12 @@ def _finding(judgement: Judgement, labels: Mapping[str, str], analysis: Analysis
     levels = {arm.id: arm.levels for arm in analysis.arms}
     contrast = judgement.contrast
     evidence = [] if contrast is None else [_contrasted(contrast, labels)]
+    not_for_it = []
     for arm in judgement.arms[: _LIMITS["most_arms"]]:
         label = labels[arm.facts.signals.arm] if len(labels) > 1 else ""
-        evidence += [Evidence(one.sign.title, _figure(one), label) for one in arm.signs]
+        for one in arm.signs:
+            listed = evidence if one.holds else not_for_it
+            listed.append(Evidence(one.sign.title, _figure(one), label))
     return Finding(
         FindingKind.DIAGNOSIS,
         rule.title,
@@ -58,6 +61,7 @@ def _finding(judgement: Judgement, labels: Mapping[str, str], analysis: Analysis
         rule=f"{rule.name}/{rule.version}",
         confidence=judgement.confidence,
         evidence=tuple(evidence),
+        not_for_it=tuple(not_for_it),
         confirm=rule.confirm.strip(),
         refute=rule.refute.strip(),
         next_spec=next_spec(
