@@ -9,7 +9,7 @@ NATIVE := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Car
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export CARGO_TERM_COLOR := never
 
-.PHONY: build demo test test-all lint bench validate validate-real format requirements clean
+.PHONY: build demo test test-all lint docs bench validate validate-real format requirements clean
 
 build: $(VENV)/.built
 
@@ -51,6 +51,11 @@ lint: build
 	$(BIN)/lint-imports
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+# The documentation site, which opens from its folder: target/site/index.html.
+docs: build
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	@echo target/site/index.html
 
 bench: build
 	$(BIN)/python -m bench.engine

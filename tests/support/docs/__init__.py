@@ -1,0 +1,1 @@
+"""The project's Markdown pages as data: links, headings, code blocks."""

@@ -1,0 +1,38 @@
+"""What mkdocs needs to make a site of the repository's Markdown files.
+
+Enters: mkdocs's files. Leaves: the same with README.md and other pages of the root beside docs/, as
+in the repository, and the page of commands. Never: changes a page.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "python")]
+
+from tools.docs.commands import commands_page  # noqa: E402 (mkdocs loads this file by its path)
+
+ROOT_PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
+ASSETS = ("site.css", "iframe-worker.js")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Give every page its path in the repository, and add those that are not in docs/."""
+
+    def at(path: str, source: Path) -> File:
+        return File.generated(config, path, abs_src_path=str(source))
+
+    placed = []
+    for file in files:
+        path = Path(str(file.abs_src_path))
+        is_page = path.is_relative_to(config.docs_dir)
+        placed.append(at(f"docs/{file.src_uri}", path) if is_page else file)  # else the theme's
+    placed += [at(name, ROOT / name) for name in ROOT_PAGES]
+    placed += [at(name, Path(__file__).with_name(name)) for name in ASSETS]
+    placed.append(File.generated(config, "docs/commands.md", content=commands_page()))
+    return Files(placed)
