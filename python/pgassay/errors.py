@@ -28,7 +28,7 @@ class ExitCode(IntEnum):
     DONE = 0, "done, whatever the verdict"
     USAGE = 1, "wrong usage, a mistake in the experiment file, or a set-up that does not work"
     TRIALS = 2, "errors during trials; finished trials are kept"
-    UNDECIDED = 4, "`load --search` found no level that holds"
+    UNDECIDED = 4, "load --search found no level that holds"
     RESTORE = 5, "the server could not be restored; the message says what to do"
     INTERRUPTED = 130, "interrupted, and restored"
 
