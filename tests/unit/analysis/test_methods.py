@@ -270,6 +270,22 @@ def test_scenarios_have_their_rate_errors_by_sqlstate_and_latency() -> None:
     assert means(red["look", "Transactions"]) == [50.0, 50.0]
 
 
+def test_the_figures_of_an_only_scenario_have_the_verdicts_of_the_load(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.2})
+    analysis = analyse_run(run).analysis
+    known = {c.metric: c for c in analysis.comparisons if c.step is None}
+    red = {one.title: one for one in analysis.methods if one.method == "red"}
+    assert len({one.of for one in red.values()}) == 1
+    for title, metric in (
+        ("Transactions", "tps"),
+        ("Mean latency", "latency_mean"),
+        ("99th percentile of latency", "latency_p99"),
+        ("Failed transactions", "failed_share"),
+    ):
+        figure = red[title].figures[1]
+        assert (figure.ci95_pct, figure.p_by) == (known[metric].ci95_pct, known[metric].p_by)
+
+
 def test_durations_of_an_open_loop_count_from_when_a_transaction_was_due(tmp_path: Path) -> None:
     text = SPEC.replace('clients = 8\nstep = "10s"', 'clients = 8\nrate = 500\nstep = "10s"')
     run, _, _ = synthetic_run(tmp_path / "run", spec_text=text, blocks=2)

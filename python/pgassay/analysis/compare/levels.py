@@ -4,9 +4,9 @@ Enters: the plan, tables of complete blocks, the rule. Leaves: a `Comparison` ea
 Never: tests seconds or requests (the trial is the unit), or withdraws a verdict.
 
 The primary metric has 5 % error over all levels, the endpoints beside it have 5 % together. All
-other metrics, dozens at every level, are better, worse or negligible only where their Student's p
-passes Benjamini and Yekutieli's rule over all of them, and their interval, which in a sequential
-run holds at every look, excludes zero.
+other metrics, dozens at every level, but not the primary one in another form, are better, worse or
+negligible only where their Student's p passes Benjamini and Yekutieli's rule over all of them, and
+their interval, which in a sequential run holds at every look, excludes zero.
 """
 
 from __future__ import annotations
@@ -125,6 +125,16 @@ def compare(
 def is_endpoint(metric: str, plan: Plan) -> bool:
     """Whether the metric has its own verdict beside the primary one."""
     return any(endpoint.metric == metric for endpoint in plan.endpoints)
+
+
+_INVERSE = {"tps": "latency_mean", "latency_mean": "tps"}
+
+
+def is_primary_again(metric: str, plan: Plan) -> bool:
+    """Whether the metric is the primary one in another form: without a rate, clients keep busy and
+    the mean latency is their number divided by the throughput."""
+    same = _INVERSE.get(plan.metric) == metric and not plan.has_rate
+    return same and not is_endpoint(metric, plan)
 
 
 def margins_of(rule: Rule, metric: Metric, baseline_mean: float) -> Interval:

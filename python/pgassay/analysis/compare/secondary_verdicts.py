@@ -1,7 +1,8 @@
 """The metrics beside the primary one and the endpoints: verdicts and intervals, corrected together.
 
 Enters: comparisons, the plan, the rule. Leaves: the same comparisons with corrected verdicts.
-Never: touches the primary metric or an endpoint, which have an error of their own.
+Never: touches the primary metric or an endpoint, which have an error of their own, nor the primary
+metric in another form, which would contradict it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from pgassay.analysis.compare.estimate import lies_inside
-from pgassay.analysis.compare.levels import is_endpoint, margins_of, way
+from pgassay.analysis.compare.levels import is_endpoint, is_primary_again, margins_of, way
 from pgassay.analysis.compare.model import Comparison, Verdict
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.secondary import (
@@ -34,17 +35,19 @@ def corrected(comparisons: Sequence[Comparison], plan: Plan, rule: Rule) -> tupl
     Intervals and verdicts of the other metrics have the same correction, so that an interval
     beyond zero never stands beside "no clear difference".
     """
-    found = [
-        replace(c, clear=c.verdict in _DIFFERENT) if is_endpoint(c.metric, plan) else c
+    own = {
+        c.metric
         for c in comparisons
+        if is_endpoint(c.metric, plan) or is_primary_again(c.metric, plan)
+    }
+    found = [
+        replace(c, clear=c.verdict in _DIFFERENT) if c.metric in own else c for c in comparisons
     ]
     for whole in (True, False):
         family = [
             at
             for at, c in enumerate(found)
-            if c.metric != plan.metric
-            and not is_endpoint(c.metric, plan)
-            and (c.step is None) is whole
+            if c.metric not in {plan.metric, *own} and (c.step is None) is whole
         ]
         tested = [at for at in family if found[at].p_t is not None]
         p = np.array([found[at].p_t for at in tested], dtype=np.float64)

@@ -192,28 +192,40 @@ def _values(defined: CellDefinition, values: Mapping[Place, float], missing: str
 
 
 def _red(trials: Sequence[TrialMeasures]) -> Iterator[CellValues]:
-    """Rate, errors and duration of each scenario."""
+    """Rate, errors and duration of each scenario.
+
+    Those of the only one are metrics of the trial, which have a comparison of their own.
+    """
     found = {(t.block, t.arm): {s.scenario: s for s in t.scenarios} for t in trials}
-    for name in sorted({scenario for own in found.values() for scenario in own}):
+    names = sorted({scenario for own in found.values() for scenario in own})
+    for name in names:
         own = {at: scenarios[name] for at, scenarios in found.items() if name in scenarios}
-        yield from _of_scenario(name, own)
+        for one in _of_scenario(name, own):
+            metric = one.metric if len(names) == 1 else ""
+            values = {
+                (t.block, t.arm): t.whole.values[metric] for t in trials if metric in t.whole.values
+            }
+            yield replace(one, values=values, metric=metric) if values else replace(one, metric="")
 
 
 def _of_scenario(name: str, own: Mapping[Place, ScenarioMeasures]) -> Iterator[CellValues]:
+    """`metric` of each: what it is of the whole load."""
+
     def cell(
         kind: Literal["rate", "errors", "duration"],
         title: str,
         unit: str,
         digits: int,
         values: Mapping[Place, float],
+        metric: str = "",
     ) -> CellValues:
         good: Literal["higher", "lower"] = "higher" if kind == "rate" else "lower"
         missing = "" if values else WHY_MISSING["nothing"]
         made = MethodCell("red", name, kind, title, unit, digits, good, (), missing)
         scale: Literal["ratio", "difference"] = "difference" if kind == "errors" else "ratio"
-        return CellValues(made, values, scale, 10.0**-digits)
+        return CellValues(made, values, scale, 10.0**-digits, metric)
 
-    yield cell("rate", "Transactions", "/s", 1, {at: one.tps for at, one in own.items()})
+    yield cell("rate", "Transactions", "/s", 1, {at: one.tps for at, one in own.items()}, "tps")
     tried = {at: one.transactions + one.failed for at, one in own.items()}
     yield cell(
         "errors",
@@ -221,6 +233,7 @@ def _of_scenario(name: str, own: Mapping[Place, ScenarioMeasures]) -> Iterator[C
         "%",
         3,
         {at: 100.0 * one.failed / tried[at] for at, one in own.items() if tried[at]},
+        "failed_share",
     )
     for state in sorted({state for one in own.values() for state in one.errors}):
         yield cell(
@@ -234,8 +247,8 @@ def _of_scenario(name: str, own: Mapping[Place, ScenarioMeasures]) -> Iterator[C
                 if tried[at]
             },
         )
-    due = any(one.of == "response" for one in own.values())
-    for share, title in _DURATIONS["response" if due else "latency"].items():
+    of = "response" if any(one.of == "response" for one in own.values()) else "latency"
+    for share, title in _DURATIONS[of].items():
         yield cell(
             "duration",
             title,
@@ -246,4 +259,5 @@ def _of_scenario(name: str, own: Mapping[Place, ScenarioMeasures]) -> Iterator[C
                 for at, one in own.items()
                 if math.isfinite(value := one.quantiles_ms.get(share, math.nan))
             },
+            f"{of}_{share}",
         )

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from pgassay.analysis.compare.contrasts import BlockTable, block_table
-from pgassay.analysis.compare.levels import compare, is_endpoint
+from pgassay.analysis.compare.levels import compare, is_endpoint, is_primary_again
 from pgassay.analysis.compare.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.compare.secondary import (
@@ -113,7 +113,8 @@ def compared_pairs(
 
 def _is_judged(comparison: Comparison, plan: Plan) -> bool:
     """Whether its metric has an error of its own, and so an interval that is never corrected."""
-    return comparison.metric == plan.metric or is_endpoint(comparison.metric, plan)
+    own = is_endpoint(comparison.metric, plan) or is_primary_again(comparison.metric, plan)
+    return comparison.metric == plan.metric or own
 
 
 def _of_criterion(

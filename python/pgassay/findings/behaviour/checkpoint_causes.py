@@ -214,7 +214,7 @@ def _sign(causes: CheckpointCauses, name: str) -> Sign | None:
 
 
 def _holds(sign: Sign) -> bool:
-    return sign.seen >= _SHARED["nearly_all"] * sign.trials
+    return bool(sign.seen >= _SHARED["nearly_all"] * sign.trials)
 
 
 def _lost_s(causes: CheckpointCauses) -> float:

@@ -48,7 +48,7 @@ def _finding(judgement: Judgement, labels: Mapping[str, str], analysis: Analysis
     levels = {arm.id: arm.levels for arm in analysis.arms}
     contrast = judgement.contrast
     evidence = [] if contrast is None else [_contrasted(contrast, labels)]
-    not_for_it = []
+    not_for_it: list[Evidence] = []
     for arm in judgement.arms[: _LIMITS["most_arms"]]:
         label = labels[arm.facts.signals.arm] if len(labels) > 1 else ""
         for one in arm.signs:
