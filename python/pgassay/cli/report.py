@@ -6,58 +6,105 @@ Enters: a directory. Leaves: the report in the format asked for. Never: runs any
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from pgassay.cli.terminal.options import option
 
+if TYPE_CHECKING:
+    from pgassay.report.formats import AnyContext
+
 
 def report(
     run: Annotated[Path, typer.Argument(help="Directory of a run, an observation or a trace.")],
     output_format: Annotated[
-        Literal["html", "md", "json"],
-        option("--format", "html writes RUN/report.html; md and json go to stdout without --out."),
+        Literal["html", "md", "json", "csv"],
+        option(
+            "--format",
+            "html writes RUN/report.html; the others go to stdout without --out, csv then with the"
+            " raw trials only.",
+        ),
     ] = "html",
-    out: Annotated[Path | None, option("--out", "File to write.")] = None,
+    out: Annotated[
+        Path | None,
+        option(
+            "--out", "File to write; of csv a folder for all tables, or FILE.csv for the trials."
+        ),
+    ] = None,
 ) -> None:
     """Analyse a stored run again and write its report."""
-    from pgassay.cli.terminal.console import err
+    from pgassay.report.formats import rendered
+
+    if output_format == "html" and out is None:
+        _report_beside(run)
+        return
+    context = _context_of(run)
+    if output_format == "csv" and out is not None and out.suffix != ".csv":
+        _write_csv_files(context, out)
+        return
+    found = rendered(context, output_format)
+    if out is not None:
+        _write(out, found if isinstance(found, bytes) else found.encode())
+    elif isinstance(found, str):
+        typer.echo(found, nl=not found.endswith("\n"))
+
+
+def _report_beside(run: Path) -> None:
+    """Write report.html into the directory, and print the summary."""
     from pgassay.cli.terminal.summary import print_observation, print_summary, print_trace
-    from pgassay.observation import read_context, report_observation
-    from pgassay.report.analysis_object import render_json
-    from pgassay.report.html import render_html
-    from pgassay.report.markdown import render_markdown
-    from pgassay.report.observed_object import render_object
-    from pgassay.report.traced_object import render_trace_object
-    from pgassay.reporting import analyse_run, report_run
-    from pgassay.samples.files import write_atomically
+    from pgassay.observation import report_observation
+    from pgassay.reporting import report_run
     from pgassay.samples.observation_directory import ObservationDirectory, is_observation
     from pgassay.samples.run_directory import RunDirectory
     from pgassay.samples.trace_directory import TraceDirectory, is_trace
-    from pgassay.tracing import read_trace_context, report_trace
+    from pgassay.tracing import report_trace
 
-    observed = is_observation(run)
-    if output_format == "html" and out is None:
-        if is_trace(run):
-            traced = report_trace(TraceDirectory(run))
-            print_trace(traced.context, traced.report)
-        elif observed:
-            observation = report_observation(ObservationDirectory.open(run))
-            print_observation(observation.context, observation.report)
-        else:
-            outcome = report_run(RunDirectory.open(run))
-            print_summary(outcome.context, outcome.report)
-        return
-    render = {"html": render_html, "md": render_markdown}.get(output_format)
     if is_trace(run):
-        text = (render or render_trace_object)(read_trace_context(TraceDirectory(run)))
-    elif observed:
-        text = (render or render_object)(read_context(ObservationDirectory.open(run)))
+        traced = report_trace(TraceDirectory(run))
+        print_trace(traced.context, traced.report)
+    elif is_observation(run):
+        observation = report_observation(ObservationDirectory.open(run))
+        print_observation(observation.context, observation.report)
     else:
-        text = (render or render_json)(analyse_run(RunDirectory.open(run)))
-    if out is None:
-        typer.echo(text, nl=not text.endswith("\n"))
-    else:
-        write_atomically(out, text.encode())
-        err.print(f"written: {out}", markup=False)
+        outcome = report_run(RunDirectory.open(run))
+        print_summary(outcome.context, outcome.report)
+
+
+def _context_of(run: Path) -> AnyContext:
+    """What a run, an observation or a trace says."""
+    from pgassay.observation import read_context
+    from pgassay.reporting import analyse_run
+    from pgassay.samples.observation_directory import ObservationDirectory, is_observation
+    from pgassay.samples.run_directory import RunDirectory
+    from pgassay.samples.trace_directory import TraceDirectory, is_trace
+    from pgassay.tracing import read_trace_context
+
+    if is_trace(run):
+        return read_trace_context(TraceDirectory(run))
+    if is_observation(run):
+        return read_context(ObservationDirectory.open(run))
+    return analyse_run(RunDirectory.open(run))
+
+
+def _write_csv_files(context: AnyContext, folder: Path) -> None:
+    """Every table as a file of the folder, which may hold an earlier export."""
+    from pgassay.cli.terminal.console import err
+    from pgassay.durable import make_directory
+    from pgassay.report.csv_files import csv_files
+    from pgassay.samples.files import clear_errors, write_atomically
+
+    with clear_errors(folder):
+        make_directory(folder, parents=True, exist_ok=True)
+    files = csv_files(context)
+    for name, text in files.items():
+        write_atomically(folder / name, text.encode())
+    err.print(f"written: {len(files)} tables in {folder}", markup=False)
+
+
+def _write(out: Path, content: bytes) -> None:
+    from pgassay.cli.terminal.console import err
+    from pgassay.samples.files import write_atomically
+
+    write_atomically(out, content)
+    err.print(f"written: {out}", markup=False)

@@ -9,16 +9,21 @@ from __future__ import annotations
 import unicodedata
 
 _HIDDEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
+_NO_CHARACTERS = "\ufffe\uffff"
+"""XML forbids them."""
 
 
 def visible(text: str) -> str:
     """Control and formatting characters as `\\u202e`; line ends and tabs stay."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(
-        f"\\u{ord(one):04x}" if unicodedata.category(one) in _HIDDEN and one not in "\n\t" else one
-        for one in text
-    )
+    return "".join(f"\\u{ord(one):04x}" if _is_hidden(one) else one for one in text)
+
+
+def _is_hidden(one: str) -> bool:
+    if one in "\n\t":
+        return False
+    return unicodedata.category(one) in _HIDDEN or one in _NO_CHARACTERS
 
 
 def one_line(text: str, most: int) -> str:

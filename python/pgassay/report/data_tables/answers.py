@@ -1,0 +1,116 @@
+"""What a run answers, as tables: verdicts, every comparison, several factors, parts of the time.
+
+Enters: the context. Leaves: tables. Never: computes an estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pgassay.analysis.compare.accounting import Accounting, TimePart
+from pgassay.analysis.compare.model import Comparison, Estimate
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.answer.endpoints import badge
+from pgassay.report.context import ReportContext
+from pgassay.report.data_tables.model import DataTable, ends, table_of
+
+
+def answer_tables(context: ReportContext) -> Iterator[DataTable]:
+    """In the order of the report."""
+    analysis = context.analysis
+    yield verdict_table(context)
+    yield table_of("comparisons", map(_comparison, analysis.comparisons))
+    yield table_of("block_effects", _block_effects(context))
+    yield table_of(
+        "interactions",
+        ({**vars(one), **_estimate(one.estimate)} for one in analysis.interactions),
+    )
+    yield table_of(
+        "simple_effects",
+        ({**vars(one), **_estimate(one.estimate)} for one in analysis.simple_effects),
+    )
+    yield table_of("trends", ({**vars(one), **_estimate(one.estimate)} for one in analysis.trends))
+    labels = context.labels
+    yield table_of(
+        "arm_effects",
+        (
+            {"arm": one.arm, "label": labels[one.arm], **_estimate(one.estimate)}
+            for one in analysis.arm_effects
+        ),
+    )
+    yield table_of("time_parts", (row for one in analysis.accounting for row in _parts(one)))
+
+
+def verdict_table(context: ReportContext) -> DataTable:
+    """The primary metric, and beneath each of its verdicts the endpoints beside it."""
+    return table_of("verdicts", _verdicts(context))
+
+
+def _verdicts(context: ReportContext) -> Iterator[dict[str, Any]]:
+    analysis = context.analysis
+    sentences = {one.comparison: one.text for one in context.findings if one.comparison is not None}
+    for verdict in analysis.verdicts():
+        yield {
+            **_comparison(verdict),
+            "endpoint": "primary",
+            "badge": badge(verdict, analysis),
+            "sentence": sentences.get(verdict),
+            "margin_pct": 100.0 * analysis.smallest_effect,
+        }
+        for one, endpoint in analysis.beside(verdict):
+            yield {
+                **_comparison(one),
+                "endpoint": "beside",
+                "badge": None,
+                "sentence": None,
+                "margin_pct": 100.0 * endpoint.margin,
+            }
+
+
+def _comparison(one: Comparison) -> dict[str, Any]:
+    """A difference in the metric's unit is empty for metrics compared as ratios."""
+    metric = METRICS[one.metric]
+    in_unit = metric.scale == "difference"
+    return {
+        **vars(one),
+        "title": metric.title,
+        "unit": metric.unit,
+        **ends("ci95", one.ci95_pct, "_pct"),
+        "difference": one.difference if in_unit else None,
+        **ends("ci95", one.ci95 if in_unit else None),
+    }
+
+
+def _block_effects(context: ReportContext) -> Iterator[dict[str, Any]]:
+    for one in context.analysis.comparisons:
+        for nth, effect in enumerate(one.block_effects_pct, 1):
+            yield {**vars(one), "nth": nth, "effect_pct": effect}
+
+
+def _estimate(one: Estimate) -> dict[str, Any]:
+    return {
+        "effect_pct": one.effect_pct,
+        **ends("ci95", one.ci95_pct, "_pct"),
+        "p_max_t": one.p_max_t,
+        "blocks": one.blocks,
+    }
+
+
+def _parts(one: Accounting) -> Iterator[dict[str, Any]]:
+    for part in (*one.parts, one.whole):
+        yield {
+            "factor": one.factor,
+            "baseline": one.baseline,
+            "level": one.level,
+            **_part(part),
+        }
+
+
+def _part(part: TimePart) -> dict[str, Any]:
+    return {
+        **vars(part),
+        "part": part.name,
+        **ends("ci95", part.ci95_ms, "_ms"),
+        **ends("share", part.share_ci95_pct, "_pct"),
+    }

@@ -1,0 +1,182 @@
+"""Where and how a run was made, as tables: facts, plan, environment, settings, findings, caveats.
+
+Enters: the context. Leaves: tables. Never: relies on a key of environment.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pgassay.analysis.measures.model import Importance
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.model import Evidence, Finding, FindingKind
+from pgassay.report.context import ReportContext
+from pgassay.report.data_tables.model import DataTable, ends, table_of
+from pgassay.report.data_tables.trials import every_trial
+from pgassay.report.environment import created_at, server_version
+from pgassay.spec.secrets.redaction import shown_of
+
+_CAVEAT = FindingKind.WARNING
+_EXPERIMENT = "experiment"
+_ELSEWHERE = ("schema", "every_setting", "settings", "settings_that_differ")
+
+
+def record_tables(context: ReportContext) -> Iterator[DataTable]:
+    """In the order of the report."""
+    yield table_of("findings", map(_finding, context.findings))
+    yield table_of("caveats", _caveats(context))
+    yield table_of("noise", _noise(context))
+    yield table_of("plan", _plan(context))
+    yield table_of("settings", _settings(context))
+    yield table_of("environment", environment_rows(context.environment))
+
+
+def run_table(context: ReportContext) -> DataTable:
+    """What was asked, of which run, how it was designed."""
+    plan, analysis = context.plan, context.analysis
+    rows: list[tuple[str, Any, str]] = [
+        ("run", context.run_name, ""),
+        ("question", context.question, ""),
+        ("pgassay", context.version, ""),
+        ("server", server_version(context.environment), ""),
+        ("created", created_at(context.environment), ""),
+        ("primary metric", analysis.metric, ""),
+        ("primary metric in words", METRICS[analysis.metric].title, ""),
+        ("smallest effect that matters", 100.0 * analysis.smallest_effect, "%"),
+        ("interval", analysis.interval, ""),
+        ("verdicts that share 5 %", analysis.simultaneous, ""),
+        ("mode", plan.mode, ""),
+        ("combinations of levels", plan.combinations, ""),
+        ("randomisation of a block", plan.plots, ""),
+        ("stopping", plan.stops, ""),
+        ("complete blocks", analysis.blocks, ""),
+        ("fewest blocks", plan.min_blocks, ""),
+        ("most blocks", plan.max_blocks, ""),
+        ("trials that count", len(analysis.trials), ""),
+        ("trials that do not count", len(analysis.invalid_trials), ""),
+        ("measured time of a trial", plan.measured_s, "s"),
+        ("seed", str(plan.seed), ""),
+        ("identical arms (A/A run)", plan.calibrates, ""),
+        ("command that repeats it", context.command, ""),
+    ]
+    return table_of("run", ({"name": n, "value": v, "unit": u} for n, v, u in rows))
+
+
+def environment_rows(environment: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every value by its path, but for the settings."""
+    for part, inner in environment.items():
+        if part in _ELSEWHERE:
+            continue
+        if part == "servers" and isinstance(inner, Mapping):
+            for name, server in inner.items():
+                for path, value in _flat(server):
+                    yield {"part": "server", "name": path, "value": value, "of": str(name)}
+            continue
+        for path, value in _flat(inner):
+            yield {"part": part, "name": path, "value": value, "of": None}
+
+
+def _flat(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """(path, value) of every value."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key not in _ELSEWHERE:
+                yield from _flat(inner, f"{before}.{key}" if before else str(key))
+    elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
+        for place, one in enumerate(value, 1):
+            yield from _flat(one, f"{before}.{place}" if before else str(place))
+    else:
+        yield before, value
+
+
+def setting_rows(environment: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every setting as it was when the run began; those that differ by server."""
+    server = environment.get("server")
+    server = server if isinstance(server, Mapping) else {}
+    every = _part(server, "every_setting")
+    stored = {name: (one, None) for name, one in _part(server, "settings").items()}
+    stored |= {
+        name: (one.get("value"), one.get("source"))
+        for name, one in every.items()
+        if isinstance(one, Mapping)
+    }
+    for name, (value, source) in sorted(stored.items()):
+        yield _setting(name, value, source)
+    for name, by_server in sorted(_part(environment, "settings_that_differ").items()):
+        for of, value in by_server.items() if isinstance(by_server, Mapping) else ():
+            yield {**_setting(name, value, None), "label": str(of)}
+
+
+def _settings(context: ReportContext) -> Iterator[dict[str, Any]]:
+    yield from setting_rows(context.environment)
+    asked = {one.arm: dict(one.settings) for one in context.analysis.asked}
+    for arm in context.plan.arms:
+        own = asked.get(arm.id, {}) | arm.settings | arm.session_settings | arm.knobs
+        for name, value in own.items():
+            yield {**_setting(name, value, _EXPERIMENT), "arm": arm.id, "label": arm.label}
+
+
+def _setting(name: str, value: Any, source: Any) -> dict[str, Any]:
+    shown = value if value is None else shown_of(name, str(value))
+    return {"setting": name, "value": shown, "source": source, "arm": None, "label": None}
+
+
+def _finding(one: Finding) -> dict[str, Any]:
+    return {**vars(one), "evidence": list(map(_evidence, one.evidence)) or None}
+
+
+def _evidence(one: Evidence) -> str:
+    return f"{one.metric}: {one.figure}" + (f" ({one.arm})" if one.arm else "")
+
+
+def _caveats(context: ReportContext) -> Iterator[dict[str, Any]]:
+    found = {one.text: one.importance or Importance.SIZE for one in context.of_kind(_CAVEAT)}
+    ranks = list(Importance)
+    for text, importance in sorted(found.items(), key=lambda item: ranks.index(item[1])):
+        yield {"importance": importance, "text": text}
+
+
+def _noise(context: ReportContext) -> Iterator[dict[str, Any]]:
+    """How much trials of one arm differ; of a switchback or duet differences of arms."""
+    noise = context.analysis.noise
+    if noise is None:
+        return
+    for one in noise.metrics:
+        yield {
+            "metric": one.metric,
+            "of": "trials of one arm",
+            "trials": one.trials,
+            "sd_pct": 100.0 * one.trial_sd,
+            **ends("sd_ci95", _times_100(one.trial_sd_ci95), "_pct"),
+            "measured_s": one.measured_s,
+        }
+    if noise.turns is not None:
+        yield {
+            "metric": noise.turns.metric,
+            "of": "differences of arms in a trial",
+            "trials": noise.turns.trials,
+            "sd_pct": 100.0 * noise.turns.trial_sd,
+            **ends("sd_ci95", None, "_pct"),
+            "measured_s": noise.turns.measured_s,
+        }
+
+
+def _times_100(ends: tuple[float, float] | None) -> tuple[float, float] | None:
+    return None if ends is None else (100.0 * ends[0], 100.0 * ends[1])
+
+
+def _plan(context: ReportContext) -> Iterator[dict[str, Any]]:
+    ran = {one.number for one in every_trial(context)}
+    for trial in context.plan.trials:
+        yield {
+            **vars(trial),
+            "trial": trial.number,
+            "label": context.plan.arm(trial.arm).label,
+            "ran": trial.number in ran,
+        }
+
+
+def _part(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = found.get(name)
+    return part if isinstance(part, Mapping) else {}

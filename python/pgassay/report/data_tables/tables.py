@@ -1,0 +1,65 @@
+"""All tables of a run, of an observation or of a trace, with the table that explains the columns.
+
+Enters: the context. Leaves: tables in the order of the report; the first is in short what was
+
+Never: leaves out a table because it has no rows.
+"""
+
+from __future__ import annotations
+
+from pgassay.report.context import ObservationContext, ReportContext, TraceContext
+from pgassay.report.data_tables.answers import answer_tables
+from pgassay.report.data_tables.model import DataTable, table_of
+from pgassay.report.data_tables.observed import observation_tables
+from pgassay.report.data_tables.record import record_tables, run_table
+from pgassay.report.data_tables.recorded import recorded_tables
+from pgassay.report.data_tables.traced import trace_tables
+from pgassay.report.data_tables.trials import detail_tables, trial_table
+
+MAIN = {ReportContext: "trials", ObservationContext: "courses", TraceContext: "points"}
+"""The table that stands for all where only one can be given."""
+
+
+def tables_of(context: ReportContext | ObservationContext | TraceContext) -> tuple[DataTable, ...]:
+    """Every table."""
+    if isinstance(context, ObservationContext):
+        found = tuple(observation_tables(context))
+    elif isinstance(context, TraceContext):
+        found = tuple(trace_tables(context))
+    else:
+        found = _of_run(context)
+    return (*found, _columns(found))
+
+
+def main_table(context: ReportContext | ObservationContext | TraceContext) -> DataTable:
+    """The raw trials of a run, the courses of an observation, what a trace timed."""
+    if isinstance(context, ReportContext):
+        return trial_table(context)
+    return next(one for one in tables_of(context) if one.name == MAIN[type(context)])
+
+
+def _of_run(context: ReportContext) -> tuple[DataTable, ...]:
+    return (
+        run_table(context),
+        *answer_tables(context),
+        trial_table(context),
+        *detail_tables(context),
+        *recorded_tables(context),
+        *record_tables(context),
+    )
+
+
+def _columns(tables: tuple[DataTable, ...]) -> DataTable:
+    return table_of(
+        "columns",
+        (
+            {
+                "table": one.name,
+                "column": column.name,
+                "unit": column.unit,
+                "meaning": column.meaning,
+            }
+            for one in tables
+            for column in one.columns
+        ),
+    )

@@ -1,0 +1,51 @@
+"""A report in the format that was asked for.
+
+Enters: the context of a run, an observation or a trace, the name of a format. Leaves: text or
+bytes. Never: makes a format of verdicts of what has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pgassay.errors import RunDirectoryError
+from pgassay.report.analysis_object import render_json
+from pgassay.report.context import ObservationContext, ReportContext, TraceContext
+from pgassay.report.csv_files import render_csv
+from pgassay.report.html import render_html
+from pgassay.report.markdown import render_markdown
+from pgassay.report.observed_object import render_object
+from pgassay.report.traced_object import render_trace_object
+
+AnyContext = ReportContext | ObservationContext | TraceContext
+_KINDS: dict[type, str] = {ObservationContext: "an observation", TraceContext: "a trace"}
+
+
+def rendered(context: AnyContext, output_format: str) -> str | bytes:
+    """The report."""
+    if output_format in _OF_RUNS and not isinstance(context, ReportContext):
+        raise RunDirectoryError(
+            f"{context.run_name}: {output_format} is made of verdicts, which"
+            f" {_KINDS[type(context)]} has none of; take {', '.join((*_OF_ALL, 'json'))}"
+        )
+    return _render(context, output_format)(context)
+
+
+def _render(context: AnyContext, output_format: str) -> Callable[[Any], str | bytes]:
+    if output_format == "json":
+        return _JSON[type(context)]
+    return _OF_ALL.get(output_format) or _OF_RUNS[output_format]
+
+
+_JSON: dict[type, Callable[[Any], str]] = {
+    ReportContext: render_json,
+    ObservationContext: render_object,
+    TraceContext: render_trace_object,
+}
+_OF_ALL: dict[str, Callable[[Any], str | bytes]] = {
+    "html": render_html,
+    "md": render_markdown,
+    "csv": render_csv,
+}
+_OF_RUNS: dict[str, Callable[[Any], str | bytes]] = {}
