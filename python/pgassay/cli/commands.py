@@ -18,6 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 
 COMMANDS = {
     "demo": ("demo", "Run a short experiment on a temporary server, to see what pgassay does."),
+    "new": ("new.command", "Write an experiment file, by a few questions or by flags."),
     "run": ("run.command", "Run an experiment and report its verdict."),
     "plan": ("plan.command", "Show what `run` would do: arms, order, changes, time and risks."),
     "report": ("report", "Analyse a stored run again and write its report."),

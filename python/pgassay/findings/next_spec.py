@@ -9,7 +9,6 @@ The run's own factors are held at the arm's levels where a level is one value of
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Mapping
 from typing import Any
@@ -19,6 +18,7 @@ from pgassay.spec.factors.level_names import file_names, named_levels, plain_nam
 from pgassay.spec.held_and_varied import check_settings
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.tables import read_table
+from pgassay.spec.reading.toml_text import toml_key, toml_literal
 
 _BESIDE = "# Paths are relative to the experiment file of this run: save this one beside it.\n"
 _HELD_IN = {"postgres": ("settings", "postgres"), "host": ("settings", "host")}
@@ -126,10 +126,12 @@ def _merged(one: dict[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 def _written(table: Mapping[str, Any], under: str = "") -> str:
     """TOML: the values of a table first, then the tables in it."""
-    plain = [f"{_key(name)} = {_literal(v)}" for name, v in table.items() if not _is_table(v)]
+    plain = [
+        f"{toml_key(name)} = {toml_literal(v)}" for name, v in table.items() if not _is_table(v)
+    ]
     head = [f"\n[{under}]"] if under and (plain or not table) else []
     inner = [
-        _written(value, f"{under}.{_key(name)}".lstrip("."))
+        _written(value, f"{under}.{toml_key(name)}".lstrip("."))
         for name, value in table.items()
         if _is_table(value)
     ]
@@ -138,22 +140,3 @@ def _written(table: Mapping[str, Any], under: str = "") -> str:
 
 def _is_table(value: Any) -> bool:
     return isinstance(value, dict)
-
-
-def _key(name: str) -> str:
-    is_bare = name.replace("_", "").replace("-", "").isalnum() and name.isascii()
-    return name if is_bare else json.dumps(name, ensure_ascii=False)
-
-
-def _literal(value: Any) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return json.dumps(value, ensure_ascii=False)
-        case list():
-            return f"[{', '.join(_literal(one) for one in value)}]"
-        case dict():
-            return "{ " + ", ".join(f"{_key(n)} = {_literal(v)}" for n, v in value.items()) + " }"
-        case _:
-            return str(value)

@@ -13,6 +13,16 @@ from pgassay.plan.factorial.combinations import ROMAN
 from pgassay.plan.model import Plan
 from pgassay.plan.plots import whole_plots
 from pgassay.plan.switchback import rounds_of
+from pgassay.spec.reading.units import clock
+
+
+def time_range(plan: Plan) -> str:
+    """How long its trials take: of the fewest blocks, to the most."""
+    least, most = (
+        clock(blocks * len(plan.block(1)) * plan.trial_s)
+        for blocks in (plan.min_blocks, plan.last_block)
+    )
+    return least if least == most else f"{least} to {most}"
 
 
 def combinations_line(plan: Plan) -> str:

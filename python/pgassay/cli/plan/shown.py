@@ -30,6 +30,7 @@ from pgassay.plan.description import (
     order_of,
     plots_line,
     restarts_line,
+    time_range,
 )
 from pgassay.plan.design import make_plan
 from pgassay.plan.duet import built_apart
@@ -41,7 +42,6 @@ from pgassay.plan.store import plan_to_json
 from pgassay.server.existing.access import access_of
 from pgassay.server.hosts.placement import Placement, resolve_placement
 from pgassay.spec.experiment import Spec
-from pgassay.spec.reading.units import clock
 from pgassay.trials.load.trial_load import check_load
 from pgassay.trials.run.checks import check_new_servers, check_servers, servers_under_test
 
@@ -205,8 +205,5 @@ def _print_order(drawn: Plan) -> None:
         needed += "  [dim]interim look[/dim]" if block in drawn.looks else ""
         table.add_row(str(block), plain(order_of(drawn, block)) + needed)
     out.print(table)
-    least, most = (
-        clock(blocks * len(drawn.block(1)) * drawn.trial_s) for blocks in (drawn.min_blocks, last)
-    )
-    out.print(f"time      about {least if least == most else f'{least} to {most}'}")
+    out.print(f"time      about {time_range(drawn)}")
     out.print(f"seed      {drawn.seed}")

@@ -81,6 +81,12 @@ SettingNames = BeforeValidator(_spelled)
 """For a table whose keys are settings; gives them PostgreSQL's spelling, unknown ones stay."""
 
 
+def names(major: int | None) -> set[str]:
+    """The settings of that version; of a version without a catalogue, those of all."""
+    versions = (major,) if major in CATALOGUED else CATALOGUED
+    return {name for version in versions for name in catalogue(version)}
+
+
 def is_known(name: str, major: int | None) -> bool:
     """Whether that version (or any, if it has no catalogue) has the setting without extensions."""
     return bool(entries_of(name, major))
@@ -95,31 +101,33 @@ def takes_restart(name: str) -> bool:
     return not known or known[-1]["context"] == "postmaster"
 
 
-def check_setting(key: str, name: str, value: str, major: int | None) -> None:
-    """Raise SpecError (without a file) where `name = value` cannot be right on that version."""
+def check_name(key: str | None, name: str, major: int | None) -> None:
+    """Raise SpecError (without a file) where no experiment on that version may set `name`."""
     if name.lower() in CANNOT_VARY:
         raise SpecError(f"cannot be set here: {CANNOT_VARY[name.lower()]}", key=key)
     if is_secret(name):
         raise SpecError("its value is a secret, which would be stored with the run", key=key)
+    if "." not in name and not entries_of(name, major):
+        _refuse_unknown(key, name, major)
+
+
+def check_setting(key: str, name: str, value: str, major: int | None) -> None:
+    """Raise SpecError (without a file) where `name = value` cannot be right on that version."""
+    check_name(key, name, major)
     if "\n" in value or "\0" in value:
         raise SpecError("a value is one line of text", key=key)
-    if "." in name:
-        return
-    entries = entries_of(name, major)
-    if not entries:
-        _refuse_unknown(key, name, major)
+    entries = [] if "." in name else entries_of(name, major)
     refusals = [error for entry in entries if (error := _refusal(key, value, entry))]
-    if len(refusals) == len(entries):  # with the version unknown, one that takes it is enough
+    if refusals and len(refusals) == len(entries):  # of an unknown version, one suffices
         raise refusals[-1]
 
 
-def _refuse_unknown(key: str, name: str, major: int | None) -> None:
+def _refuse_unknown(key: str | None, name: str, major: int | None) -> None:
     elsewhere = [other for other in CATALOGUED if name in catalogue(other)]
     if elsewhere:
         fix = f"; PostgreSQL {elsewhere[-1]} has it"
     else:
-        versions = (major,) if major in CATALOGUED else CATALOGUED
-        fix = did_you_mean(name, {known for version in versions for known in catalogue(version)})
+        fix = did_you_mean(name, names(major))
         if major not in CATALOGUED and major is not None and not fix:
             return
     where = f"PostgreSQL {major}" if major in CATALOGUED else "PostgreSQL"

@@ -1,0 +1,1 @@
+"""`pgassay new`: writes a commented experiment file by a few questions, or by flags."""

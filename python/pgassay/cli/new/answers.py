@@ -1,0 +1,181 @@
+"""The answers of which an experiment file is made, each checked as the file's own key is.
+
+Enters: text of a flag or an answer. Leaves: values for the file, or a SpecError that says what is
+wrong with that text. Never: asks, or reaches a server.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pgassay.errors import SpecError
+from pgassay.spec.held_and_varied import check_settings, refuse_too_few
+from pgassay.spec.model import ExperimentFile
+from pgassay.spec.reading.tables import check_table
+from pgassay.spec.reading.texts import path_from
+from pgassay.spec.settings.catalogue import check_name, names, takes_restart
+from pgassay.spec.workload.folder import load_workload, ready_workloads
+
+EMBEDDED = "embedded"
+YES, NO = ("y", "yes"), ("n", "no")
+
+
+@dataclass
+class Answers:
+    """What the file says."""
+
+    dsn: str | None = None
+    version: int = 18
+    factors: dict[str, list[str]] = field(default_factory=dict)
+    allow_changes: bool = False
+    mode: str = ""
+    workload: str = ""
+    scale: int = 1
+    clients: int | str | list[int] = 1
+    step: str = ""
+    effect: str = ""
+    question: str = ""
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """The table [target]."""
+        if self.dsn is None:
+            return {"version": self.version}
+        return {"dsn": self.dsn, "allow_changes": True}
+
+    @property
+    def restarts(self) -> list[str]:
+        """Settings that a server takes only at its start."""
+        return [name for name in self.factors if takes_restart(name)]
+
+
+def server(text: str) -> str | None:
+    """A connection string; None for an embedded server."""
+    if text.strip().lower() == EMBEDDED:
+        return None
+    _check({"target": {"dsn": text}})
+    return text
+
+
+def setting_and_levels(text: str) -> tuple[str, str]:
+    """The two parts of `NAME=LEVEL,LEVEL`."""
+    name, equals, levels = text.partition("=")
+    if not equals or not name.strip():
+        raise SpecError(f"{text!r}: write NAME=VALUE,VALUE, such as wal_compression=off,pglz")
+    return name.strip(), levels
+
+
+def factor(name: str, text: str, target: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """A setting in PostgreSQL's spelling, and its levels; double quotes keep a comma in one."""
+    try:
+        levels = [one.strip() for one in next(csv.reader([text], skipinitialspace=True), [])]
+    except csv.Error:
+        raise SpecError("a value is one line of text") from None
+    refuse_too_few(name, tuple(one for one in levels if one))
+    file = _check({"target": dict(target), "factors": {"postgres": {name: levels}}})
+    return next(iter(file.factors.postgres)), levels
+
+
+def in_a_list(level: str) -> str:
+    """A level as it stands in a list of them."""
+    quoted = level.replace('"', '""')
+    return f'"{quoted}"' if "," in level or '"' in level else level
+
+
+def name_of_setting(text: str, major: int | None) -> str:
+    """A setting in PostgreSQL's spelling, which that version (or any) has."""
+    name = next((known for known in names(major) if known.lower() == text.strip().lower()), text)
+    check_name(None, name.strip(), major)
+    return name.strip()
+
+
+def workload(text: str, beside: Path) -> str:
+    """A ready workload, or a folder as it is found from `beside`, where the file will be."""
+    use = text.strip()
+    folder = path_from(use, Path())
+    if use not in ready_workloads() and (folder / "workload.toml").is_file():
+        use = f"{os.path.relpath(folder, beside)}/"
+    load_workload(use, beside, file="")
+    return use
+
+
+def scale(text: str) -> int:
+    """The size of the data."""
+    try:
+        number = int(text)
+    except ValueError:
+        raise SpecError(f"{text!r} is not a whole number") from None
+    return _check({"workload": {"use": "bank", "scale": number}}).workload.scale
+
+
+def clients(text: str) -> int | str | list[int]:
+    """A number, a list of numbers, or a range."""
+    found = _check({"load": {"clients": text}}).load.clients
+    if ".." in text:
+        return text.strip()
+    return found[0] if len(found) == 1 else list(found)
+
+
+def step(text: str) -> str:
+    """A duration."""
+    _check({"load": {"step": _bare(text)}})
+    return text.strip() if not _is_number(text) else f"{text.strip()}s"
+
+
+def effect(text: str) -> str:
+    """A share; a bare number is per cent where it is 1 or more."""
+    written = text.strip()
+    if _is_number(written):
+        number = float(written)
+        written = f"{number:g}%" if number >= 1 else f"{100 * number:g}%"
+    _check({"design": {"smallest_effect": written}})
+    return written
+
+
+def question(text: str) -> str:
+    """One line of text."""
+    if not text.strip():
+        raise SpecError("write a sentence")
+    return " ".join(text.split())
+
+
+def is_yes(text: str) -> bool:
+    """Whether an answer is yes."""
+    word = text.strip().lower()
+    if word not in (*YES, *NO):
+        raise SpecError(f"{text!r}: answer y or n")
+    return word in YES
+
+
+def usual_question(factors: Sequence[str], workload_name: str) -> str:
+    """The question of an experiment with these settings."""
+    name = Path(workload_name).name
+    if not factors:
+        return f"How fast is {name}?"
+    if len(factors) == 1:
+        return f"Does {factors[0]} matter for {name}?"
+    return f"Do {', '.join(factors[:-1])} and {factors[-1]} matter for {name}?"
+
+
+def _is_number(text: str) -> bool:
+    return text.strip().replace(".", "", 1).isdecimal()
+
+
+def _bare(text: str) -> Any:
+    return float(text) if _is_number(text) else text.strip()
+
+
+def _check(table: dict[str, Any]) -> ExperimentFile:
+    """The file's own rules for a few of its keys; the error does not name the key, for the user
+    has answered a question."""
+    try:
+        file = check_table(ExperimentFile, table, "")
+        check_settings(file)
+    except SpecError as error:
+        raise SpecError(error.problem) from None
+    return file

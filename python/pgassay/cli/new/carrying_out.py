@@ -1,0 +1,88 @@
+"""Write the experiment file, once it is known to be one that `plan` takes.
+
+Enters: the file's path, what flags say. Leaves: the file; on stdout its time and the next commands.
+Never: writes a file that `pgassay plan` would refuse, or over one that is there without `force`.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from pgassay.cli.new import terminal
+from pgassay.cli.new.file_text import file_text, plan_of
+from pgassay.cli.new.gathering import Gathering, Given
+from pgassay.cli.terminal.console import counted, labelled, out
+from pgassay.errors import SpecError
+from pgassay.plan.description import time_range
+
+__all__ = ["Given", "write_experiment"]
+_USUAL_NAME = "experiment.toml"
+
+
+def write_experiment(file: Path | None, given: Given, *, asks: bool, force: bool) -> None:
+    """Gather the answers, check the file they make, write it, say what comes next."""
+    asks = asks and terminal.can_ask()
+
+    def free(text: str) -> Path:
+        path = Path(text).expanduser()
+        refuse_taken(path, force=force)
+        return path
+
+    if file is not None:
+        path = free(str(file))
+    elif asks:
+        path = terminal.ask("file", _USUAL_NAME, free)
+    else:
+        path = free(_USUAL_NAME)
+    gathering = Gathering(given, path.parent, asks)
+    answers = gathering.all()
+    shown = shlex.quote(f"./{path}" if str(path).startswith("-") else str(path))
+    commands = f"`pgassay plan {shown}` shows the plan, `pgassay run {shown}` carries it out."
+    text = file_text(answers, gathering.offers, commands)
+    plan = plan_of(text, path)
+    write(path, text, force=force)
+    labelled("written   ", str(path))
+    labelled("arms      ", f"{len(plan.arms)}, {counted(plan.min_blocks, 'block')} at least")
+    labelled("time      ", f"about {time_range(plan)}")
+    for note in notes(gathering):
+        labelled("note      ", note, "yellow")
+    for command in ("plan", "run"):
+        out.print(f"next      pgassay {command} {shown}", markup=False)
+
+
+def notes(gathering: Gathering) -> list[str]:
+    """What still has to be decided in the file."""
+    answers = gathering.answers
+    found = []
+    if not answers.factors:
+        found.append("nothing is varied, so a run measures one arm; --vary NAME=VALUE,VALUE")
+    if answers.dsn is not None and answers.restarts:
+        found.append(
+            f"{', '.join(answers.restarts)}: takes a restart of that server, which the file must"
+            " allow: allow_restart and service"
+        )
+    if answers.mode:
+        found.append(
+            "values alternate in the load's own sessions (switchback); the server is not changed"
+        )
+    return found
+
+
+def refuse_taken(path: Path, *, force: bool) -> None:
+    """Raise SpecError where the file cannot be written, before anything is asked."""
+    if path.is_dir():
+        raise SpecError("this is a folder; name a file in it", file=str(path))
+    if not path.parent.is_dir():
+        raise SpecError(f"there is no folder {path.parent}; make it first", file=str(path))
+    if path.exists() and not force:
+        raise SpecError("is there already; name another file, or --force", file=str(path))
+
+
+def write(path: Path, text: str, *, force: bool) -> None:
+    """Write the file; without `force`, only one that is not there."""
+    try:
+        with path.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise SpecError(f"cannot be written: {error.strerror}", file=str(path)) from None
