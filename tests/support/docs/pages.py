@@ -15,6 +15,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 ROOT = Path(__file__).parents[3]
+ASKS_DUCKDB = ("docs/sql.md",)
+"""Pages whose SQL is asked of stored runs; that of the others is for PostgreSQL."""
 _FOLDERS = ("bench", "crates", "docs", "python", "tests", "tools")
 _MARK = re.compile(r"<!--\s*(untried|with|files):\s*(.*?)\s*-->", re.DOTALL)
 
@@ -92,6 +94,11 @@ class Block:
         """The path of the file that it is, by its first line: `# wal.toml` or `-- pay.sql`."""
         named = re.match(r"(?:#|--|//) ([\w./-]+\.\w+)(?::.*)?\n", self.text)
         return named[1] if named else None
+
+
+def every_block() -> list[Block]:
+    """The blocks of all pages."""
+    return [block for page in pages() for block in blocks(page)]
 
 
 def blocks(page: Path) -> list[Block]:
