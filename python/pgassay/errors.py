@@ -12,8 +12,10 @@ Never: a traceback for the user; `cli.main` prints the message and exits with `e
     │   ├── SettingRejected         1
     │   ├── SignsOfProduction       1   signs of production that were not accepted
     │   └── RestoreFailed           5
-    └── TrialError                  2   a trial failed; finished ones are kept
-        └── StorageFull             2   the disk of the run directory is full
+    ├── TrialError                  2   a trial failed; finished ones are kept
+    │   └── StorageFull             2   the disk of the run directory is full
+    ├── GateFailed                  3   a change lies beyond what a gate allows
+    └── GateUndecided               4   the same is undecided, where a decision was demanded
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ class ExitCode(IntEnum):
     DONE = 0, "done, whatever the verdict"
     USAGE = 1, "wrong usage, a mistake in the experiment file, or a set-up that does not work"
     TRIALS = 2, "errors during trials; finished trials are kept"
-    UNDECIDED = 4, "load --search found no level that holds"
+    GATE = 3, "a gate failed: a change is beyond what it allows"
+    UNDECIDED = 4, "a gate is undecided where a decision was demanded, or --search found no level"
     RESTORE = 5, "the server could not be restored; the message says what to do"
     INTERRUPTED = 130, "interrupted, and restored"
 
@@ -118,3 +121,15 @@ class TrialError(PgassayError):
 
 class StorageFull(TrialError):
     """The disk of the run directory is full; no half-written file is left behind."""
+
+
+class GateFailed(PgassayError):
+    """A gate failed: a regression. Everything is reported already, the server restored."""
+
+    exit_code = ExitCode.GATE
+
+
+class GateUndecided(PgassayError):
+    """A gate is undecided, and a decision was demanded."""
+
+    exit_code = ExitCode.UNDECIDED

@@ -6,12 +6,13 @@ Never: knows how any room does its work.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 from pgassay.analysis.analyse import answered
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
+from pgassay.analysis.gates.model import Gate
 from pgassay.analysis.measures.readings import TrialReadings
 from pgassay.analysis.noise.prior_runs import conditions_of, record_of
 from pgassay.errors import PgassayError
@@ -44,7 +45,12 @@ from pgassay.trials.run.trial import TrialContext
 
 
 def run_experiment(
-    spec: Spec, run: RunDirectory, listener: ProgressListener, *, calibrates: bool = False
+    spec: Spec,
+    run: RunDirectory,
+    listener: ProgressListener,
+    *,
+    calibrates: bool = False,
+    gates: Sequence[Gate] = (),
 ) -> Outcome:
     """Answer the spec's question, or run its baseline against itself; finished trials are
     kept whatever fails."""
@@ -57,7 +63,7 @@ def run_experiment(
     for warning in placement.warnings:
         listener.warned(warning)
     store_design(run, spec, plan)
-    return carry_out(spec, run, listener, placement, TrialReadings(run, plan))
+    return carry_out(spec, run, listener, placement, TrialReadings(run, plan), gates=gates)
 
 
 def carry_out(
@@ -67,6 +73,7 @@ def carry_out(
     placement: Placement,
     readings: TrialReadings,
     so_far: RunSoFar | None = None,
+    gates: Sequence[Gate] = (),
 ) -> Outcome:
     """Run the trials of the plan that are not finished yet, and report on all of them."""
     plan = readings.plan
@@ -94,7 +101,7 @@ def carry_out(
             _run_blocks(trials, run, readings, so_far or RunSoFar())
             _profile(trials, run)
     listener.preparing("writing the report")
-    outcome = report_run(run, readings)
+    outcome = report_run(run, readings, gates)
     floor = outcome.context.analysis.noise
     if floor is not None:
         plan, courses = outcome.context.plan, outcome.context.analysis.courses

@@ -6,6 +6,7 @@ Never: touches a server.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from pgassay.analysis.analyse import (
     with_signals,
     with_statements,
 )
+from pgassay.analysis.gates.judge import judge_gates
+from pgassay.analysis.gates.model import Gate
 from pgassay.analysis.measures.asked import asked_of
 from pgassay.analysis.measures.readings import TrialReadings
 from pgassay.analysis.verdicts.drift import drift_caveats
@@ -43,15 +46,19 @@ class Outcome:
     context: ReportContext
 
 
-def report_run(run: RunDirectory, readings: TrialReadings | None = None) -> Outcome:
+def report_run(
+    run: RunDirectory, readings: TrialReadings | None = None, gates: Sequence[Gate] = ()
+) -> Outcome:
     """Analyse what a run has stored and write analysis.json and report.html anew."""
-    context = analyse_run(run, readings)
+    context = analyse_run(run, readings, gates)
     run.write_text("analysis.json", render_json(context))
     report = run.write_text("report.html", render_html(context))
     return Outcome(run, report, context)
 
 
-def analyse_run(run: RunDirectory, readings: TrialReadings | None = None) -> ReportContext:
+def analyse_run(
+    run: RunDirectory, readings: TrialReadings | None = None, gates: Sequence[Gate] = ()
+) -> ReportContext:
     """Everything a stored run says, finished or not; `readings` are of trials read already."""
     readings = readings or TrialReadings(run, stored_plan(run))
     plan, trials = readings.plan, readings.every()
@@ -89,4 +96,5 @@ def analyse_run(run: RunDirectory, readings: TrialReadings | None = None) -> Rep
         command=repeat_command(run.path, plan, spec_text),
         version=__version__,
         flame_graphs=flame_graphs(folder, plan, analysis.profiles),
+        gates=judge_gates(gates, analysis),
     )

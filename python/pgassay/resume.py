@@ -7,10 +7,11 @@ Never: runs a finished trial again, draws the plan anew, or touches a run that i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pgassay.analysis.analyse import answered
+from pgassay.analysis.gates.model import Gate
 from pgassay.analysis.measures.readings import TrialReadings
 from pgassay.errors import RunDirectoryError
 from pgassay.pipeline import carry_out
@@ -33,7 +34,11 @@ from pgassay.trials.run.resumed import RunSoFar
 
 
 def resume(
-    run: RunDirectory, spec_path: Path | None, accepted: Iterable[str], listener: ProgressListener
+    run: RunDirectory,
+    spec_path: Path | None,
+    accepted: Iterable[str],
+    listener: ProgressListener,
+    gates: Sequence[Gate] = (),
 ) -> Outcome:
     """Go on with a run at its next trial; `spec_path` is the experiment file it was made from."""
     plan = stored_plan(run)
@@ -47,11 +52,11 @@ def resume(
     finished = {number: run.trial(number).validity() for number in run.finished()}
     readings = TrialReadings(run, plan)
     if _is_over(readings, finished):
-        return _as_reported(readings, listener)
+        return _as_reported(readings, listener, gates)
     listener.planned(plan)
     listener.preparing(f"resuming after {len(finished)} finished trials")
     so_far = RunSoFar(run.environment(), finished, frozenset(accepted), resumed=True)
-    return carry_out(spec, run, listener, placement, readings, so_far)
+    return carry_out(spec, run, listener, placement, readings, so_far, gates)
 
 
 def _same_spec(run: RunDirectory, plan: Plan, spec_path: Path | None) -> Spec:
@@ -90,14 +95,16 @@ def _is_over(readings: TrialReadings, finished: Mapping[int, Validity]) -> bool:
     return True
 
 
-def _as_reported(readings: TrialReadings, listener: ProgressListener) -> Outcome:
+def _as_reported(
+    readings: TrialReadings, listener: ProgressListener, gates: Sequence[Gate]
+) -> Outcome:
     """A finished run as it stands; writes the report where the run was killed before it."""
     run = readings.run
-    context = analyse_run(run, readings)
+    context = analyse_run(run, readings, gates)
     stored = run.read_json("analysis.json") if run.has("analysis.json") else {}
     reported = len(stored.get("trials", ())) + len(stored.get("invalid_trials", ()))
-    if run.has("report.html") and reported == len(run.finished()):
+    if run.has("report.html") and reported == len(run.finished()) and not gates:
         listener.warned(f"{run.path}: this run is finished; there is nothing to resume")
         return Outcome(run, run.path / "report.html", context)
     listener.preparing("writing the report")
-    return report_run(run, readings)
+    return report_run(run, readings, gates)

@@ -5,14 +5,16 @@ Enters: a directory. Leaves: the report in the format asked for. Never: runs any
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from pgassay.cli.terminal.options import option
+from pgassay.cli.terminal.options import GateTexts, GateUndecided, option
 
 if TYPE_CHECKING:
+    from pgassay.analysis.gates.model import Gate, GateResult
     from pgassay.report.formats import AnyContext
 
 
@@ -32,14 +34,42 @@ def report(
             "--out", "File to write; of csv a folder for all tables, or FILE.csv for the trials."
         ),
     ] = None,
+    gate: GateTexts = None,
+    gate_undecided: GateUndecided = "pass",
 ) -> None:
     """Analyse a stored run again and write its report."""
+    from pgassay.cli.terminal.gates import gates_of, settle
+
+    gates = gates_of(gate)
+    if gates:
+        _refuse_gates_without_comparison(gates, run)
+    if output_format == "html" and out is None:
+        context = _report_beside(run, gates)
+    else:
+        context = _context_of(run, gates)
+        _write_as(output_format, context, out)
+    judged: tuple[GateResult, ...] = getattr(context, "gates", ())
+    settle(judged, gate_undecided)
+
+
+def _refuse_gates_without_comparison(gates: Sequence[Gate], run: Path) -> None:
+    """Gates are on comparisons, which observations and traces do not have."""
+    from pgassay.cli.terminal.gates import refuse_without_comparison
+    from pgassay.errors import SetupError
+    from pgassay.samples.observation_directory import is_observation
+    from pgassay.samples.run_directory import RunDirectory
+    from pgassay.samples.stored_design import stored_plan
+    from pgassay.samples.trace_directory import is_trace
+
+    if is_observation(run) or is_trace(run):
+        raise SetupError(f"{run}: is no experiment, so nothing is compared; drop --gate")
+    refuse_without_comparison(gates, stored_plan(RunDirectory.open(run)), run)
+
+
+def _write_as(output_format: str, context: AnyContext, out: Path | None) -> None:
+    """The report in this format, in a file or folder, or on stdout."""
     from pgassay.report.formats import rendered
 
-    if output_format == "html" and out is None:
-        _report_beside(run)
-        return
-    context = _context_of(run)
     if output_format == "csv" and out is not None and out.suffix != ".csv":
         _write_csv_files(context, out)
         return
@@ -50,7 +80,7 @@ def report(
         typer.echo(found, nl=not found.endswith("\n"))
 
 
-def _report_beside(run: Path) -> None:
+def _report_beside(run: Path, gates: Sequence[Gate]) -> AnyContext:
     """Write report.html into the directory, and print the summary."""
     from pgassay.cli.terminal.summary import print_observation, print_summary, print_trace
     from pgassay.observation import report_observation
@@ -63,15 +93,17 @@ def _report_beside(run: Path) -> None:
     if is_trace(run):
         traced = report_trace(TraceDirectory(run))
         print_trace(traced.context, traced.report)
-    elif is_observation(run):
+        return traced.context
+    if is_observation(run):
         observation = report_observation(ObservationDirectory.open(run))
         print_observation(observation.context, observation.report)
-    else:
-        outcome = report_run(RunDirectory.open(run))
-        print_summary(outcome.context, outcome.report)
+        return observation.context
+    outcome = report_run(RunDirectory.open(run), gates=gates)
+    print_summary(outcome.context, outcome.report)
+    return outcome.context
 
 
-def _context_of(run: Path) -> AnyContext:
+def _context_of(run: Path, gates: Sequence[Gate]) -> AnyContext:
     """What a run, an observation or a trace says."""
     from pgassay.observation import read_context
     from pgassay.reporting import analyse_run
@@ -84,7 +116,7 @@ def _context_of(run: Path) -> AnyContext:
         return read_trace_context(TraceDirectory(run))
     if is_observation(run):
         return read_context(ObservationDirectory.open(run))
-    return analyse_run(RunDirectory.open(run))
+    return analyse_run(RunDirectory.open(run), gates=gates)
 
 
 def _write_csv_files(context: AnyContext, folder: Path) -> None:

@@ -168,6 +168,13 @@ def _bound(value: float, margin: float) -> str:
     return spaced(value, digits)
 
 
+def signed_bound(value: float, edge: float) -> str:
+    """Such as `+1.2 %`, to as many decimals as keep it on its side of zero and of ± `edge`."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{'+' if value > 0 else ''}{_bound(value, abs(edge))} %"
+
+
 def _one(value: float) -> str:
     return spaced(value, 1 if abs(value) < 1000 else 0)
 

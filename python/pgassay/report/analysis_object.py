@@ -16,6 +16,7 @@ from typing import Any
 from pgassay.analysis.model import SCHEMA, Analysis, not_stored
 from pgassay.findings.model import Finding
 from pgassay.report.context import ReportContext
+from pgassay.report.gates_object import gates_object
 
 
 def render_json(context: ReportContext) -> str:
@@ -28,6 +29,7 @@ def render_json(context: ReportContext) -> str:
         "findings": [_finding(finding) for finding in context.findings],
         "environment": dict(context.environment),
         "command": context.command,
+        "gates": gates_object(context.gates),
     }
     return json.dumps(finite(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pgassay.analysis.gates.model import GateResult
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.observation.model import ObservationSummary
@@ -52,6 +53,8 @@ class ReportContext:
     version: str
     """pgassay's own."""
     flame_graphs: tuple[FlameGraph, ...] = ()
+    gates: tuple[GateResult, ...] = ()
+    """Those asked for when the report was made."""
 
     @property
     def title(self) -> str:

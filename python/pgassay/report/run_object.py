@@ -16,6 +16,7 @@ from pgassay.findings.model import FindingKind
 from pgassay.findings.noise.fitness import fitness_of
 from pgassay.report.analysis_object import fields
 from pgassay.report.context import ReportContext
+from pgassay.report.gates_object import gates_object
 
 SCHEMA = "pgassay.run/1"
 
@@ -66,6 +67,7 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
         ],
         "calibration": _calibration(context),
         "variants": [asdict(variant) for variant in analysis.variants],
+        "gates": gates_object(context.gates),
     }
 
 

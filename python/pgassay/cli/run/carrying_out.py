@@ -14,8 +14,10 @@ from shlex import quote
 
 import typer
 
+from pgassay.analysis.gates.model import Gate
 from pgassay.cli.run.progress import RunProgress
 from pgassay.cli.terminal.console import counted, err
+from pgassay.cli.terminal.gates import refuse_without_comparison
 from pgassay.cli.terminal.summary import expectation_of, print_expectation, print_summary
 from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
 from pgassay.pipeline import run_experiment
@@ -25,6 +27,7 @@ from pgassay.reporting import Outcome
 from pgassay.resume import resume as resume_run
 from pgassay.samples.journal import JOURNAL, open_changes
 from pgassay.samples.run_directory import RunDirectory
+from pgassay.samples.stored_design import stored_plan
 from pgassay.samples.unfinished import locked, pending_undo
 from pgassay.spec.experiment import Spec
 
@@ -32,9 +35,17 @@ REFUSALS = (SpecError, SetupError, RunDirectoryError)
 """Errors that end a resumption before it has changed anything."""
 
 
-def follow(spec: Spec, path: Path, *, calibrates: bool = False, live: bool = True) -> Outcome:
+def follow(
+    spec: Spec,
+    path: Path,
+    *,
+    calibrates: bool = False,
+    live: bool = True,
+    gates: Sequence[Gate] = (),
+) -> Outcome:
     """Run with progress on stderr; if it ends early, say what is kept."""
     plan = make_plan(spec, calibrates=calibrates)
+    refuse_without_comparison(gates, plan, Path(spec.source))
     run = RunDirectory.create(path)
 
     def forecast() -> None:
@@ -43,10 +54,17 @@ def follow(spec: Spec, path: Path, *, calibrates: bool = False, live: bool = Tru
 
     progress = RunProgress(live=live, forecast=forecast)
     with locked(run.path), _saying_what_is_kept(run), progress:
-        return run_experiment(spec, run, progress, calibrates=calibrates)
+        return run_experiment(spec, run, progress, calibrates=calibrates, gates=gates)
 
 
-def go_on(given: Path, out: Path | None, accept: Sequence[str], *, live: bool = True) -> Outcome:
+def go_on(
+    given: Path,
+    out: Path | None,
+    accept: Sequence[str],
+    *,
+    live: bool = True,
+    gates: Sequence[Gate] = (),
+) -> Outcome:
     """Resume a run; an experiment file given beside --out must be the one the run was made with."""
     path = out or given
     spec_path = None if path.is_dir() and path == given else given
@@ -57,12 +75,13 @@ def go_on(given: Path, out: Path | None, accept: Sequence[str], *, live: bool = 
             f"{path}: is not a run directory; give --resume the folder that holds plan.json"
         )
     run = RunDirectory.open(path)
+    refuse_without_comparison(gates, stored_plan(run), path)
     with (
         locked(run.path),
         _saying_what_is_kept(run, REFUSALS),
         RunProgress(live=live) as progress,
     ):
-        return resume_run(run, spec_path, accept, progress)
+        return resume_run(run, spec_path, accept, progress, gates)
 
 
 @contextmanager

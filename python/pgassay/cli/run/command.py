@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from pgassay.cli.terminal.options import Json, Out, Plain, option
+from pgassay.cli.terminal.options import GateTexts, GateUndecided, Json, Out, Plain, option
 from pgassay.errors import SetupError
 from pgassay.spec.mode import Mode
 
@@ -37,6 +37,8 @@ def run(
     aa: Annotated[
         bool, option("--aa", "Compare the baseline with itself, to measure this host's noise.")
     ] = False,
+    gate: GateTexts = None,
+    gate_undecided: GateUndecided = "pass",
     no_live: Plain = False,
     as_json: Json = False,
 ) -> None:
@@ -53,11 +55,14 @@ def run(
     checked = None if resume else load_spec(spec, seed, mode)
     # Statistics and reports take a second to import, which a mistake in the file need not wait for.
     from pgassay.cli.run.carrying_out import conclude, follow, go_on
+    from pgassay.cli.terminal.gates import gates_of, settle
     from pgassay.samples.run_directory import default_run_path
 
+    gates = gates_of(gate)
     if checked is None:
-        outcome = go_on(spec, out, accept or [], live=not no_live)
+        outcome = go_on(spec, out, accept or [], live=not no_live, gates=gates)
     else:
         path = out or default_run_path(f"{spec.stem}-aa" if aa else spec.stem)
-        outcome = follow(checked, path, calibrates=aa, live=not no_live)
+        outcome = follow(checked, path, calibrates=aa, live=not no_live, gates=gates)
     conclude(outcome, as_json=as_json)
+    settle(outcome.context.gates, gate_undecided)

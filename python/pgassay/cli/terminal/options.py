@@ -6,7 +6,7 @@ Enters: nothing. Leaves: annotated types for a command's signature. Never: reads
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -19,3 +19,11 @@ def option(names: str, text: str, panel: str | None = None, **limits: Any) -> An
 Out = Annotated[Path | None, option("--out", "Directory to create [pgassay-runs/…].")]
 Json = Annotated[bool, option("--json", "Print one JSON object.")]
 Plain = Annotated[bool, option("--plain", "Print lines instead of a live view.")]
+GateTexts = Annotated[
+    list[str] | None,
+    option("--gate", 'Exit with 3 where a change is beyond this, as "throughput>-2%"; repeatable.'),
+]
+GateUndecided = Annotated[
+    Literal["pass", "fail"],
+    option("--gate-undecided", "What an undecided gate does: pass with a line, or exit with 4."),
+]

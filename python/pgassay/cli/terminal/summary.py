@@ -17,6 +17,7 @@ from pgassay.analysis.measures.model import Importance
 from pgassay.analysis.model import Analysis, Comparison, IntervalKind, Verdict
 from pgassay.analysis.noise.prior_runs import Expectation, conditions_of, expect
 from pgassay.cli.terminal.console import counted, labelled, out, plain
+from pgassay.cli.terminal.gates import print_gates
 from pgassay.findings.answer.factors import certainty
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.noise.forecast import expectation_lines
@@ -66,6 +67,7 @@ def print_summary(context: ReportContext, report: Path | None) -> None:
     out.print(f"[bold]{plain(context.question)}[/bold]")
     for finding in context.of_kind(FindingKind.VERDICT):
         _print_verdict(finding, context.analysis)
+    print_gates(context.gates)
     for finding in context.of_kind(FindingKind.CALIBRATION):
         labelled(f"{finding.title}: ", finding.text, "bold")
     _print_factorial(context)

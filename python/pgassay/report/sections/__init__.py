@@ -9,7 +9,7 @@ one for Markdown where Markdown has the section, and a line here.
 from __future__ import annotations
 
 from pgassay.report.section import Section
-from pgassay.report.sections.answer import diagnosis, effect, factors, trade_offs, why
+from pgassay.report.sections.answer import diagnosis, effect, factors, gates, trade_offs, why
 from pgassay.report.sections.behaviour import (
     buffer_cache,
     checkpoints,
@@ -26,6 +26,7 @@ from pgassay.report.sections.classic.classic import classic
 from pgassay.report.sections.record import measured, method, servers, slices, trials
 
 RUN_SECTIONS: tuple[Section, ...] = (
+    gates.gates,
     effect.calibration,
     effect.effect,
     factors.interactions,

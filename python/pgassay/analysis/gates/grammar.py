@@ -1,0 +1,73 @@
+"""The text of a gate, such as `p99<+5%`.
+
+Enters: what --gate was given. Leaves: a `Gate`, or a SetupError that says what is allowed.
+Never: asks a run whether it has the metric.
+
+    gate := METRIC ('>' | '<') NUMBER '%'
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pgassay.analysis.gates.model import Gate
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.errors import SetupError
+from pgassay.spec.endpoints import known_endpoints
+from pgassay.spec.reading.suggest import did_you_mean
+
+_GATE = re.compile(r"\s*([A-Za-z][\w ]*?)\s*([<>])\s*([+-]?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*")
+_FORM = (
+    "a gate is METRIC>LIMIT% or METRIC<LIMIT%, a change from the baseline, such as"
+    ' --gate "throughput>-2%" or --gate "p99<+5%"'
+)
+_MOST = 1000.0
+
+
+@cache
+def gate_texts() -> Mapping[str, Mapping[str, str]]:
+    """names.toml."""
+    return tomllib.loads((files(__package__) / "names.toml").read_text("utf-8"))
+
+
+def parse_gates(texts: Iterable[str]) -> tuple[Gate, ...]:
+    """All gates, in their order; one that is given twice is one."""
+    return tuple(dict.fromkeys(parse_gate(text) for text in texts))
+
+
+def parse_gate(text: str) -> Gate:
+    """One gate; METRIC may have `latency` before it, as in `latency p99`."""
+    match = _GATE.fullmatch(text)
+    if match is None:
+        raise SetupError(f"--gate {text!r}: {_FORM}")
+    name, sign, number, unit = match.groups()
+    if not unit:
+        raise SetupError(f"--gate {text!r}: write the limit in per cent, {number}%; {_FORM}")
+    limit = float(number)
+    if not -100.0 <= limit <= _MOST:
+        raise SetupError(f"--gate {text!r}: the limit is a change from -100% to +{_MOST:g}%")
+    return Gate(text.strip(), _metrics(name, text), sign == ">", limit)
+
+
+def _metrics(name: str, text: str) -> tuple[str, ...]:
+    """What the name stands for, that of an open loop first."""
+    short = name.lower().removeprefix("latency ").strip()
+    short = gate_texts()["names"].get(short, short)
+    if (entry := known_endpoints().get(short)) is not None:
+        return _of_endpoint(entry)
+    if name in METRICS:
+        return (name,)
+    known = [*gate_texts()["names"], *known_endpoints()]
+    hint = did_you_mean(name, [*known, *METRICS]) or f"; known are {', '.join(known)}"
+    raise SetupError(
+        f"--gate {text!r}: {name!r} is not a metric{hint}; every metric of analysis.json is allowed"
+    )
+
+
+def _of_endpoint(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(entry[key] for key in ("open", "metric") if key in entry)

@@ -1,0 +1,136 @@
+"""Do the gates hold, by the intervals of the verdicts?
+
+Enters: gates, an analysis. Leaves: a `GateResult` each. Never: computes an interval that the
+verdicts do not rest on, or lets a gate decide when a run ends.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+from pgassay.analysis.compare.model import Comparison
+from pgassay.analysis.compare.secondary import SECONDARY, scaled_interval, with_interval
+from pgassay.analysis.gates.grammar import gate_texts
+from pgassay.analysis.gates.model import Gate, GateCheck, GateOutcome, GateResult
+from pgassay.analysis.model import Analysis
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.statistics.values import Interval
+
+Ninety = Callable[[Comparison], Comparison]
+"""A comparison → the same with its 90 % interval in place of the 95 % one."""
+
+
+def judge_gates(gates: Iterable[Gate], analysis: Analysis) -> tuple[GateResult, ...]:
+    """Every gate on every level and load that the run compares."""
+    return judge(gates, analysis.comparisons, lambda one: _ninety(one, analysis))
+
+
+def judge(
+    gates: Iterable[Gate], comparisons: Sequence[Comparison], ninety: Ninety
+) -> tuple[GateResult, ...]:
+    """Every gate on every comparison of its metric."""
+    measured = {one.metric for one in comparisons}
+    found = []
+    for gate in gates:
+        metric = next((name for name in gate.metrics if name in measured), None)
+        gated = [one for one in comparisons if one.metric == metric]
+        found.append(GateResult(gate, tuple(_check(gate, one, ninety(one)) for one in gated)))
+    return tuple(found)
+
+
+def _check(gate: Gate, comparison: Comparison, ninety: Comparison) -> GateCheck:
+    in_points = METRICS[comparison.metric].unit == "%"
+    change = comparison.difference if in_points else comparison.effect_pct
+    fails_by, holds_by = (_interval(one, in_points) for one in (comparison, ninety))
+    if comparison.rounds is not None:
+        fails_by, holds_by = _undiluted(fails_by), _slow(holds_by, comparison, in_points)
+    outcome, reason = _outcome(gate, comparison, fails_by, holds_by, change)
+    seen = _interval(comparison, in_points)
+    hidden = outcome is GateOutcome.UNDECIDED and comparison.withdrawn is None
+    if hidden and seen is not None and lies_beyond(seen, gate.limit, above=gate.above):
+        reason = gate_texts()["withdrawn"]["slow-effects"]
+    return GateCheck(
+        comparison=comparison,
+        unit="points" if in_points else "%",
+        change=change,
+        ci95=fails_by,
+        ci90=holds_by,
+        outcome=outcome,
+        reason=reason,
+    )
+
+
+def _outcome(
+    gate: Gate,
+    comparison: Comparison,
+    fails_by: Interval | None,
+    holds_by: Interval | None,
+    change: float | None,
+) -> tuple[GateOutcome, str]:
+    texts = gate_texts()
+    if comparison.withdrawn is not None:
+        return GateOutcome.UNDECIDED, texts["withdrawn"][comparison.withdrawn.value]
+    if change is None:
+        return GateOutcome.UNDECIDED, texts["open"]["no_relative"]
+    if fails_by is None or holds_by is None:
+        return GateOutcome.UNDECIDED, texts["open"]["no_interval"]
+    if lies_beyond(holds_by, gate.limit, above=gate.above):
+        return GateOutcome.HOLDS, ""
+    if lies_beyond(fails_by, gate.limit, above=not gate.above):
+        return GateOutcome.FAILED, ""
+    limit = f"{gate.limit:+g} {'points' if METRICS[comparison.metric].unit == '%' else '%'}"
+    return GateOutcome.UNDECIDED, texts["open"]["contains"].format(limit=limit.replace("-", "−"))
+
+
+def lies_beyond(interval: Interval, limit: float, *, above: bool) -> bool:
+    """Whether the whole interval lies on one side of the limit."""
+    return interval[0] > limit if above else interval[1] < limit
+
+
+def _interval(comparison: Comparison, in_points: bool) -> Interval | None:
+    found = comparison.ci95 if in_points else comparison.ci95_pct
+    if found is None and _never_differs(comparison):
+        return 0.0, 0.0
+    return found
+
+
+def _never_differs(comparison: Comparison) -> bool:
+    """Such as failures where nothing failed in any trial: no spread, and so no interval."""
+    return (
+        comparison.standard_error is None
+        and comparison.difference == 0.0
+        and comparison.blocks >= SECONDARY["constant_blocks"]
+    )
+
+
+def _ninety(comparison: Comparison, analysis: Analysis) -> Comparison:
+    """With the 90 % interval by the rule of the run, or of the endpoint; else as it is."""
+    rule = analysis.rule
+    endpoint = next((one for one in analysis.endpoints if one.metric == comparison.metric), None)
+    if rule is None or (endpoint is None and comparison.metric != analysis.metric):
+        return comparison
+    if endpoint is not None:
+        rule = rule.of_endpoint(endpoint, of=len(analysis.endpoints))
+    critical = rule.critical(comparison.blocks, comparison.units, 0.10)
+    interval = scaled_interval(comparison, critical)
+    return comparison if interval is None else with_interval(comparison, interval)
+
+
+def _undiluted(interval: Interval | None) -> Interval | None:
+    """Of a switchback, whose slices may show only a part of an effect: the end beyond zero is open.
+
+    An effect of which a part is seen has the same sign and is larger.
+    """
+    if interval is None:
+        return None
+    low, high = interval
+    return (low if low >= 0.0 else -math.inf), (high if high <= 0.0 else math.inf)
+
+
+def _slow(interval: Interval | None, comparison: Comparison, in_points: bool) -> Interval | None:
+    """The same, but with the ends that its rounds allow where these were computed."""
+    slow = comparison.slow_ci90_pct
+    if interval is None or slow is None or in_points:
+        return _undiluted(interval)
+    return min(interval[0], slow[0]), max(interval[1], slow[1])

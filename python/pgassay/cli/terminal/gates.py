@@ -1,0 +1,67 @@
+"""Gates on the command line: read before anything begins, settled after everything is reported.
+
+Enters: what --gate and --gate-undecided were given, outcomes. Leaves: gates, lines, an error that
+carries the exit status. Never: decides an outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pgassay.analysis.gates.grammar import parse_gates
+from pgassay.analysis.gates.model import Gate, GateOutcome, GateResult
+from pgassay.cli.terminal.console import labelled, out
+from pgassay.errors import GateFailed, GateUndecided, SetupError
+from pgassay.findings.answer.gates import gate_lines
+from pgassay.plan.model import Plan
+
+_STYLES = {
+    GateOutcome.HOLDS: "green",
+    GateOutcome.FAILED: "bold red",
+    GateOutcome.UNDECIDED: "yellow",
+}
+_LABEL = max(map(len, GateOutcome))
+
+
+def gates_of(texts: Sequence[str] | None) -> tuple[Gate, ...]:
+    """The gates of the command line."""
+    return parse_gates(texts or ())
+
+
+def refuse_without_comparison(gates: Sequence[Gate], plan: Plan, of: Path) -> None:
+    """Gates are on comparisons, which a run of one arm and an A/A run do not have."""
+    if gates and plan.calibrates:
+        raise SetupError(f"{of}: an A/A run gives no verdict for a gate to rest on; drop --gate")
+    if gates and not plan.factors:
+        raise SetupError(
+            f"{of}: varies nothing, so there is no change for --gate; vary something, or compare"
+            " two runs with `pgassay compare`"
+        )
+
+
+def print_gates(results: Sequence[GateResult]) -> None:
+    """A line per check on stdout; nothing without gates."""
+    if results:
+        out.print()
+        out.print("[bold]Gates[/bold]")
+    for outcome, text in gate_lines(results):
+        labelled(f"{outcome.upper():<{_LABEL}} ", text, _STYLES[outcome])
+
+
+def settle(results: Sequence[GateResult], undecided: str) -> None:
+    """End with 3 where a gate failed, with 4 where one is undecided and that is to fail."""
+    lines = gate_lines(results)
+    failed, opened = (
+        [text for found, text in lines if found is wanted]
+        for wanted in (GateOutcome.FAILED, GateOutcome.UNDECIDED)
+    )
+    if failed:
+        raise GateFailed(f"gate failed (regression): {_first(failed)}")
+    if opened and undecided == "fail":
+        raise GateUndecided(f"gate undecided: {_first(opened)}")
+
+
+def _first(texts: Sequence[str]) -> str:
+    more = len(texts) - 1
+    return texts[0] + (f"; and {more} more" if more else "")

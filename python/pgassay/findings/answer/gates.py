@@ -1,0 +1,60 @@
+"""The gates of a run in words.
+
+Enters: gates with their outcomes. Leaves: one line per check. Never: decides an outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgassay.analysis.gates.grammar import gate_texts
+from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
+from pgassay.analysis.statistics.values import Interval
+from pgassay.findings.wording import signed_bound
+
+
+def gate_lines(results: Sequence[GateResult]) -> list[tuple[GateOutcome, str]]:
+    """(outcome, sentence) of every check, gate by gate."""
+    lines = []
+    for result in results:
+        text = result.gate.text
+        if not result.checks:
+            lines.append((result.outcome, f"{text}: {gate_texts()['open']['not_measured']}"))
+        limit = result.gate.limit
+        lines += [(one.outcome, f"{text}: {check_words(one, limit)}") for one in result.checks]
+    return lines
+
+
+def check_words(check: GateCheck, limit: float) -> str:
+    """Such as `wal_compression = pglz is at +1.2 % (95 % CI −0.3 to +2.7 %)`."""
+    one = check.comparison
+    at = "" if one.step is None else f" at {one.load}"
+    change, interval = change_text(check, limit), interval_text(check, limit)
+    words = f"{one.factor} = {one.level}{at} is at {change} ({interval})"
+    return f"{words}; {check.reason}" if check.reason else words
+
+
+def change_text(check: GateCheck, limit: float) -> str:
+    """The change with its sign and unit."""
+    return "no change known" if check.change is None else _amount(check.change, check, limit)
+
+
+def interval_text(check: GateCheck, limit: float) -> str:
+    """The interval that shows the outcome: 90 % where the gate holds, else 95 %."""
+    holds = check.outcome is GateOutcome.HOLDS
+    interval: Interval | None = check.ci90 if holds else _own95(check)
+    if interval is None:
+        return "no interval"
+    low, high = (_amount(end, check, limit) for end in interval)
+    return f"{90 if holds else 95} % CI {low} to {high}"
+
+
+def _own95(check: GateCheck) -> Interval | None:
+    """As every table shows it."""
+    one = check.comparison
+    return (one.ci95 if check.unit == "points" else one.ci95_pct) or check.ci95
+
+
+def _amount(value: float, check: GateCheck, limit: float) -> str:
+    text = signed_bound(value, limit)
+    return text if check.unit == "%" else text.replace(" %", " points")

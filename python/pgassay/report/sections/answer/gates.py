@@ -1,0 +1,64 @@
+"""The gates that were asked for when the report was made.
+
+Enters: the context. Leaves: a table, and what decides. Never: decides an outcome.
+"""
+
+from __future__ import annotations
+
+from pgassay.analysis.gates.grammar import gate_texts
+from pgassay.analysis.gates.model import GateOutcome, GateResult
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.answer.gates import change_text, interval_text
+from pgassay.report.context import ReportContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import ABSENT, subject, tone_cell
+from pgassay.report.tables.table import Cell, Column, Table, table
+
+_COLUMNS = (
+    Column("Gate", "heading", merges=True),
+    Column("Metric", "text", merges=True),
+    Column("Level compared", "text"),
+    Column("Load", "line"),
+    Column("Change"),
+    Column("Interval"),
+    Column("Outcome", "text"),
+)
+_TONES = {
+    GateOutcome.HOLDS: "better",
+    GateOutcome.FAILED: "worse",
+    GateOutcome.UNDECIDED: "undecided",
+}
+
+
+@section("answer/gates", "Gates")
+def gates(context: ReportContext) -> Content | None:
+    """Nothing where no gate was asked for."""
+    return {"gates": gate_table(context.gates)} if context.gates else None
+
+
+def gate_table(results: tuple[GateResult, ...]) -> Table:
+    """Every gate on every level and load."""
+    rows: list[tuple[str | Cell, ...]] = []
+    for result in results:
+        text, limit = result.gate.text, result.gate.limit
+        if not result.checks:
+            cell = _outcome(result.outcome, gate_texts()["open"]["not_measured"])
+            rows.append((text, METRICS[result.gate.metrics[-1]].title, *[ABSENT] * 4, cell))
+        rows += [
+            (
+                text,
+                METRICS[one.comparison.metric].title,
+                subject(one.comparison),
+                one.comparison.load,
+                change_text(one, limit),
+                interval_text(one, limit),
+                _outcome(one.outcome, one.reason),
+            )
+            for one in result.checks
+        ]
+    return table(_COLUMNS, rows)
+
+
+def _outcome(outcome: GateOutcome, reason: str) -> Cell:
+    cell = tone_cell(outcome.value, _TONES[outcome])
+    return Cell(cell.text, style=cell.style, note=reason)
