@@ -34,6 +34,7 @@ COMMANDS = {
         "Trace lock waits, checkpoints, I/O and WAL in a running server.",
     ),
     "list": ("list:list_runs", "List the runs in a folder: date, state, verdict and effect."),
+    "rm": ("rm", "Remove stored runs, observations and traces."),
     "show": ("show.command", "Show a stored run: its trials, its verdict and why."),
     "doctor": ("doctor", "Check this machine, and a server if one is named."),
     "recover": ("recover", "Undo what a killed run left changed on its server."),

@@ -1,18 +1,20 @@
 """`pgassay list`: the runs of a folder.
 
-Enters: a folder. Leaves: one line per run on stdout. Never: analyses, cuts a path.
+Enters: a folder, and which of its runs are wanted. Leaves: one line per run on stdout.
+Never: analyses, cuts a path.
 """
 
 from __future__ import annotations
 
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from pgassay.cli.terminal.console import err, one_line, out
-from pgassay.cli.terminal.options import Json
+from pgassay.cli.terminal.options import Json, option
 from pgassay.errors import RunDirectoryError
 from pgassay.samples.overview import RunOverview, State, runs_in
 
@@ -22,10 +24,49 @@ _SHORTEST_QUESTION = 24
 """Columns; with fewer left, the question is not shown."""
 
 
+class StateName(StrEnum):
+    """The states of `samples.overview.State`, in one word each."""
+
+    FINISHED = "finished"
+    RUNNING = "running"
+    UNFINISHED = "unfinished"
+    CHANGES_LEFT = "changes-left"
+    UNREADABLE = "unreadable"
+
+
+class VerdictName(StrEnum):
+    """The verdicts of `analysis.compare.model`, which takes too long to import, and one more."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    NEGLIGIBLE = "negligible"
+    EQUIVALENT = "equivalent"
+    UNDECIDED = "undecided"
+    CALIBRATION = "calibration"
+    OBSERVATION = "observation"
+
+
 def list_runs(
     folder: Annotated[Path, typer.Argument(help="A folder that holds run directories.")] = Path(
         RUNS_FOLDER
     ),
+    state: Annotated[
+        list[StateName] | None,
+        option("--state", f"Only runs in this state: {', '.join(StateName)}; repeatable."),
+    ] = None,
+    verdict: Annotated[
+        list[VerdictName] | None,
+        option("--verdict", f"Only runs with this verdict: {', '.join(VerdictName)}; repeatable."),
+    ] = None,
+    question: Annotated[
+        str | None, option("--question", "Only runs with this text in their question.")
+    ] = None,
+    last: Annotated[
+        int | None, option("-n --last", "Only the newest so many of them.", min=1)
+    ] = None,
+    newest_first: Annotated[
+        bool, option("--newest-first -r", "The newest first, not the oldest.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """List the runs in a folder: date, state, verdict and effect."""
@@ -33,13 +74,17 @@ def list_runs(
         raise RunDirectoryError(
             f"{folder}: there is no such folder; name the folder that holds your runs"
         )
-    runs = runs_in(folder)
+    every = runs_in(folder)
+    runs = [run for run in every if _is_asked_for(run, state, verdict, question)]
+    runs = runs[-last:] if last else runs
+    runs = runs[::-1] if newest_first else runs
     if as_json:
         found = [_object(run) for run in runs]
         typer.echo(json.dumps({"schema": "pgassay.list/1", "runs": found}))
         return
     if not runs:
-        err.print(f"no runs in {folder}", markup=False)
+        none = f"none of the {len(every)} runs in {folder} is like this"
+        err.print(none if every else f"no runs in {folder}", markup=False)
         return
     for line in lines(runs, out.width):
         out.print(line, markup=False, overflow="ignore", no_wrap=True, crop=False)
@@ -50,6 +95,19 @@ def list_runs(
                 f" `pgassay recover {run.path}` undoes them",
                 markup=False,
             )
+
+
+def _is_asked_for(
+    run: RunOverview,
+    states: list[StateName] | None,
+    verdicts: list[VerdictName] | None,
+    question: str | None,
+) -> bool:
+    return (
+        (not states or run.state.replace(" ", "-") in states)
+        and (not verdicts or not set(verdicts).isdisjoint(run.verdicts))
+        and (question is None or question.casefold() in run.question.casefold())
+    )
 
 
 def lines(runs: list[RunOverview], width: int) -> list[str]:

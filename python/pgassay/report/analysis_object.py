@@ -17,16 +17,20 @@ from pgassay.analysis.model import SCHEMA, Analysis, not_stored
 from pgassay.findings.model import Finding
 from pgassay.report.context import ReportContext
 from pgassay.report.gates_object import gates_object
+from pgassay.samples.run_summary import SUMMARY, summary_of
 
 
 def render_json(context: ReportContext) -> str:
     """The whole analysis, its findings, the environment and the command that repeats the run."""
+    stored = _stored(context.analysis)
+    findings = [_finding(finding) for finding in context.findings]
     value = {
         "schema": SCHEMA,
         "pgassay": context.version,
+        SUMMARY: summary_of({**stored, "findings": findings}),  # early: `list` reads no further
         "run": context.run_name,
-        **_stored(context.analysis),
-        "findings": [_finding(finding) for finding in context.findings],
+        **stored,
+        "findings": findings,
         "environment": dict(context.environment),
         "command": context.command,
         "gates": gates_object(context.gates),

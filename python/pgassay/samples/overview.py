@@ -1,30 +1,28 @@
 """What a folder of runs holds, from their JSON files alone.
 
 Enters: a folder. Leaves: one `RunOverview` for each run or observation in it, oldest first.
-Never: reads samples or analyses anything; imports what reading Parquet needs.
+Never: reads samples, analyses anything, or parses all of an analysis.json that begins with its
+summary; imports what reading Parquet needs.
 """
 
 from __future__ import annotations
 
 import fcntl
-import json
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from pgassay.samples.journal_entries import JOURNAL, open_entries
+from pgassay.samples.json_head import head_of, object_in, values_of
+from pgassay.samples.run_summary import SUMMARY, summary_of
 
 PLAN = "plan.json"
 OBSERVATION = "observation.json"
 ANALYSIS = "analysis.json"
 ENVIRONMENT = "environment.json"
-_SAME = ("metric", "factor", "baseline", "level", "step")
-"""The keys that a verdict's evidence and its comparison share."""
 
 
 class State(StrEnum):
@@ -53,7 +51,13 @@ class RunOverview:
     """The same in a few words, with what qualifies it."""
     effect_pct: float | None = None
     """The effect that the first verdict is about."""
-    more_verdicts: int = 0
+    verdicts: tuple[str, ...] = ()
+    """All of them, the first among them."""
+
+    @property
+    def more_verdicts(self) -> int:
+        """How many there are beside the first."""
+        return max(len(self.verdicts) - 1, 0)
 
 
 def runs_in(folder: Path) -> list[RunOverview]:
@@ -69,14 +73,19 @@ def overview_of(path: Path) -> RunOverview:
     try:
         state, started = _state(path), _started(path)
         if (path / OBSERVATION).is_file():
-            server = _object(path / OBSERVATION).get("server", "")
-            return RunOverview(path, state, started, f"observed {server}", verdict="observation")
-        question = str(_object(path / PLAN).get("question", ""))
+            server = values_of(path / OBSERVATION, "server").get("server", "")
+            return RunOverview(
+                path,
+                state,
+                started,
+                f"observed {server}",
+                verdict="observation",
+                verdicts=("observation",),
+            )
+        question = str(values_of(path / PLAN, "question").get("question", ""))
         trials = sum(1 for one in (path / "trials").glob("[0-9]*") if one.name.isdigit())
         found = RunOverview(path, state, started, question, trials)
-        if (path / ANALYSIS).is_file():
-            found = _with_verdict(found, _object(path / ANALYSIS))
-        return found
+        return _with_verdict(found) if (path / ANALYSIS).is_file() else found
     except (OSError, ValueError, KeyError, TypeError):
         return RunOverview(path, State.UNREADABLE)
 
@@ -107,35 +116,24 @@ def _is_running(path: Path) -> bool:
 def _started(path: Path) -> datetime | None:
     """When the server was first described; for want of that, when the plan was written."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        return datetime.fromisoformat(_object(path / ENVIRONMENT)["created_at"])
+        environment = values_of(path / ENVIRONMENT, "created_at")
+        return datetime.fromisoformat(environment["created_at"])
     for name in (PLAN, OBSERVATION):
         with suppress(OSError):
             return datetime.fromtimestamp((path / name).stat().st_mtime, UTC)
     return None
 
 
-def _with_verdict(run: RunOverview, analysis: Mapping[str, Any]) -> RunOverview:
-    """With the first verdict, the effect it is about, and how many more there are."""
-    verdicts = [one for one in analysis["findings"] if one["kind"] == "verdict"]
-    if not verdicts:
+def _with_verdict(run: RunOverview) -> RunOverview:
+    """With its verdicts, and the effect that the first is about."""
+    path = run.path / ANALYSIS
+    found = head_of(path).get(SUMMARY) or summary_of(object_in(path))
+    if not found["verdicts"]:
         raise ValueError("an analysis without a verdict")
-    badge, about = str(verdicts[0]["title"]), verdicts[0].get("evidence") or {}
-    judged = [
-        one
-        for one in analysis.get("comparisons", ())
-        if about and all(one.get(key) == about.get(key) for key in _SAME)
-    ]
     return replace(
         run,
-        verdict=str(judged[0].get("verdict", badge)) if judged else badge,
-        badge=badge,
-        effect_pct=judged[0]["effect_pct"] if judged else None,
-        more_verdicts=len(verdicts) - 1,
+        verdict=found["verdict"],
+        badge=found["badge"],
+        effect_pct=found["effect_pct"],
+        verdicts=tuple(found["verdicts"]),
     )
-
-
-def _object(path: Path) -> dict[str, Any]:
-    found = json.loads(path.read_text("utf-8"))
-    if not isinstance(found, dict):
-        raise ValueError(f"{path}: not a JSON object")
-    return found

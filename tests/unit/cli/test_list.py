@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.cli.list import lines
+from pgassay.analysis.model import Verdict
+from pgassay.cli.list import StateName, VerdictName, lines
+from pgassay.reporting import report_run
 from pgassay.samples.overview import State, overview_of, runs_in
 from pgassay.samples.unfinished import locked
 from support.runs.command import pgassay
+from support.synthetic.directories import synthetic_run
 
 EVIDENCE = {"metric": "tps", "factor": "jit", "baseline": "on", "level": "off", "step": None}
 VERDICT = {"kind": "verdict", "title": "better", "evidence": EVIDENCE}
@@ -78,3 +81,46 @@ def test_the_question_is_shown_where_there_is_room(tmp_path: Path) -> None:
     run_in(tmp_path, "run")
     assert "Is run quick?" not in lines(runs_in(tmp_path), 80)[1]
     assert "Is run quick?" in pgassay("list", tmp_path).stdout
+
+
+def test_runs_are_chosen_by_state_verdict_question_and_number(tmp_path: Path) -> None:
+    for number in range(1, 5):
+        run_in(tmp_path, f"run-{number}", day=number, analysed=number != 3)
+
+    def listed(*options: str) -> list[str]:
+        found = json.loads(pgassay("list", tmp_path, "--json", *options).stdout)
+        return [Path(one["run"]).name[-1] for one in found["runs"]]
+
+    assert listed("--last", "2") == ["3", "4"]
+    assert listed("-n", "2", "--newest-first") == ["4", "3"]
+    assert listed("--state", "unfinished") == ["3"]
+    assert listed("--state", "unfinished", "--state", "finished") == ["1", "2", "3", "4"]
+    assert listed("--verdict", "worse", "--question", "IS RUN-2") == ["2"]
+    assert "none of the 4 runs" in pgassay("list", tmp_path, "--verdict", "better", "-n1",
+                                           "--state", "running").stderr  # fmt: skip
+
+
+def test_the_names_of_states_and_verdicts_are_those_of_runs() -> None:
+    assert {name.replace("-", " ") for name in StateName} == set(State)
+    assert set(VerdictName) == {*Verdict, "observation"}
+
+
+def test_the_summary_of_a_run_says_what_its_whole_analysis_says(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.2})
+    report_run(run)
+    analysis = run.path / "analysis.json"
+    with_summary = overview_of(run.path)
+    assert (with_summary.verdict, with_summary.more_verdicts) == ("better", 0)
+    assert with_summary.effect_pct == pytest.approx(22, abs=3)
+    stored = json.loads(analysis.read_text())
+    del stored["summary"]  # as an older pgassay wrote it
+    analysis.write_text(json.dumps(stored))
+    assert overview_of(run.path) == with_summary
+
+
+def test_of_an_analysis_with_a_summary_only_the_beginning_is_read(tmp_path: Path) -> None:
+    run = run_in(tmp_path, "run")
+    summary = {"verdict": "worse", "badge": "worse", "effect_pct": -3.5, "verdicts": ["worse"]}
+    text = json.dumps({"summary": summary, "trials": ["\U0001f4a3" * 9000]}, ensure_ascii=False)
+    (run / "analysis.json").write_text(text[:-100], "utf-8")
+    assert overview_of(run).effect_pct == -3.5

@@ -1,0 +1,64 @@
+"""`pgassay rm RUN…`: removes stored runs.
+
+Enters: directories. Leaves: one line per removed one on stdout. Never: removes one of several
+before all of them have been checked, or any without a yes.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pgassay.cli.terminal.console import err, one_line, out
+from pgassay.cli.terminal.options import option
+from pgassay.errors import SetupError
+
+if TYPE_CHECKING:
+    from pgassay.samples.removal import Removable
+
+
+def rm(
+    runs: Annotated[
+        list[Path], typer.Argument(help="Directories of runs, observations or traces.")
+    ],
+    yes: Annotated[bool, option("--yes -y", "Remove without asking.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Say what would be removed, and stop.")] = False,
+) -> None:
+    """Remove stored runs, observations and traces.
+
+    What is running, or has changes on a server that are not undone, is refused.
+    """
+    from pgassay.samples.removal import removable, remove
+
+    found = {one.path: one for one in map(removable, runs)}  # named twice, it is removed once
+    lines = {path: _described(one) for path, one in found.items()}
+    if dry_run:
+        for line in lines.values():
+            out.print(f"would remove {line}", markup=False)
+        return
+    if not yes:
+        if not sys.stdin.isatty():
+            raise SetupError("nobody can be asked here; say --yes, or --dry-run to see what goes")
+        for line in lines.values():
+            err.print(line, markup=False)
+        these = "this directory" if len(found) == 1 else f"these {len(found)} directories"
+        if not typer.confirm(f"Remove {these}?", err=True):
+            err.print("nothing was removed", markup=False)
+            return
+    for path, one in found.items():
+        remove(one)
+        out.print(f"removed {lines[path]}", markup=False)
+
+
+def _described(found: Removable) -> str:
+    from pgassay.samples.overview import overview_of
+    from pgassay.samples.removal import TRACE
+
+    about = "trace"
+    if found.mark.name != TRACE:
+        run = overview_of(found.path)
+        about = ", ".join(filter(None, (run.state, run.badge, run.question)))
+    return one_line(f"{found.path} ({found.bytes / 1e6:,.1f} MB; {about})")

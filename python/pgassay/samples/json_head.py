@@ -1,0 +1,71 @@
+"""Single values of a large JSON file, of which only the beginning is read where that is enough.
+
+Enters: the path of a file that holds one object. Leaves: values by key. Never: checks the rest of
+the file where the keys are at its beginning.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+_HEAD_BYTES = 8192
+_DECODER = json.JSONDecoder()
+_BLANK = " \t\r\n"
+
+
+def values_of(path: Path, *names: str) -> dict[str, Any]:
+    """Those of the keys that the object has; ValueError where the file holds no object."""
+    head = head_of(path)
+    found = head if all(name in head for name in names) else object_in(path)
+    return {name: found[name] for name in names if name in found}
+
+
+def head_of(path: Path) -> dict[str, Any]:
+    """The keys and values that are whole in the first kilobytes of the file."""
+    with path.open("rb") as file:
+        # A character may be cut in two where they end.
+        head = codecs.getincrementaldecoder("utf-8")().decode(file.read(_HEAD_BYTES))
+    return dict(_first_pairs(head))
+
+
+def object_in(path: Path) -> dict[str, Any]:
+    """All of it."""
+    found = json.loads(path.read_bytes())
+    if not isinstance(found, dict):
+        raise ValueError(f"{path}: not a JSON object")
+    return found
+
+
+def _first_pairs(text: str) -> Iterator[tuple[str, Any]]:
+    """Keys and values of the outermost object, as far as they are whole in the text."""
+    at = _after(text, 0, "{")
+    while at is not None:
+        try:
+            key, at = _DECODER.raw_decode(text, at)
+            colon = _after(text, at, ":")
+            if colon is None:
+                return
+            value, at = _DECODER.raw_decode(text, colon)
+        except ValueError:
+            return
+        comma = _after(text, at, ",")
+        if comma is None:  # a number may go on behind the end of the text
+            return
+        yield key, value
+        at = comma
+
+
+def _after(text: str, at: int, mark: str) -> int | None:
+    """The place of what follows a mark; None where the mark does not come next."""
+    at = _skipped(text, at)
+    return _skipped(text, at + 1) if text[at : at + 1] == mark else None
+
+
+def _skipped(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _BLANK:
+        at += 1
+    return at

@@ -1,0 +1,94 @@
+"""Removes a stored run, observation or trace.
+
+Enters: the path of one. Leaves: nothing of it; or one line that says why it stays, with all of it.
+Never: follows a symbolic link, removes a directory that pgassay did not make, or one whose run is
+alive or has changes left to undo.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+
+from pgassay.errors import RunDirectoryError
+from pgassay.samples.files import clear_errors
+from pgassay.samples.journal_entries import JOURNAL, open_entries
+from pgassay.samples.json_head import values_of
+from pgassay.samples.overview import OBSERVATION, PLAN
+from pgassay.samples.unfinished import locked
+
+TRACE = "trace.json"
+_MARKS = (PLAN, OBSERVATION, TRACE)
+"""Each says by its `schema` that the directory is of pgassay."""
+
+
+@dataclass(frozen=True)
+class Removable:
+    """A directory that may be removed."""
+
+    path: Path
+    mark: Path
+    """The file that shows what it is; the last that goes, so that a removal can be repeated."""
+    bytes: int
+
+
+def removable(path: Path) -> Removable:
+    """Check a directory; refuses what must stay."""
+    if path.is_symlink():
+        raise RunDirectoryError(f"{path}: is a symbolic link; name the directory it leads to")
+    if not path.is_dir():
+        raise RunDirectoryError(f"{path}: is not a directory; `pgassay list` shows stored runs")
+    path = path.resolve()
+    mark = next((path / name for name in _MARKS if _is_ours(path / name)), None)
+    if mark is None:
+        raise RunDirectoryError(
+            f"{path}: is not a run, observation or trace of pgassay (it has no {PLAN},"
+            f" {OBSERVATION} or {TRACE}); name a directory that `pgassay list` shows"
+        )
+    with locked(path):
+        _refuse_changes_left(path)
+    return Removable(path, mark, _bytes_in(path))
+
+
+def remove(found: Removable) -> None:
+    """Remove it."""
+    with locked(found.path):
+        _refuse_changes_left(found.path)  # a resumed run may have made some since the check
+        try:
+            for entry in list(os.scandir(found.path)):
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path)
+                elif entry.path != str(found.mark):
+                    Path(entry.path).unlink()
+            shutil.rmtree(found.path)
+        except OSError as error:
+            raise RunDirectoryError(
+                f"{error.filename or found.path}: cannot be removed: {error.strerror}"
+            ) from None
+
+
+def _is_ours(mark: Path) -> bool:
+    try:
+        return str(values_of(mark, "schema").get("schema", "")).startswith("pgassay.")
+    except (OSError, ValueError):
+        return False
+
+
+def _refuse_changes_left(path: Path) -> None:
+    if open_entries(path / JOURNAL):
+        raise RunDirectoryError(
+            f"{path}: its run left changes on a server or host, which only this directory can undo;"
+            f" run `pgassay recover {quote(str(path))}` first"
+        )
+
+
+def _bytes_in(path: Path) -> int:
+    with clear_errors(path):
+        return sum(
+            os.lstat(Path(folder, name)).st_size
+            for folder, _, names in os.walk(path)
+            for name in names
+        )
