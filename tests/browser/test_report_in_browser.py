@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
+import axe_core_python
 import pytest
 
-from browser.chromium import Browser, running_chromium
+from browser.chromium import Browser, Tab, running_chromium
 from browser.reports import HOSTILE_IMAGE, HOSTILE_SPEC, NO_FACTORS, STEPS, synthetic_context
+from pgassay.analysis.measures.courses.chart_series import mean_by_second
 from pgassay.findings.model import FindingKind
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
@@ -19,6 +22,11 @@ from pgassay.report.html import render_html
 CHARTS = ["effect", "throughput", "quantiles", "waits", "order"]
 OF_STEPS = ["effect", "throughput", "by_load", "load_curve", "quantiles", "waits", "order"]
 PHONE_PX = 380
+_COUNT_SHOWN = (
+    "[...document.querySelectorAll('.{} > svg')].filter(svg => svg.getClientRects().length).length"
+)
+_AXE = Path(axe_core_python.__file__).parent / "axe.min.js"
+_AXE_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +52,12 @@ def _written(context: ReportContext, folder: Path) -> Path:
 
 
 def _marks(dom: str, chart: str) -> int:
-    """How many lines, points and bars a chart has drawn."""
-    after = dom.split(f'data-chart="{chart}"', 1)[1]
-    drawing = after.split('<script type="application/json"', 1)[0]
-    assert 'class="main-svg"' in drawing
-    return len(re.findall(r'class="(?:js-line|point)\b', drawing))
+    """How many lines, points and bars a chart has drawn for a wide page."""
+    wide = dom.split(f'data-chart="{chart}"', 1)[1].split('class="narrow"', 1)[0]
+    return sum(
+        len(re.findall(r"<(?:path|rect)", part.split("</g></g>")[0]))
+        for part in wide.split('class="marks"')[1:]
+    )
 
 
 def _text(dom: str) -> str:
@@ -114,7 +123,7 @@ def test_names_that_are_scripts_do_not_run(browser: Browser, tmp_path: Path) -> 
         assert tab.console == []
     assert "data-ran" not in dom
     assert "<img" not in dom
-    assert 'data-charts="drawn"' in dom
+    assert 'data-charts="ready"' in dom
     assert HOSTILE_IMAGE in _text(dom)
 
 
@@ -131,7 +140,111 @@ def test_the_policy_stops_a_script_that_was_not_escaped(
 
 def test_nothing_overflows_on_a_phone(browser: Browser, report: Path) -> None:
     with browser.open(report, PHONE_PX, 900) as tab:
-        drawn = tab.evaluate("document.querySelectorAll('[data-drawn]').length")
+        drawn = (
+            tab.evaluate(_COUNT_SHOWN.format("narrow")),
+            tab.evaluate(_COUNT_SHOWN.format("wide")),
+        )
         width = tab.evaluate("document.documentElement.scrollWidth")
-    assert drawn == len(CHARTS)
+    assert drawn == (len(CHARTS), 0)
     assert width <= PHONE_PX
+
+
+def test_the_value_beside_the_pointer_is_that_of_the_line(
+    browser: Browser, report: Path, context: ReportContext
+) -> None:
+    with browser.open(report) as tab:
+        _move(tab, "throughput", 0.5)
+        words = tab.evaluate("document.querySelector('.tip').innerText")
+    first, *values = words.splitlines()
+    assert first.endswith(" s")
+    assert [line.split(":")[0] for line in values] == [
+        f"mean of {arm.label}" for arm in context.plan.arms
+    ]
+    second = float(first.removesuffix(" s").replace("\u2212", "-"))
+    means = dict(mean_by_second(context.series, context.plan.arms[0].id))
+    nearest = means[min(means, key=lambda at: abs(at - second))]
+    shown = float(values[0].split(": ")[1].removesuffix(" tps").replace("\u202f", ""))
+    assert shown == pytest.approx(nearest, rel=1e-3)
+
+
+def test_charts_of_one_time_axis_are_zoomed_together_and_shown_whole_again(
+    browser: Browser, report: Path
+) -> None:
+    numbers = "[...document.querySelectorAll('[data-chart=throughput] .wide .tick')].map("
+    numbers += "t => t.style.display === 'none' ? '' : t.textContent).join(' ')"
+    with browser.open(report) as tab:
+        whole = tab.evaluate(numbers)
+        _move(tab, "throughput", 0.5)
+        _mouse(tab, "mousePressed", "throughput", 0.5)
+        _mouse(tab, "mouseMoved", "throughput", 0.7)
+        _mouse(tab, "mouseReleased", "throughput", 0.7)
+        zoomed = tab.evaluate(numbers)
+        moved = tab.evaluate(
+            "document.querySelector('.wide .marks > path').getAttribute('transform')"
+        )
+        tab.evaluate("document.querySelector('[data-chart=throughput] .reset').click()")
+        again = tab.evaluate(numbers)
+        assert tab.console == []
+    assert zoomed != whole
+    assert again == whole
+    assert moved is None or moved.startswith("matrix(")
+
+
+def test_the_name_of_an_arm_hides_it_in_every_chart(browser: Browser, report: Path) -> None:
+    hidden = "[...document.querySelectorAll('.plot [data-arm=a2]')].every(e => e.style.display)"
+    with browser.open(report) as tab:
+        assert not tab.evaluate(hidden)
+        tab.evaluate("document.querySelector('button[data-arm=a2]').click()")
+        assert tab.evaluate(hidden)
+        shown = tab.evaluate("document.querySelector('.plot [data-arm=a1]').style.display")
+    assert shown == ""
+
+
+def test_arrow_keys_show_values_and_plus_zooms(browser: Browser, report: Path) -> None:
+    with browser.open(report) as tab:
+        tab.evaluate("document.querySelector('[data-chart=throughput]').focus()")
+        for key in ("ArrowRight", "ArrowRight", "+"):
+            tab.send("Input.dispatchKeyEvent", type="keyDown", key=key)
+        words = tab.evaluate("document.querySelector('.tip').innerText")
+        is_zoomed = tab.evaluate("!document.querySelector('[data-chart=throughput] .reset').hidden")
+        assert tab.console == []
+    assert "mean of" in words
+    assert is_zoomed
+
+
+def test_every_chart_is_in_the_page_without_a_script(report: Path) -> None:
+    html = re.sub(r"<script>.*?</script>", "", report.read_text("utf-8"), flags=re.DOTALL)
+    assert {chart: _marks(html, chart) > 0 for chart in CHARTS} == dict.fromkeys(CHARTS, True)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_accessibility_checks_find_nothing_serious(
+    browser: Browser, report: Path, dark: bool
+) -> None:
+    with browser.open(report, dark=dark) as tab:
+        tab.evaluate(_AXE.read_text("utf-8"))
+        run = f"axe.run({{runOnly: {_AXE_RULES}}}).then(r => JSON.stringify(r.violations.map("
+        run += "v => [v.impact, v.id, v.nodes.map(n => n.target + ': ' + n.failureSummary)])))"
+        answer = tab.send("Runtime.evaluate", expression=run, awaitPromise=True)
+        found = json.loads(answer["result"]["value"])
+    assert [one for one in found if one[0] in ("serious", "critical")] == []
+
+
+def _move(tab: Tab, chart: str, share: float) -> None:
+    """The pointer over the middle of a chart, so far from its left edge."""
+    _mouse(tab, "mouseMoved", chart, share)
+
+
+def _mouse(tab: Tab, kind: str, chart: str, share: float) -> None:
+    panel = f"document.querySelector('[data-chart={chart}] .wide svg')"
+    if kind == "mouseMoved" and share == 0.5:
+        tab.evaluate(f"{panel}.scrollIntoView({{block: 'center'}})")
+    box = json.loads(tab.evaluate(f"JSON.stringify({panel}.getBoundingClientRect())"))
+    tab.send(
+        "Input.dispatchMouseEvent",
+        type=kind,
+        x=box["left"] + share * box["width"],
+        y=box["top"] + 0.6 * box["height"],
+        button="left" if kind != "mouseMoved" else "none",
+        clickCount=1,
+    )

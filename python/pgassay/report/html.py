@@ -1,9 +1,8 @@
 """The report as one HTML file that needs nothing else.
 
-Enters: the context. Leaves: HTML with its styles, scripts and data inside.
-Never: fetches anything, and never lets a name become markup: Jinja escapes the page, `chart_data`
-the chart data, `plain` the chart texts, and the page's own policy admits only the two scripts whose
-digests it names.
+Enters: the context. Leaves: HTML with its styles, script and drawings inside.
+Never: fetches anything, and never lets a name become markup: Jinja escapes the page, `svg.draw` the
+drawings, and the page's own policy admits only the script whose digest it names.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ import hashlib
 from functools import cache
 from importlib.resources import files
 
-import plotly.graph_objects as go
 from jinja2 import Environment
 from markupsafe import Markup
-from plotly.offline import get_plotlyjs
 
 from pgassay.report.context import ObservationContext, ReportContext, TraceContext
 from pgassay.report.page import page_of
+from pgassay.report.svg.draw import NARROW_PX, WIDE_PX, draw
+from pgassay.report.svg.model import Figure
 from pgassay.report.templating import new_environment
 
 
@@ -35,22 +34,23 @@ def render_html(context: ReportContext | ObservationContext | TraceContext) -> s
         )
         for section, content in page.sections
     ]
-    plotly, start = get_plotlyjs(), _asset("charts.js")
+    script = _asset("charts.js")
     return templates.get_template("page.html.j2").render(
         page=page,
         sections=sections,
         css=Markup(_asset("style.css")),  # noqa: S704 - our own file
-        scripts=[Markup(plotly), Markup(start)],  # noqa: S704 - the library's file, and our own
-        script_digests=(_digest(plotly), _digest(start)),
+        script=Markup(script),  # noqa: S704 - our own file
+        script_digest=_digest(script),
     )
 
 
-def _chart_data(figure: go.Figure) -> Markup:
-    """JSON that cannot end its script element, whatever the names in it."""
-    text = figure.to_json(validate=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)  # noqa: S704 - escaped just above
+def _drawing(figure: Figure, name: str, label: str) -> Markup:
+    """The chart drawn twice, for the page and narrower for a phone; style.css shows one."""
+    wide = draw(figure, WIDE_PX, f"{name}-w", label)
+    narrow = draw(figure, NARROW_PX, f"{name}-n", label)
+    return Markup(  # noqa: S704 - `draw` escapes every word
+        f'<div class="wide">{wide}</div><div class="narrow">{narrow}</div>'
+    )
 
 
 def _digest(script: str) -> str:
@@ -67,4 +67,4 @@ def _asset(name: str) -> str:
 @cache
 def _templates() -> Environment:
     """Templates whose values are escaped for HTML."""
-    return new_environment("html", {"chart_data": _chart_data})
+    return new_environment("html", {"drawing": _drawing})

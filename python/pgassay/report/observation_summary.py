@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.findings.wording import size, spaced
-from pgassay.report.charts.observed import moment
 from pgassay.report.context import ObservationContext
+from pgassay.report.tables.cells import moment
 from pgassay.spec.reading.units import clock
 
 _UNKNOWN = {
@@ -38,7 +38,7 @@ def facts(context: ObservationContext) -> tuple[tuple[str, str], ...]:
     """(name, value): when, how long, the averages."""
     observed, averages = context.observed, context.observed.averages
     found = [
-        ("Start", f"{moment(observed.start_ns)[:19]} UTC"),
+        ("Start", f"{moment(observed.start_ns)} UTC"),
         ("Duration", clock(observed.seconds)),
         ("Average active sessions", f"{observed.active_sessions:.2f}"),
     ]

@@ -6,13 +6,13 @@ Enters: a format, its filters. Leaves: a Jinja environment. Never: renders a pag
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 
 def new_environment(
-    form: Literal["html", "md"], filters: Mapping[str, Callable[[Any], str]]
+    form: Literal["html", "md"], filters: Mapping[str, Callable[..., str]]
 ) -> Environment:
     """The page and its parts from `templates/`, each section's template from beside its module."""
     package = "pgassay.report"

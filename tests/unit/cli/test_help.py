@@ -13,7 +13,7 @@ from pgassay.cli.main import app
 from support.runs.command import pgassay
 
 FRAMES = str.maketrans(dict.fromkeys("│╭╮╰╯─", " "))
-HEAVY = {"jinja2", "numpy", "plotly", "psycopg", "pyarrow", "ruptures", "scipy"}
+HEAVY = {"jinja2", "numpy", "psycopg", "pyarrow", "ruptures", "scipy"}
 """Each takes 50 ms to 1 s of a processor to import."""
 
 

@@ -12,6 +12,8 @@ from pgassay.report.charts.interactions import interaction_chart, pairs_left_out
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
 from pgassay.report.markdown import render_markdown
+from pgassay.report.svg.draw import WIDE_PX, draw
+from pgassay.report.svg.model import Line
 
 DEPENDING = {"a2": 0.0, "a3": 0.12, "a4": 0.02}
 FRACTION = TWO_FACTORS.replace(
@@ -61,10 +63,11 @@ def test_an_interaction_stands_at_the_top_and_in_a_section(
 def test_the_chart_shows_each_effect_at_each_level_of_the_other(depending: ReportContext) -> None:
     chart = interaction_chart(depending.analysis)
     assert chart is not None
-    (line,) = chart.data
+    (panel,) = chart.panels
+    (line,) = (mark for mark in panel.marks if isinstance(mark, Line))
     assert list(line.y) == pytest.approx([12.7, 2.0], abs=2.5)
-    assert list(chart.layout.xaxis.ticktext) == ["0.5", "0.9"]
-    assert "max_wal_size = 4GB" in chart.layout.annotations[0].text
+    assert [level for _, level in panel.x.ticks or ()] == ["0.5", "0.9"]
+    assert "max_wal_size = 4GB" in panel.title
     assert pairs_left_out(depending.analysis) == 0
 
 
@@ -95,7 +98,7 @@ def test_names_never_become_markup_in_tables_charts_or_sentences(tmp_path: Path)
     assert HOSTILE_IMAGE not in html
     chart = interaction_chart(context.analysis)
     assert chart is not None
-    assert "<img" not in chart.to_json().replace("\\u003c", "<").replace("&lt;", "")
+    assert "<img" not in draw(chart, WIDE_PX, "interactions")
     assert HOSTILE_IMAGE not in render_markdown(context).split("## Method")[0]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -11,12 +12,15 @@ import pytest
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.observation.standby_lag import Unknown
 from pgassay.analysis.observation.statements import Statement
+from pgassay.report.charts.observed import throughput_chart
 from pgassay.report.context import ObservationContext
 from pgassay.report.html import render_html
 from pgassay.report.markdown import render_markdown
 from pgassay.report.observation_summary import facts
 from pgassay.report.observed_object import render_object, summary_object
 from pgassay.report.sections.observation.waits import class_table, event_table
+from pgassay.report.svg.draw import draw
+from pgassay.report.svg.model import Line
 from support.runs.json_page import documented
 
 RENDER = {"html": render_html, "md": render_markdown}
@@ -84,7 +88,7 @@ def test_a_standbys_report_says_how_far_it_was_behind() -> None:
     page = render_html(context(observed))
     assert "1\u202f500 ms, at most 3\u202f000 ms" in page
     assert "3.0 MB, at most 3.0 MB" in page
-    assert 'id="data-standby">' in page
+    assert 'data-chart="standby"' in page
     assert summary_object("run", context(observed))["largest"]["replay_lag_ms"] == 3000.0
     assert "behind the primary" not in render_html(context())
 
@@ -109,9 +113,11 @@ def test_a_lag_that_is_not_known_is_reported_as_unknown_and_not_as_zero() -> Non
 
 
 def test_lines_are_interrupted_by_gaps() -> None:
-    page = render_html(context())
-    data = page.split('id="data-throughput">')[1].split("</script>")[0]
-    assert json.loads(data)["data"][0]["y"] == [100.0, None, 120.0, 110.0]
+    figure = throughput_chart(OBSERVED)
+    assert figure is not None
+    (line,) = (mark for mark in figure.panels[0].marks if isinstance(mark, Line))
+    assert list(line.y) == [100.0, None, 120.0, 110.0]
+    assert re.search(r'<path d="M[^"]*M[^"]*"[^>]*data-name="commits"', draw(figure, 960, "tps"))
 
 
 def test_an_empty_observation_says_so_and_has_no_chart() -> None:

@@ -6,11 +6,8 @@ Never: joins a line over a gap.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-
-import plotly.graph_objects as go
 
 from pgassay.analysis.observation.model import BinnedSeries, ObservationSummary
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
@@ -22,14 +19,11 @@ from pgassay.report.charts.style import (
     INK,
     ORANGE,
     VERMILLION,
-    axis,
-    new_figure,
-    plain,
     shade,
-    translucent,
 )
+from pgassay.report.svg.model import Axis, Band, Figure, Line, Mark, Panel, Points
 
-_HEIGHT_PX = 260
+_PLOT_PX = 200
 _MB = 1e6
 _Drawn = tuple[str, str, str]
 """Course, label, colour."""
@@ -46,116 +40,107 @@ _BYTES: Sequence[_Drawn] = (
 _BEHIND: Sequence[_Drawn] = (("replay_lag_ms", "replay", VERMILLION),)
 
 
-def processors_chart(observed: ObservationSummary) -> go.Figure | None:
+def processors_chart(observed: ObservationSummary) -> Figure | None:
     """How busy the host's processors were."""
-    return _lines(observed, "percent of the host’s processors", _PROCESSORS)
+    return _lines(observed, "percent of the host’s processors", _PROCESSORS, "%")
 
 
-def standby_chart(observed: ObservationSummary) -> go.Figure | None:
+def standby_chart(observed: ObservationSummary) -> Figure | None:
     """How far replay was behind the primary."""
-    return _lines(observed, "milliseconds behind the primary", _BEHIND)
+    return _lines(observed, "milliseconds behind the primary", _BEHIND, "ms")
 
 
-def disks_chart(observed: ObservationSummary) -> go.Figure | None:
+def disks_chart(observed: ObservationSummary) -> Figure | None:
     """Bytes read and written, and WAL."""
-    return _lines(observed, "MB per second", _BYTES, divisor=_MB)
+    return _lines(observed, "MB per second", _BYTES, "MB/s", divisor=_MB)
 
 
-def moment(time_ns: int) -> str:
-    """A time as plotly reads it; its axes have no zone, and ours is UTC."""
-    return datetime.fromtimestamp(time_ns / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
-
-
-def _middles(observed: ObservationSummary) -> list[str]:
-    edges = observed.edges_ns
-    return [moment((a + b) // 2) for a, b in pairwise(edges)]
-
-
-def _figure(observed: ObservationSummary, title: str) -> go.Figure:
-    figure = new_figure(_HEIGHT_PX, hovermode="x unified")
-    extent = [moment(observed.start_ns), moment(observed.end_ns)]
-    figure.update_layout(
-        xaxis=axis("", type="date", range=extent), yaxis=axis(title, rangemode="tozero")
-    )
-    for start, end in observed.gaps_ns:
-        shade(figure, moment(start), moment(end))
-    return figure
-
-
-def throughput_chart(observed: ObservationSummary) -> go.Figure | None:
+def throughput_chart(observed: ObservationSummary) -> Figure | None:
     """Commits and rollbacks per second, with the checkpoints."""
     if "tps" not in observed.courses:
         return None
-    figure = _figure(observed, "commits per second")
-    _line(figure, observed, observed.courses["tps"], "commits/s", BLUE)
+    panel = _panel(observed, "commits per second")
+    commits = observed.courses["tps"]
+    panel.add(_line(observed, commits, "commits", BLUE, "/s"))
     if any(observed.courses.get("rollbacks", ())):
-        _line(figure, observed, observed.courses["rollbacks"], "rollbacks/s", VERMILLION)
-    top = max((value or 0.0 for value in observed.courses["tps"]), default=0.0)
-    figure.add_scatter(
-        # A checkpoint that began before the observation is drawn at its start.
-        x=[moment(max(row["started_ns"], observed.start_ns)) for row in observed.checkpoints],
-        y=[top * 1.06] * len(observed.checkpoints),
-        mode="markers",
-        marker={"symbol": "line-ns", "size": 9, "line": {"color": INK, "width": 1.5}},
-        name="checkpoint",
-        customdata=[plain(row["cause"]) for row in observed.checkpoints],
-        hovertemplate="%{customdata}",
+        panel.add(_line(observed, observed.courses["rollbacks"], "rollbacks", VERMILLION, "/s"))
+    top = max((value or 0.0 for value in commits), default=0.0)
+    panel.add(
+        Points(
+            # A checkpoint that began before the observation is drawn at its start.
+            [max(row["started_ns"], observed.start_ns) / 1e9 for row in observed.checkpoints],
+            [top * 1.06] * len(observed.checkpoints),
+            INK,
+            [f"checkpoint: {row['cause']}" for row in observed.checkpoints],
+            size=10,
+            symbol="tick",
+        )
     )
-    return figure
+    return Figure([panel], zoom="time")
 
 
-def sessions_chart(observed: ObservationSummary) -> go.Figure | None:
+def sessions_chart(observed: ObservationSummary) -> Figure | None:
     """Average active sessions, stacked by wait class."""
     if not observed.sessions:
         return None
-    figure = _figure(observed, "average active sessions")
+    panel = _panel(observed, "average active sessions")
+    panel.add(*_stacked(observed))
+    key = [
+        (one.title, CLASS_COLOURS.get(one.name, GREY))
+        for one in WAIT_CLASSES
+        if one.name in observed.sessions
+    ]
+    return Figure([panel], key=key, zoom="time")
+
+
+def _stacked(observed: ObservationSummary) -> Iterator[Mark]:
     x = _middles(observed)
+    below = [0.0] * len(x)
     for wait_class in WAIT_CLASSES:
         course = observed.sessions.get(wait_class.name)
         if course is None:
             continue
         colour = CLASS_COLOURS.get(wait_class.name, GREY)
-        figure.add_scatter(
-            x=x,
-            # A stacked area has no holes; a gap is shaded instead.
-            y=[0.0 if value is None else round(value, 3) for value in course],
-            mode="lines",
-            stackgroup="sessions",
-            line={"color": colour, "width": 0.6},
-            fillcolor=translucent(colour, 0.75),
-            name=plain(wait_class.title),
-            hovertemplate="%{y:.2f}",
-        )
-    return figure
+        # A stacked area has no holes; a gap is shaded instead.
+        above = [low + (value or 0.0) for low, value in zip(below, course, strict=True)]
+        yield Band(x, below, above, colour, opacity=0.85, name=wait_class.title)
+        below = above
 
 
 def _lines(
-    observed: ObservationSummary, title: str, drawn: Sequence[_Drawn], divisor: float = 1.0
-) -> go.Figure | None:
+    observed: ObservationSummary,
+    title: str,
+    drawn: Sequence[_Drawn],
+    unit: str,
+    divisor: float = 1.0,
+) -> Figure | None:
     present = [one for one in drawn if one[0] in observed.courses]
     if not present:
         return None
-    figure = _figure(observed, title)
+    panel = _panel(observed, title)
     for name, label, colour in present:
-        _line(figure, observed, observed.courses[name], label, colour, divisor)
-    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.12, "x": 0})
-    return figure
+        panel.add(_line(observed, observed.courses[name], label, colour, unit, divisor))
+    return Figure([panel], key=[(label, colour) for _, label, colour in present], zoom="time")
+
+
+def _panel(observed: ObservationSummary, title: str) -> Panel:
+    across = Axis("time, UTC", kind="time", low=observed.start_ns / 1e9, high=observed.end_ns / 1e9)
+    panel = Panel(across, Axis(title, from_zero=True), _PLOT_PX)
+    panel.add(*(shade(start / 1e9, end / 1e9) for start, end in observed.gaps_ns))
+    return panel
 
 
 def _line(
-    figure: go.Figure,
     observed: ObservationSummary,
     course: BinnedSeries,
     label: str,
     colour: str,
+    unit: str,
     divisor: float = 1.0,
-) -> None:
-    figure.add_scatter(
-        x=_middles(observed),
-        y=[None if value is None else round(value / divisor, 3) for value in course],
-        mode="lines",
-        connectgaps=False,
-        line={"color": colour, "width": 1.6},
-        name=label,
-        hovertemplate="%{y:,.1f}",
-    )
+) -> Line:
+    values = [None if value is None else value / divisor for value in course]
+    return Line(_middles(observed), values, colour, width=1.6, name=label, unit=unit)
+
+
+def _middles(observed: ObservationSummary) -> list[float]:
+    return [(a + b) / 2e9 for a, b in pairwise(observed.edges_ns)]

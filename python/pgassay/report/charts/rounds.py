@@ -6,54 +6,47 @@ time or differs between trials. Never: fits a trend.
 
 from __future__ import annotations
 
-import plotly.graph_objects as go
-
 from pgassay.analysis.model import Analysis
 from pgassay.findings.wording import signed_percent
-from pgassay.report.charts.style import (
-    ARM_COLOURS,
-    INK,
-    axis,
-    new_figure,
-    plain,
-    shade_blocks,
-    translucent,
-)
+from pgassay.report.charts.style import ARM_COLOURS, INK, shade_blocks
+from pgassay.report.svg.model import Axis, Figure, Panel, Points, Rule
 
-_HEIGHT_PX = 300
+_PLOT_PX = 250
 
 
-def rounds_chart(analysis: Analysis) -> go.Figure | None:
+def rounds_chart(analysis: Analysis) -> Figure | None:
     """The chart, or None where arms do not alternate."""
     if not analysis.round_effects:
         return None
-    figure = new_figure(_HEIGHT_PX)
-    for at, shown in enumerate(analysis.round_effects):
-        figure.add_scatter(
-            x=list(range(1, len(shown.effects_pct) + 1)),
-            y=[round(effect, 4) for effect in shown.effects_pct],
-            mode="markers",
-            marker={"color": translucent(ARM_COLOURS[at % len(ARM_COLOURS)], 0.7), "size": 6},
-            customdata=[
-                f"{plain(f'{shown.factor} = {shown.level}')}: {signed_percent(effect)}<br>"
-                f"round {number}, block {block}"
-                for number, (effect, block) in enumerate(
-                    zip(shown.effects_pct, shown.blocks, strict=True), start=1
-                )
-            ],
-            hovertemplate="%{customdata}<extra></extra>",
-        )
     blocks = analysis.round_effects[0].blocks
-    middles = shade_blocks(figure, blocks)
-    figure.add_hline(0, line={"color": INK, "width": 1})
-    figure.update_layout(
-        xaxis=axis(
+    shaded, middles = shade_blocks(blocks)
+    panel = Panel(
+        Axis(
             "block",
-            tickvals=list(middles.values()),
-            ticktext=[str(block) for block in middles],
-            showgrid=False,
-            range=[0.4, len(blocks) + 0.6],
+            low=0.4,
+            high=len(blocks) + 0.6,
+            ticks=[(middle, str(block)) for block, middle in middles.items()],
+            grid=False,
         ),
-        yaxis=axis("difference in each round, %"),
+        Axis("difference in each round", suffix=" %"),
+        _PLOT_PX,
     )
-    return figure
+    panel.add(*shaded, Rule(INK, y=0.0))
+    for at, shown in enumerate(analysis.round_effects):
+        panel.add(
+            Points(
+                list(range(1, len(shown.effects_pct) + 1)),
+                shown.effects_pct,
+                ARM_COLOURS[at % len(ARM_COLOURS)],
+                [
+                    f"{shown.factor} = {shown.level}: {signed_percent(effect)}\n"
+                    f"round {number}, block {block}"
+                    for number, (effect, block) in enumerate(
+                        zip(shown.effects_pct, shown.blocks, strict=True), start=1
+                    )
+                ],
+                size=6,
+                opacity=0.7,
+            )
+        )
+    return Figure([panel])

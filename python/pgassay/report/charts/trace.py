@@ -9,13 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-import plotly.graph_objects as go
-
 from pgassay.analysis.trace.histograms import upper_us
 from pgassay.analysis.trace.model import PointCourse, TraceSummary
-from pgassay.report.charts.observed import moment
 from pgassay.report.charts.style import (
-    BAND,
     BLUE,
     GREEN,
     GREY,
@@ -23,81 +19,83 @@ from pgassay.report.charts.style import (
     PURPLE,
     SKY,
     VERMILLION,
-    axis,
-    new_figure,
-    plain,
     shade,
-    translucent,
 )
+from pgassay.report.svg.model import Axis, Box, Figure, Line, Panel, Points, Values
 
 _COLOURS = (VERMILLION, BLUE, GREEN, ORANGE, PURPLE, SKY, GREY)
 MOST_LINES = len(_COLOURS)
-_HEIGHT_PX = 300
-_LEGEND_PX = 52
-_SYNC = translucent(ORANGE, 0.25)
+_PLOT_PX = 240
+_ROW_PX = 18
+_FEW = 3
+"""Fewer points than this are drawn as dots too: a line of one point cannot be seen."""
 
 
-def throughput_chart(traced: TraceSummary) -> go.Figure | None:
+def throughput_chart(traced: TraceSummary) -> Figure | None:
     """Transactions per second."""
     if not any(value for value in traced.tps_course):
         return None
-    figure = _figure(traced, yaxis=axis("transactions per second", rangemode="tozero"))
-    figure.add_scatter(
-        x=_times(traced),
-        y=[None if value is None else round(value, 1) for value in traced.tps_course],
-        mode="lines",
-        line={"color": BLUE, "width": 1.6},
-        name="transactions/s",
-        hovertemplate="%{y:,.0f}",
+    panel = _panel(traced, Axis("transactions per second", from_zero=True))
+    panel.add(
+        Line(_times(traced), traced.tps_course, BLUE, width=1.6, name="transactions", unit="/s")
     )
-    return figure
+    return Figure([panel], zoom="time")
 
 
-def in_it_chart(traced: TraceSummary, names: Mapping[tuple[str, str], str]) -> go.Figure | None:
+def in_it_chart(traced: TraceSummary, names: Mapping[tuple[str, str], str]) -> Figure | None:
     """How many processes were in each point at a time."""
-    figure = _figure(traced, yaxis=axis("processes in it, on average", rangemode="tozero"))
-    for course, colour in zip(_drawn(traced, names), _COLOURS, strict=False):
-        _line(
-            figure, traced, names, course, [round(v, 4) for v in course.in_it], colour, "%{y:.2f}"
-        )
-    return figure if figure.data else None
+    panel = _panel(traced, Axis("processes in it, on average", from_zero=True))
+    return _with_lines(panel, traced, names, [course.in_it for course in _drawn(traced, names)], "")
 
 
-def p99_chart(traced: TraceSummary, names: Mapping[tuple[str, str], str]) -> go.Figure | None:
+def p99_chart(traced: TraceSummary, names: Mapping[tuple[str, str], str]) -> Figure | None:
     """The 99th percentile of each point by second."""
-    figure = _figure(
-        traced,
-        yaxis=axis("99th percentile, microseconds", type="log", dtick=1, separatethousands=True),
-    )
-    for course, colour in zip(_drawn(traced, names), _COLOURS, strict=False):
-        values = [None if v is None else max(round(v, 1), 0.1) for v in course.p99_us]
-        _line(figure, traced, names, course, values, colour, "%{y:,.0f} µs")
-    return figure if figure.data else None
+    panel = _panel(traced, Axis("99th percentile, microseconds", kind="log"))
+    values = [
+        [None if value is None else max(value, 0.1) for value in course.p99_us]
+        for course in _drawn(traced, names)
+    ]
+    return _with_lines(panel, traced, names, values, "µs")
 
 
-def heat_map(traced: TraceSummary, course: PointCourse) -> go.Figure | None:
+def heat_map(traced: TraceSummary, course: PointCourse) -> Figure | None:
     """How many durations fell into each bucket in each second."""
     lows = sorted({low for buckets in course.buckets for low in buckets})
     if not lows:
         return None
     steps = [0, *(2**power for power in range(int(math.log2(max(lows[-1], 1))) + 1))]
     steps = [low for low in steps if lows[0] <= low <= lows[-1]]
-    rows = [[buckets.get(low, 0) for buckets in course.buckets] for low in steps]
-    figure = _figure(traced, yaxis=axis("", type="category"))
-    figure.update_layout(height=max(_HEIGHT_PX, 60 + 18 * len(steps)), hovermode="closest")
-    figure.add_heatmap(
-        x=_times(traced),
-        y=[f"{_bound(low)} to {_bound(upper_us(low))}" for low in steps],
-        # By the logarithm: the long ones are few, and they are what is looked for.
-        z=[[None if not n else round(math.log10(n), 3) for n in row] for row in rows],
-        customdata=rows,
-        colorscale=[[0.0, translucent(ORANGE, 0.2)], [0.5, ORANGE], [1.0, VERMILLION]],
-        showscale=False,
-        xgap=0,
-        ygap=1,
-        hovertemplate="%{x}<br>%{y}: %{customdata}<extra></extra>",
+    # By the logarithm: the long ones are few, and they are what is looked for.
+    most = math.log10(1 + max(n for buckets in course.buckets for n in buckets.values()))
+    panel = Panel(
+        _across(traced),
+        Axis(
+            low=-0.5,
+            high=len(steps) - 0.5,
+            ticks=[(float(row), _bound(low)) for row, low in enumerate(steps)],
+            most_ticks=len(steps),
+            grid=False,
+        ),
+        max(_PLOT_PX // 2, _ROW_PX * len(steps)),
+        title="duration from",
     )
-    return figure
+    times = _times(traced)
+    half = (times[1] - times[0]) / 2 if len(times) > 1 else 0.5
+    for at, buckets in zip(times, course.buckets, strict=True):
+        for row, low in enumerate(steps):
+            if number := buckets.get(low, 0):
+                panel.add(
+                    Box(
+                        at - half,
+                        at + half,
+                        row - 0.47,
+                        row + 0.47,
+                        VERMILLION,
+                        opacity=round(0.12 + 0.88 * math.log10(1 + number) / most, 2),
+                        tip=f"{_bound(low)} to {_bound(upper_us(low))}: {number}",
+                    )
+                )
+    return Figure([panel], zoom="time")
 
 
 def _bound(us: int) -> str:
@@ -108,44 +106,42 @@ def _bound(us: int) -> str:
 
 
 def _drawn(traced: TraceSummary, names: Mapping[tuple[str, str], str]) -> Sequence[PointCourse]:
-    return [course for course in traced.courses if (course.point, course.key) in names]
+    return [course for course in traced.courses if (course.point, course.key) in names][:MOST_LINES]
 
 
-def _line(
-    figure: go.Figure,
+def _with_lines(
+    panel: Panel,
     traced: TraceSummary,
     names: Mapping[tuple[str, str], str],
-    course: PointCourse,
-    values: Sequence[float | None],
-    colour: str,
-    shown: str,
-) -> None:
-    figure.add_scatter(
-        x=_times(traced),
-        y=values,
-        mode="lines+markers" if len(values) < 3 else "lines",
-        connectgaps=False,
-        line={"color": colour, "width": 1.6},
-        name=plain(names[course.point, course.key]),
-        hovertemplate=shown,
-    )
+    values: Sequence[Values],
+    unit: str,
+) -> Figure | None:
+    times, key = _times(traced), []
+    for course, own, colour in zip(_drawn(traced, names), values, _COLOURS, strict=False):
+        name = names[course.point, course.key]
+        key.append((name, colour))
+        panel.add(Line(times, own, colour, width=1.6, name=name, unit=unit))
+        if len(own) < _FEW:
+            known = [(at, value) for at, value in zip(times, own, strict=True) if value is not None]
+            x, y = [at for at, _ in known], [value for _, value in known]
+            panel.add(Points(x, y, colour, [f"{name}: {value:g} {unit}" for value in y], size=6))
+    return Figure([panel], key=key, zoom="time") if key else None
 
 
-def _times(traced: TraceSummary) -> list[str]:
-    return [moment(middle) for middle in traced.times_ns]
+def _times(traced: TraceSummary) -> list[float]:
+    """The middle of each second, in Unix seconds."""
+    return [middle / 1e9 for middle in traced.times_ns]
 
 
-def _figure(traced: TraceSummary, **layout: object) -> go.Figure:
-    figure = new_figure(_HEIGHT_PX, hovermode="x unified", **layout)
-    figure.update_layout(
-        xaxis=axis("", type="date", range=[moment(traced.start_ns), moment(traced.end_ns)]),
-        showlegend=True,
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        margin={"t": _LEGEND_PX},
-    )
+def _across(traced: TraceSummary) -> Axis:
+    return Axis("time, UTC", kind="time", low=traced.start_ns / 1e9, high=traced.end_ns / 1e9)
+
+
+def _panel(traced: TraceSummary, up: Axis) -> Panel:
+    panel = Panel(_across(traced), up, _PLOT_PX)
     for one in traced.checkpoints:
         end = one.end_ns or traced.end_ns
-        shade(figure, moment(one.start_ns), moment(end), colour=BAND)
+        panel.add(shade(one.start_ns / 1e9, end / 1e9))
         if one.sync_s:
-            shade(figure, moment(end - round(one.sync_s * 1e9)), moment(end), colour=_SYNC)
-    return figure
+            panel.add(shade(end / 1e9 - one.sync_s, end / 1e9, ORANGE, 0.25))
+    return panel

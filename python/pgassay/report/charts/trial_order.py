@@ -9,63 +9,50 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-import plotly.graph_objects as go
-
 from pgassay.analysis.model import Analysis, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import quantity
-from pgassay.report.charts.style import (
-    ArmStyle,
-    axis,
-    new_figure,
-    plain,
-    shade_blocks,
-    translucent,
-)
+from pgassay.report.charts.style import ArmStyle, shade_blocks
+from pgassay.report.svg.model import Axis, Figure, Line, Panel, Points
 
-_HEIGHT_PX = 300
+_PLOT_PX = 250
 
 
-def trial_order_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> go.Figure | None:
+def trial_order_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | None:
     """The chart, or None where no trial has a value."""
     metric = METRICS[analysis.metric]
     trials = [t for t in analysis.trials if t.arm in styles and _value(t, metric.name) is not None]
     if not trials:
         return None
     # A repeated trial has a number beyond the plan's last, so numbers have gaps.
-    places = {trial.number: place for place, trial in enumerate(trials, start=1)}
-    figure = new_figure(_HEIGHT_PX)
+    places = {trial.number: float(place) for place, trial in enumerate(trials, start=1)}
+    shaded, middles = shade_blocks([trial.block for trial in trials])
+    panel = Panel(
+        Axis(
+            "block" if len(styles) > 1 else "trial",
+            low=0.4,
+            high=len(trials) + 0.6,
+            ticks=[(middle, str(block)) for block, middle in middles.items()],
+            grid=False,
+        ),
+        Axis(f"{metric.title.lower()}{f', {metric.unit}' if metric.unit else ''}"),
+        _PLOT_PX,
+    )
+    panel.add(*shaded)
     for arm, style in styles.items():
         own = [trial for trial in trials if trial.arm == arm]
         values = [trial.whole.values[metric.name] for trial in own]
-        figure.add_scatter(
-            x=[places[trial.number] for trial in own],
-            y=[round(value, 6) for value in values],
-            mode="lines+markers",
-            line={"color": translucent(style.colour, 0.35), "width": 1.2},
-            marker={"color": style.colour, "size": 9, "symbol": style.symbol},
-            legendgroup=arm,
-            customdata=[
-                f"{quantity(value, metric)}<br>trial {trial.number}, block {trial.block},"
-                f" position {trial.position}<br>{plain(style.label)}"
-                for trial, value in zip(own, values, strict=True)
-            ],
-            hovertemplate="%{customdata}<extra></extra>",
+        x = [places[trial.number] for trial in own]
+        tips = [
+            f"{quantity(value, metric)}\ntrial {trial.number}, block {trial.block},"
+            f" position {trial.position}\n{style.label}"
+            for trial, value in zip(own, values, strict=True)
+        ]
+        panel.add(
+            Line(x, values, style.colour, width=1.2, opacity=0.35, arm=arm),
+            Points(x, values, style.colour, tips, size=9, symbol=style.symbol, arm=arm),
         )
-    middles = shade_blocks(figure, [trial.block for trial in trials])
-    every = 1 + len(middles) // 16
-    shown = list(middles.items())[::every]
-    figure.update_layout(
-        xaxis=axis(
-            "block" if len(styles) > 1 else "trial",
-            tickvals=[middle for _, middle in shown],
-            ticktext=[str(block) for block, _ in shown],
-            showgrid=False,
-            range=[0.4, len(trials) + 0.6],
-        ),
-        yaxis=axis(f"{metric.title.lower()}{f', {metric.unit}' if metric.unit else ''}"),
-    )
-    return figure
+    return Figure([panel])
 
 
 def _value(trial: TrialMeasures, metric: str) -> float | None:

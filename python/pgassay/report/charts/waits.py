@@ -7,73 +7,50 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import plotly.graph_objects as go
-
 from pgassay.analysis.model import Analysis, ArmSummary
 from pgassay.analysis.reading.metrics import METRICS, TIME_PARTS, WAIT_CLASSES, WaitClass
 from pgassay.findings.wording import quantity
-from pgassay.report.charts.style import (
-    CLASS_COLOURS,
-    GREY,
-    ArmStyle,
-    axis,
-    new_figure,
-    note,
-    plain,
-)
+from pgassay.report.charts.style import CLASS_COLOURS, GREY, ArmStyle
+from pgassay.report.svg.model import Axis, Box, Figure, Panel, Text
 
-_ROW_PX = 66
+_ROW_PX = 60
+_BAR = (-0.02, 0.4)
+"""Where a row's bar begins and ends, in rows from its middle."""
+_LABEL_ABOVE_PX = -7
 
 
-def waits_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> go.Figure | None:
+def waits_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | None:
     """The chart, or None where no wait was sampled."""
     classes = present_classes(analysis)
     if not classes:
         return None
     arms = analysis.arms
-    figure = new_figure(
-        len(arms) * _ROW_PX + 62, barmode="stack", uniformtext={"mode": "hide", "minsize": 11}
+    panel = Panel(
+        Axis("milliseconds per transaction", from_zero=True),
+        Axis(low=len(arms) - 0.5, high=-0.5, hidden=True),
+        len(arms) * _ROW_PX,
     )
-    rows = list(range(len(arms)))
-    for wait_class in classes:
-        metric = METRICS[wait_class.metric]
-        values = [mean_of(arm, wait_class) for arm in arms]
-        figure.add_bar(
-            x=[round(value, 6) for value in values],
-            y=rows,
-            orientation="h",
-            width=0.42,
-            marker={"color": CLASS_COLOURS.get(wait_class.name, GREY), "line": {"width": 0}},
-            text=[f"{value:.{metric.digits}f}" for value in values],
-            textposition="inside",
-            insidetextanchor="middle",
-            textangle=0,
-            name=wait_class.title,
-            customdata=[
-                f"{plain(wait_class.title)}: {quantity(value, metric)} per transaction"
-                f"<br>{plain(arm.label)}"
-                for arm, value in zip(arms, values, strict=True)
-            ],
-            hovertemplate="%{customdata}<extra></extra>",
-        )
     for row, arm in enumerate(arms):
-        figure.add_annotation(
-            note(
-                plain(styles[arm.id].short),
-                xref="paper",
-                x=0,
-                xanchor="left",
-                y=row,
-                yanchor="bottom",
-                xshift=-2,
-                yshift=15,
+        top, bottom = row + _BAR[0], row + _BAR[1]
+        panel.add(Text(styles[arm.id].short, y=top, dy=_LABEL_ABOVE_PX))
+        # What the samples leave unaccounted may be below zero: it is drawn to the left of zero.
+        ends = {True: 0.0, False: 0.0}
+        for part in classes:
+            value, metric = mean_of(arm, part), METRICS[part.metric]
+            start = ends[value < 0]
+            ends[value < 0] += value
+            panel.add(
+                Box(
+                    start,
+                    start + value,
+                    top,
+                    bottom,
+                    CLASS_COLOURS.get(part.name, GREY),
+                    tip=f"{part.title}: {quantity(value, metric)} per transaction\n{arm.label}",
+                    text=f"{value:.{metric.digits}f}",
+                )
             )
-        )
-    figure.update_layout(
-        xaxis=axis("milliseconds per transaction", rangemode="tozero"),
-        yaxis={"range": [len(arms) - 0.6, -0.62], "visible": False, "fixedrange": True},
-    )
-    return figure
+    return Figure([panel])
 
 
 def present_classes(analysis: Analysis) -> list[WaitClass]:

@@ -7,6 +7,7 @@ Never: computes an estimate.
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime
 
 from pgassay.analysis.compare.model import Estimate
 from pgassay.analysis.model import Comparison, Verdict, Withdrawn
@@ -24,6 +25,11 @@ SIGN_FLIP = "Sign-flip\u00a0p"
 EVIDENCE = "Evidence"
 """One figure, which belongs to the rule by which the run ended."""
 MAX_T = "max-T\u00a0p"
+
+
+def moment(time_ns: int) -> str:
+    """A time in UTC, to the second."""
+    return f"{datetime.fromtimestamp(time_ns / 1e9, UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def subject(one: Comparison) -> str:

@@ -12,9 +12,8 @@ from pgassay.analysis.host.columns import COLUMNS
 from pgassay.analysis.host.windows import by_arm
 from pgassay.analysis.model import Figures, HostWindow
 from pgassay.findings.wording import spaced
-from pgassay.report.charts.observed import moment
 from pgassay.report.context import ReportContext
-from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.cells import ABSENT, moment
 from pgassay.report.tables.table import Column, Row, Table, row_of
 
 
@@ -29,7 +28,7 @@ def host_tables_over_time(
     windows: Sequence[HostWindow], whole: HostWindow | None
 ) -> tuple[Table, ...]:
     """Each period, and all of them; nothing where the host was not read."""
-    rows = [(moment(window.start_ns)[:19], window) for window in windows]
+    rows = [(moment(window.start_ns), window) for window in windows]
     return _tables("From (UTC)", rows, whole)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pgassay.findings.wording import correlation
 from pgassay.report.charts.style import arm_styles
-from pgassay.report.charts.throughput import thinning, throughput_chart
+from pgassay.report.charts.throughput import throughput_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import probability
@@ -25,7 +25,7 @@ def throughput(context: ReportContext) -> Content | None:
     """Trials that have at least one second."""
     plan = context.plan
     chart = throughput_chart(context.series, plan, arm_styles(plan.arms))
-    return None if chart is None else {"chart": chart, "thinning": thinning(context.series)}
+    return None if chart is None else {"chart": chart}
 
 
 @section("behaviour/associations", "What changes together inside trials")

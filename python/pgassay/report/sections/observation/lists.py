@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from pgassay.analysis.reading.plain_text import one_line
 from pgassay.findings.wording import size, spaced
-from pgassay.report.charts.observed import moment
 from pgassay.report.context import ObservationContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.by_arm import event_words
-from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.cells import ABSENT, moment
 from pgassay.report.tables.table import Cell, Column, table
 
 _MOST_CHECKPOINTS = 200
@@ -39,7 +38,7 @@ def checkpoints(context: ObservationContext) -> Content | None:
         return None
     rows = [
         (
-            moment(row["started_ns"])[:19],
+            moment(row["started_ns"]),
             ("restartpoint, " if row["restartpoint"] else "") + row["cause"],
             *(_number(row[name], 1, " s") for name in ("total_s", "write_s", "sync_s")),
             _number(row["buffers"]),
@@ -90,7 +89,7 @@ def log(context: ObservationContext) -> Content | None:
 def gaps(context: ObservationContext) -> Content | None:
     """An observation with a gap."""
     rows = [
-        (moment(start)[:19], f"{spaced((end - start) / 1e9, 1)} s")
+        (moment(start), f"{spaced((end - start) / 1e9, 1)} s")
         for start, end in context.observed.gaps_ns
     ]
     columns = (Column("From (UTC)", "text"), Column("Duration"))

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 
 from pgassay.analysis.trace.model import Period, PointSummary
 from pgassay.findings.wording import plain_number, spaced
-from pgassay.report.charts.observed import moment
 from pgassay.report.context import TraceContext
 from pgassay.report.section import Content, section
-from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.cells import ABSENT, moment
 from pgassay.report.tables.table import Column, Table, table
 from pgassay.report.trace_summary import microseconds, point_name
 
@@ -70,7 +69,7 @@ def around(context: TraceContext) -> Content | None:
     )
     rows = [
         (
-            moment(one.start_ns)[:-4],
+            moment(one.start_ns),
             one.cause or ABSENT,
             _seconds(None if one.end_ns is None else (one.end_ns - one.start_ns) / 1e9),
             _seconds(one.write_s),

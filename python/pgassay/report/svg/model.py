@@ -1,0 +1,154 @@
+"""What a chart shows: panels with axes and marks, in the units of the data.
+
+Enters: values and words from the charts. Leaves: frozen marks, drawn in the order they were added.
+Never: knows a pixel but heights, sizes of type and of symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["linear", "log", "time"]
+Symbol = Literal["circle", "diamond", "square", "triangle", "tick", "cross"]
+Dash = Literal["solid", "dash", "dot", "dashdot"]
+Anchor = Literal["start", "middle", "end"]
+Values = Sequence[float | None]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis. Times are Unix seconds, shown in UTC."""
+
+    title: str = ""
+    kind: Kind = "linear"
+    low: float | None = None
+    """None: from the marks, as is `high`."""
+    high: float | None = None
+    from_zero: bool = False
+    suffix: str = ""
+    """After the number of each tick."""
+    unit: str = ""
+    """After a value that is shown beside the pointer."""
+    ticks: Sequence[tuple[float, str]] | None = None
+    """Places and texts; None: round numbers."""
+    hidden: bool = False
+    grid: bool = True
+    most_ticks: int = 8
+
+
+@dataclass(frozen=True)
+class Line:
+    """Through the points in their order; None is a hole. With a name its values can be read."""
+
+    x: Sequence[float]
+    y: Values
+    colour: str
+    width: float = 2.0
+    dash: Dash = "solid"
+    opacity: float = 1.0
+    arm: str = ""
+    name: str = ""
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Band:
+    """The area between two lines; where either is None it has a hole."""
+
+    x: Sequence[float]
+    low: Values
+    high: Values
+    colour: str
+    opacity: float = 0.18
+    arm: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Points:
+    """Symbols, each with its words; `errors` are the ends of an interval around each."""
+
+    x: Sequence[float]
+    y: Sequence[float]
+    colour: str
+    tips: Sequence[str]
+    size: float = 8.0
+    symbol: Symbol = "circle"
+    opacity: float = 1.0
+    arm: str = ""
+    errors: Sequence[tuple[float, float]] = ()
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle. None is the panel's edge; `text` stands inside where it fits."""
+
+    x0: float | None
+    x1: float | None
+    y0: float | None
+    y1: float | None
+    colour: str
+    opacity: float = 1.0
+    tip: str = ""
+    text: str = ""
+    arm: str = ""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A straight line across the panel, or from `low` to `high` of the other axis."""
+
+    colour: str
+    x: float | None = None
+    y: float | None = None
+    low: float | None = None
+    high: float | None = None
+    dotted: bool = False
+    width: float = 1.0
+
+
+@dataclass(frozen=True)
+class Text:
+    """Words at a place; None is the panel's left edge or its top, `right` its right edge."""
+
+    words: str
+    x: float | None = None
+    y: float | None = None
+    anchor: Anchor = "start"
+    dx: float = 0.0
+    dy: float = 0.0
+    bold: bool = False
+    right: bool = False
+    colour: str = ""
+    """Empty: that of the page's text."""
+
+
+Mark = Line | Band | Points | Box | Rule | Text
+
+
+@dataclass
+class Panel:
+    """One pair of axes, `height` pixels tall without what stands around it."""
+
+    x: Axis
+    y: Axis
+    height: int
+    title: str = ""
+    marks: list[Mark] = field(default_factory=list)
+
+    def add(self, *marks: Mark) -> None:
+        """Draw these over what was added before."""
+        self.marks += marks
+
+
+@dataclass
+class Figure:
+    """Panels one above the other; those with the same horizontal axis share its numbers."""
+
+    panels: list[Panel]
+    key: Sequence[tuple[str, str]] = ()
+    """Names and colours, where the arms' key above the chart does not apply."""
+    zoom: str = ""
+    """Charts with the same word are zoomed together along x; empty: no zoom."""
