@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 def report(
     run: Annotated[Path, typer.Argument(help="Directory of a run, an observation or a trace.")],
     output_format: Annotated[
-        Literal["html", "md", "json", "csv"],
+        Literal["html", "md", "json", "csv", "xlsx"],
         option(
             "--format",
-            "html writes RUN/report.html; the others go to stdout without --out, csv then with the"
-            " raw trials only.",
+            "html and xlsx write RUN/report.html or .xlsx; the others go to stdout without --out,"
+            " csv then with the raw trials only.",
         ),
     ] = "html",
     out: Annotated[
@@ -47,6 +47,8 @@ def report(
         context = _report_beside(run, gates)
     else:
         context = _context_of(run, gates)
+        if output_format == "xlsx" and out is None:
+            out = run / "report.xlsx"
         _write_as(output_format, context, out)
     judged: tuple[GateResult, ...] = getattr(context, "gates", ())
     settle(judged, gate_undecided)
@@ -75,9 +77,9 @@ def _write_as(output_format: str, context: AnyContext, out: Path | None) -> None
         return
     found = rendered(context, output_format)
     if out is not None:
-        _write(out, found if isinstance(found, bytes) else found.encode())
-    elif isinstance(found, str):
-        typer.echo(found, nl=not found.endswith("\n"))
+        _write(out, found.encode() if isinstance(found, str) else found)
+    else:
+        typer.echo(found, nl=isinstance(found, str) and not found.endswith("\n"))
 
 
 def _report_beside(run: Path, gates: Sequence[Gate]) -> AnyContext:

@@ -17,6 +17,7 @@ from pgassay.report.html import render_html
 from pgassay.report.markdown import render_markdown
 from pgassay.report.observed_object import render_object
 from pgassay.report.traced_object import render_trace_object
+from pgassay.report.workbook import render_xlsx
 
 AnyContext = ReportContext | ObservationContext | TraceContext
 _KINDS: dict[type, str] = {ObservationContext: "an observation", TraceContext: "a trace"}
@@ -47,5 +48,6 @@ _OF_ALL: dict[str, Callable[[Any], str | bytes]] = {
     "html": render_html,
     "md": render_markdown,
     "csv": render_csv,
+    "xlsx": render_xlsx,
 }
 _OF_RUNS: dict[str, Callable[[Any], str | bytes]] = {}

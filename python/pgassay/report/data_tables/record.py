@@ -73,8 +73,10 @@ def environment_rows(environment: Mapping[str, Any]) -> Iterator[dict[str, Any]]
                 for path, value in _flat(server):
                     yield {"part": "server", "name": path, "value": value, "of": str(name)}
             continue
-        for path, value in _flat(inner):
-            yield {"part": part, "name": path, "value": value, "of": None}
+        found = inner if isinstance(inner, Mapping) else {part: inner}
+        of = part if isinstance(inner, Mapping) else "run"
+        for path, value in _flat(found):
+            yield {"part": of, "name": path, "value": value, "of": None}
 
 
 def _flat(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,0 +1,159 @@
+"""A report as an XLSX workbook: what was found in words, then one sheet for each table.
+
+Enters: the context. Leaves: the bytes of a file. Never: writes a formula or a link that comes from
+a name; every text is written as text.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import xlsxwriter
+
+from pgassay.analysis.measures.model import Importance
+from pgassay.findings.model import FindingKind
+from pgassay.report import headline, observation_summary, trace_summary
+from pgassay.report.context import ObservationContext, ReportContext, TraceContext
+from pgassay.report.data_tables.model import DataTable, Value, plain
+from pgassay.report.data_tables.tables import tables_of
+from pgassay.report.environment import server_version
+from pgassay.report.sections.record.method import caveats_of
+
+_MOST_CHARACTERS = 32_767
+"""Of a cell."""
+_CUT = "… (cut)"
+_WIDTHS = (6, 60)
+_FIRST = "summary"
+_TIME = "yyyy-mm-dd hh:mm:ss.000"
+_OPTIONS = {
+    "in_memory": True,
+    "strings_to_formulas": False,
+    "strings_to_urls": False,
+    "strings_to_numbers": False,
+}
+
+
+def render_xlsx(context: ReportContext | ObservationContext | TraceContext) -> bytes:
+    """The whole workbook; a table without rows has no sheet."""
+    content = io.BytesIO()
+    tables = [table for table in tables_of(context) if table]
+    with xlsxwriter.Workbook(content, _OPTIONS) as book:
+        formats = {
+            "title": book.add_format({"bold": True, "font_size": 14}),
+            "bold": book.add_format({"bold": True, "valign": "top"}),
+            "text": book.add_format({"text_wrap": True, "valign": "top"}),
+            "head": book.add_format({"bold": True, "bottom": 1, "bg_color": "#eef2f7"}),
+            "link": book.add_format({"font_color": "#1f5fbf", "underline": 1}),
+            "time": book.add_format({"num_format": _TIME}),
+        } | {form: book.add_format({"num_format": form}) for form in _FORMS}
+        first = book.add_worksheet(_FIRST)
+        for table in tables:
+            _write_table(book.add_worksheet(table.name), table, formats)
+        _write_first(first, context, tables, formats)
+    return content.getvalue()
+
+
+def _write_first(
+    sheet: Any,
+    context: ReportContext | ObservationContext | TraceContext,
+    tables: Sequence[DataTable],
+    formats: dict[str, Any],
+) -> None:
+    """The question, the answers in words, what could change them, the facts, and the sheets."""
+    sheet.set_column(0, 0, 34)
+    sheet.set_column(1, 1, 110)
+    sheet.hide_gridlines(2)
+    sheet.write_string(0, 0, _text(context.title), formats["title"])
+    row = 2
+    for name, text in _found(context):
+        sheet.write_string(row, 0, _text(name), formats["bold"])
+        sheet.write_string(row, 1, _text(text), formats["text"])
+        row += 1
+    row += 1
+    sheet.write_string(row, 0, "Sheet", formats["head"])
+    sheet.write_string(row, 1, "What it holds", formats["head"])
+    for table in tables:
+        row += 1
+        sheet.write_url(row, 0, f"internal:'{table.name}'!A1", formats["link"], table.name)
+        rows = f"{len(table.rows)} row{'s' if len(table.rows) != 1 else ''}"
+        sheet.write_string(row, 1, f"{table.title} ({rows})")
+
+
+def _found(
+    context: ReportContext | ObservationContext | TraceContext,
+) -> list[tuple[str, str]]:
+    """(name, text) of what the report says at its top."""
+    if isinstance(context, ObservationContext):
+        of_time = observation_summary.caveats(context)
+        return [*observation_summary.facts(context), *(("Caveat", text) for text in of_time)]
+    if isinstance(context, TraceContext):
+        of_trace = trace_summary.caveats(context)
+        return [*trace_summary.facts(context), *(("Caveat", text) for text in of_trace)]
+    answers = [(one.title, one.text) for one in context.of_kind(FindingKind.VERDICT)]
+    doubts = caveats_of(context).get(Importance.VERDICT, ())
+    return [
+        *(answers or [(one.badge, one.lead) for one in headline.headlines(context)]),
+        *(("could change the verdict", text) for text in doubts),
+        *headline.facts(context),
+        ("Run", context.run_name),
+        ("Server", server_version(context.environment)),
+        ("pgassay", context.version),
+        ("Repeat it with", context.command),
+    ]
+
+
+def _write_table(sheet: Any, table: DataTable, formats: dict[str, Any]) -> None:
+    """A header that stays in view, filters, and cells of the types of their values."""
+    sheet.freeze_panes(1, 0)
+    for at, column in enumerate(table.columns):
+        sheet.write_string(0, at, _text(column.name), formats["head"])
+        values = [row[at] for row in table.rows]
+        form = formats.get(_form_of(values) or "")
+        for number, value in enumerate(values, 1):
+            _write_cell(sheet, number, at, value, form, formats["time"])
+        sheet.set_column(at, at, _width(column.name, values))
+    sheet.autofilter(0, 0, len(table.rows), len(table.columns) - 1)
+
+
+def _write_cell(sheet: Any, row: int, at: int, value: Value, form: Any, time: Any) -> None:
+    match value:
+        case None | "":
+            return
+        case bool():
+            sheet.write_boolean(row, at, value)
+        case datetime():  # a spreadsheet knows no time zone: UTC, as the name of the column says
+            sheet.write_datetime(row, at, value.replace(tzinfo=None), time)
+        case str():
+            sheet.write_string(row, at, _text(value))
+        case _:
+            sheet.write_number(row, at, value, form)
+
+
+_FORMS = ("0.0", "0.000", "0.000000")
+"""How figures are shown, by the size of the largest; the cells hold all digits."""
+
+
+def _form_of(values: Sequence[Value]) -> str | None:
+    figures = [abs(value) for value in values if isinstance(value, float)]
+    if not figures or all(figure.is_integer() for figure in figures):
+        return None
+    largest = max(figures)
+    return _FORMS[0] if largest >= 1000.0 else _FORMS[1] if largest >= 0.1 else _FORMS[2]
+
+
+def _width(name: str, values: Sequence[Value]) -> int:
+    lengths = [len(str(value)) for value in values[:200] if isinstance(value, str)]
+    times = any(isinstance(value, datetime) for value in values)
+    least, most = _WIDTHS
+    return min(most, max(least, len(name) + 3, *lengths, 23 if times else 0))
+
+
+def _text(text: str) -> str:
+    """As much of it as a cell holds."""
+    shown = str(plain(text))
+    if len(shown) <= _MOST_CHARACTERS:
+        return shown
+    return shown[: _MOST_CHARACTERS - len(_CUT)] + _CUT
