@@ -9,7 +9,7 @@ NATIVE := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Car
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export CARGO_TERM_COLOR := never
 
-.PHONY: build demo test test-all lint docs bench validate validate-real format requirements clean
+.PHONY: build demo test test-all lint docs pictures bench validate validate-real format requirements clean
 
 build: $(VENV)/.built
 
@@ -56,6 +56,11 @@ lint: build
 docs: build
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 	@echo target/site/index.html
+
+# The pictures in README.md, of a new run of the demo; `make pictures RUN=DIR` takes a stored run.
+pictures: build
+	test -n "$(RUN)" || { rm -rf target/demo && $(BIN)/pgassay demo --out target/demo; }
+	PYTHONPATH=tests $(BIN)/python -m tools.pictures $(or $(RUN),target/demo)
 
 bench: build
 	$(BIN)/python -m bench.engine
