@@ -14,8 +14,10 @@ from pgassay.report.analysis_object import render_json
 from pgassay.report.context import ObservationContext, ReportContext, TraceContext
 from pgassay.report.csv_files import render_csv
 from pgassay.report.html import render_html
+from pgassay.report.junit import render_junit
 from pgassay.report.markdown import render_markdown
 from pgassay.report.observed_object import render_object
+from pgassay.report.openmetrics import render_openmetrics
 from pgassay.report.traced_object import render_trace_object
 from pgassay.report.workbook import render_xlsx
 
@@ -50,4 +52,7 @@ _OF_ALL: dict[str, Callable[[Any], str | bytes]] = {
     "csv": render_csv,
     "xlsx": render_xlsx,
 }
-_OF_RUNS: dict[str, Callable[[Any], str | bytes]] = {}
+_OF_RUNS: dict[str, Callable[[Any], str | bytes]] = {
+    "openmetrics": render_openmetrics,
+    "junit": render_junit,
+}

@@ -57,6 +57,12 @@ def with_endpoints(sentence: str, verdict: Comparison, analysis: Analysis) -> st
     return sentence
 
 
+def endpoint_sentence(one: Comparison, endpoint: Endpoint) -> str:
+    """Such as `P99 latency is 62.7 % lower (95 % CI −65.5 to −59.7 %).`"""
+    clause = _clause(one, endpoint)
+    return f"{clause[:1].upper()}{clause[1:]}."
+
+
 def endpoint_title(metric: str) -> str:
     """Such as `p99 latency`, for tables; the metric's title where it is no usual endpoint."""
     name: str | None = _TEXTS["titles"].get(metric)

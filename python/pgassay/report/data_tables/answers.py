@@ -20,6 +20,7 @@ def answer_tables(context: ReportContext) -> Iterator[DataTable]:
     """In the order of the report."""
     analysis = context.analysis
     yield verdict_table(context)
+    yield table_of("gates", _gates(context))
     yield table_of("comparisons", map(_comparison, analysis.comparisons))
     yield table_of("block_effects", _block_effects(context))
     yield table_of(
@@ -66,6 +67,23 @@ def _verdicts(context: ReportContext) -> Iterator[dict[str, Any]]:
                 "sentence": None,
                 "margin_pct": 100.0 * endpoint.margin,
             }
+
+
+def _gates(context: ReportContext) -> Iterator[dict[str, Any]]:
+    for result in context.gates:
+        for check in result.checks:
+            one = check.comparison
+            yield {
+                **{name: getattr(one, name) for name in _COMPARED},
+                **vars(check),
+                "gate": result.gate.text,
+                **ends("ci95", check.ci95),
+                **ends("ci90", check.ci90),
+                "reason": check.reason or None,
+            }
+
+
+_COMPARED = ("metric", "factor", "baseline", "level", "step", "step_unit")
 
 
 def _comparison(one: Comparison) -> dict[str, Any]:

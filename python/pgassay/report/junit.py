@@ -1,0 +1,147 @@
+"""A run as JUnit XML, for the test view of a CI: a case for each verdict, endpoint and gate.
+
+Enters: the context. Leaves: XML. Never: makes an undecided verdict a success or a failure; it is
+skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+from xml.etree import ElementTree as ET
+
+from pgassay.analysis.gates.model import GateOutcome
+from pgassay.analysis.model import Comparison, Verdict, Withdrawn
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.reading.plain_text import visible
+from pgassay.findings.answer.endpoints import endpoint_sentence
+from pgassay.findings.answer.gates import gate_lines
+from pgassay.findings.model import FindingKind
+from pgassay.report import headline
+from pgassay.report.context import ReportContext
+from pgassay.report.data_tables.model import moment
+from pgassay.report.data_tables.trials import every_trial
+
+Outcome = Literal["passed", "failed", "skipped", "error"]
+_ELEMENTS = {"failed": "failure", "skipped": "skipped", "error": "error"}
+_GATES: dict[GateOutcome, Outcome] = {
+    GateOutcome.HOLDS: "passed",
+    GateOutcome.UNDECIDED: "skipped",
+    GateOutcome.FAILED: "failed",
+}
+_VERDICTS: dict[Verdict, Outcome] = {
+    Verdict.WORSE: "failed",
+    Verdict.UNDECIDED: "skipped",
+}
+"""All others pass."""
+_BROKEN = (Withdrawn.STANDSTILL, Withdrawn.LOST_TRIALS)
+"""Not too little data, but trials that went wrong."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test of the suite."""
+
+    group: str
+    """Shown as its class: `verdict`, `endpoint`, `gate`, `run`."""
+    name: str
+    outcome: Outcome
+    sentence: str
+
+
+def render_junit(context: ReportContext) -> str:
+    """One suite, named after the run."""
+    return junit_xml(context, (*_cases(context), *_gates(context)))
+
+
+def junit_xml(context: ReportContext, cases: Iterable[Case]) -> str:
+    """The suite of these cases."""
+    every = tuple(cases)
+    counts = dict.fromkeys(("failed", "skipped", "error"), 0)
+    suite = ET.Element("testsuite", name=visible(f"pgassay {context.run_name}"))
+    properties = ET.SubElement(suite, "properties")
+    for name, value in _properties(context):
+        ET.SubElement(properties, "property", name=name, value=visible(value))
+    for case in every:
+        made = ET.SubElement(
+            suite, "testcase", classname=f"pgassay.{case.group}", name=visible(case.name)
+        )
+        sentence = visible(case.sentence)
+        if case.outcome == "passed":
+            ET.SubElement(made, "system-out").text = sentence
+        else:
+            counts[case.outcome] += 1
+            ET.SubElement(made, _ELEMENTS[case.outcome], message=sentence).text = sentence
+    suite.attrib |= {
+        "tests": str(len(every)),
+        "failures": str(counts["failed"]),
+        "skipped": str(counts["skipped"]),
+        "errors": str(counts["error"]),
+        **_times(context),
+    }
+    top = ET.Element("testsuites")
+    top.append(suite)
+    ET.indent(top)
+    return ET.tostring(top, "unicode", xml_declaration=True) + "\n"
+
+
+def _cases(context: ReportContext) -> Iterator[Case]:
+    """Each verdict with its sentence, and each endpoint beside it."""
+    analysis = context.analysis
+    found = context.of_kind(FindingKind.VERDICT)
+    for finding in found:
+        one = finding.comparison
+        if one is None:
+            # A level without a figure, or the mean of a single arm.
+            outcome: Outcome = "passed" if finding.title == "measured" else "error"
+            yield Case("verdict", finding.title, outcome, finding.text)
+            continue
+        yield Case("verdict", _name(one), _outcome(one), finding.text)
+        for beside, endpoint in analysis.beside(one):
+            sentence = endpoint_sentence(beside, endpoint)
+            yield Case("endpoint", _name(beside), _outcome(beside), sentence)
+    if not found:
+        (nothing,) = headline.headlines(context)
+        yield Case("run", "result", "error", nothing.lead)
+
+
+def _gates(context: ReportContext) -> Iterator[Case]:
+    for outcome, sentence in gate_lines(context.gates):
+        name, _, rest = sentence.partition(": ")
+        yield Case("gate", f"{name}: {rest.partition(' is at ')[0]}", _GATES[outcome], sentence)
+
+
+def _outcome(one: Comparison) -> Outcome:
+    return "error" if one.withdrawn in _BROKEN else _VERDICTS.get(one.verdict, "passed")
+
+
+def _name(one: Comparison) -> str:
+    title = METRICS[one.metric].title
+    at = "" if one.step is None else f", {one.load}"
+    return f"{title}: {one.factor} = {one.level} against {one.baseline}{at}"
+
+
+def _properties(context: ReportContext) -> Iterator[tuple[str, str]]:
+    analysis = context.analysis
+    yield "question", context.question
+    yield "primary_metric", analysis.metric
+    yield "smallest_effect_pct", f"{100 * analysis.smallest_effect:g}"
+    yield "blocks", str(analysis.blocks)
+    yield "trials", str(len(analysis.trials))
+    yield "invalid_trials", str(len(analysis.invalid_trials))
+    yield "seed", str(context.plan.seed)
+    yield "pgassay", context.version
+
+
+def _times(context: ReportContext) -> dict[str, str]:
+    """When the first trial was measured, and how long it was until the last one's end."""
+    every = every_trial(context)
+    if not every:
+        return {}
+    start, end = every[0].whole.start_ns, max(one.whole.end_ns for one in every)
+    began = moment(start)
+    return {
+        "timestamp": "" if began is None else began.isoformat(timespec="seconds"),
+        "time": f"{(end - start) / 1e9:.3f}",
+    }

@@ -1,0 +1,100 @@
+"""JUnit has a case for each verdict, endpoint and gate, and a run without a result is an error."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from browser.reports import NO_FACTORS, STEPS, synthetic_context
+from pgassay.analysis.compare.model import Withdrawn
+from pgassay.analysis.gates.grammar import parse_gates
+from pgassay.analysis.gates.judge import judge_gates
+from pgassay.analysis.model import Verdict
+from pgassay.findings.registry import find
+from pgassay.report.context import ReportContext
+from pgassay.report.junit import Case, junit_xml, render_junit
+from support.synthetic.hostile import FORMULA, hostile_context
+
+FEW = STEPS.replace("_blocks = 6", "_blocks = 2")
+
+
+def suite_of(context: ReportContext) -> ET.Element:
+    """The suite, whose counts are those of its cases."""
+    suite = ET.fromstring(render_junit(context)).find("testsuite")  # noqa: S314 - our own
+    assert suite is not None
+    cases = suite.findall("testcase")
+    assert suite.get("tests") == str(len(cases))
+    for name, element in (("failures", "failure"), ("skipped", "skipped"), ("errors", "error")):
+        assert suite.get(name) == str(sum(case.find(element) is not None for case in cases))
+    return suite
+
+
+def outcomes(context: ReportContext, group: str) -> list[str]:
+    """What became of the cases of a group."""
+    return [
+        next((part.tag for part in case if part.tag != "system-out"), "passed")
+        for case in suite_of(context).iter("testcase")
+        if case.get("classname") == f"pgassay.{group}"
+    ]
+
+
+def test_every_verdict_is_a_case_by_its_load_with_its_endpoints(tmp_path: Path) -> None:
+    suite = suite_of(synthetic_context(tmp_path, STEPS, effects={"a2": 0.2}))
+    names = [case.get("name") for case in suite.iter("testcase")]
+    assert names[0] == "Throughput: max_wal_size = 4GB against 32MB"
+    assert "Throughput: max_wal_size = 4GB against 32MB, 8 clients" in names
+    assert "99th percentile of latency: max_wal_size = 4GB against 32MB" in names
+    said = suite.findtext("testcase/system-out") or ""
+    assert said.startswith("max_wal_size = 4GB is ")
+    assert float(suite.get("time") or 0) > 0
+
+
+def test_worse_fails_with_its_sentence_and_undecided_is_skipped(tmp_path: Path) -> None:
+    worse = synthetic_context(tmp_path / "worse", effects={"a2": -0.2})
+    assert outcomes(worse, "verdict") == ["failure"]
+    failure = suite_of(worse).find("testcase/failure")
+    assert failure is not None
+    assert "slower" in (failure.get("message") or "")
+    undecided = synthetic_context(tmp_path / "few", FEW, noise=0.3)
+    assert set(outcomes(undecided, "verdict")) == {"skipped"}
+
+
+def test_a_run_without_a_result_is_an_error(tmp_path: Path) -> None:
+    context = synthetic_context(tmp_path)
+    nothing = replace(context.analysis, comparisons=(), arms=(), trials=())
+    broken = replace(context, analysis=nothing, findings=())
+    assert outcomes(broken, "run") == ["error"]
+    (verdict, *others) = context.analysis.comparisons
+    lost = replace(verdict, verdict=Verdict.UNDECIDED, withdrawn=Withdrawn.LOST_TRIALS)
+    analysis = replace(context.analysis, comparisons=(lost, *others))
+    assert outcomes(replace(context, analysis=analysis, findings=find(analysis)), "verdict") == [
+        "error"
+    ]
+
+
+def test_a_single_arm_and_identical_arms_pass(tmp_path: Path) -> None:
+    assert outcomes(synthetic_context(tmp_path / "one", NO_FACTORS), "verdict") == ["passed"]
+    aa = synthetic_context(tmp_path / "aa", calibrates=True)
+    assert set(outcomes(aa, "verdict") + outcomes(aa, "endpoint")) == {"passed"}
+
+
+@pytest.mark.parametrize(
+    ("gate", "outcome"), [("throughput>-2%", "passed"), ("p99<-90%", "failure")]
+)
+def test_a_gate_is_a_case_for_each_level(tmp_path: Path, gate: str, outcome: str) -> None:
+    context = synthetic_context(tmp_path, effects={"a2": 0.2})
+    gates = judge_gates(parse_gates([gate]), context.analysis)
+    assert outcomes(replace(context, gates=gates), "gate") == [outcome]
+
+
+def test_names_are_text_whatever_they_hold(tmp_path: Path) -> None:
+    context = hostile_context(tmp_path)
+    suite = suite_of(context)
+    assert suite.get("name") == f"pgassay run {FORMULA}"
+    cases = (Case("gate", "a\x00<b>\uffff", "failed", "]]> \x07 <script>"),)
+    (case,) = ET.fromstring(junit_xml(context, cases)).iter("testcase")  # noqa: S314 - our own
+    assert case.get("name") == "a\\u0000<b>\\uffff"
+    assert case.findtext("failure") == "]]> \\u0007 <script>"
