@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 
 from typer.exceptions import TyperException
 
 from pgassay.cli.commands import COMMANDS, load_command
+from pgassay.cli.load.command import replacements
 from pgassay.errors import PgassayError
 from support.docs.pages import ROOT
 
@@ -67,6 +69,20 @@ def mistake(words: list[str]) -> str | None:
     return None
 
 
+@cache
+def _options() -> frozenset[str]:
+    """Every option of every command, and those of pgbench that `load` answers with a hint."""
+    ours = [one for name in COMMANDS for one in load_command(name).params]
+    names = [name for one in ours for name in (*one.opts, *one.secondary_opts)]
+    return frozenset([*names, *replacements(), "--help", "--version"])
+
+
+def unknown_options(span: str) -> list[str]:
+    """The options among words within a sentence that no command has."""
+    found = re.findall(r"(?:^|\s)(--[a-z][\w-]*|-[A-Za-z](?=\s|$))", span)
+    return [one for one in found if one not in _options()]
+
+
 def mistake_in_text(span: str) -> str | None:
     """As `mistake`, for words within a sentence: only the command and the names of options."""
     try:
@@ -77,7 +93,8 @@ def mistake_in_text(span: str) -> str | None:
         return None
     if words[1] not in COMMANDS:
         return f"no such command: {words[1]}"
-    known = {name for one in load_command(words[1]).params for name in one.opts} | {"--help"}
+    parameters = load_command(words[1]).params
+    known = {name for one in parameters for name in (*one.opts, *one.secondary_opts, "--help")}
     options = [re.match(r"--?[\w-]*", word) for word in words[2:]]
     unknown = [one[0] for one in options if one and len(one[0]) > 1 and one[0] not in known]
     return f"no such option: {unknown}" if unknown else None

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[3]
 ASKS_DUCKDB = ("docs/sql.md",)
 """Pages whose SQL is asked of stored runs; that of the others is for PostgreSQL."""
 _FOLDERS = ("bench", "crates", "docs", "python", "tests", "tools")
+_PICTURE = re.compile(r'<img\b[^>]*\bsrc="([^"]+)"')
 _MARK = re.compile(r"<!--\s*(untried|with|files):\s*(.*?)\s*-->", re.DOTALL)
 
 
@@ -43,7 +44,8 @@ def links(page: Path) -> list[str]:
     """The targets of all links and pictures of a page."""
     inline = [child for token in tokens(page) for child in token.children or ()]
     found = [one.attrs.get("href", one.attrs.get("src")) for one in inline]
-    return [str(target) for target in found if target]
+    raw = "".join(one.content for one in [*tokens(page), *inline] if one.type.startswith("html"))
+    return [*(str(target) for target in found if target), *_PICTURE.findall(raw)]
 
 
 def code_spans(page: Path) -> list[str]:

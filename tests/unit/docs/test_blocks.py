@@ -17,7 +17,13 @@ import duckdb
 import pytest
 import yaml
 
-from support.docs.command_lines import called, is_ours, mistake, mistake_in_text
+from support.docs.command_lines import (
+    called,
+    is_ours,
+    mistake,
+    mistake_in_text,
+    unknown_options,
+)
 from support.docs.files import script_mistake, toml_mistake, write_files
 from support.docs.pages import ASKS_DUCKDB, Block, blocks, code_spans, name_of, pages
 
@@ -106,3 +112,13 @@ def test_every_command_within_a_text_exists_and_so_do_its_options() -> None:
         if span.startswith("pgassay ") and mistake_in_text(span)
     )
     assert found == {}
+
+
+def test_every_option_that_a_text_names_is_one_of_a_command() -> None:
+    found = [
+        f"{name_of(page)}: `{span}`: {unknown}"
+        for page in pages()
+        for span in code_spans(page)
+        if span.startswith("-") and (unknown := unknown_options(span))
+    ]
+    assert found == []

@@ -19,6 +19,7 @@ from pgassay.errors import SetupError, SpecError
 from pgassay.server.owned.installation import embedded_installation
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.load.table import LoadTable
+from support.docs.pages import code_spans
 
 DOCS = Path(__file__).parents[3] / "docs" / "load.md"
 
@@ -313,8 +314,7 @@ def test_pgbenchs_own_help_is_covered_option_by_option() -> None:
 
 
 def test_every_option_and_every_key_is_documented() -> None:
-    text = DOCS.read_text("utf-8")
-    words = set(re.findall(r"`([^`]+)`", text))
+    words = set(code_spans(DOCS))
     named = {name for names in options().values() for name in names} | set(replacements())
     missing = {name for name in named if name not in words}
     assert missing == set(), "docs/load.md does not say what these options do"
