@@ -1,0 +1,24 @@
+"""Every page is found by a reader, and says at its beginning whom it is for."""
+
+from __future__ import annotations
+
+import re
+
+from support.docs.pages import ROOT, links, name_of, pages, tokens
+
+OF_THE_SITE = [page for page in pages() if page.is_relative_to(ROOT / "docs")]
+INDEX = ROOT / "docs" / "README.md"
+
+
+def test_every_page_is_in_the_navigation_of_the_site_and_in_the_index() -> None:
+    navigation = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    assert [name_of(page) for page in OF_THE_SITE if name_of(page) not in navigation] == []
+    listed = {target.partition("#")[0] for target in links(INDEX)}
+    missing = [page for page in OF_THE_SITE if str(page.relative_to(INDEX.parent)) not in listed]
+    assert [name_of(page) for page in missing if page != INDEX] == []
+
+
+def test_every_page_begins_with_its_title_and_a_sentence() -> None:
+    beginnings = {name_of(page): [token.type for token in tokens(page)] for page in OF_THE_SITE}
+    wanted = ["heading_open", "inline", "heading_close", "paragraph_open"]
+    assert [name for name, kinds in beginnings.items() if kinds[:4] != wanted] == []
