@@ -9,7 +9,7 @@ NATIVE := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Car
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export CARGO_TERM_COLOR := never
 
-.PHONY: build demo test test-all lint docs pictures bench validate validate-real format requirements clean
+.PHONY: build demo test test-all lint docs pictures bench validate validate-real dist format requirements clean
 
 build: $(VENV)/.built
 
@@ -80,6 +80,19 @@ validate-real: build
 	$(BIN)/python -m bench.real.agree
 	$(BIN)/python -m bench.real.warmup
 
+# An sdist and manylinux wheels in dist/, the wheels built from the sdist and tried in an empty
+# environment outside of the checkout. maturin and zig are in an environment of their own.
+DIST_VENV := target/dist-venv
+
+$(DIST_VENV)/.packages: requirements-dist.txt
+	$(PYTHON) -m venv $(DIST_VENV)
+	$(DIST_VENV)/bin/python -m pip install --quiet --require-hashes -r requirements-dist.txt
+	@touch $@
+
+dist: build $(DIST_VENV)/.packages
+	$(BIN)/python -m tools.distribution.build $(DIST_VENV)/bin
+	$(BIN)/python -m tools.distribution.check $(TRY)
+
 format:
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format --quiet .
@@ -90,6 +103,9 @@ requirements:
 	uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade \
 	  --quiet --output-file requirements.txt
+	uv pip compile --group pyproject.toml:dist --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade \
+	  --quiet --output-file requirements-dist.txt
 
 clean:
-	rm -rf $(VENV) target python/pgassay/_core*.so
+	rm -rf $(VENV) target dist python/pgassay/_core*.so

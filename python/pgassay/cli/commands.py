@@ -38,6 +38,10 @@ COMMANDS = {
     "show": ("show.command", "Show a stored run: its trials, its verdict and why."),
     "doctor": ("doctor", "Check this machine, and a server if one is named."),
     "recover": ("recover", "Undo what a killed run left changed on its server."),
+    "completion": (
+        "completion",
+        "Print the script that lets a shell complete commands, options and files.",
+    ),
     "schema": ("schema", "Print the JSON Schema of experiment files."),
 }
 """Name → module (`:function` under another name) and sentence, in the order of the help."""

@@ -18,6 +18,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from pgassay import __version__
+from pgassay.cli import completion
 from pgassay.cli.commands import Commands
 from pgassay.errors import ExitCode, PgassayError
 from pgassay.interruption import SIGNALS, handle_signals
@@ -67,6 +68,7 @@ def main() -> NoReturn:
 
 
 def _run() -> int:
+    completion.prepare()
     try:
         status = app(standalone_mode=False)
     except PgassayError as error:

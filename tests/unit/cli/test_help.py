@@ -10,11 +10,10 @@ from typer.testing import CliRunner
 
 from pgassay.cli.commands import COMMANDS, load_command
 from pgassay.cli.main import app
+from support.heavy import HEAVY
 from support.runs.command import pgassay
 
 FRAMES = str.maketrans(dict.fromkeys("│╭╮╰╯─", " "))
-HEAVY = {"jinja2", "numpy", "psycopg", "pyarrow", "ruptures", "scipy"}
-"""Each takes 50 ms to 1 s of a processor to import."""
 
 
 def squeezed(text: str) -> str:

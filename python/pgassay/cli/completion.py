@@ -1,0 +1,52 @@
+"""`pgassay completion SHELL`: the script that makes a shell complete pgassay's commands.
+
+Enters: the name of a shell. Leaves: its script on stdout. Never: writes into anybody's files; the
+shell that completes calls pgassay back, which `completes` recognises.
+"""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+PROGRAM = "pgassay"
+VARIABLE = "_PGASSAY_COMPLETE"
+"""Set by the scripts; typer makes its name of the program's."""
+
+
+class Shell(StrEnum):
+    """Shells with a script."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
+def completion(
+    shell: Annotated[Shell, typer.Argument(help="The shell: bash, zsh or fish.")],
+) -> None:
+    """Print the script that lets a shell complete commands, options and files.
+
+    For one session: eval "$(pgassay completion bash)". A package installs these scripts
+    where shells look for them.
+    """
+    typer.echo(script(shell))
+
+
+def script(shell: Shell) -> str:
+    """The script of a shell."""
+    from typer.completion import completion_init, get_completion_script
+
+    completion_init()
+    return get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell.value)
+
+
+def prepare() -> None:
+    """Where a shell asks for completions, let typer answer; else do nothing."""
+    if VARIABLE in os.environ:
+        from typer.completion import completion_init
+
+        completion_init()

@@ -1,0 +1,56 @@
+"""The manual pages have every command and option, and troff sets them without a warning."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tomllib
+
+import pytest
+from tools.manual.pages import HERE, pages, roff
+
+from pgassay.cli.commands import COMMANDS, load_command
+from pgassay.errors import ExitCode
+
+PAGES = dict(pages())
+TEXTS = tomllib.loads((HERE / "texts.toml").read_text("utf-8"))
+
+
+def test_there_is_a_page_for_every_command_and_one_that_names_them_all() -> None:
+    assert set(PAGES) == {"pgassay.1", *(f"pgassay-{name}.1" for name in COMMANDS)}
+    for name, (_, sentence) in COMMANDS.items():
+        assert f".B pgassay {roff(name)}\n{roff(sentence)}" in PAGES["pgassay.1"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_page_has_every_option_with_its_text(name: str) -> None:
+    page = PAGES[f"pgassay-{name}.1"]
+    for parameter in load_command(name).params:
+        for written in (*parameter.opts, *parameter.secondary_opts):
+            assert roff(written) in page
+        if parameter.help and not getattr(parameter, "hidden", False):
+            assert roff(parameter.help.replace("\\[", "[")) in page
+
+
+def test_the_texts_name_every_exit_status_and_only_commands_that_there_are() -> None:
+    assert {str(int(code)) for code in ExitCode} <= set(TEXTS["exit_status"])
+    assert set(TEXTS["examples"]) <= {"pgassay", *COMMANDS}
+    for name, examples in TEXTS["examples"].items():
+        assert all(f"pgassay {name}".split()[0] in one["run"] for one in examples)
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="no groff here")
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_set_without_a_warning(page: str) -> None:
+    done = subprocess.run(
+        ["groff", "-k", "-man", "-Tutf8", "-ww", "-P-cbou"],
+        input=PAGES[page].encode(), capture_output=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stderr == b""
+    shown = done.stdout.decode()
+    assert all(head in shown for head in ("NAME", "SYNOPSIS", "OPTIONS", "EXIT STATUS"))
+
+
+def test_what_is_to_be_typed_can_be_copied_from_a_page() -> None:
+    assert roff(r"'a' `b` ~/c --d \e") == r"\(aqa\(aq \(gab\(ga \(ti/c \-\-d \ee"
+    assert roff(".TH at the start") == r"\&.TH at the start"

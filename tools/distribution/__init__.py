@@ -1,0 +1,1 @@
+"""What `make dist` does: an sdist and wheels, and trying them as a user would."""

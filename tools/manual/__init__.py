@@ -1,0 +1,1 @@
+"""Manual pages, made of the commands themselves."""
