@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def report(
     run: Annotated[Path, typer.Argument(help="Directory of a run, an observation or a trace.")],
     output_format: Annotated[
-        Literal["html", "md", "json", "csv", "xlsx", "openmetrics", "junit"],
+        Literal["html", "md", "json", "csv", "xlsx", "openmetrics", "junit", "brief"],
         option(
             "--format",
             "html and xlsx write RUN/report.html or .xlsx; the others go to stdout without --out,"

@@ -11,6 +11,7 @@ from typing import Any
 
 from pgassay.errors import RunDirectoryError
 from pgassay.report.analysis_object import render_json
+from pgassay.report.brief.render import render_brief
 from pgassay.report.context import ObservationContext, ReportContext, TraceContext
 from pgassay.report.csv_files import render_csv
 from pgassay.report.html import render_html
@@ -51,6 +52,7 @@ _OF_ALL: dict[str, Callable[[Any], str | bytes]] = {
     "md": render_markdown,
     "csv": render_csv,
     "xlsx": render_xlsx,
+    "brief": render_brief,
 }
 _OF_RUNS: dict[str, Callable[[Any], str | bytes]] = {
     "openmetrics": render_openmetrics,

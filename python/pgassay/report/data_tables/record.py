@@ -71,12 +71,18 @@ def environment_rows(environment: Mapping[str, Any]) -> Iterator[dict[str, Any]]
         if part == "servers" and isinstance(inner, Mapping):
             for name, server in inner.items():
                 for path, value in _flat(server):
-                    yield {"part": "server", "name": path, "value": value, "of": str(name)}
+                    shown = _shown(path, value)
+                    yield {"part": "server", "name": path, "value": shown, "of": str(name)}
             continue
         found = inner if isinstance(inner, Mapping) else {part: inner}
         of = part if isinstance(inner, Mapping) else "run"
         for path, value in _flat(found):
-            yield {"part": of, "name": path, "value": value, "of": None}
+            yield {"part": of, "name": path, "value": _shown(path, value), "of": None}
+
+
+def _shown(path: str, value: Any) -> Any:
+    """A value without secrets."""
+    return shown_of(path.rpartition(".")[2], value) if isinstance(value, str) else value
 
 
 def _flat(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:

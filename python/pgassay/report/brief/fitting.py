@@ -1,0 +1,72 @@
+"""Parts of text, cut to a limit together.
+
+Enters: parts with their lines. Leaves: one text. Never: cuts without saying so, or cuts a part
+below what it is promised.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pgassay.analysis.reading.plain_text import visible
+from pgassay.spec.secrets.redaction import redacted
+
+_PLAIN = str.maketrans({"\u202f": None, "\u00a0": " ", "\u2212": "-", "\u2013": "-", "\u2019": "'"})
+"""Typography that means nothing in plain text: thousands stand together, minus is a hyphen."""
+_NOTE = 60
+"""Characters that the note on what was left out may take."""
+
+
+@cache
+def texts() -> Mapping[str, Any]:
+    """parts.toml."""
+    return tomllib.loads((files(__package__) / "parts.toml").read_text("utf-8"))
+
+
+def fit(head: str, found: Mapping[str, Sequence[str]]) -> str:
+    """The parts that have lines, in their order, each beneath its title."""
+    limit = texts()["limit"]
+    parts = [(one, _lines(found[one["name"]])) for one in texts()["part"] if found.get(one["name"])]
+    heads = [f"\n\n{one['title']}\n" for one, _ in parts]
+    text = _plain(head)
+    left = limit - len(text) - sum(map(len, heads)) - 1
+    least = [min(one["least"], _length(lines)) for one, lines in parts]
+    for at, (_, lines) in enumerate(parts):
+        own = _cut(lines, left - sum(least[at + 1 :]))
+        text += heads[at] + own
+        left -= len(own)
+    return text + "\n"
+
+
+def _lines(given: Sequence[str]) -> list[str]:
+    """Single lines without secrets, before anything is cut."""
+    text = redacted("\n".join(given))
+    return [_plain(line.rstrip()) for line in text.split("\n")]
+
+
+def _plain(text: str) -> str:
+    return visible(text).translate(_PLAIN)
+
+
+def _length(lines: Sequence[str]) -> int:
+    return len("\n".join(lines))
+
+
+def _cut(lines: Sequence[str], room: int) -> str:
+    """As many whole lines as there is room for; a single line that is too long is cut."""
+    if _length(lines) <= room:
+        return "\n".join(lines)
+    kept: list[str] = []
+    for line in lines:
+        if _length([*kept, line]) + 1 + _NOTE > room:
+            break
+        kept.append(line)
+    if not kept:
+        cut = str(texts()["cut"])
+        kept = [lines[0][: max(0, room - _NOTE - 1 - len(cut))] + cut]
+    note = str(texts()["left_out"]).format(count=len(lines) - len(kept), of=len(lines))
+    return "\n".join([*kept, note] if len(kept) < len(lines) else kept)

@@ -1,0 +1,33 @@
+"""Names with values, and numbers, as plain lines.
+
+Enters: pairs. Leaves: lines. Never: aligns, which costs characters and breaks in e-mail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+_WIDTH = 160
+"""Of a line of several names: short enough to be left out by itself."""
+
+
+def pair_line(pairs: Iterable[tuple[str, str]]) -> str:
+    """Names with their values in one line."""
+    return "; ".join(f"{name} = {value}" for name, value in pairs)
+
+
+def pair_lines(title: str, pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """The same in several lines, the first with a title."""
+    lines = [f"{title}: "]
+    for name, value in pairs:
+        text = f"{name} = {value}; "
+        if len(lines[-1]) + len(text) > _WIDTH and not lines[-1].endswith(": "):
+            lines.append("  ")
+        lines[-1] += text
+    return [line.rstrip("; ") for line in lines]
+
+
+def number_line(title: str, values: Mapping[str, float]) -> str:
+    """Names with numbers of four digits."""
+    shown = pair_line((name, f"{value:.4g}") for name, value in values.items())
+    return f"{title}: {shown or 'none'}"

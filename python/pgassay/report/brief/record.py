@@ -1,0 +1,136 @@
+"""How and where a run was made, line by line: design, workload, settings, environment, command.
+
+Enters: the context. Leaves: part → its lines. Never: relies on a key of environment.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pgassay.plan.description import combinations_line, mode_lines, order_of, plots_line
+from pgassay.report import headline
+from pgassay.report.brief.fitting import texts
+from pgassay.report.brief.lines import pair_line, pair_lines
+from pgassay.report.context import ReportContext
+from pgassay.report.environment import environment_lists, not_measured
+from pgassay.spec.secrets.redaction import shown_of
+
+_SETTINGS = "Server settings other than the defaults"
+_ELSEWHERE = (_SETTINGS, "Not measured, and how to enable it")
+_FIRST = ("Server", "Sizes at the start", "Host")
+_MOST_BLOCKS = 3
+"""Whose order is shown; the seed draws all of them."""
+
+
+def record_parts(context: ReportContext) -> dict[str, list[str]]:
+    """By name of `parts.toml`."""
+    return {
+        "design": list(_design(context)),
+        "workload": list(_workload(context)),
+        "settings": list(_settings(context)),
+        "environment": environment_lines(context.environment),
+        "not_measured": not_measured_lines(context.environment),
+        "repeat": list(_repeat(context)),
+    }
+
+
+def environment_lines(environment: Mapping[str, Any]) -> list[str]:
+    """Servers, sizes, host, and the rest."""
+    lines = []
+    servers = environment.get("servers")
+    for name, server in servers.items() if isinstance(servers, Mapping) else ():
+        version = server.get("version") if isinstance(server, Mapping) else server
+        lines.append(f"Server of {name}: {version}")
+    found = [one for one in environment_lists(environment) if one.title not in _ELSEWHERE]
+    for one in sorted(found, key=lambda one: _FIRST.index(one.title) if one.title in _FIRST else 9):
+        lines += pair_lines(one.title, ((name, shown_of(name, value)) for name, value in one.rows))
+    return lines
+
+
+def setting_lines(environment: Mapping[str, Any]) -> list[str]:
+    """Settings that are not the default, then defaults that matter in most runs."""
+    own = {
+        name: value
+        for one in environment_lists(environment)
+        if one.title == _SETTINGS
+        for name, value in one.rows
+    }
+    server = environment.get("server")
+    every = server.get("every_setting") if isinstance(server, Mapping) else None
+    every = every if isinstance(every, Mapping) else {}
+    keys = [name for name in texts()["key_settings"] if name in every and name not in own]
+    defaults = {name: str(dict(every[name]).get("value")) for name in keys}
+    return [
+        line
+        for title, found in (("Server", own), ("Defaults", defaults))
+        if found
+        for line in pair_lines(title, ((name, shown_of(name, v)) for name, v in found.items()))
+    ]
+
+
+def not_measured_lines(environment: Mapping[str, Any]) -> list[str]:
+    """What could not be had, and why."""
+    return [f"- {name}: {why}" for name, why in not_measured(environment)]
+
+
+def _design(context: ReportContext) -> Iterator[str]:
+    plan = context.plan
+    yield pair_line(headline.facts(context))
+    for factor in plan.factors:
+        yield f"Factor {factor.name} ({factor.kind}): {', '.join(factor.levels)}; baseline first"
+    if len(plan.factors) > 1:
+        yield f"Arms: {combinations_line(plan)}. Randomisation: {plots_line(plan)}."
+    yield from (f"Mode: {line}" for line in mode_lines(plan) if not line.startswith("not "))
+    steps = (
+        f"{step.clients} clients{'' if step.rate is None else f' at {step.rate:g} tps'}"
+        f" for {step.duration_s:g} s{'' if step.measured else ' (warm-up)'}"
+        for step in plan.steps
+    )
+    yield f"A trial: {', '.join(steps)}; {_ORDERS[plan.order]}"
+    yield f"Stopping: {plan.stops}; {plan.min_blocks} to {plan.max_blocks} blocks; seed {plan.seed}"
+    orders = [order_of(plan, block) for block in range(1, min(plan.max_blocks, _MOST_BLOCKS) + 1)]
+    yield f"Order of arms in blocks 1 to {len(orders)}: {' / '.join(orders)}"
+    for trial in context.analysis.invalid_trials:
+        yield f"Trial {trial.number} does not count: {'; '.join(trial.invalid)}"
+
+
+_ORDERS = {
+    "ordered": "steps in this order in every trial",
+    "shuffled": "steps in an order drawn for each block",
+}
+
+
+def _workload(context: ReportContext) -> Iterator[str]:
+    """The scenarios with what they made up, then their SQL, once where arms run the same."""
+    done: dict[str, int] = {}
+    for trial in context.analysis.trials:
+        for one in trial.scenarios:
+            done[one.scenario] = done.get(one.scenario, 0) + one.transactions
+    every = sum(done.values())
+    if every:
+        shares = (f"{name} {100 * count / every:.1f} %" for name, count in done.items())
+        yield f"Scenarios by transactions of all trials: {', '.join(shares)}"
+    seen: dict[tuple[str, str], list[str]] = {}
+    for arm in context.analysis.asked:
+        for name, script in arm.scripts.items():
+            seen.setdefault((name, script), []).append(arm.arm)
+    for (name, script), arms in seen.items():
+        of = "" if len(arms) == len(context.analysis.asked) else f" of {', '.join(arms)}"
+        lines = (line.strip() for line in script.splitlines())
+        yield f"{name}{of}: {' '.join(line for line in lines if line and line[:2] != '--')}"
+
+
+def _settings(context: ReportContext) -> Iterator[str]:
+    asked = {one.arm: one.settings for one in context.analysis.asked}
+    for arm in context.plan.arms:
+        own = {**asked.get(arm.id, {}), **arm.settings, **arm.session_settings, **arm.knobs}
+        if own:
+            yield f"{arm.id}: {pair_line((name, shown_of(name, v)) for name, v in own.items())}"
+    yield from setting_lines(context.environment)
+
+
+def _repeat(context: ReportContext) -> Iterator[str]:
+    yield context.command
+    yield "Experiment file:"
+    yield from (line for line in context.spec_text.strip().splitlines() if line.strip())

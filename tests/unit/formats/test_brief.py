@@ -1,0 +1,142 @@
+"""The brief has every fact within its limit, says what it left out, and tells no secret."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from browser.reports import NO_FACTORS, STEPS, TWO_FACTORS, synthetic_context
+from pgassay.analysis.model import Caveat
+from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
+from pgassay.findings.registry import find
+from pgassay.report.brief.fitting import fit, texts
+from pgassay.report.brief.render import render_brief
+from pgassay.report.context import ReportContext
+from pgassay.tracing import read_trace_context
+from support.synthetic.hostile import hostile_context
+from support.synthetic.traces import synthetic_trace
+from unit.report.test_report_observation import context as observed_context
+
+LIMIT = 12_000
+WORD = "geheim7Wort"
+
+
+def parts_of(text: str) -> dict[str, str]:
+    """Title up to its bracket → the part's text."""
+    found = re.split(r"\n\n([A-Z][A-Z ]+)(?: \([^\n]*\))?\n", text)
+    return dict(zip(found[1::2], found[2::2], strict=True))
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
+    return synthetic_context(tmp_path_factory.mktemp("run"), STEPS, effects={"a2": 0.2})
+
+
+def test_it_answers_with_figures_in_both_units_and_says_what_the_words_mean(
+    context: ReportContext,
+) -> None:
+    text = render_brief(context)
+    assert len(text) <= LIMIT
+    parts = parts_of(text)
+    assert parts["QUESTION"] == context.question
+    assert parts["ANSWER"].startswith("better: max_wal_size = 4GB is ")
+    figures = parts["FIGURES"].splitlines()
+    assert figures[0] == "max_wal_size = 4GB against 32MB, whole trial:"
+    assert re.fullmatch(
+        r"- Throughput: \d+ tps -> \d+ tps; \+[\d.]+ % \(\+[\d.]+ % to \+[\d.]+ %\); \+\d+ tps;"
+        r" 6 blocks; p = 0\.031; better; primary",
+        figures[1],
+    )
+    assert "max_wal_size = 4GB against 32MB, 8 clients:" in figures
+    assert "within +-2 %" in parts["WHAT THE WORDS MEAN"]
+    assert parts["HOW TO REPEAT IT"].startswith("pgassay run spec.toml\n")
+    assert {"CAVEATS", "WHY", "MEANS OF THE ARMS", "DESIGN", "SETTINGS", "ENVIRONMENT"} <= set(
+        parts
+    )
+    assert "left out" not in text.removeprefix(text.partition("\n")[0])
+    assert not set(text) & {"\u202f", "\u00a0", "\u2212"}
+
+
+def test_findings_say_how_sure_they_are_and_what_would_test_them(context: ReportContext) -> None:
+    found = Finding(
+        FindingKind.DIAGNOSIS,
+        "Lock queue",
+        "Sessions wait for one another.",
+        confidence=Confidence.HYPOTHESIS,
+        evidence=(Evidence("waits", "3.1 sessions", "a1"),),
+        confirm="Look at pg_locks.",
+        refute="No waits there.",
+    )
+    text = render_brief(replace(context, findings=(*context.findings, found)))
+    assert "- [hypothesis] Lock queue: Sessions wait for one another." in text
+    assert "\n  evidence: waits 3.1 sessions (a1)\n  confirm: Look at pg_locks.\n" in text
+
+
+def test_caveats_come_by_what_they_could_change(context: ReportContext) -> None:
+    doubts = tuple(Caveat("trial", f"caveat {at}") for at in range(2))
+    analysis = replace(context.analysis, warnings=(*context.analysis.warnings, *doubts))
+    text = parts_of(render_brief(replace(context, analysis=analysis, findings=find(analysis))))
+    ranks = [line.split(":")[0] for line in text["CAVEATS"].splitlines()]
+    order = ["- could change the verdict", "- could change the size", "- detail"]
+    assert ranks == sorted(ranks, key=order.index)
+
+
+def test_however_much_there_is_every_part_has_its_share_and_says_what_is_left_out(
+    tmp_path: Path,
+) -> None:
+    of_runs = [one for one in texts()["part"] if one["name"] not in ("summary", "points")]
+    text = fit("head", {one["name"]: ["a line of some length"] * 900 for one in of_runs})
+    assert len(text) <= LIMIT
+    assert text.count("lines of this part left out)") == len(of_runs)
+    long = fit("head", {one["name"]: ["word " * 9000] for one in of_runs})
+    assert len(long) <= LIMIT
+    assert long.count("… (cut)") == len(of_runs)
+
+
+def test_what_one_part_does_not_need_others_have() -> None:
+    text = fit("head", {"question": ["q"], "findings": ["a finding"] * 2000})
+    assert LIMIT - 100 < len(text) <= LIMIT
+
+
+def test_no_secret_is_in_it(context: ReportContext) -> None:
+    spec = context.spec_text + f'\n[target]\ndsn = "postgresql://bench:{WORD}@db1/bench"\n'
+    settings = {"app.api_key": WORD, "archive_command": f"scp -pw {WORD}", "fsync": "on"}
+    environment = {
+        **context.environment,
+        "server": {
+            "version": "PostgreSQL 18.4",
+            "settings": settings,
+            "every_setting": {name: {"value": value} for name, value in settings.items()},
+        },
+        "host": {"PGPASSWORD": WORD, "note": f"host=db1 password={WORD} dbname=x"},
+        "target": f"host=db1 password={WORD}",
+    }
+    text = render_brief(replace(context, spec_text=spec, environment=environment))
+    assert WORD not in text
+    assert "app.api_key = (set)" in text
+    assert "postgresql://bench:***@db1/bench" in text
+
+
+def test_a_single_arm_several_factors_and_hostile_names_have_one(tmp_path: Path) -> None:
+    assert "ANSWER\nmeasured: only arm: " in render_brief(
+        synthetic_context(tmp_path / "one", NO_FACTORS)
+    )
+    two = parts_of(render_brief(synthetic_context(tmp_path / "two", TWO_FACTORS)))
+    assert "interaction " in two["ANSWER"]
+    assert "all 4 combinations" in two["DESIGN"]
+    hostile = render_brief(hostile_context(tmp_path / "hostile"))
+    assert len(hostile) <= LIMIT
+    assert not set(hostile) & {"\u202e", "\x00", "\x07", "\r", "\u2028"}
+
+
+def test_observations_and_traces_have_one_without_a_verdict(tmp_path: Path) -> None:
+    observed = parts_of(render_brief(observed_context()))
+    assert "By event: Lock:tuple = 1.5; CPU = 0.5" in observed["WAITS"]
+    assert observed["STATEMENTS"] == "- 0.3 s in 10 calls, mean 30.0 ms: SELECT '<b>' FROM t"
+    assert observed["WHAT THE WORDS MEAN"].startswith("Nothing was varied")
+    traced = render_brief(read_trace_context(synthetic_trace(tmp_path / "trace")))
+    assert "- LWLock WALWrite: " in parts_of(traced)["WHAT WAS TIMED"]
+    assert len(traced) <= LIMIT
