@@ -16,6 +16,8 @@ PROGRAM = "pgassay"
 VARIABLE = "_PGASSAY_COMPLETE"
 """Set by the scripts; typer makes its name of the program's."""
 
+_ZSH_FROM_A_FILE = '[[ $zsh_eval_context[-1] != loadautofunc ]] || _pgassay_completion "$@"'
+
 
 class Shell(StrEnum):
     """Shells with a script."""
@@ -38,15 +40,18 @@ def completion(
 
 def script(shell: Shell) -> str:
     """The script of a shell."""
-    from typer.completion import completion_init, get_completion_script
+    from typer._completion_classes import completion_init
+    from typer._completion_shared import get_completion_script
 
     completion_init()
-    return get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell.value)
+    text = get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell.value)
+    # zsh runs a file of its search path at the first TAB, as if it were the function.
+    return f"{text}\n{_ZSH_FROM_A_FILE}" if shell is Shell.ZSH else text
 
 
 def prepare() -> None:
     """Where a shell asks for completions, let typer answer; else do nothing."""
     if VARIABLE in os.environ:
-        from typer.completion import completion_init
+        from typer._completion_classes import completion_init
 
         completion_init()
