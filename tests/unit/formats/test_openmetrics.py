@@ -101,5 +101,5 @@ def test_a_run_without_verdicts_has_its_arms_and_what_has_none_is_refused(tmp_pa
     assert refused.returncode == 1
     assert last_line(refused.stderr) == (
         "pgassay: trace: openmetrics is made of verdicts, which a trace has none of; take html, md,"
-        " csv, xlsx, json"
+        " csv, xlsx, brief, json"
     )
