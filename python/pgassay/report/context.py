@@ -1,6 +1,7 @@
 """What a report is made from.
 
-Enters: nothing. Leaves: frozen values, one for a run, one for an observation, one for a trace.
+Enters: nothing. Leaves: frozen values, one each for a run, an observation, a trace, and runs
+made apart.
 Never: reads a run directory; the caller did.
 """
 
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pgassay.analysis.apart.model import ApartAnalysis
 from pgassay.analysis.gates.model import GateResult
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.model import Analysis
@@ -118,3 +120,27 @@ class TraceContext:
     def title(self) -> str:
         """The server that was traced."""
         return f"Trace of {self.described.get('server', 'a server')}"
+
+
+@dataclass(frozen=True)
+class ApartContext:
+    """Runs made apart, compared."""
+
+    analysis: ApartAnalysis
+    version: str
+
+    @property
+    def run_name(self) -> str:
+        """The names of all sides."""
+        return ", ".join(side.name for side in self.analysis.sides)
+
+    @property
+    def title(self) -> str:
+        """Such as `new against old`."""
+        baseline, *others = (side.name for side in self.analysis.sides)
+        return f"{', '.join(others)} against {baseline}"
+
+    @property
+    def gates(self) -> tuple[GateResult, ...]:
+        """Those asked for."""
+        return self.analysis.gates

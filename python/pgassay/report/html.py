@@ -15,14 +15,13 @@ from importlib.resources import files
 from jinja2 import Environment
 from markupsafe import Markup
 
-from pgassay.report.context import ObservationContext, ReportContext, TraceContext
-from pgassay.report.page import page_of
+from pgassay.report.page import AnyContext, page_of
 from pgassay.report.svg.draw import NARROW_PX, WIDE_PX, draw
 from pgassay.report.svg.model import Figure
 from pgassay.report.templating import new_environment
 
 
-def render_html(context: ReportContext | ObservationContext | TraceContext) -> str:
+def render_html(context: AnyContext) -> str:
     """The whole page."""
     page, templates = page_of(context, "html"), _templates()
     sections = [

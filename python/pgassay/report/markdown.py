@@ -12,8 +12,7 @@ from typing import Any
 
 from jinja2 import Environment
 
-from pgassay.report.context import ObservationContext, ReportContext, TraceContext
-from pgassay.report.page import page_of
+from pgassay.report.page import AnyContext, page_of
 from pgassay.report.templating import new_environment
 
 _SPACES = re.compile(r"[^\S\u202f]+")
@@ -21,7 +20,7 @@ _SPACES = re.compile(r"[^\S\u202f]+")
 _MARKUP = re.compile(r"([\\`*\[\]|~])|(?<!\w)(_)|(_)(?!\w)")
 
 
-def render_markdown(context: ReportContext | ObservationContext | TraceContext) -> str:
+def render_markdown(context: AnyContext) -> str:
     """The whole text; a section without any text is left out."""
     page, templates = page_of(context, "md"), _templates()
     parts = [templates.get_template("page.md.j2").render(page=page)]

@@ -10,18 +10,20 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pgassay.analysis.measures.model import Importance
-from pgassay.report import headline, observation_summary, trace_summary
+from pgassay.report import apart_summary, headline, observation_summary, trace_summary
 from pgassay.report.charts.style import arm_styles
-from pgassay.report.context import ObservationContext, ReportContext, TraceContext
+from pgassay.report.context import ApartContext, ObservationContext, ReportContext, TraceContext
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.headline import Headline
 from pgassay.report.section import Content, Section
 from pgassay.report.sections import RUN_SECTIONS
+from pgassay.report.sections.apart import APART_SECTIONS
 from pgassay.report.sections.observation import OBSERVATION_SECTIONS
 from pgassay.report.sections.record.method import caveats_of, caveats_that_matter
 from pgassay.report.sections.trace import TRACE_SECTIONS
 
 Form = Literal["html", "md"]
+AnyContext = ReportContext | ObservationContext | TraceContext | ApartContext
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,14 @@ class Page:
     sections: tuple[tuple[Section, Content], ...]
 
 
-def page_of(context: ReportContext | ObservationContext | TraceContext, form: Form) -> Page:
+def page_of(context: AnyContext, form: Form) -> Page:
     """The page of a run, an observation or a trace, with the sections that this format has."""
     if isinstance(context, ObservationContext):
         return _page_of_observation(context, form)
     if isinstance(context, TraceContext):
         return _page_of_trace(context, form)
+    if isinstance(context, ApartContext):
+        return _page_of_apart(context, form)
     plan, analysis = context.plan, context.analysis
     return Page(
         title=context.title,
@@ -98,6 +102,21 @@ def _page_of_trace(context: TraceContext, form: Form) -> Page:
         caveats=len(trace_summary.caveats(context)),
         shared={"context": context},
         sections=tuple(_applying(TRACE_SECTIONS, context, form)),
+    )
+
+
+def _page_of_apart(context: ApartContext, form: Form) -> Page:
+    return Page(
+        title=context.title,
+        run_name="comparison of runs",
+        version=context.version,
+        notes=("made apart, not randomised",),
+        headlines=apart_summary.headlines(context),
+        facts=apart_summary.facts(context),
+        doubts=apart_summary.caveats(context),
+        caveats=len(apart_summary.caveats(context)),
+        shared={"context": context},
+        sections=tuple(_applying(APART_SECTIONS, context, form)),
     )
 
 

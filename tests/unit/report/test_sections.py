@@ -10,13 +10,19 @@ import pgassay.report.sections
 from pgassay.findings import registry
 from pgassay.report.section import Section
 from pgassay.report.sections import RUN_SECTIONS
+from pgassay.report.sections.apart import APART_SECTIONS
 from pgassay.report.sections.observation import OBSERVATION_SECTIONS
 from pgassay.report.sections.trace import TRACE_SECTIONS
 
 PACKAGE = pgassay.report.sections.__name__
 SECTIONS = Path(pgassay.report.sections.__file__).parent
 RULES = Path(pgassay.findings.__file__).parent
-LISTED: tuple[Section, ...] = (*RUN_SECTIONS, *OBSERVATION_SECTIONS, *TRACE_SECTIONS)
+LISTED: tuple[Section, ...] = (
+    *RUN_SECTIONS,
+    *OBSERVATION_SECTIONS,
+    *TRACE_SECTIONS,
+    *APART_SECTIONS,
+)
 
 
 def names(pattern: str) -> set[str]:
@@ -41,7 +47,7 @@ def test_every_section_has_a_module_a_template_and_a_line_in_the_list() -> None:
 
 
 def test_no_two_sections_of_a_report_share_an_anchor() -> None:
-    for sections in (RUN_SECTIONS, OBSERVATION_SECTIONS):
+    for sections in (RUN_SECTIONS, OBSERVATION_SECTIONS, APART_SECTIONS):
         anchors = [section.anchor for section in sections]
         assert len(set(anchors)) == len(anchors)
 

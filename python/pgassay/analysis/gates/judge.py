@@ -10,12 +10,14 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 
 from pgassay.analysis.compare.model import Comparison
+from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.secondary import SECONDARY, scaled_interval, with_interval
 from pgassay.analysis.gates.grammar import gate_texts
 from pgassay.analysis.gates.model import Gate, GateCheck, GateOutcome, GateResult
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Interval
+from pgassay.plan.model import Endpoint
 
 Ninety = Callable[[Comparison], Comparison]
 """A comparison → the same with its 90 % interval in place of the 95 % one."""
@@ -23,7 +25,12 @@ Ninety = Callable[[Comparison], Comparison]
 
 def judge_gates(gates: Iterable[Gate], analysis: Analysis) -> tuple[GateResult, ...]:
     """Every gate on every level and load that the run compares."""
-    return judge(gates, analysis.comparisons, lambda one: _ninety(one, analysis))
+    rule, metric, endpoints = analysis.rule, analysis.metric, analysis.endpoints
+
+    def ninety(one: Comparison) -> Comparison:
+        return one if rule is None else ninety_of(one, rule, metric, endpoints)
+
+    return judge(gates, analysis.comparisons, ninety)
 
 
 def judge(
@@ -104,14 +111,15 @@ def _never_differs(comparison: Comparison) -> bool:
     )
 
 
-def _ninety(comparison: Comparison, analysis: Analysis) -> Comparison:
+def ninety_of(
+    comparison: Comparison, rule: Rule, metric: str, endpoints: Sequence[Endpoint]
+) -> Comparison:
     """With the 90 % interval by the rule of the run, or of the endpoint; else as it is."""
-    rule = analysis.rule
-    endpoint = next((one for one in analysis.endpoints if one.metric == comparison.metric), None)
-    if rule is None or (endpoint is None and comparison.metric != analysis.metric):
+    endpoint = next((one for one in endpoints if one.metric == comparison.metric), None)
+    if endpoint is None and comparison.metric != metric:
         return comparison
     if endpoint is not None:
-        rule = rule.of_endpoint(endpoint, of=len(analysis.endpoints))
+        rule = rule.of_endpoint(endpoint, of=len(endpoints))
     critical = rule.critical(comparison.blocks, comparison.units, 0.10)
     interval = scaled_interval(comparison, critical)
     return comparison if interval is None else with_interval(comparison, interval)

@@ -85,7 +85,7 @@ def print_observation(context: ObservationContext, report: Path | None) -> None:
     out.print(f"[bold]{plain(context.title)}[/bold]")
     for name, value in facts(context):
         labelled(f"{name}: ", value)
-    _print_table(event_table(context.observed), _MOST_EVENTS)
+    print_table_of(event_table(context.observed), _MOST_EVENTS)
     for text in caveats(context):
         labelled("note: ", text, "yellow")
     _print_not_measured(context.environment)
@@ -98,17 +98,17 @@ def print_trace(context: TraceContext, report: Path) -> None:
     out.print(f"[bold]{plain(context.title)}[/bold]")
     for name, value in trace_summary.facts(context):
         labelled(f"{name}: ", value)
-    _print_table(points_table(context.traced.points), _MOST_POINTS)
+    print_table_of(points_table(context.traced.points), _MOST_POINTS)
     checkpoints = around.content(context)
     if checkpoints is not None:
         out.print()
-        _print_table(checkpoints["checkpoints"], _MOST_EVENTS)
+        print_table_of(checkpoints["checkpoints"], _MOST_EVENTS)
     for text in trace_summary.caveats(context):
         labelled("note: ", text, "yellow")
     out.print(f"Report: {plain(str(report))}")
 
 
-def _print_table(found: ReportTable, most: int) -> None:
+def print_table_of(found: ReportTable, most: int | None = None) -> None:
     """A report's table with plain columns; nothing where it has no rows."""
     if not found:
         return

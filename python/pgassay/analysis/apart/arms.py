@@ -1,0 +1,79 @@
+"""Which arms of runs made apart are the same?
+
+Enters: the runs. Leaves: for each common arm the ids of its trials, run by run.
+Never: matches arms whose levels differ, but for runs of one arm each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pgassay.analysis.apart.model import ApartRun, Side
+from pgassay.errors import RunDirectoryError
+
+Levels = frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class CommonArm:
+    """An arm that all runs have."""
+
+    label: str
+    ids: Mapping[int, frozenset[str]]
+    """Place of a run, over all sides → the ids by which its trials name this arm."""
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The arms of all runs."""
+
+    common: tuple[CommonArm, ...]
+    left_out: tuple[str, ...]
+    """Labels of arms that some run lacks."""
+    are_single: bool
+    """Whether each run has a single arm, which needs no name."""
+
+
+def match_arms(sides: Sequence[Side]) -> Matched:
+    """Arms with the same levels; of runs with one arm each, these."""
+    runs = [run for side in sides for run in side.runs]
+    found = [_arms_of(run) for run in runs]
+    if all(len(arms) == 1 for arms in found):
+        ids = {place: next(iter(arms.values())) for place, arms in enumerate(found)}
+        return Matched((CommonArm("", ids),), (), are_single=True)
+    common = [levels for levels in found[0] if all(levels in arms for arms in found)]
+    every = dict.fromkeys(levels for arms in found for levels in arms)
+    return Matched(
+        tuple(
+            CommonArm(_label(levels), {place: arms[levels] for place, arms in enumerate(found)})
+            for levels in common
+        ),
+        tuple(_label(levels) for levels in every if levels not in common),
+        are_single=False,
+    )
+
+
+def first_arms(sides: Sequence[Side]) -> Matched:
+    """The first arm of every run, for runs that have none in common."""
+    runs = [run for side in sides for run in side.runs]
+    ids = {place: next(iter(_arms_of(run).values())) for place, run in enumerate(runs)}
+    return Matched((CommonArm("first arm", ids),), (), are_single=False)
+
+
+def _arms_of(run: ApartRun) -> dict[Levels, frozenset[str]]:
+    """Levels → ids; an A/A run has one arm, by two names."""
+    plan = run.plan
+    if plan.alternates:
+        raise RunDirectoryError(
+            f"{run.name}: is a {plan.mode}, whose trials are of all arms at once; runs are compared"
+            ' by trials of one arm: run both with design.mode = "blocks"'
+        )
+    if plan.calibrates:
+        levels = frozenset((factor.name, factor.baseline) for factor in plan.held)
+        return {levels: frozenset(arm.id for arm in plan.arms)}
+    return {frozenset(arm.levels.items()): frozenset({arm.id}) for arm in plan.arms}
+
+
+def _label(levels: Levels) -> str:
+    return ", ".join(f"{name} = {level}" for name, level in sorted(levels)) or "only arm"

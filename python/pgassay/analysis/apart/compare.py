@@ -1,0 +1,195 @@
+"""Everything said of runs made apart.
+
+Enters: sides of runs, what the user states of their spread, gates. Leaves: an `ApartAnalysis`.
+Never: compares runs of other loads unless it is forced to, or calls the result randomised.
+
+The primary metric has 5 % error over all sides, arms and loads, the endpoints another 5 %; all
+other metrics are corrected together, as inside a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pgassay.analysis.apart.arms import CommonArm, Matched, first_arms, match_arms
+from pgassay.analysis.apart.conditions import condition_differences, reasons_against
+from pgassay.analysis.apart.estimate import Asked, difference_of, scaled
+from pgassay.analysis.apart.model import ApartAnalysis, RunDifference, Side
+from pgassay.analysis.apart.spread import Values, unrest
+from pgassay.analysis.compare.model import Comparison, IntervalKind, Verdict, Withdrawn
+from pgassay.analysis.compare.rule import Rule, loads_compared
+from pgassay.analysis.compare.secondary_verdicts import corrected
+from pgassay.analysis.gates.judge import judge, ninety_of
+from pgassay.analysis.gates.model import Gate
+from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.analysis.reading.metrics import METRICS, Metric
+from pgassay.analysis.verdicts.withdrawal import withdraw_set_by_load
+from pgassay.errors import RunDirectoryError
+
+_OF_A_RUN = ("tps_deviation",)
+"""Metrics that compare a trial with its own run."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What decides how runs are compared."""
+
+    stated_spread: float | None = None
+    """The standard deviation between runs of the same thing, a share, where the user knows it."""
+    force: bool = False
+    gates: tuple[Gate, ...] = ()
+
+
+def compare_runs(sides: Sequence[Side], question: Question) -> ApartAnalysis:
+    """The first side is the baseline; raises where the comparison is meaningless and not forced."""
+    matched, forced = match_arms(sides), reasons_against(sides)
+    if not matched.common:
+        forced.append(f"no arm in common ({' | '.join(matched.left_out)})")
+        matched = first_arms(sides)
+    if forced and not question.force:
+        raise RunDirectoryError(
+            f"these runs cannot be compared: {'; '.join(forced)}; --force does it all the same"
+        )
+    plan = sides[0].runs[0].plan
+    loads = _loads(sides)
+    rule = Rule(
+        interval=IntervalKind.T,
+        smallest_effect=plan.smallest_effect,
+        simultaneous=(len(sides) - 1) * len(matched.common) * len(loads),
+    )
+    found = _differences(sides, matched, loads, rule, question.stated_spread)
+    judged = withdraw_set_by_load([one.comparison for one in found], plan)
+    given = corrected(judged, plan, rule)
+    differences = tuple(
+        replace(one, comparison=comparison) for one, comparison in zip(found, given, strict=True)
+    )
+
+    def ninety(one: Comparison) -> Comparison:
+        return ninety_of(one, rule, plan.metric, plan.endpoints)
+
+    return ApartAnalysis(
+        metric=plan.metric,
+        smallest_effect=plan.smallest_effect,
+        endpoints=plan.endpoints,
+        sides=tuple(sides),
+        arms=() if matched.are_single else tuple(arm.label for arm in matched.common),
+        left_out=matched.left_out,
+        differences=differences,
+        conditions=condition_differences(sides),
+        forced=tuple(forced),
+        caveats=tuple(_caveats(sides)),
+        gates=judge(question.gates, given, ninety),
+    )
+
+
+def _loads(sides: Sequence[Side]) -> list[float | None]:
+    """Whole trials, and the loads that all runs have."""
+    plans = [run.plan for side in sides for run in side.runs]
+    if len({plan.step_unit for plan in plans}) > 1:
+        return [None]
+    every = [set(loads_compared(plan.step_levels())) for plan in plans]
+    first = loads_compared(plans[0].step_levels())
+    return [load for load in first if all(load in others for others in every)]
+
+
+def _differences(
+    sides: Sequence[Side],
+    matched: Matched,
+    loads: Sequence[float | None],
+    rule: Rule,
+    stated: float | None,
+) -> list[RunDifference]:
+    plan = sides[0].runs[0].plan
+    rules = {one.metric: rule.of_endpoint(one, of=len(plan.endpoints)) for one in plan.endpoints}
+    found, primary = [], METRICS[plan.metric]
+    noisy = {
+        arm.label: unrest(primary.name, _values(sides, arm, primary, None))
+        for arm in matched.common
+    }
+    for metric in _measured(sides):
+        for arm in matched.common:
+            for step in loads:
+                values = _values(sides, arm, metric, step)
+                for at, side in enumerate(sides[1:], start=1):
+                    asked = Asked(
+                        metric, arm.label, side.name, sides[0].name, step, plan.step_unit,
+                        noisy[arm.label],
+                    )  # fmt: skip
+                    one = difference_of(asked, values, at, rules.get(metric.name, rule), stated)
+                    if one is not None:
+                        found.append(_unless_idle(one, sides, arm, at, step))
+    return found
+
+
+def _values(
+    sides: Sequence[Side], arm: CommonArm, metric: Metric, step: float | None
+) -> list[list[Values]]:
+    """By side and run: the trials' values on the scale of comparison."""
+    found, place = list[list[Values]](), 0
+    for side in sides:
+        of_side = []
+        for run in side.runs:
+            measured = (one.at(step) for one in _trials(run.trials, arm, place))
+            values = (one.values.get(metric.name) for one in measured if one is not None)
+            of_side.append(scaled(metric, [value for value in values if value is not None]))
+            place += 1
+        found.append(of_side)
+    return found
+
+
+def _trials(trials: Sequence[TrialMeasures], arm: CommonArm, place: int) -> list[TrialMeasures]:
+    return [trial for trial in trials if trial.arm in arm.ids[place]]
+
+
+def _unless_idle(
+    found: RunDifference, sides: Sequence[Side], arm: CommonArm, at: int, step: float | None
+) -> RunDifference:
+    """No verdict where a trial committed nothing: the others would be chosen by their outcome."""
+    place = 0
+    for number, side in enumerate(sides):
+        for run in side.runs:
+            steps = [one.at(step) for one in _trials(run.trials, arm, place)]
+            if number in (0, at) and any(s is not None and s.transactions == 0 for s in steps):
+                withdrawn = replace(
+                    found.comparison,
+                    verdict=Verdict.UNDECIDED,
+                    withdrawn=Withdrawn.STANDSTILL,
+                    withdrawn_for_good=True,
+                )
+                return replace(found, comparison=withdrawn)
+            place += 1
+    return found
+
+
+def _measured(sides: Sequence[Side]) -> list[Metric]:
+    """The metrics that every side has a value of."""
+    by_side = [
+        set[str]().union(
+            *(
+                part.values
+                for run in side.runs
+                for trial in run.trials
+                for part in (trial.whole, *trial.steps)
+            )
+        )
+        for side in sides
+    ]
+    return [
+        metric
+        for name, metric in METRICS.items()
+        if name not in _OF_A_RUN and all(name in names for names in by_side)
+    ]
+
+
+def _caveats(sides: Sequence[Side]) -> list[str]:
+    """What makes single runs weaker than they look."""
+    found = []
+    for run in (run for side in sides for run in side.runs):
+        planned = sum(trial.block <= run.plan.min_blocks for trial in run.plan.trials)
+        if len(run.trials) + run.invalid < planned:
+            done = len(run.trials) + run.invalid
+            found.append(f"{run.name} is not finished: {done} of {planned} trials")
+        if run.invalid:
+            found.append(f"{run.name} has {run.invalid} trials that do not count")
+    return found

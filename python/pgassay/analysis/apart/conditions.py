@@ -1,0 +1,217 @@
+"""Is a comparison of these runs of any meaning, and what else is not the same in them?
+
+Enters: the runs' plans, files and environments. Leaves: reasons against the comparison; what
+differs, each a candidate for what changed the figures. Never: calls a difference a cause.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from importlib.resources import files
+from typing import Any
+
+from pgassay.analysis.apart.model import ApartRun, ConditionDifference, Side
+from pgassay.spec.secrets.redaction import redacted
+
+_LIMITS = tomllib.loads((files(__package__) / "conditions.toml").read_text("utf-8"))
+_ABSENT = "not known"
+_CONTENT = ("schema_sql", "data_sql", "scenarios", "variants")
+"""Keys of workload.json that decide what is run."""
+
+
+def reasons_against(sides: Sequence[Side]) -> list[str]:
+    """Why figures of these runs say nothing of each other; empty where they may be compared."""
+    runs = [run for side in sides for run in side.runs]
+    found = list[str]()
+    for other in runs[1:]:
+        found += _reasons(runs[0], other)
+    return list(dict.fromkeys(found))
+
+
+def _reasons(first: ApartRun, other: ApartRun) -> Iterator[str]:
+    names = [_workload_name(run) for run in (first, other)]
+    if _content(first) != _content(other):
+        same = "the scripts, weights or data of {} differ" if names[0] == names[1] else None
+        yield same.format(names[0]) if same else f"other workload: {names[0]} and {names[1]}"
+    scales = [_in(run.spec, "workload", "scale", 1) for run in (first, other)]
+    if scales[0] != scales[1]:
+        yield f"other scale: {scales[0]} and {scales[1]}"
+    loads = [_load(run) for run in (first, other)]
+    if loads[0] != loads[1]:
+        yield f"other load: {loads[0]} and {loads[1]}"
+    metrics = [run.plan.metric for run in (first, other)]
+    if metrics[0] != metrics[1]:
+        yield f"other primary metric: {metrics[0]} and {metrics[1]}"
+
+
+def _content(run: ApartRun) -> Any:
+    """What the load runs on which data; the workload's name where the run does not hold it."""
+    if not run.workload:
+        return _workload_name(run)
+    stored = {key: run.workload.get(key) for key in _CONTENT}
+    scenarios = stored["scenarios"] or ()
+    # A file may have moved; what counts is its text.
+    stored["scenarios"] = [{k: v for k, v in one.items() if k != "file"} for one in scenarios]
+    return stored
+
+
+def _workload_name(run: ApartRun) -> str:
+    named = run.workload.get("name") or _in(run.spec, "workload", "use", "bank-write")
+    return str(named)
+
+
+def _load(run: ApartRun) -> str:
+    """The measured steps in words, such as `8 clients for 60 s`, and a program that makes them."""
+    steps = []
+    for step in run.plan.steps:
+        if step.measured:
+            rate = "" if step.rate is None else f" at {step.rate:g} tps"
+            steps.append(f"{step.clients} clients{rate} for {step.duration_s:g} s")
+    command = _in(run.spec, "load", "command", None)
+    others = [f", {n} {_text(v)}" for n in _MORE if (v := _in(run.spec, "load", n, None))]
+    made = "" if command is None else f" by {redacted(_text(command))}"
+    order = "" if run.plan.order == "ordered" else f", {run.plan.order}"
+    return " then ".join(steps) + order + made + "".join(others)
+
+
+def condition_differences(sides: Sequence[Side]) -> tuple[ConditionDifference, ...]:
+    """Everything known that is not the same in all runs: server, settings, host, data, run."""
+    groups: Mapping[str, Callable[[ApartRun], Mapping[str, str]]] = {
+        "Server": _server,
+        "Settings": _settings,
+        "Host": _host,
+        "Data": lambda run: {name: f"{size:,.0f} bytes" for name, size in _sizes(run).items()},
+        "Run": _run,
+    }
+    found = list[ConditionDifference]()
+    for group, facts in groups.items():
+        by_side = [[facts(run) for run in side.runs] for side in sides]
+        names = dict.fromkeys(name for side in by_side for run in side for name in run)
+        if group == "Settings":
+            names, lacking = _of_all(names, by_side)
+            found += _lacking(lacking, by_side)
+        if len({run.get("version") for side in by_side for run in side}) > 1:
+            names.pop("build", None)  # it has the version in it
+        for name in names:
+            values = [[run.get(name, _ABSENT) for run in side] for side in by_side]
+            if len({value for side in values for value in side}) > 1 and not (
+                group == "Data" and _sizes_are_alike(sides, name)
+            ):
+                shown = tuple(", ".join(dict.fromkeys(map(redacted, side))) for side in values)
+                found.append(ConditionDifference(group, name, shown))
+    return tuple(found)
+
+
+def _of_all(
+    names: Mapping[str, None], by_side: Sequence[Sequence[Mapping[str, str]]]
+) -> tuple[dict[str, None], list[str]]:
+    """The settings that all servers have, and those that only some have, as of other versions."""
+    runs = [run for side in by_side for run in side if run]
+    shared = {name: None for name in names if all(name in run for run in runs)}
+    return shared, [name for name in names if name not in shared]
+
+
+def _lacking(
+    names: Sequence[str], by_side: Sequence[Sequence[Mapping[str, str]]]
+) -> Iterator[ConditionDifference]:
+    """One row for all settings that only some servers have."""
+    if names:
+        counts = [sum(any(n in run for run in side) for n in names) for side in by_side]
+        shown = tuple(f"{count} of {len(names)}" for count in counts)
+        yield ConditionDifference("Settings", "settings that not all servers have", shown)
+
+
+def _server(run: ApartRun) -> dict[str, str]:
+    servers = run.environment.get("servers")
+    if isinstance(servers, Mapping):
+        return {f"version of {n}": _text(_of(one, "version")) for n, one in servers.items()}
+    server = run.environment.get("server")
+    found = {name: _text(_of(server, name)) for name in ("version", "build") if _of(server, name)}
+    return {**found, "kind": _text(run.environment.get("target") or _ABSENT)}
+
+
+def _settings(run: ApartRun) -> dict[str, str]:
+    """As the server had them before the arms' levels; without those that name a place."""
+    every = _of(run.environment.get("server"), "every_setting")
+    if isinstance(every, Mapping):
+        found = {name: _text(_of(one, "value")) for name, one in every.items()}
+    else:
+        found = {n: _text(v) for n, v in _mapping(run.environment, "server", "settings").items()}
+    held = _mapping(run.spec, "settings", "postgres")
+    found |= {name: _text(value) for name, value in held.items() if name not in found}
+    return {n: v for n, v in found.items() if not _is_ignored("settings", n)}
+
+
+def _host(run: ApartRun) -> dict[str, str]:
+    flat = dict(_flat(run.environment.get("host")))
+    flat |= {f"{n} (held)": _text(v) for n, v in _mapping(run.spec, "settings", "host").items()}
+    return {n: v for n, v in flat.items() if not _is_ignored("host", n)}
+
+
+def _run(run: ApartRun) -> dict[str, str]:
+    warmup_s = sum(step.duration_s for step in run.plan.steps if not step.measured)
+    environment = run.environment
+    return {
+        "pgassay": _text(environment.get("pgassay") or _ABSENT),
+        "warm-up": f"{warmup_s:g} s",
+        **{f"load.{n}": _text(v) for n, v in _mapping(run.spec, "load").items()
+           if n not in _IN_STEPS and n not in _MORE},
+        **{f"reset, {name}": value for name, value in _flat(environment.get("reset"))
+           if name != "seconds"},
+        **{f"placement, {name}": value for name, value in _flat(environment.get("placement"))},
+    }  # fmt: skip
+
+
+_IN_STEPS = ("clients", "step", "stages", "order", "rate", "warmup", "command")
+"""Keys of [load] that the plan's steps hold, and a program."""
+_MORE = ("arrivals", "think_time")
+"""Others that decide what the load is; the rest are listed where they differ."""
+
+
+def _sizes(run: ApartRun) -> dict[str, float]:
+    stored = run.environment.get("sizes")
+    found = stored.items() if isinstance(stored, Mapping) else ()
+    sizes = {str(data): _of(one, "total_bytes") for data, one in found}
+    return {data: float(size) for data, size in sizes.items() if isinstance(size, int | float)}
+
+
+def _sizes_are_alike(sides: Sequence[Side], name: str) -> bool:
+    sizes = [_sizes(run).get(name) for side in sides for run in side.runs]
+    known = [size for size in sizes if size is not None]
+    return len(known) == len(sizes) and max(known) <= min(known) * (1 + _LIMITS["same"]["size"])
+
+
+def _is_ignored(group: str, name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in _LIMITS["ignored"][group])
+
+
+def _flat(value: Any, before: str = "") -> Iterator[tuple[str, str]]:
+    for key, inner in value.items() if isinstance(value, Mapping) else ():
+        name = f"{before}{key}"
+        if isinstance(inner, Mapping):
+            yield from _flat(inner, f"{name}, ")
+        else:
+            yield name, _text(inner)
+
+
+def _of(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, Mapping) else None
+
+
+def _mapping(value: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    found: Any = value
+    for key in keys:
+        found = _of(found, key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _in(spec: Mapping[str, Any], table: str, key: str, usual: Any) -> Any:
+    return _mapping(spec, table).get(key, usual)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_text, value)) or "(none)"
+    return _ABSENT if value is None else str(value) or "(empty)"

@@ -1,0 +1,131 @@
+"""Runs made apart and their comparison, as values.
+
+Enters: nothing. Leaves: frozen dataclasses. Never: computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from pgassay.analysis.compare.model import Comparison
+from pgassay.analysis.gates.model import GateResult
+from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.analysis.statistics.values import Interval
+from pgassay.plan.model import Endpoint, Plan
+
+
+@dataclass(frozen=True)
+class ApartRun:
+    """What is read of one run."""
+
+    name: str
+    plan: Plan
+    trials: tuple[TrialMeasures, ...]
+    """Those that count."""
+    invalid: int = 0
+    workload: Mapping[str, Any] = field(default_factory=dict)
+    """workload.json; empty where the run has none."""
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    """spec.toml, as written."""
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    """environment.json; any part of it may be missing."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One run, or several of the same thing."""
+
+    name: str
+    runs: tuple[ApartRun, ...]
+
+
+class SpreadSource(StrEnum):
+    """Where the spread between runs of the same thing is known from."""
+
+    RUNS = "repeated runs"
+    STATED = "stated"
+    ASSUMED = "assumed"
+    SLOW_CHANGES = "slow changes inside the runs"
+
+
+@dataclass(frozen=True)
+class RunSpread:
+    """The standard deviation of runs of the same thing."""
+
+    sd: float
+    """On the scale of comparison; of repeated runs it includes that of their trials."""
+    source: SpreadSource
+    degrees: float
+    """Degrees of freedom; infinite where it is stated or assumed."""
+
+
+@dataclass(frozen=True)
+class RunDifference:
+    """One metric of one arm: a side against the baseline side."""
+
+    side: str
+    arm: str
+    """Its label; empty where runs of one arm are compared."""
+    comparison: Comparison
+    """Its interval includes the spread between runs."""
+    within: Interval | None
+    """The 95 % interval by the spread of trials inside runs alone, a lower bound of the
+    uncertainty; in per cent, or in the metric's unit, as `ci95` of the comparison."""
+    within_pct: Interval | None
+    spread: RunSpread | None
+    """None where a metric does not vary."""
+    runs: tuple[int, int]
+    """Of the baseline side, and of this one."""
+    trials: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class ConditionDifference:
+    """Something that is not the same in all runs: a candidate for what changed the figures."""
+
+    group: str
+    name: str
+    values: tuple[str, ...]
+    """By side; several values of a side are joined."""
+
+
+@dataclass(frozen=True)
+class ApartAnalysis:
+    """Everything said of runs made apart; the first side is the baseline."""
+
+    metric: str
+    smallest_effect: float
+    endpoints: tuple[Endpoint, ...]
+    sides: tuple[Side, ...]
+    arms: tuple[str, ...]
+    """Labels of the arms that all sides have."""
+    left_out: tuple[str, ...]
+    """Labels of arms that not all sides have."""
+    differences: tuple[RunDifference, ...]
+    conditions: tuple[ConditionDifference, ...]
+    forced: tuple[str, ...]
+    """Why the comparison is meaningless, where it was made all the same."""
+    caveats: tuple[str, ...]
+    gates: tuple[GateResult, ...] = ()
+
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """All comparisons, in the order of `differences`."""
+        return tuple(one.comparison for one in self.differences)
+
+    def verdicts(self) -> tuple[RunDifference, ...]:
+        """Those of the primary metric."""
+        return tuple(one for one in self.differences if one.comparison.metric == self.metric)
+
+    def beside(self, verdict: RunDifference) -> tuple[tuple[RunDifference, Endpoint], ...]:
+        """The endpoints of the same side, arm and load, with their margins."""
+        of = {
+            one.comparison.metric: one
+            for one in self.differences
+            if (one.side, one.arm, one.comparison.step)
+            == (verdict.side, verdict.arm, verdict.comparison.step)
+        }
+        return tuple((of[one.metric], one) for one in self.endpoints if one.metric in of)

@@ -1,0 +1,129 @@
+"""`pgassay compare RUN RUN…`: runs made apart, the first as the baseline.
+
+Enters: run directories, or folders of them. Leaves: a table, a report, an exit status by gates.
+Never: runs anything, or writes into a run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from pgassay.cli.terminal.options import GateTexts, GateUndecided, Json, option
+from pgassay.errors import SetupError
+
+if TYPE_CHECKING:
+    from pgassay.report.context import ApartContext
+
+_MOST_CONDITIONS = 12
+_FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
+
+
+def compare(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN RUN…",
+            help="Run directories, the first is the baseline; a folder of runs is one side.",
+        ),
+    ],
+    output_format: Annotated[
+        Literal["html", "md", "json"] | None,
+        option("--format", "Print the report so [a table], or with --out write it so."),
+    ] = None,
+    out: Annotated[
+        Path | None, option("--out", "File to write the report to; its ending says the format.")
+    ] = None,
+    force: Annotated[
+        bool, option("--force", "Compare although workload, load, metric or arms differ.")
+    ] = False,
+    run_spread: Annotated[
+        str | None,
+        option("--run-spread", "Standard deviation between runs of the same thing, such as 3%."),
+    ] = None,
+    gate: GateTexts = None,
+    gate_undecided: GateUndecided = "pass",
+    as_json: Json = False,
+) -> None:
+    """Compare runs made apart, without calling it an experiment."""
+    written = _format_of(output_format, out)
+    from pgassay.analysis.apart.compare import Question
+    from pgassay.cli.terminal.console import err
+    from pgassay.cli.terminal.gates import gates_of, settle
+    from pgassay.comparing import compare_stored
+    from pgassay.report.apart_object import render_apart_json
+    from pgassay.report.html import render_html
+    from pgassay.report.markdown import render_markdown
+    from pgassay.samples.files import write_atomically
+
+    render = {"html": render_html, "md": render_markdown, "json": render_apart_json}
+    question = Question(_share(run_spread), force=force, gates=gates_of(gate))
+    context = compare_stored(runs, question)
+    if out is not None:
+        write_atomically(out, render[written](context).encode())
+    if as_json or (output_format is not None and out is None):
+        text = render["json" if as_json else written](context)
+        typer.echo(text, nl=not text.endswith("\n"))
+    else:
+        _print_summary(context)
+    if out is not None:
+        err.print(f"written: {out}", markup=False)
+    settle(context.gates, gate_undecided)
+
+
+def _format_of(output_format: str | None, out: Path | None) -> str:
+    """As named; else by the ending of the file."""
+    if output_format is not None or out is None:
+        return output_format or "html"
+    if out.suffix.lower() not in _FORMATS:
+        raise SetupError(f"--out {out}: name a .html, .md or .json file, or give --format")
+    return _FORMATS[out.suffix.lower()]
+
+
+def _share(text: str | None) -> float | None:
+    """A share above zero, written in per cent."""
+    if text is None:
+        return None
+    try:
+        share = float(text.strip().removesuffix("%").strip()) / 100.0
+    except ValueError:
+        share = 0.0
+    if not 0.0 < share <= 1.0:
+        raise SetupError(
+            f"--run-spread {text!r}: write the standard deviation between runs of the same thing in"
+            " per cent, above 0% and up to 100%"
+        )
+    return share
+
+
+def _print_summary(context: ApartContext) -> None:
+    """The verdicts, the candidates by number, what limits them."""
+    from pgassay.cli.terminal.console import counted, labelled, out, plain
+    from pgassay.cli.terminal.gates import print_gates
+    from pgassay.cli.terminal.summary import print_table_of
+    from pgassay.report.apart_summary import caveats, facts, headlines
+    from pgassay.report.sections.apart.differences import verdict_table
+    from pgassay.report.sections.apart.record import condition_table
+
+    out.print()
+    out.print(f"[bold]{plain(context.title)}[/bold]")
+    for one in headlines(context):
+        labelled(f"{one.badge.upper()}  ", f"{one.lead} {one.interval}{one.rest}", "bold")
+    print_gates(context.gates)
+    out.print()
+    print_table_of(verdict_table(context))
+    out.print()
+    spreads = [value for name, value in facts(context) if name == "Spread between runs"]
+    for text in (*spreads, *caveats(context)):
+        labelled("- ", text, "yellow")
+    differing = condition_table(context)
+    if differing:
+        out.print()
+        what = counted(len(differing), "difference")
+        out.print(f"[bold]{what} of conditions, each a candidate, none a cause[/bold]")
+        print_table_of(differing, _MOST_CONDITIONS)
+        if len(differing) > _MOST_CONDITIONS:
+            more = len(differing) - _MOST_CONDITIONS
+            out.print(f"[dim]{more} more: write a report with --out[/dim]")

@@ -1,0 +1,89 @@
+"""Stored runs made apart → their comparison.
+
+Enters: paths of run directories, or of folders that hold several of one side. Leaves: what they
+say.
+Never: touches a server, or writes into a run.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pgassay import __version__
+from pgassay.analysis.apart.compare import Question, compare_runs
+from pgassay.analysis.apart.model import ApartRun, Side
+from pgassay.analysis.measures.trial import measure_trial
+from pgassay.errors import PgassayError, RunDirectoryError
+from pgassay.report.context import ApartContext
+from pgassay.samples.run_directory import RunDirectory
+from pgassay.samples.stored_design import stored_plan
+from pgassay.spec.stored import WORKLOAD_COPY
+
+
+def compare_stored(paths: Sequence[Path], question: Question) -> ApartContext:
+    """The first path is the baseline."""
+    if len(paths) < 2:
+        raise RunDirectoryError("name two runs or more; the first is the baseline")
+    _refuse_twice(paths)
+    names = _names(paths)
+    sides = [Side(name, tuple(_side(path))) for name, path in zip(names, paths, strict=True)]
+    return ApartContext(compare_runs(sides, question), __version__)
+
+
+def _refuse_twice(paths: Sequence[Path]) -> None:
+    seen = set[Path]()
+    for path in (run for given in paths for run in _runs_of(given)):
+        if path.resolve() in seen:
+            raise RunDirectoryError(f"{path}: is named twice; a run cannot be compared with itself")
+        seen.add(path.resolve())
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """The last parts of the paths; as many of them as tell all sides apart."""
+    parts = [path.resolve().parts for path in paths]
+    for length in range(1, max(map(len, parts)) + 1):
+        names = ["/".join(one[-length:]) for one in parts]
+        if len(set(names)) == len(names):
+            return names
+    return [str(path) for path in paths]
+
+
+def _runs_of(path: Path) -> list[Path]:
+    """The run itself, or the runs directly in a folder, by their names."""
+    if not path.is_dir() or (path / RunDirectory.DESCRIBED_BY).is_file():
+        return [path]
+    return sorted(found.parent for found in path.glob(f"*/{RunDirectory.DESCRIBED_BY}")) or [path]
+
+
+def _side(path: Path) -> Iterator[ApartRun]:
+    for found in _runs_of(path):
+        yield read_run(RunDirectory.open(found))
+
+
+def read_run(run: RunDirectory) -> ApartRun:
+    """What is compared of one run."""
+    plan = stored_plan(run)
+    measured = [measure_trial(trial, plan=plan) for trial in run.trials()]
+    valid = tuple(sorted((t for t in measured if not t.invalid), key=lambda t: t.number))
+    if not valid:
+        raise RunDirectoryError(f"{run.path}: holds no finished trial that counts")
+    return ApartRun(
+        name=run.path.resolve().name,
+        plan=plan,
+        trials=valid,
+        invalid=len(measured) - len(valid),
+        workload=run.read_json(WORKLOAD_COPY) if run.has(WORKLOAD_COPY) else {},
+        spec=_spec_of(run),
+        environment=run.environment(),
+    )
+
+
+def _spec_of(run: RunDirectory) -> dict[str, Any]:
+    """spec.toml as written; what a later version would refuse in it does not matter here."""
+    with suppress(PgassayError, tomllib.TOMLDecodeError):
+        return tomllib.loads(run.read_text("spec.toml"))
+    return {}

@@ -1,0 +1,74 @@
+"""The verdicts on runs made apart in words.
+
+Enters: a comparison of runs. Leaves: badges and sentences. Never: decides a verdict.
+"""
+
+from __future__ import annotations
+
+from pgassay.analysis.apart.model import ApartAnalysis, RunDifference, RunSpread
+from pgassay.analysis.gates.grammar import gate_texts
+from pgassay.analysis.model import Comparison
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.wording import margin_percent, signed_bound, signed_percent, texts_of
+
+_TEXTS = texts_of(__name__)
+
+
+def badge_of(found: RunDifference) -> str:
+    """Such as `worse, not randomised`."""
+    return str(_TEXTS["badge"]).format(verdict=found.comparison.verdict.value)
+
+
+def sentence_of(found: RunDifference, analysis: ApartAnalysis) -> tuple[str, str]:
+    """The claim, and its interval in brackets."""
+    one, metric = found.comparison, METRICS[found.comparison.metric]
+    names = {"metric": metric.title, "side": found.side, "baseline": one.baseline}
+    arm = str(_TEXTS["with_arm"]).format(arm=found.arm) if found.arm else ""
+    if one.withdrawn is not None:
+        reason = gate_texts()["withdrawn"][one.withdrawn.value]
+        return arm + str(_TEXTS["sentence"]["withdrawn"]).format(**names, reason=reason), ""
+    claim = str(_TEXTS["sentence"][one.verdict.value]).format(
+        **names,
+        size=signed_percent(abs(one.effect_pct or 0.0)).removeprefix("+"),
+        way="higher" if one.difference > 0.0 else "lower",
+        change=signed_percent(one.effect_pct),
+        margin=margin_percent(analysis.smallest_effect),
+    )
+    return arm + claim, f"({interval_words(found, analysis.smallest_effect)})"
+
+
+def interval_words(found: RunDifference, margin: float) -> str:
+    """Such as `95 % CI −14.2 to +3.1 %, 8 and 8 trials in 2 runs`."""
+    texts = _TEXTS["interval"]
+    runs = f"{sum(found.runs)} runs"
+    counts = str(texts["trials"]).format(first=found.trials[0], second=found.trials[1], runs=runs)
+    ends = found.comparison.ci95_pct
+    if ends is None:
+        return f"{texts['none']}, {counts}"
+    low, high = (signed_bound(end, 100.0 * margin).removesuffix(" %") for end in ends)
+    return f"{str(texts['some']).format(low=low, high=high)}, {counts}"
+
+
+def spread_sentence(found: RunDifference) -> str:
+    """Where the spread between runs is known from; empty where nothing varies."""
+    if found.spread is None:
+        return ""
+    spread = found.spread
+    return str(_TEXTS["spread"][spread.source.value.replace(" ", "-")]).format(
+        sd=spread_text(spread, found.comparison),
+        degrees=f"{spread.degrees:g}",
+    )
+
+
+def spread_text(spread: RunSpread, of: Comparison) -> str:
+    """The standard deviation as a share of the baseline; in its unit where that is zero."""
+    metric = METRICS[of.metric]
+    if metric.scale == "ratio":
+        return f"{100.0 * spread.sd:.3g} %"
+    mean = max(abs(of.baseline_mean), abs(of.level_mean))
+    return f"{100.0 * spread.sd / mean:.3g} %" if mean else f"{spread.sd:.3g} {metric.unit}"
+
+
+def limits() -> tuple[str, ...]:
+    """What a comparison of runs made apart cannot show."""
+    return tuple(_TEXTS["never"]["lines"])

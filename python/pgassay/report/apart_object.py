@@ -1,0 +1,98 @@
+"""The `pgassay.compare/1` object.
+
+Enters: the context of a comparison of runs. Leaves: JSON text. Never: writes an infinity.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pgassay.analysis.apart.model import ApartAnalysis, RunDifference
+from pgassay.findings.apart.verdicts import badge_of, limits, spread_text
+from pgassay.report.analysis_object import fields, finite
+from pgassay.report.apart_summary import caveats
+from pgassay.report.context import ApartContext
+from pgassay.report.environment import created_at, server_version
+from pgassay.report.gates_object import gates_object
+
+SCHEMA = "pgassay.compare/1"
+_FIGURES = (
+    "metric", "step", "baseline_mean", "level_mean", "effect_pct", "ci95_pct", "difference", "ci95",
+    "verdict", "p_by", "clear",
+)  # fmt: skip
+
+
+def render_apart_json(context: ApartContext) -> str:
+    """The whole comparison."""
+    analysis = context.analysis
+    value = {
+        "schema": SCHEMA,
+        "pgassay": context.version,
+        "randomised": False,
+        "metric": analysis.metric,
+        "smallest_effect": analysis.smallest_effect,
+        "baseline": analysis.sides[0].name,
+        "runs": _runs(analysis),
+        "arms": list(analysis.arms),
+        "left_out": list(analysis.left_out),
+        "verdicts": [
+            {
+                **_difference(one),
+                "badge": badge_of(one),
+                "endpoints": [
+                    {**_difference(found), "margin_pct": 100.0 * endpoint.margin}
+                    for found, endpoint in analysis.beside(one)
+                ],
+            }
+            for one in analysis.verdicts()
+        ],
+        "comparisons": [_difference(one) for one in analysis.differences],
+        "differs": [
+            {"group": one.group, "name": one.name, "values": list(one.values)}
+            for one in analysis.conditions
+        ],
+        "forced": list(analysis.forced),
+        "warnings": list(caveats(context)),
+        "limits": list(limits()),
+        "gates": gates_object(analysis.gates),
+    }
+    return json.dumps(finite(value), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _runs(analysis: ApartAnalysis) -> list[dict[str, Any]]:
+    return [
+        {
+            "side": side.name,
+            "run": run.name,
+            "started": created_at(run.environment) or None,
+            "server": server_version(run.environment) or None,
+            "question": run.plan.question,
+            "trials": len(run.trials),
+            "invalid_trials": run.invalid,
+        }
+        for side in analysis.sides
+        for run in side.runs
+    ]
+
+
+def _difference(one: RunDifference) -> dict[str, Any]:
+    spread = one.spread
+    return {
+        "side": one.side,
+        "arm": one.arm,
+        **fields(one.comparison, *_FIGURES),
+        "withdrawn": one.comparison.withdrawn,
+        "within_ci95_pct": one.within_pct,
+        "within_ci95": one.within,
+        "runs": list(one.runs),
+        "trials": list(one.trials),
+        "spread": None
+        if spread is None
+        else {
+            "sd": spread.sd,
+            "text": spread_text(spread, one.comparison),
+            "from": spread.source,
+            "degrees": spread.degrees,
+        },
+    }

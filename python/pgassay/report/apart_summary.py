@@ -1,0 +1,52 @@
+"""The top of a comparison of runs made apart.
+
+Enters: the context. Leaves: one `Headline` per side and arm, and (name, value) pairs.
+Never: decides a verdict.
+"""
+
+from __future__ import annotations
+
+from pgassay.analysis.model import Verdict
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.apart.verdicts import badge_of, sentence_of, spread_sentence
+from pgassay.report.charts.style import TONES
+from pgassay.report.context import ApartContext
+from pgassay.report.headline import Headline
+
+
+def headlines(context: ApartContext) -> tuple[Headline, ...]:
+    """The verdicts over whole trials."""
+    found = []
+    for one in context.analysis.verdicts():
+        if one.comparison.step is None:
+            claim, interval = sentence_of(one, context.analysis)
+            lead, rest = (f"{claim} ", ".") if interval else (f"{claim}.", "")
+            tone = TONES[one.comparison.verdict]
+            found.append(Headline(badge_of(one), tone, lead.strip(), interval, rest))
+    nothing = "The runs share no figure of the primary metric, so there is no result."
+    return tuple(found) or (Headline("no result", TONES[Verdict.UNDECIDED], nothing, "", ""),)
+
+
+def facts(context: ApartContext) -> tuple[tuple[str, str], ...]:
+    """(name, value): what was judged, and by which spread."""
+    analysis = context.analysis
+    metric = METRICS[analysis.metric]
+    direction = {"higher": "higher is better", "lower": "lower is better"}.get(metric.good)
+    spreads = dict.fromkeys(words for one in analysis.verdicts() if (words := spread_sentence(one)))
+    found = [
+        ("Primary metric", f"{metric.title}, {direction}" if direction else metric.title),
+        ("Smallest effect that matters", f"±\u00a0{100 * analysis.smallest_effect:g}\u00a0%"),
+        ("Baseline", context.analysis.sides[0].name),
+        ("Randomised", "no: the runs were made apart"),
+        *(("Spread between runs", words) for words in spreads),
+    ]
+    return tuple(found)
+
+
+def caveats(context: ApartContext) -> tuple[str, ...]:
+    """What makes the comparison doubtful, the worst first."""
+    analysis = context.analysis
+    forced = (f"The comparison is meaningless and was forced: {why}." for why in analysis.forced)
+    left_out = (f"Not all runs have the arm {label}, which is left out." for label in
+                analysis.left_out)  # fmt: skip
+    return (*forced, *(f"{text}." for text in analysis.caveats), *left_out)

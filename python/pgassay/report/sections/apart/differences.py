@@ -1,0 +1,100 @@
+"""How much runs made apart differ: the verdicts, and every metric.
+
+Enters: the context. Leaves: tables. Never: decides a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgassay.analysis.apart.model import RunDifference
+from pgassay.analysis.reading.metrics import METRICS
+from pgassay.findings.answer.endpoints import endpoint_title
+from pgassay.findings.apart.verdicts import spread_text
+from pgassay.report.charts.style import TONES
+from pgassay.report.context import ApartContext
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import (
+    ABSENT,
+    INTERVAL,
+    change,
+    interval,
+    interval_of,
+    means,
+    result,
+    tone_cell,
+)
+from pgassay.report.tables.table import Cell, Column, Table, table
+
+_COLUMNS = (
+    Column("Run", "heading", merges=True),
+    Column("Arm", "text", merges=True),
+    Column("Endpoint", "text"),
+    Column("Load", "line"),
+    *map(Column, ("Baseline", "This run", "Change", INTERVAL, "Trials", "SD between runs")),
+    Column("Not randomised", "text"),
+)
+
+
+@section("apart/verdicts", "The difference")
+def verdicts(context: ApartContext) -> Content | None:
+    """The primary metric and the endpoints beside it."""
+    found = verdict_table(context)
+    return {"verdicts": found} if found else None
+
+
+def verdict_table(context: ApartContext) -> Table:
+    """By side, arm and load."""
+    analysis = context.analysis
+    judged = [
+        one
+        for verdict in analysis.verdicts()
+        for one in (verdict, *(endpoint for endpoint, _ in analysis.beside(verdict)))
+    ]
+    rows = [
+        _row(one, tone_cell(one.comparison.verdict.value, TONES[one.comparison.verdict]))
+        for one in judged
+    ]
+    return _fitted(judged, rows).without("Trials", "SD between runs")
+
+
+@section("apart/everything", "Everything measured")
+def everything(context: ApartContext) -> Content | None:
+    """Every metric over whole trials."""
+    found = [one for one in context.analysis.differences if one.comparison.step is None]
+    rows = [_row(one, result(one.comparison)) for one in found]
+    return {"differences": _fitted(found, rows)} if found else None
+
+
+def _row(one: RunDifference, verdict: Cell) -> tuple[str | Cell, ...]:
+    comparison = one.comparison
+    return (
+        one.side,
+        one.arm,
+        endpoint_title(comparison.metric),
+        comparison.load,
+        *means(comparison),
+        change(comparison),
+        Cell(interval_of(comparison), note=f"inside runs only: {_within(one)}"),
+        f"{one.trials[0]} / {one.trials[1]}",
+        ABSENT if one.spread is None else spread_text(one.spread, comparison),
+        verdict,
+    )
+
+
+def _within(one: RunDifference) -> str:
+    if METRICS[one.comparison.metric].unit == "%" and one.within is not None:
+        return " to ".join(f"{end:+.2f}".replace("-", "−") + " points" for end in one.within)
+    return interval(one.within_pct)
+
+
+def _fitted(found: Sequence[RunDifference], rows: Sequence[tuple[str | Cell, ...]]) -> Table:
+    """Without the columns that say the same everywhere."""
+    made = table(_COLUMNS, rows)
+    if len({one.side for one in found}) == 1:
+        made = made.without("Run")
+    if not any(one.arm for one in found):
+        made = made.without("Arm")
+    if all(one.comparison.step is None for one in found):
+        made = made.without("Load")
+    return made

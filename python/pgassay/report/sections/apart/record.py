@@ -1,0 +1,62 @@
+"""The runs that were compared, what else is not the same in them, and what that means.
+
+Enters: the context. Leaves: tables, sentences. Never: names a cause.
+"""
+
+from __future__ import annotations
+
+from pgassay.analysis.apart.model import ApartRun
+from pgassay.findings.apart.verdicts import limits as limits_of
+from pgassay.report.apart_summary import caveats
+from pgassay.report.context import ApartContext
+from pgassay.report.environment import created_at, server_version
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.table import Column, Table, table
+
+
+@section("apart/limits", "What this comparison can and cannot show")
+def limits(context: ApartContext) -> Content:
+    """The same for all runs made apart; and the caveats of these."""
+    return {"limits": limits_of(), "caveats": caveats(context)}
+
+
+@section("apart/conditions", "What else is not the same")
+def conditions(context: ApartContext) -> Content:
+    """Candidates for what changed the figures."""
+    return {"conditions": condition_table(context)}
+
+
+def condition_table(context: ApartContext) -> Table:
+    """A row per difference, a column per side."""
+    analysis = context.analysis
+    columns = (
+        Column("Of", "group"),
+        Column("What", "heading"),
+        *(Column(side.name, "text") for side in analysis.sides),
+    )
+    return table(columns, [(one.group, one.name, *one.values) for one in analysis.conditions])
+
+
+@section("apart/runs", "The runs")
+def runs(context: ApartContext) -> Content:
+    """Each run with its time, server, arms and trials."""
+    columns = (
+        Column("Side", "heading", merges=True),
+        *(Column(title, "text") for title in ("Run", "Begun", "Server", "Question", "Arms")),
+        Column("Trials"),
+    )
+    rows = [
+        (side.name, run.name, created_at(run.environment) or ABSENT,
+         server_version(run.environment) or ABSENT, run.plan.question or ABSENT, _arms(run),
+         str(len(run.trials)))
+        for side in context.analysis.sides
+        for run in side.runs
+    ]  # fmt: skip
+    return {"runs": table(columns, rows)}
+
+
+def _arms(run: ApartRun) -> str:
+    if run.plan.calibrates:
+        return "one arm by two names (A/A)"
+    return "; ".join(arm.label for arm in run.plan.arms)

@@ -1,0 +1,198 @@
+"""`pgassay compare` refuses what is meaningless, and never lets runs made apart look randomised."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pgassay.analysis.apart.compare import Question
+from pgassay.comparing import compare_stored
+from pgassay.errors import RunDirectoryError
+from pgassay.report.html import render_html
+from pgassay.report.markdown import render_markdown
+from pgassay.samples.run_directory import RunDirectory
+from support.runs.command import last_line, pgassay
+from support.runs.json_page import documented
+from support.synthetic.directories import SPEC, synthetic_run
+from support.synthetic.hostile import AT, FORMULA, MARKUP
+
+SINGLE = SPEC.replace('[factors.postgres]\nmax_wal_size = ["32MB", "4GB"]\n', "")
+
+
+def run_of(path: Path, text: str = SPEC, **how: object) -> Path:
+    run, _, _ = synthetic_run(path, spec_text=text, **how)  # type: ignore[arg-type]
+    return run.path
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Yesterday's run, today's as fast, and one whose first arm is far slower."""
+    folder = tmp_path_factory.mktemp("runs")
+    return {
+        "yesterday": run_of(folder / "yesterday"),
+        "today": run_of(folder / "today", seed=2),
+        "slow": run_of(folder / "slow", effects={"a1": -0.4}, seed=3),
+    }
+
+
+def test_arms_with_the_same_levels_are_compared_and_labelled_not_randomised(
+    runs: dict[str, Path],
+) -> None:
+    done = pgassay("compare", runs["yesterday"], runs["slow"], "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["schema"], found["randomised"]) == ("pgassay.compare/1", False)
+    first, second = found["verdicts"]
+    assert (first["arm"], first["badge"]) == ("max_wal_size = 32MB", "worse, not randomised")
+    assert (second["arm"], second["badge"]) == (
+        "max_wal_size = 4GB", "undecided, not randomised",
+    )  # fmt: skip
+    assert first["spread"]["from"] == "assumed"
+    assert [one["metric"] for one in first["endpoints"]] == ["latency_p99"]
+    shown = pgassay("compare", runs["yesterday"], runs["slow"]).stdout
+    assert "WORSE, NOT RANDOMISED" in shown
+    assert "a standard deviation of 5 % is assumed" in shown
+
+
+def test_the_keys_are_the_documented_ones(runs: dict[str, Path]) -> None:
+    gate = ("--gate", "throughput>-2%")
+    done = pgassay("compare", runs["yesterday"], runs["today"], "--format", "json", *gate)
+    found = json.loads(done.stdout)
+    schema = found["schema"]
+    assert set(found) == documented("the comparison", schema)
+    assert set(found["runs"][0]) == documented("`runs[]` of a comparison", schema)
+    verdict = found["verdicts"][0]
+    only_here = {"badge", "endpoints"}
+    assert set(verdict) - only_here == documented("`comparisons[]` of runs", schema)
+    assert set(verdict["spread"]) == documented("`spread`", schema)
+
+
+def test_each_gate_ends_with_its_status(runs: dict[str, Path]) -> None:
+    gate = ("--gate", "throughput>-2%")
+    failed = pgassay("compare", runs["yesterday"], runs["slow"], *gate)
+    assert failed.returncode == 3
+    assert last_line(failed.stderr).startswith("pgassay: gate failed (regression): ")
+    open_ = pgassay("compare", runs["yesterday"], runs["today"], *gate)
+    assert (open_.returncode, "UNDECIDED throughput>-2%" in open_.stdout) == (0, True)
+    demanded = pgassay(
+        "compare", runs["yesterday"], runs["today"], *gate, "--gate-undecided", "fail"
+    )
+    assert demanded.returncode == 4
+    known = ("--run-spread", "0.3%")
+    held = pgassay("compare", runs["yesterday"], runs["today"], "--gate", "throughput>-5%", *known)
+    assert held.returncode == 0
+    assert "HOLDS" in held.stdout
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (SPEC.replace("clients = 8", "clients = 4"), "other load: 8 clients for 10 s and 4 cl"),
+        (SPEC.replace('step = "10s"', 'step = "5s"'), "other load: 8 clients for 10 s and 8 cl"),
+        (SPEC + "[workload]\nscale = 7\n", "other scale: 1 and 7"),
+        (SPEC + "[workload]\nuse = 'bank-read'\n", "other workload: bank-write and bank-read"),
+        (SPEC + "metric = 'latency_p95'\n", "other primary metric: tps and latency_p95"),
+        (SPEC.replace('"32MB", "4GB"', '"1GB", "2GB"'), "no arm in common (max_wal_size = 32MB"),
+    ],
+)
+def test_a_meaningless_comparison_is_refused_in_one_line_unless_forced(
+    tmp_path: Path, runs: dict[str, Path], changed: str, said: str
+) -> None:
+    other = run_of(tmp_path / "other", changed)
+    with pytest.raises(RunDirectoryError) as refused:
+        compare_stored([runs["yesterday"], other], Question())
+    assert said in str(refused.value)
+    assert str(refused.value).endswith("--force does it all the same")
+    forced = compare_stored([runs["yesterday"], other], Question(force=True))
+    assert said in "; ".join(forced.analysis.forced)
+    assert "is meaningless and was forced" in render_markdown(forced)
+
+
+def test_other_scripts_or_weights_of_the_same_workload_are_another_workload(
+    tmp_path: Path, runs: dict[str, Path]
+) -> None:
+    scenario = {"name": "pay", "file": "pay.sql", "script": "SELECT 1;", "weight": 1.0}
+    paths = []
+    for name, change in (("a", {}), ("b", {"file": "moved.sql"}), ("c", {"weight": 2.0})):
+        path = run_of(tmp_path / name)
+        stored = {"name": "shop", "schema_sql": "", "scenarios": [{**scenario, **change}]}
+        RunDirectory(path).write_json("workload.json", stored)
+        paths.append(path)
+    assert compare_stored(paths[:2], Question()), "the same text in another file"
+    with pytest.raises(RunDirectoryError, match="the scripts, weights or data of shop differ"):
+        compare_stored([paths[0], paths[2]], Question())
+
+
+def test_what_differs_is_listed_as_a_candidate(tmp_path: Path) -> None:
+    old, new = (run_of(tmp_path / name, SINGLE) for name in ("old", "new"))
+    environment = RunDirectory(new).environment()
+    environment["server"] = {
+        "version": f"PostgreSQL 19 {MARKUP}",
+        "settings": {"fsync": "on", "port": "6000"},
+    }
+    environment["host"]["kernel"] = "Linux 7.0"
+    RunDirectory(new).write_json("environment.json", environment)
+    found = compare_stored([old, new], Question())
+    assert [(one.group, one.name) for one in found.analysis.conditions] == [
+        ("Server", "version"), ("Host", "kernel"),
+    ]  # fmt: skip
+    assert found.analysis.arms == ()
+    page = render_html(found)
+    assert "Each of these is a candidate" in page
+    assert "<script>alert" not in page
+
+
+def test_a_folder_of_runs_is_one_side_whose_unit_is_the_run(tmp_path: Path) -> None:
+    for number in range(4):
+        run_of(tmp_path / "old" / f"{number}", SINGLE, seed=number)
+    new = run_of(tmp_path / "new", SINGLE, effects={"a1": -0.3}, seed=9)
+    out = tmp_path / "page.md"
+    done = pgassay("compare", tmp_path / "old", new, "--json", "--out", out)
+    (verdict,) = json.loads(done.stdout)["verdicts"]
+    assert (verdict["runs"], verdict["trials"]) == ([4, 1], [24, 6])
+    assert (verdict["spread"]["from"], verdict["spread"]["degrees"]) == ("repeated runs", 3)
+    assert verdict["verdict"] == "worse"
+    assert "The run is the unit." in out.read_text("utf-8")
+
+
+def test_an_a_a_run_counts_as_a_run_of_the_baseline_arm(tmp_path: Path) -> None:
+    same = run_of(tmp_path / "same", calibrates=True)
+    other = run_of(tmp_path / "other")
+    found = compare_stored([same, other], Question()).analysis
+    assert (found.arms, found.left_out) == (("max_wal_size = 32MB",), ("max_wal_size = 4GB",))
+
+
+def test_what_cannot_be_compared_is_said_in_one_line(tmp_path: Path, runs: dict[str, Path]) -> None:
+    turns = run_of(tmp_path / "turns", SINGLE.replace("seed = 7", "seed = 8"))
+    plan = RunDirectory(turns).read_json("plan.json")
+    RunDirectory(turns).write_json("plan.json", {**plan, "mode": "switchback", "trials": []})
+    again, away = runs["yesterday"], tmp_path / "away"
+    for arguments, said in (
+        ((again,), "name two runs or more"),
+        ((again, again), "is named twice"),
+        ((again, away), "does not exist"),
+        ((again, tmp_path), "switchback"),
+        ((again, runs["today"], "--run-spread", "none"), "--run-spread 'none': write"),
+        ((again, runs["today"], "--out", "page.pdf"), "name a .html, .md or .json file"),
+        ((again, runs["today"], "--gate", "speed"), "a gate is METRIC>LIMIT%"),
+    ):
+        done = pgassay("compare", *arguments)
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+        assert said in done.stderr
+
+
+def test_hostile_names_come_out_inert(tmp_path: Path) -> None:
+    text = SPEC.replace('max_wal_size = ["32MB", "4GB"]', f'search_path = ["{FORMULA}", "{AT}"]')
+    text = text.replace("Does a larger max_wal_size", f"{MARKUP} *bold* | cell")
+    runs = [run_of(tmp_path / name / "x</h1>*y*|`z`") for name in ("one", "two")]
+    other = [run_of(tmp_path / name / "r", text) for name in ("three", "four")]
+    for first, second in (runs, other):
+        context = compare_stored([first, second], Question())
+        page = render_html(context)
+        assert page.count("<script>") == 1, "the page's own"
+        assert "x</h1>" not in page
+        markdown = render_markdown(context)
+        assert "<script" not in markdown
+        assert "</h1>" not in markdown
