@@ -15,6 +15,7 @@ import pytest
 from browser.chromium import Browser, Tab, running_chromium
 from browser.reports import HOSTILE_IMAGE, HOSTILE_SPEC, NO_FACTORS, STEPS, synthetic_context
 from pgassay.analysis.measures.courses.chart_series import mean_by_second
+from pgassay.analysis.measures.courses.chart_spans import Event, Span
 from pgassay.findings.model import FindingKind
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
@@ -81,7 +82,7 @@ def test_charts_verdict_and_colours_are_shown(
         dom, picture = tab.dom(), tab.picture()
         assert tab.console == []
     # Six blocks, mean and interval; a line per trial and arm; a band; classes by arms; trials.
-    least = {"effect": 8, "throughput": 12 + 2, "quantiles": 2, "waits": 3 * 2, "order": 12}
+    least = {"effect": 8, "throughput": 2 * (12 + 2), "quantiles": 2, "waits": 3 * 2, "order": 12}
     assert {chart: _marks(dom, chart) >= least[chart] for chart in CHARTS} == dict.fromkeys(
         CHARTS, True
     )
@@ -109,7 +110,13 @@ def test_runs_with_steps_and_with_one_arm_are_drawn(
 def test_names_that_are_scripts_do_not_run(browser: Browser, tmp_path: Path) -> None:
     context = synthetic_context(tmp_path, HOSTILE_SPEC, effects={"a2": 0.1})
     series = tuple(
-        replace(trial, events={HOSTILE_IMAGE: 1.0}, checkpoints_s=((0.5, None, HOSTILE_IMAGE),))
+        replace(
+            trial,
+            events={HOSTILE_IMAGE: 1.0},
+            checkpoints=(Span(0.5, None, HOSTILE_IMAGE),),
+            vacuums=(Span(1.0, 2.0, HOSTILE_IMAGE),),
+            happened=(Event(1.5, f"error {HOSTILE_IMAGE}", 1),),
+        )
         for trial in context.series
     )
     page = _written(replace(context, series=series, run_name=HOSTILE_IMAGE), tmp_path)
@@ -157,8 +164,9 @@ def test_the_value_beside_the_pointer_is_that_of_the_line(
         words = tab.evaluate("document.querySelector('.tip').innerText")
     first, *values = words.splitlines()
     assert first.endswith(" s")
+    # Of both panels on this axis: throughput and latency.
     assert [line.split(":")[0] for line in values] == [
-        f"mean of {arm.label}" for arm in context.plan.arms
+        f"{what} {arm.label}" for what in ("mean of", "p99 of") for arm in context.plan.arms
     ]
     second = float(first.removesuffix(" s").replace("\u2212", "-"))
     means = dict(mean_by_second(context.series, context.plan.arms[0].id))

@@ -22,6 +22,7 @@ from browser.reports import (
     synthetic_context,
 )
 from pgassay.analysis.analyse import analyse
+from pgassay.analysis.measures.courses.chart_spans import Event, Span
 from pgassay.analysis.model import Analysis, Caveat
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
@@ -101,7 +102,13 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
     context = synthetic_context(tmp_path, HOSTILE_SPEC, effects={"a2": 0.1})
     hostile = "<img src=x onerror=alert(1)></script>"
     series = tuple(
-        replace(trial, events={hostile: 1.0}, checkpoints_s=((0.5, None, hostile),))
+        replace(
+            trial,
+            events={hostile: 1.0},
+            checkpoints=(Span(0.5, None, hostile),),
+            vacuums=(Span(1.0, 2.0, hostile),),
+            happened=(Event(1.5, f"error {hostile}", 1),),
+        )
         for trial in context.series
     )
     page = rendered(

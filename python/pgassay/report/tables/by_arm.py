@@ -1,18 +1,16 @@
-"""Tables with a column for each arm; the words for events in the server's log.
+"""Tables with a column for each arm.
 
-Enters: the context, rows of texts, kinds of events. Leaves: tables; events in listed order.
+Enters: the context, rows of texts. Leaves: tables.
 Never: computes an estimate, or shows an arm whose log was not read as quiet.
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
-from importlib.resources import files
+from collections.abc import Sequence
 
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
+from pgassay.report.log_events import event_words
 from pgassay.report.tables.cells import ABSENT
 from pgassay.report.tables.table import Cell, Column, Table, table
 
@@ -46,25 +44,8 @@ def log_event_table(context: ReportContext) -> Table:
     return arm_table(context, "Mean per trial", rows)
 
 
-def event_words(kinds: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """(kind, its words) of those that are listed, in the order of the list."""
-    ranked = sorted(kinds)
-    for listed, words in _listed().items():
-        for kind in ranked:
-            if kind == listed or (listed.endswith(" ") and kind.startswith(listed)):
-                yield kind, words.format(kind.removeprefix(listed))
-
-
 def _mean(counts: list[int]) -> str:
     if not counts:
         return ABSENT
     mean = sum(counts) / len(counts)
     return f"{mean:.1f}".removesuffix(".0") if mean < 100 else f"{mean:.0f}"
-
-
-@cache
-def _listed() -> dict[str, str]:
-    """Kind of event → what it is called; {} stands for its cause or SQLSTATE."""
-    text = (files(__package__) / "log_events.toml").read_text("utf-8")
-    words: dict[str, str] = tomllib.loads(text)
-    return words

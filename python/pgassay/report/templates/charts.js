@@ -161,18 +161,24 @@
   function valuesAt(panel, x) {
     const own = (x - panel.b) / panel.a, found = [];
     let nearest = null;
-    panel.lines.forEach(function (line) {
-      if (line.path.style.display === "none") return;
+    linesBeside(panel).forEach(function ([line, y]) {
       line.points = line.points || pointsOf(line.path);
       const best = line.points.reduce((a, b) => (Math.abs(b[0] - own) < Math.abs(a[0] - own) ? b : a));
       if (Math.abs(best[0] - own) * panel.a > 25) return;
       nearest = nearest === null || Math.abs(best[0] - own) < Math.abs(nearest - own) ? best[0] : nearest;
-      found.push(`${line.path.dataset.name}: ${number(panel.y.value(best[1]))} ${line.path.dataset.unit}`.trim());
+      found.push(`${line.path.dataset.name}: ${number(y.value(best[1]))} ${line.path.dataset.unit}`.trim());
     });
     if (nearest === null) return null;
     const value = panel.x.value(nearest);
     const first = panel.x.kind === "time" ? moment(value, 1) + " UTC" : number(value) + (panel.group.dataset.unit || "");
     return [panel.a * nearest + panel.b, [first, ...found].join("\n")];
+  }
+  // The lines of all panels on the same axis, or of this one only where those are too many to read.
+  function linesBeside(panel) {
+    const alike = panelsOf(panel.plot).filter((one) => one.group.dataset.x === panel.group.dataset.x);
+    const every = alike.flatMap((one) => one.lines.map((line) => [line, one.y, one]));
+    const shown = every.filter(([line]) => line.path.style.display !== "none");
+    return shown.length > 10 ? shown.filter(([, , one]) => one === panel) : shown;
   }
   function showCursor(panel, x, left, top) {
     const found = valuesAt(panel, x);
@@ -195,7 +201,7 @@
     });
     const under = best || event.target.closest("[data-tip]");
     if (under) show(under.dataset.tip, event.clientX, event.clientY);
-    else if (panel.lines.length) showCursor(panel, x, event.clientX, event.clientY);
+    else if (linesBeside(panel).length) showCursor(panel, x, event.clientX, event.clientY);
     else show("", 0, 0);
   }
 

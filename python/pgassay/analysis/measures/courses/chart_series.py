@@ -8,10 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pgassay.analysis.measures.courses.chart_latencies import LatencyCourse, latency_course
+from pgassay.analysis.measures.courses.chart_spans import (
+    Event,
+    Span,
+    checkpoint_spans,
+    events_by_second,
+    sampling_pauses,
+    vacuum_spans,
+)
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.logged import logged_in
 from pgassay.analysis.waits.sampled_waits import SampledWaits
@@ -28,14 +38,19 @@ class ChartSeries:
     offset_s: tuple[float, ...]
     """The middle of each interval."""
     tps: tuple[float, ...]
-    checkpoints_s: tuple[tuple[float, float | None, str], ...]
-    """(start, end, cause) of each checkpoint, in seconds from the measurement's start."""
+    checkpoints: tuple[Span, ...]
     events: Mapping[str, float]
     """Wait event → average active sessions over the measured part."""
     logged: Mapping[str, int] | None
     """Counts of log events in the measured part; None where no log was read."""
     sampled_waits: Mapping[str, float] = field(default_factory=dict)
     """Wait event → average waiting sessions by pg_wait_sampling, warm-up included."""
+    latency: LatencyCourse = field(default_factory=LatencyCourse)
+    vacuums: tuple[Span, ...] = ()
+    pauses: tuple[Span, ...] = ()
+    """When sessions were not sampled."""
+    happened: tuple[Event, ...] = ()
+    """Failed transactions, and what the server's log reports besides."""
 
 
 def mean_by_second(series: Sequence[ChartSeries], arm: str) -> list[tuple[float, float]]:
@@ -47,6 +62,20 @@ def mean_by_second(series: Sequence[ChartSeries], arm: str) -> list[tuple[float,
     offsets = np.mean([trial.offset_s[:length] for trial in own], axis=0)
     tps = np.mean([trial.tps[:length] for trial in own], axis=0)
     return list(zip(offsets.tolist(), tps.tolist(), strict=True))
+
+
+def p99_by_second(series: Sequence[ChartSeries], arm: str) -> list[tuple[float, float | None]]:
+    """(offset, median of the 99th percentiles of the arm's trials), up to the shortest trial."""
+    own = [trial.latency for trial in series if trial.arm == arm and trial.latency.offset_s]
+    found: list[tuple[float, float | None]] = []
+    for offsets, values in zip(
+        zip(*(one.offset_s for one in own), strict=False),
+        zip(*(one.p99_ms for one in own), strict=False),
+        strict=True,
+    ):
+        known = [value for value in values if value is not None]
+        found.append((sum(offsets) / len(own), median(known) if known else None))
+    return found
 
 
 def chart_series(trial: StoredTrial, sources: TrialSources | None = None) -> ChartSeries:
@@ -68,15 +97,17 @@ def chart_series(trial: StoredTrial, sources: TrialSources | None = None) -> Cha
         arm=summary["arm"],
         offset_s=tuple(((starts - zero) / 1e9 + lengths / 2).tolist()),
         tps=tuple((load["transactions_sum"].to_numpy() / lengths).tolist()),
-        checkpoints_s=tuple(
-            (
-                (row["started_ns"] - zero) / 1e9,
-                None if row["ended_ns"] is None else (row["ended_ns"] - zero) / 1e9,
-                row["cause"],
-            )
-            for row in sources.checkpoints.to_pylist()
-        ),
+        checkpoints=checkpoint_spans(sources.checkpoints, zero),
         events=sources.waits.event_sessions(zero, end),
         logged=logged_in(trial, zero, end) if summary.get("log") else None,
         sampled_waits=sampled.sessions(),
+        latency=latency_course(
+            sources.load,
+            "latency" if measured[0].get("rate") is None else "response",
+            zero,
+            summary["load"]["steps"][-1]["end_ns"],
+        ),
+        vacuums=vacuum_spans(trial, zero),
+        pauses=sampling_pauses(sources.waits.ticks_ns, zero),
+        happened=events_by_second(trial, sources.load, zero, end),
     )

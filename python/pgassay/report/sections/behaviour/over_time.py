@@ -1,4 +1,4 @@
-"""The course of trials: throughput second by second, and which series change together with it.
+"""The course of trials: throughput and latency by second, and what changes together with them.
 
 Enters: the context. Leaves: a chart, sentences, a table.
 Never: smooths, or calls an association a cause.
@@ -20,12 +20,14 @@ _ASSOCIATIONS = (
 )
 
 
-@section("behaviour/throughput", "Throughput, second by second")
+@section("behaviour/throughput", "Throughput and latency, second by second")
 def throughput(context: ReportContext) -> Content | None:
     """Trials that have at least one second."""
     plan = context.plan
     chart = throughput_chart(context.series, plan, arm_styles(plan.arms))
-    return None if chart is None else {"chart": chart}
+    if chart is None:
+        return None
+    return {"chart": chart, "log_was_read": any(t.logged is not None for t in context.series)}
 
 
 @section("behaviour/associations", "What changes together inside trials")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from pgassay.analysis.reading.plain_text import one_line
 from pgassay.findings.wording import size, spaced
 from pgassay.report.context import ObservationContext
+from pgassay.report.log_events import event_words
 from pgassay.report.section import Content, section
-from pgassay.report.tables.by_arm import event_words
 from pgassay.report.tables.cells import ABSENT, moment
 from pgassay.report.tables.table import Cell, Column, table
 

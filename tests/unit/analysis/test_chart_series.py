@@ -1,0 +1,118 @@
+"""The series that charts over time draw: percentiles as merged histograms have them, and spans."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from pgassay.analysis.measures.courses import chart_latencies
+from pgassay.analysis.measures.courses.chart_latencies import latency_course
+from pgassay.analysis.measures.courses.chart_series import chart_series, p99_by_second
+from pgassay.analysis.measures.courses.chart_spans import FAILED, events_by_second, sampling_pauses
+from pgassay.analysis.reading.histograms import Histogram
+from support.synthetic.directories import SPEC, synthetic_run
+
+S = 10**9
+_LOAD = pa.schema(
+    [
+        ("start_ns", pa.int64()),
+        ("latency_ns", pa.list_(pa.int64())),
+        ("latency_count", pa.list_(pa.int64())),
+    ]
+)
+
+
+def load_of(rows: list[tuple[int, list[int], list[int]]]) -> pa.Table:
+    return pa.Table.from_pylist(
+        [dict(zip(_LOAD.names, (at * S, *rest), strict=True)) for at, *rest in rows], _LOAD
+    )
+
+
+def seconds_of_two_scenarios(seconds: int) -> pa.Table:
+    source = np.random.default_rng(3)
+    rows = []
+    for at in range(seconds):
+        for middle in (1e6, 7e6):
+            values = sorted(set(source.lognormal(np.log(middle), 0.6, 400).astype(int).tolist()))
+            rows.append((at, values, source.integers(1, 5, len(values)).tolist()))
+    return load_of(rows)
+
+
+def test_the_percentile_of_a_second_is_that_of_its_scenarios_merged() -> None:
+    load = seconds_of_two_scenarios(5)
+    found = latency_course(load, "latency", 2 * S, 5 * S)
+    assert found.offset_s == (-1.5, -0.5, 0.5, 1.5, 2.5)
+    for at, p99_ms in enumerate(found.p99_ms):
+        own = load.filter(pa.compute.equal(load["start_ns"], at * S))
+        exact = Histogram.merged(own).quantiles_ns([0.99])
+        assert exact is not None
+        assert p99_ms == pytest.approx(exact[0] / 1e6, rel=0.015)
+
+
+def test_a_second_without_transactions_has_no_percentile() -> None:
+    load = load_of([(0, [2_000_000], [3]), (1, [], []), (2, [3_000_000], [1])])
+    first, second, third = latency_course(load, "latency", 0, 3 * S).p99_ms
+    assert first == pytest.approx(2, rel=0.02)
+    assert second is None
+    assert third == pytest.approx(3, rel=0.02)
+
+
+def test_neighbouring_seconds_of_a_long_trial_are_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chart_latencies, "_MOST_POINTS", 4)
+    load = seconds_of_two_scenarios(10)
+    found = latency_course(load, "latency", 0, 10 * S)
+    assert found.offset_s == (1.5, 4.5, 7.5, 9.5)
+    exact = Histogram.merged(load.slice(0, 6)).quantiles_ns([0.99])
+    assert exact is not None
+    assert found.p99_ms[0] == pytest.approx(exact[0] / 1e6, rel=0.015)
+
+
+def test_the_course_of_a_load_with_a_rate_is_that_of_response_times(tmp_path: Path) -> None:
+    rated = SPEC.replace("clients = 8", "clients = 8\nrate = 2000")
+    run, _, _ = synthetic_run(tmp_path / "run", spec_text=rated, blocks=1)
+    series = [chart_series(trial) for trial in run.trials()]
+    assert {one.latency.of for one in series} == {"response"}
+    offsets, values = zip(*p99_by_second(series, "a1"), strict=True)
+    assert offsets[:2] == (-1.5, -0.5)
+    assert all(value is not None and value > 0 for value in values)
+
+
+def test_checkpoints_autovacuum_and_errors_are_on_the_clock_of_the_trial(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+    series = next(one for one in map(chart_series, run.trials()) if one.arm == "a1")
+    assert [(one.start_s, one.end_s, one.what) for one in series.checkpoints][:2] == [
+        (-1.0, 1.0, "wal"),
+        (2.0, 4.0, "wal"),
+    ]
+    assert [(one.start_s, one.end_s, one.what) for one in series.vacuums] == [
+        (3.0, 3.0, "autovacuum of bench.public.t")
+    ]
+    assert [(one.at_s, one.kind, one.count) for one in series.happened] == [(4.5, "error 40001", 3)]
+    assert series.pauses == ()
+
+
+def test_failed_transactions_are_counted_by_second(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+    trial = run.trial(1)
+    load = pa.table({"start_ns": [0, S, S], "failed": [0, 2, 3]})
+    assert [(one.at_s, one.kind, one.count) for one in events_by_second(trial, load, S, 3 * S)] == [
+        (0.5, FAILED, 5)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("every_ns", "pause_ns", "found"),
+    [(S // 10, S, 0), (S // 10, 3 * S, 1), (10 * S, 30 * S, 0), (10 * S, 60 * S, 1)],
+)
+def test_a_pause_of_sampling_is_long_by_itself_and_beside_the_others(
+    every_ns: int, pause_ns: int, found: int
+) -> None:
+    pauses: list[Any] = [every_ns] * 10 + [pause_ns] + [every_ns] * 10
+    ticks = np.cumsum(np.array(pauses, np.int64))
+    spans = sampling_pauses(ticks, 0)
+    assert len(spans) == found
+    assert all(one.end_s and one.end_s - one.start_s == pause_ns / S for one in spans)
