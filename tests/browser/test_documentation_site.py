@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import axe_core_python
 import pytest
 from markdown_it import MarkdownIt
 
@@ -17,6 +18,7 @@ from pgassay.cli.commands import COMMANDS, load_command
 from pgassay.errors import ExitCode
 from support.docs.pages import ROOT, name_of, pages
 
+AXE = Path(axe_core_python.__file__).parent / "axe.min.js"
 LOADS = re.compile(r"""<(?:script|img|iframe|source|link)\b[^>]*?\b(?:src|href)=["']?([^"' >]+)""")
 URLS = re.compile(r"""url\(["']?([^"')]+)""")
 SHAPES = re.compile(r"<(h[1-6]|li|table|tr|pre|img)\b")
