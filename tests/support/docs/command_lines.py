@@ -25,6 +25,8 @@ _TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8")
 def called(text: str) -> Iterator[list[str]]:
     """The simple commands of lines of shell, as words, without redirections."""
     for line in text.replace("\\\n", " ").splitlines():
+        for inner in re.findall(r"\$\(([^()]+)\)", line):
+            yield from called(inner)
         lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
         lexer.wordchars += "@:,{}^%$"
         words: list[str] = []
@@ -44,13 +46,24 @@ def called(text: str) -> Iterator[list[str]]:
 
 
 def is_ours(words: list[str]) -> bool:
-    """Whether a command can be tried: pgassay's, or a target of the Makefile."""
-    return words[0] in ("pgassay", "make")
+    """Whether a command can be tried: pgassay's, its manual, or a target of the Makefile."""
+    return _program(words) in ("pgassay", "make") or _is_manual(words)
+
+
+def _program(words: list[str]) -> str:
+    return words[0].rpartition("/")[2]
+
+
+def _is_manual(words: list[str]) -> bool:
+    return words[0] == "man" and words[-1].startswith("pgassay")
 
 
 def mistake(words: list[str]) -> str | None:
     """What pgassay, or make, would refuse in a command."""
-    if words[0] == "make":
+    if _is_manual(words):
+        known = ["pgassay", *(f"pgassay-{name}" for name in COMMANDS)]
+        return None if words[-1] in known else f"no such page: {words[-1]}"
+    if _program(words) == "make":
         unknown = [one for one in words[1:] if "=" not in one and one not in _TARGETS]
         return f"no such target: {unknown}" if unknown else None
     name, *arguments = words[1:] or ["--help"]
