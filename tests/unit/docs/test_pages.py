@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pgassay.report.sections import RUN_SECTIONS
 from support.docs.pages import ROOT, links, name_of, pages, tokens
 
 OF_THE_SITE = [page for page in pages() if page.is_relative_to(ROOT / "docs")]
@@ -22,3 +23,9 @@ def test_every_page_begins_with_its_title_and_a_sentence() -> None:
     beginnings = {name_of(page): [token.type for token in tokens(page)] for page in OF_THE_SITE}
     wanted = ["heading_open", "inline", "heading_close", "paragraph_open"]
     assert [name for name, kinds in beginnings.items() if kinds[:4] != wanted] == []
+
+
+def test_every_section_of_a_report_is_explained_in_its_order() -> None:
+    page = (ROOT / "docs" / "reading-a-report.md").read_text("utf-8")
+    explained = re.findall(r"^\| (.+?) \| ", page.split("## The sections")[1], re.MULTILINE)
+    assert explained[1:] == [section.title for section in RUN_SECTIONS]
