@@ -33,6 +33,19 @@ def commands(runs: Path) -> dict[str, Sequence[str]]:
         BASE: [sys.executable, "-c", "pass"],
         "pgassay --help": [*own, "--help"],
         f"pgassay list ({RUNS_LISTED:,} runs)": [*own, "list", str(runs)],
+        f"pgassay sql, verdicts ({RUNS_LISTED:,} runs)": [
+            *own,
+            "sql",
+            "select verdict, count(*) from verdicts group by 1",
+            str(runs),
+        ],
+        f"pgassay sql, waits ({RUNS_LISTED:,} runs)": [
+            *own,
+            "sql",
+            "select wait_event, count(*) from waits group by 1",
+            str(runs),
+        ],
+        "import pgassay": [sys.executable, "-c", "import pgassay"],
         "pgassay load --help": [*own, "load", "--help"],
         # Everything that a load does before its first byte to a server: nobody listens there.
         "pgassay load, until it connects": [*own, "load", "-S", "-h", "127.0.0.1", "-p", "1"],

@@ -37,6 +37,10 @@ COMMANDS = {
     "list": ("list:list_runs", "List the runs in a folder: date, state, verdict and effect."),
     "rm": ("rm", "Remove stored runs, observations and traces."),
     "show": ("show.command", "Show a stored run: its trials, its verdict and why."),
+    "sql": (
+        "sql.command",
+        "Ask stored runs by SQL: verdicts, trials, metrics, waits, counters, settings.",
+    ),
     "doctor": ("doctor", "Check this machine, and a server if one is named."),
     "recover": ("recover", "Undo what a killed run left changed on its server."),
     "completion": (

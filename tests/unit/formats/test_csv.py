@@ -12,7 +12,8 @@ import pytest
 from browser.reports import STEPS, synthetic_context
 from pgassay.report.context import ReportContext
 from pgassay.report.csv_files import csv_files, render_csv
-from pgassay.report.data_tables.csv_text import inert, trials_csv
+from pgassay.report.data_tables.csv_text import trials_csv
+from pgassay.report.data_tables.formulas import inert
 from pgassay.report.data_tables.tables import tables_of
 from pgassay.tracing import read_trace_context
 from support.runs.command import pgassay

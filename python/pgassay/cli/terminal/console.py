@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import typer
 from rich.console import Console
@@ -71,12 +71,23 @@ def warn(text: str) -> None:
 
 
 def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table on stdout: the first column is aligned left, the others right.
+    """A table on stdout: the first column is aligned left, the others right."""
+    for line in table_lines(titles, rows):
+        typer.echo(line)
+
+
+def table_lines(
+    titles: Sequence[str], rows: Iterable[Sequence[str]], left: Collection[int] = (0,)
+) -> Iterator[str]:
+    """A table as lines; columns in `left` are aligned left, the others right.
 
     Not a table of rich, which takes minutes for thousands of rows and wraps cells.
     """
     cells = [[_printable(cell) for cell in row] for row in (titles, *rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for first, *others in cells:
-        right = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
-        typer.echo("  ".join((first.ljust(widths[0]), *right)))
+    for row in cells:
+        aligned = (
+            cell.ljust(width) if at in left else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(aligned).rstrip()

@@ -1,0 +1,111 @@
+"""Every table over stored runs, by its name.
+
+Enters: paths of runs. Leaves: tables and datasets. Never: knows who asks, SQL or Python.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from pgassay.errors import PgassayError, RunDirectoryError
+from pgassay.runs import columns, rows
+from pgassay.runs.rows import Row
+from pgassay.runs.samples import check_files, dataset
+
+Found: TypeAlias = "pa.Table | ds.Dataset"
+Told = Callable[[Path, str], None]
+"""Told the path of a run that cannot be read, and why."""
+
+
+@dataclass(frozen=True)
+class RunTable:
+    """One table: its columns, and where its rows come from."""
+
+    name: str
+    schema: pa.Schema
+    of_run: Callable[[Path], Iterator[Row]] | None = None
+    """Of one run; None where the rows are samples."""
+    file: str = ""
+    """The Parquet file of samples, without its ending."""
+
+    def of(self, paths: Iterable[Path]) -> Found:
+        """The rows of these runs; the first that cannot be read is an error."""
+        if self.of_run is None:
+            return dataset(self.file, paths)
+        return self._table((path, list(_read(self.of_run, path))) for path in paths)
+
+    def of_readable(self, paths: Iterable[Path], unreadable: Told) -> Found:
+        """The same without the runs that cannot be read."""
+        if self.of_run is None:
+            return dataset(self.file, paths)
+        return self._table(_each(self.of_run, paths, unreadable))
+
+    def check(self, path: Path) -> None:
+        """Refuses a run whose samples cannot be read."""
+        if self.of_run is None:
+            check_files(self.file, path)
+
+    def _table(self, read: Iterable[tuple[Path, list[Row]]]) -> pa.Table:
+        found = [{**row, "run": path.name} for path, some in read for row in some]
+        return pa.Table.from_pylist(found, self.schema)
+
+
+def _each(
+    read: Callable[[Path], Iterator[Row]], paths: Iterable[Path], unreadable: Told
+) -> Iterator[tuple[Path, list[Row]]]:
+    for path in paths:
+        try:
+            yield path, list(_read(read, path))
+        except PgassayError as error:
+            unreadable(path, str(error))
+
+
+def _read(read: Callable[[Path], Iterator[Row]], path: Path) -> Iterator[Row]:
+    try:
+        yield from read(path)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RunDirectoryError(
+            f"{path}: one of its JSON files is damaged, or of another version of pgassay:"
+            f" {type(error).__name__}: {error}; `pgassay report {path}` makes its analysis anew"
+        ) from None
+
+
+_SAMPLED = {
+    "seconds": "load",
+    "waits": "waits",
+    "postgres": "postgres",
+    "host": "host",
+    "checkpoints": "checkpoints",
+    "events": "events",
+}
+TABLES: Mapping[str, RunTable] = {
+    one.name: one
+    for one in (
+        RunTable("runs", columns.RUNS, rows.runs),
+        RunTable("verdicts", columns.COMPARISONS, rows.verdicts),
+        RunTable("comparisons", columns.COMPARISONS, rows.comparisons),
+        RunTable("arms", columns.ARMS, rows.arms),
+        RunTable("trials", columns.TRIALS, rows.trials),
+        RunTable("metrics", columns.METRICS, rows.metrics),
+        *(RunTable(name, columns.sampled(file), file=file) for name, file in _SAMPLED.items()),
+        RunTable("statements", columns.STATEMENTS, rows.statements),
+        RunTable("settings", columns.SETTINGS, rows.settings),
+        RunTable("environment", columns.ENVIRONMENT, rows.environment),
+    )
+}
+
+
+@cache
+def descriptions() -> dict[str, str]:
+    """What each table holds, in a sentence."""
+    text = (files("pgassay") / "runs" / "tables.toml").read_text("utf-8")
+    return {name: str(said) for name, said in tomllib.loads(text).items()}

@@ -1,0 +1,132 @@
+"""SQL over stored runs.
+
+Enters: a query, paths of runs. Leaves: the answer, a batch of rows at a time. Never: lets SQL open
+a file or a connection, or change anything: DuckDB is given tables and locked before the query.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from pgassay.errors import PgassayError, SetupError
+from pgassay.runs.catalogue import TABLES, RunTable, Told
+
+_READS = {"SELECT", "EXPLAIN", "MULTI"}
+"""Kinds of statement that only read; the last is what DuckDB makes of a PIVOT."""
+_LOCK: dict[str, str | bool | int | float | list[str]] = {
+    "temp_directory": "",  # else what does not fit into memory goes into the present folder
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "python_enable_replacements": "false",  # no Python variable is a table
+}
+_BATCH_ROWS = 10_000
+
+
+class RunsDatabase:
+    """The tables of `catalogue.py` as views of an in-memory DuckDB."""
+
+    def __init__(self, paths: Sequence[Path], unreadable: Told) -> None:
+        """`unreadable` is told once of every run that is left out."""
+        self._paths, self._tell = list(paths), unreadable
+
+    @contextmanager
+    def answer(self, query: str) -> Iterator[pa.RecordBatchReader]:
+        """The answer to a query, of which runs that cannot be read are no part."""
+        with _clear_errors(), locked_connection() as locked:
+            _refuse_writes(locked, query)
+            read = self._register(locked, query)
+            try:
+                yield _read(locked, query)
+                return
+            except (duckdb.Error, pa.ArrowException, OSError):
+                # Files of samples are read only now: was it one of them?
+                if not self._drop_damaged(read):
+                    raise
+            self._register(locked, query)
+            yield _read(locked, query)
+
+    def _register(self, database: duckdb.DuckDBPyConnection, query: str) -> list[RunTable]:
+        """Every table; only those that the query may mean have rows."""
+        words = {word.lower() for word in re.findall(r"\w+", query)}
+        for table in TABLES.values():
+            meant = table.name in words
+            rows = table.of_readable(self._paths, self._unreadable) if meant else None
+            database.register(table.name, table.schema.empty_table() if rows is None else rows)
+        return [table for table in TABLES.values() if table.name in words]
+
+    def _drop_damaged(self, tables: Sequence[RunTable]) -> bool:
+        """Leave out the runs whose samples cannot be read; whether there are any."""
+        before = len(self._paths)
+        for path in list(self._paths):
+            for table in tables:
+                try:
+                    table.check(path)
+                except PgassayError as error:
+                    self._unreadable(path, str(error))
+                    break
+        return len(self._paths) < before
+
+    def _unreadable(self, path: Path, why: str) -> None:
+        if path in self._paths:
+            self._paths = [one for one in self._paths if one != path]
+            self._tell(path, why)
+
+
+def locked_connection() -> duckdb.DuckDBPyConnection:
+    """A database in memory that opens no file and no connection, whatever the SQL."""
+    database = duckdb.connect(":memory:", config=_LOCK)
+    database.execute("SET TimeZone = 'UTC'")
+    database.execute("SET enable_external_access = false")
+    database.execute("SET lock_configuration = true")
+    return database
+
+
+def _refuse_writes(database: duckdb.DuckDBPyConnection, query: str) -> None:
+    kinds = [statement.type.name for statement in database.extract_statements(query)]
+    if not kinds:
+        raise SetupError("the query is empty; `pgassay sql` alone lists the tables")
+    for kind in kinds:
+        if kind not in _READS:
+            raise SetupError(
+                f"{kind}: `pgassay sql` only reads; ask by SELECT (WITH, PIVOT, DESCRIBE and"
+                " EXPLAIN work too), and write the answer with --format and --out"
+            )
+
+
+def _read(database: duckdb.DuckDBPyConnection, query: str) -> pa.RecordBatchReader:
+    """Reads the first batch too, so that errors of files come here."""
+    reader: pa.RecordBatchReader = database.sql(query).to_arrow_reader(_BATCH_ROWS)
+    first = next(iter(reader), None)
+    batches: Any = iter([first] if first is not None else [])
+    return pa.RecordBatchReader.from_batches(reader.schema, _chained(batches, reader))
+
+
+def _chained(first: Iterator[pa.RecordBatch], rest: pa.RecordBatchReader) -> Iterator[Any]:
+    yield from first
+    yield from rest
+
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise SetupError(
+            f"the answer does not fit into memory; ask for less at once: {_line(error)}"
+        ) from None
+    except (duckdb.Error, pa.ArrowException) as error:
+        raise SetupError(f"{_line(error)}; `pgassay sql` alone lists tables and columns") from None
+
+
+def _line(error: Exception) -> str:
+    """DuckDB's message without the query, which the user has before their eyes."""
+    return " ".join(str(error).partition("\n\nLINE ")[0].split())

@@ -1,0 +1,183 @@
+"""The rows of one run in the tables that are made of JSON files.
+
+Enters: the path of a run or observation. Leaves: rows as mappings; keys that a run lacks are
+absent. Never: analyses anything: what a run has no analysis for has no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pgassay.samples.json_files import parsed_file
+from pgassay.samples.observation_directory import ObservationDirectory, is_observation
+from pgassay.samples.overview import ANALYSIS, OBSERVATION, PLAN, overview_of
+from pgassay.samples.run_directory import ENVIRONMENT, RunDirectory, StoredTrial
+
+Row = Mapping[str, Any]
+
+
+def directory(path: Path) -> RunDirectory:
+    """A run's or an observation's."""
+    return (ObservationDirectory if is_observation(path) else RunDirectory).open(path)
+
+
+def runs(path: Path) -> Iterator[Row]:
+    """One row."""
+    found, environment = overview_of(path), _json(path, ENVIRONMENT)
+    host, server = environment.get("host") or {}, environment.get("server") or {}
+    yield {
+        "path": str(path),
+        "kind": "observation" if is_observation(path) else "run",
+        "state": found.state.value,
+        "question": found.question,
+        "verdict": found.verdict,
+        "badge": found.badge,
+        "effect_pct": found.effect_pct,
+        "trials": len(directory(path).finished()),
+        "started": found.started,
+        "pgassay": environment.get("pgassay"),
+        "server_version": server.get("version"),
+        "data": ", ".join(environment.get("sizes") or {}) or None,
+        "kernel": host.get("kernel"),
+        "cpu": host.get("cpu"),
+        "cpus": host.get("cpus"),
+        "memory_bytes": host.get("memory_bytes"),
+    }
+
+
+def comparisons(path: Path) -> Iterator[Row]:
+    """Every comparison of every metric."""
+    return _comparisons(_json(path, ANALYSIS))
+
+
+def verdicts(path: Path) -> Iterator[Row]:
+    """The comparisons of the primary metric, which are the verdicts."""
+    analysis = _json(path, ANALYSIS)
+    return (one for one in _comparisons(analysis) if one["metric"] == analysis["metric"])
+
+
+def _comparisons(analysis: Row) -> Iterator[Row]:
+    for one in analysis.get("comparisons", ()):
+        low, high = one.get("ci95") or (None, None)
+        low_pct, high_pct = one.get("ci95_pct") or (None, None)
+        yield {
+            **one,
+            "ci95_low": low,
+            "ci95_high": high,
+            "ci95_low_pct": low_pct,
+            "ci95_high_pct": high_pct,
+        }
+
+
+def trials(path: Path) -> Iterator[Row]:
+    """Finished trials, invalid ones too; none of an observation."""
+    if is_observation(path):
+        return
+    for stored in RunDirectory.open(path).trials():
+        yield _trial(stored)
+
+
+def _trial(stored: StoredTrial) -> Row:
+    found = stored.summary()
+    load, reasons = found["load"], (found.get("validity") or {}).get("reasons") or ()
+    latency = load.get("latency_ms") or {}
+    measured = [step for step in load["steps"] if step["measured"]]
+    done = sum(step["transactions"] for step in measured)
+    seconds = sum(step["end_ns"] - step["start_ns"] for step in measured) / 1e9
+    return {
+        **found,
+        "trial": found["number"],
+        "levels": _label(found["levels"]),
+        "valid": not reasons,
+        "reasons": "; ".join(reasons) or None,
+        "warnings": len(found["warnings"]),
+        "reset_s": (found.get("reset") or {}).get("duration_s"),
+        "transactions": done,
+        "failed": sum(step["failed"] for step in measured),
+        "tps": done / seconds if seconds else None,
+        "client_cpu_s": load.get("client_cpu_s"),
+        **{f"latency_{name}_ms": latency.get(name) for name in ("mean", "p50", "p95", "p99")},
+    }
+
+
+def metrics(path: Path) -> Iterator[Row]:
+    """Every estimate of every trial that counts; `step` is null for the whole trial."""
+    analysis = _json(path, ANALYSIS)
+    if is_observation(path):
+        return
+    for trial in analysis.get("trials", ()):
+        of = {"trial": trial["number"], "block": trial["block"], "arm": trial["arm"]}
+        for part in (trial["whole"], *trial["steps"]):
+            for name, value in part["values"].items():
+                yield {**of, "step": part["level"], "metric": name, "value": value}
+
+
+def arms(path: Path) -> Iterator[Row]:
+    """One row per arm and factor."""
+    plan = _json(path, PLAN)
+    first = {one["name"]: one["levels"][0] for one in plan.get("factors", ()) if one["levels"]}
+    for arm in plan.get("arms", ()):
+        for factor, level in arm["levels"].items():
+            baseline = first.get(factor) == level
+            yield {"arm": arm["id"], "factor": factor, "level": level, "baseline": baseline}
+
+
+def statements(path: Path) -> Iterator[Row]:
+    """One row per statement and arm; without an arm where only the text is known."""
+    told = set()
+    for use in _json(path, ANALYSIS).get("statement_use") or ():
+        told.add(use["queryid"])
+        for arm in use["by_arm"]:
+            yield {**arm, "queryid": use["queryid"], "text": use.get("text")}
+    for queryid, text in directory(path).statements().items():
+        if queryid not in told:
+            yield {"queryid": queryid, "text": text}
+
+
+def settings(path: Path) -> Iterator[Row]:
+    """The server's settings when the run began; those that an arm changes are in `arms`."""
+    server = _json(path, ENVIRONMENT).get("server") or {}
+    every = server.get("every_setting") or {}
+    known = {name: {"value": value} for name, value in (server.get("settings") or {}).items()}
+    for name, told in ({**known, **every}).items():
+        yield {"name": name, "value": _text(told.get("value")), "source": told.get("source")}
+
+
+def environment(path: Path) -> Iterator[Row]:
+    """Host, server, data and reset as keys like `host.cpus`, without the settings."""
+    for found, value in _flat(_json(path, ENVIRONMENT), ""):
+        if not found.startswith(("server.every_setting", "server.settings")):
+            yield {"key": found, "value": value}
+
+
+def _flat(value: Any, at: str) -> Iterator[tuple[str, str | None]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(inner, f"{at}.{key}" if at else str(key))
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            yield from _flat(inner, f"{at}[{place}]")
+    else:
+        yield at, _text(value)
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if value is None else str(value)
+
+
+def _label(levels: Mapping[str, Any]) -> str:
+    return ", ".join(f"{factor} = {level}" for factor, level in levels.items())
+
+
+def _json(path: Path, name: str) -> dict[str, Any]:
+    """One of the run's JSON files; empty where it is not there (yet)."""
+    return parsed_file(path / name) if (path / name).is_file() else {}
+
+
+def described(path: Path) -> dict[str, Any]:
+    """plan.json, or observation.json."""
+    return parsed_file(path / (OBSERVATION if is_observation(path) else PLAN))

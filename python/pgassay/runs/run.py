@@ -1,0 +1,155 @@
+"""A stored run as a Python object.
+
+Enters: the path of a run or observation. Leaves: tables of pyarrow and objects of its JSON files,
+each read when it is asked for. Never: analyses, writes a file, or needs pandas or polars.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from pgassay.errors import RunDirectoryError
+from pgassay.runs import rows
+from pgassay.runs.catalogue import TABLES
+from pgassay.samples.overview import ANALYSIS, overview_of
+
+
+class Run:
+    """One stored run or observation.
+
+    Tables are `pyarrow.Table`, with the columns that `pgassay sql` shows: `.to_pandas()` and
+    `polars.from_arrow()` take them. Each has a column `run`, so that tables of several runs can be
+    put together by `pyarrow.concat_tables`. Each access reads from disk: keep a table in a
+    variable.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+        rows.directory(self.path)  # refuses what is no run
+
+    def __repr__(self) -> str:
+        return f"<pgassay run {self.name!r}: {self.state}>"
+
+    @property
+    def name(self) -> str:
+        """The name of its directory; the column `run` of every table."""
+        return self.path.name
+
+    @property
+    def question(self) -> str:
+        """What it asks."""
+        return overview_of(self.path).question
+
+    @property
+    def state(self) -> str:
+        """`finished`, `running`, `unfinished`, `changes left` or `unreadable`."""
+        return overview_of(self.path).state.value
+
+    @property
+    def started(self) -> datetime | None:
+        """When it began."""
+        return overview_of(self.path).started
+
+    @property
+    def spec(self) -> str:
+        """The text of its experiment file."""
+        return rows.directory(self.path).read_text("spec.toml")
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """plan.json; of an observation, observation.json."""
+        return rows.described(self.path)
+
+    @property
+    def environment(self) -> dict[str, Any]:
+        """environment.json: server, settings, host, data."""
+        return rows.directory(self.path).environment()
+
+    @property
+    def analysis(self) -> dict[str, Any]:
+        """analysis.json: `pgassay.analysis/1`, of an observation `pgassay.observed/1`."""
+        run = rows.directory(self.path)
+        if not run.has(ANALYSIS):
+            raise RunDirectoryError(
+                f"{self.path}: has no {ANALYSIS}; `pgassay report {self.path}` makes it"
+            )
+        return run.read_json(ANALYSIS)
+
+    @property
+    def verdicts(self) -> pa.Table:
+        """The comparisons of the primary metric; no rows before the run is analysed."""
+        return self.table("verdicts")
+
+    @property
+    def comparisons(self) -> pa.Table:
+        """Every metric of every level against its baseline; no rows before the run is analysed."""
+        return self.table("comparisons")
+
+    @property
+    def arms(self) -> pa.Table:
+        """The level of each factor in each arm."""
+        return self.table("arms")
+
+    @property
+    def trials(self) -> pa.Table:
+        """One row per finished trial, invalid ones too."""
+        return self.table("trials")
+
+    @property
+    def metrics(self) -> pa.Table:
+        """Every estimate of each trial that counts; no rows before the run is analysed."""
+        return self.table("metrics")
+
+    @property
+    def seconds(self) -> pa.Table:
+        """The load by interval (a second) and scenario."""
+        return self.table("seconds")
+
+    @property
+    def waits(self) -> pa.Table:
+        """One row per busy session and tick of the sampler; no wait event is CPU."""
+        return self.table("waits")
+
+    @property
+    def postgres(self) -> pa.Table:
+        """Counters of the server as they were read."""
+        return self.table("postgres")
+
+    @property
+    def host(self) -> pa.Table:
+        """Counters of the server's host as they were read."""
+        return self.table("host")
+
+    @property
+    def checkpoints(self) -> pa.Table:
+        """Checkpoints of the server's log."""
+        return self.table("checkpoints")
+
+    @property
+    def events(self) -> pa.Table:
+        """Other events of the server's log."""
+        return self.table("events")
+
+    @property
+    def statements(self) -> pa.Table:
+        """Texts of statements, and what each took in each arm."""
+        return self.table("statements")
+
+    @property
+    def settings(self) -> pa.Table:
+        """The server's settings when the run began."""
+        return self.table("settings")
+
+    def table(self, name: str) -> pa.Table:
+        """One of the tables of `pgassay sql`, by its name."""
+        if name not in TABLES:
+            raise RunDirectoryError(f"{name!r} is no table of a run; known are {', '.join(TABLES)}")
+        found = TABLES[name]
+        found.check(self.path)
+        read = found.of([self.path])
+        return read.to_table() if isinstance(read, ds.Dataset) else read

@@ -1,0 +1,73 @@
+"""The tables of samples: datasets over the Parquet files of many runs.
+
+Enters: paths of runs. Leaves: a dataset that opens a file when it is read. Never: reads a sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from pgassay.errors import RunDirectoryError
+from pgassay.runs.columns import sampled
+from pgassay.runs.rows import directory
+from pgassay.samples.tables import TABLES
+
+_FORMAT = ds.ParquetFileFormat()
+_HERE = fs.LocalFileSystem()
+
+
+def dataset(name: str, paths: Iterable[Path]) -> ds.Dataset:
+    """All rows of all trials and segments; columns that a file lacks are null."""
+    schema = sampled(name)
+    parts = [
+        _FORMAT.make_fragment(
+            str(file),
+            filesystem=_HERE,
+            partition_expression=(ds.field("run") == path.name) & (ds.field("trial") == trial),
+        )
+        for path in paths
+        for trial, file in files_of(name, path)
+    ]
+    return ds.FileSystemDataset(parts, schema, _FORMAT, filesystem=_HERE)
+
+
+def files_of(name: str, path: Path) -> Iterator[tuple[int, Path]]:
+    """Trial or segment → file, where it has one: a segment has no load."""
+    parts = directory(path)
+    for folder in sorted((path / parts.PARTS).glob("[0-9]*")):
+        file = folder / f"{name}.parquet"
+        if folder.name.isdigit() and file.is_file():
+            yield int(folder.name), file
+
+
+def check_files(name: str, path: Path) -> None:
+    """Refuses a run of which a file cannot be read, or holds other types than it should."""
+    for _, file in files_of(name, path):
+        try:
+            found = pq.read_schema(file)
+            for field in TABLES[name]:
+                at = found.get_field_index(field.name)
+                if at >= 0 and _kind(found.field(at).type) != _kind(field.type):
+                    raise RunDirectoryError(
+                        f"{file}: column {field.name!r} is {found.field(at).type},"
+                        f" where {field.type} belongs"
+                    )
+        except (OSError, pa.ArrowException) as error:
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise RunDirectoryError(f"{file}: cannot be read: {reason}") from None
+
+
+def _kind(one: pa.DataType) -> str:
+    """What may stand for each other: text with and without a dictionary, numbers of any width."""
+    one = one.value_type if pa.types.is_dictionary(one) else one
+    if pa.types.is_list(one):
+        return f"list of {_kind(one.value_type)}"
+    if pa.types.is_map(one):
+        return f"map of {_kind(one.item_type)}"
+    return "number" if pa.types.is_integer(one) or pa.types.is_floating(one) else str(one)

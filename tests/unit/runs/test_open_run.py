@@ -1,0 +1,48 @@
+"""A stored run in Python: cheap to import, the same tables as SQL, clear refusals."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import pgassay
+from pgassay.errors import RunDirectoryError
+from pgassay.runs.catalogue import TABLES
+
+
+def test_importing_pgassay_imports_no_library() -> None:
+    code = "import sys; old = set(sys.modules); import pgassay; print(*set(sys.modules) - old)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert set(done.stdout.split()) <= {"pgassay", "__future__"}
+
+
+def test_a_table_of_a_run_is_the_one_that_sql_shows(runs: Path) -> None:
+    run = pgassay.open_run(runs / "wal")
+    for name in TABLES:
+        table = run.table(name)
+        assert isinstance(table, pa.Table)
+        assert table.schema.names == TABLES[name].schema.names
+        asked = pgassay.sql(f"select count(*) as n from {name} where run = 'wal'", runs)
+        assert asked.to_pylist() == [{"n": table.num_rows}]
+
+
+def test_an_observation_and_an_unfinished_run_open_too(runs: Path) -> None:
+    watched = pgassay.open_run(runs / "watched")
+    assert (watched.waits.num_rows, watched.trials.num_rows) == (10, 0)
+    unfinished = pgassay.open_run(str(runs / "unfinished"))
+    assert (unfinished.state, unfinished.verdicts.num_rows) == ("unfinished", 0)
+    with pytest.raises(RunDirectoryError, match="pgassay report"):
+        _ = unfinished.analysis
+
+
+def test_what_is_no_run_is_refused(tmp_path: Path, runs: Path) -> None:
+    with pytest.raises(RunDirectoryError, match=r"plan\.json"):
+        pgassay.open_run(tmp_path)
+    with pytest.raises(RunDirectoryError, match="verdicts"):
+        pgassay.open_run(runs / "wal").table("nothing")
