@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pgassay import _core
-from support.docs.pages import ASKS_DUCKDB, every_block
+from support.docs.pages import every_block
 from support.servers.lab import LabServer
 
 
@@ -11,7 +11,7 @@ def test_the_sql_that_pages_tell_to_run_is_accepted_by_a_server(lab_server: LabS
     found = [
         block
         for block in every_block()
-        if block.language == "sql" and block.page not in ASKS_DUCKDB
+        if block.language == "sql" and not block.asks_duckdb
         # Scripts of a load are run by test_workloads_page.py, or checked by tests/unit/docs.
         and block.file is None and "\\" not in block.text
     ]  # fmt: skip

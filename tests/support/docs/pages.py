@@ -15,8 +15,6 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 ROOT = Path(__file__).parents[3]
-ASKS_DUCKDB = ("docs/sql.md",)
-"""Pages whose SQL is asked of stored runs; that of the others is for PostgreSQL."""
 _FOLDERS = ("bench", "crates", "docs", "python", "tests", "tools")
 _PICTURE = re.compile(r'<img\b[^>]*\bsrc="([^"]+)"')
 _MARK = re.compile(r"<!--\s*(untried|with|files):\s*(.*?)\s*-->", re.DOTALL)
@@ -90,6 +88,11 @@ class Block:
     def place(self) -> str:
         """Page and line."""
         return f"{self.page}:{self.line}"
+
+    @property
+    def asks_duckdb(self) -> bool:
+        """Whether it is SQL over stored runs, and not for PostgreSQL."""
+        return self.page == "docs/sql.md" or ".parquet'" in self.text
 
     @property
     def file(self) -> str | None:

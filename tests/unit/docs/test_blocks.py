@@ -25,7 +25,7 @@ from support.docs.command_lines import (
     unknown_options,
 )
 from support.docs.files import script_mistake, toml_mistake, write_files
-from support.docs.pages import ASKS_DUCKDB, Block, blocks, code_spans, name_of, pages
+from support.docs.pages import Block, blocks, code_spans, name_of, pages
 
 EVERY = {name_of(page): found for page in pages() if (found := blocks(page))}
 TRIED = ("json", "python", "sh", "sql", "toml", "yaml")
@@ -49,7 +49,7 @@ def mistakes(block: Block, folder: Path) -> list[str]:
                 return sh_mistakes(block.text)
             case "toml":
                 found = toml_mistake(block, folder)
-            case "sql" if block.page in ASKS_DUCKDB:
+            case "sql" if block.asks_duckdb:
                 found = None if duckdb.extract_statements(block.text) else "no statement"
             case "sql":
                 found = script_mistake(block)
