@@ -21,7 +21,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
 
 CHARTS = ["effect", "throughput", "quantiles", "waits", "order"]
-OF_STEPS = ["effect", "throughput", "by_load", "load_curve", "quantiles", "waits", "order"]
+OF_STEPS = ["effect", "by_load", "load_curve", "throughput", "quantiles", "waits", "order"]
 PHONE_PX = 380
 _COUNT_SHOWN = (
     "[...document.querySelectorAll('.{} > svg')].filter(svg => svg.getClientRects().length).length"

@@ -31,23 +31,28 @@ def texts_of(module: str) -> dict[str, Any]:
 Estimated = Comparison | model.Estimate
 
 
-def interval_text(estimate: Estimated, margin: float = 0.0) -> str:
-    """Such as `95 % CI 1.8 to 4.4 %, 11 blocks`; `margin` is the smallest effect, a share."""
+def interval_text(estimate: Estimated, margin: float = 0.0, *, unsigned: bool = False) -> str:
+    """Such as `95 % CI 1.8 to 4.4 %, 11 blocks`; `margin` is the smallest effect, a share.
+
+    Unsigned beside a word for the direction: "4.2 % lower (95 % CI 3.1 to 5.3 %)".
+    """
     blocks = f"{estimate.blocks} block{'s' if estimate.blocks != 1 else ''}"
     if estimate.rounds is not None:
         blocks = f"{estimate.rounds} rounds of slices in {blocks}"
     if estimate.ci95_pct is None:
         return f"no interval yet, {blocks}"
-    low, high = (_bound(end, 100.0 * margin) for end in estimate.ci95_pct)
+    low, high = _bounds(estimate.ci95_pct, margin, unsigned)
     return f"95 % CI {low} to {high} %, {blocks}"
 
 
-def bare_interval(comparison: Comparison, margin: float, *, in_points: bool) -> str:
+def bare_interval(
+    comparison: Comparison, margin: float, *, in_points: bool, unsigned: bool = False
+) -> str:
     """The same without blocks; in points for a metric that is a share."""
     ends = comparison.ci95 if in_points else comparison.ci95_pct
     if ends is None:
         return "no interval yet"
-    low, high = (_bound(end, 100.0 * margin) for end in ends)
+    low, high = _bounds(ends, margin, unsigned)
     return f"95 % CI {low} to {high} {'points' if in_points else '%'}"
 
 
@@ -155,6 +160,14 @@ def outlook(estimate: Estimated) -> str:
     if estimate.blocks < FEW_BLOCKS:
         return "few"
     return "unknown" if estimate.blocks_to_decide is None else "more"
+
+
+def _bounds(ends: tuple[float, float], margin: float, unsigned: bool) -> tuple[str, str]:
+    """Both ends; those of an interval below zero without their signs, if that is asked for."""
+    low, high = ends
+    if unsigned and high < 0.0:
+        low, high = -high, -low
+    return _bound(low, 100.0 * margin), _bound(high, 100.0 * margin)
 
 
 def _bound(value: float, margin: float) -> str:

@@ -6,15 +6,19 @@ Never: decides a verdict.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pgassay.analysis.compare.model import Dependence
 from pgassay.analysis.model import IntervalKind, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
-from pgassay.findings.wording import interval_text
+from pgassay.findings.wording import quantity
+from pgassay.plan.model import Plan
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
+from pgassay.report.workload import workload_words
 
 _INTERVALS = {
     IntervalKind.T: "Student’s t",
@@ -22,19 +26,24 @@ _INTERVALS = {
     IntervalKind.SEQUENCE: "confidence sequence",
     IntervalKind.GROUP: "group-sequential",
 }
+_INTERVAL = re.compile(r"(\(95 % CI [^()]*\))")
 _MOST_DEPENDING = 3
 """Interactions shown at the top: each one qualifies an average above it."""
 
 
 @dataclass(frozen=True)
 class Headline:
-    """One answer; the interval is a separate field because it is set in lighter type."""
+    """One answer."""
 
     badge: str
     tone: str
-    lead: str
-    interval: str
-    rest: str
+    text: str
+
+    @property
+    def parts(self) -> tuple[tuple[str, bool], ...]:
+        """The text in pieces, each with whether it is an interval, which is set in lighter type."""
+        pieces = (piece.replace(" %", "\u00a0%") for piece in _INTERVAL.split(self.text))
+        return tuple((piece, at % 2 == 1) for at, piece in enumerate(pieces) if piece)
 
 
 def headlines(context: ReportContext) -> tuple[Headline, ...]:
@@ -42,14 +51,13 @@ def headlines(context: ReportContext) -> tuple[Headline, ...]:
     verdicts = context.of_kind(FindingKind.VERDICT)
     whole = [v for v in verdicts if v.comparison is None or v.comparison.step is None]
     if not whole:
-        return (Headline("no result", "same", _nothing(context), "", ""),)
+        return (Headline("no result", "same", _nothing(context)),)
     depending = [
-        Headline("depends", "undecided", finding.text, "", "")
+        Headline("depends", "undecided", finding.text)
         for finding in context.of_kind(FindingKind.INTERACTION)
         if finding.title == Dependence.DEPENDS
     ]
-    answers = (_headline(one, context.analysis.smallest_effect) for one in whole)
-    return (*answers, *depending[:_MOST_DEPENDING])
+    return (*map(_headline, whole), *depending[:_MOST_DEPENDING])
 
 
 def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
@@ -57,7 +65,12 @@ def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
     plan, analysis = context.plan, context.analysis
     metric = METRICS[analysis.metric]
     direction = {"higher": "higher is better", "lower": "lower is better"}.get(metric.good)
-    found = [("Primary metric", f"{metric.title}, {direction}" if direction else metric.title)]
+    found = [
+        *_means(context),
+        ("Load", load(plan)),
+        *((("Workload", words),) if (words := workload_words(context)) else ()),
+        ("Primary metric", f"{metric.title}, {direction}" if direction else metric.title),
+    ]
     if plan.factors:
         found += [
             ("Smallest effect that matters", f"±\u00a0{100 * analysis.smallest_effect:g}\u00a0%"),
@@ -73,6 +86,24 @@ def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
     )
 
 
+def _means(context: ReportContext) -> Iterator[tuple[str, str]]:
+    """The primary metric with the baseline and with the level, where there are just two."""
+    whole = [one for one in context.analysis.verdicts() if one.step is None]
+    if len(whole) == 1:
+        metric = METRICS[whole[0].metric]
+        means = (quantity(mean, metric) for mean in (whole[0].baseline_mean, whole[0].level_mean))
+        yield f"{whole[0].baseline} → {whole[0].level}", " → ".join(means)
+
+
+def load(plan: Plan) -> str:
+    """Such as `8 clients`, or `4, 8, 16 clients`."""
+    measured = [step for step in plan.steps if step.measured]
+    clients = ", ".join(dict.fromkeys(f"{step.clients:g}" for step in measured))
+    rates = list(dict.fromkeys(f"{step.rate:g}" for step in measured if step.rate))
+    words = f"{clients} client{'s' if clients != '1' else ''}"
+    return f"{words}, {', '.join(rates)} transactions per second asked for" if rates else words
+
+
 def interval_words(context: ReportContext) -> str:
     """Which 95 % interval, and over how many verdicts it is shared."""
     analysis = context.analysis
@@ -82,19 +113,16 @@ def interval_words(context: ReportContext) -> str:
     return name
 
 
-def _headline(finding: Finding, margin: float) -> Headline:
+def _headline(finding: Finding) -> Headline:
     comparison = finding.comparison
     if comparison is None:
         tone = "undecided" if finding.title == Verdict.UNDECIDED else "measured"
-        return Headline(finding.title, tone, finding.text, "", "")
-    lead, interval, rest = finding.text.partition(f"({interval_text(comparison, margin)})")
-    if rest == ".":
-        interval, rest = f"{interval}.", ""
+        return Headline(finding.title, tone, finding.text)
     verdict = comparison.verdict.value
     # The badge says the verdict already.
-    lead = lead.removeprefix(f"{verdict.capitalize()}: ").strip()
+    text = finding.text.removeprefix(f"{verdict.capitalize()}: ").strip()
     tone = TONES[comparison.verdict] if finding.title == verdict else "undecided"
-    return Headline(finding.title, tone, lead, interval, rest)
+    return Headline(finding.title, tone, text)
 
 
 def _nothing(context: ReportContext) -> str:

@@ -16,7 +16,7 @@ from pgassay.report.context import ApartContext, ObservationContext, ReportConte
 from pgassay.report.environment import created_at, server_version
 from pgassay.report.headline import Headline
 from pgassay.report.section import Content, Section
-from pgassay.report.sections import RUN_SECTIONS
+from pgassay.report.sections import RUN_PARTS, RUN_SECTIONS
 from pgassay.report.sections.apart import APART_SECTIONS
 from pgassay.report.sections.observation import OBSERVATION_SECTIONS
 from pgassay.report.sections.record.method import caveats_of, caveats_that_matter
@@ -44,6 +44,14 @@ class Page:
     shared: Mapping[str, Any]
     """What the templates of all sections know."""
     sections: tuple[tuple[Section, Content], ...]
+
+    @property
+    def contents(self) -> tuple[tuple[str, tuple[Section, ...]], ...]:
+        """Title of a part → its sections on this page; no titles for an observation or a trace."""
+        here = [section for section, _ in self.sections]
+        parts = [(title, [one for one in here if one in part]) for title, part in RUN_PARTS]
+        found = tuple((title, tuple(own)) for title, own in parts if own)
+        return found or (("", tuple(here)),)
 
 
 def page_of(context: AnyContext, form: Form) -> Page:

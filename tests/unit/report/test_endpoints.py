@@ -58,7 +58,12 @@ def with_p99(
 @pytest.mark.parametrize(
     ("verdict", "effect", "interval", "text"),
     [
-        (Verdict.BETTER, -12.34, (-15.0, -9.5), "; p99 latency is 12.3 % lower (95 % CI −15.0 to"),
+        (
+            Verdict.BETTER,
+            -12.34,
+            (-15.0, -9.5),
+            "; p99 latency is 12.3 % lower (95 % CI 9.5 to 15.0",
+        ),
         (Verdict.WORSE, 30.0, (12.0, 51.0), ", but p99 latency is 30.0 % higher (95 % CI 12.0 to"),
         (Verdict.EQUIVALENT, 1.0, (-2.0, 4.9), "; p99 latency is equivalent within 5 %"),
         (Verdict.NEGLIGIBLE, 2.0, (0.02, 4.96), "; p99 latency differs by less than 5 % (95 % CI"),

@@ -7,7 +7,7 @@ experiment cannot be read by this version. Never: asks the original files.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pgassay.errors import SpecError
@@ -25,6 +25,14 @@ class ArmAsked:
     """Those that the arm sets; all others are in environment.json."""
     scripts: Mapping[str, str]
     """By scenario; empty where a program of the user's is the load."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """By scenario: its share of transactions; below zero, how many connections it has."""
+    workload: str = ""
+    """Such as `bank-write at scale 10`."""
+    title: str = ""
+    """Of the workload."""
+    data_sql: str = ""
+    """Schema and data, at the scale of the arm."""
 
 
 def asked_of(run: Path, plan: Plan) -> tuple[ArmAsked, ...]:
@@ -36,8 +44,17 @@ def asked_of(run: Path, plan: Plan) -> tuple[ArmAsked, ...]:
             own = spec_of_arm(spec, arm.by_kind)
             held = {**own.file.settings.postgres, **own.file.load.settings}
             run_scripts = () if own.file.load.command else own.workload.scenarios
-            scripts = {one.name: one.script for one in run_scripts}
-            found.append(ArmAsked(arm.id, {**held, **arm.settings}, scripts))
+            found.append(
+                ArmAsked(
+                    arm.id,
+                    {**held, **arm.settings},
+                    {one.name: one.script for one in run_scripts},
+                    {one.name: one.weight for one in run_scripts},
+                    f"{own.workload.name} at scale {own.file.workload.scale}",
+                    own.workload.title,
+                    "\n".join(own.workload.building_sql(own.file.workload.scale)),
+                )
+            )
     except (SpecError, KeyError):
         return ()
     return tuple(found)

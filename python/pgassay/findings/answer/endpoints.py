@@ -115,7 +115,9 @@ def _clause(one: Comparison, endpoint: Endpoint) -> str:
         name=_TEXTS["names"][one.metric],
         size=size,
         margin=_margin(endpoint),
-        interval=bare_interval(one, endpoint.margin, in_points=in_points),
+        interval=bare_interval(
+            one, endpoint.margin, in_points=in_points, unsigned=form in ("lower", "higher")
+        ),
     )
 
 

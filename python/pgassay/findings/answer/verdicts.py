@@ -54,7 +54,9 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
         of="" if metric.name == "tps" else f" in {metric.title.lower()}",
         size=_size(effect),
         signed=signed_percent(effect),
-        interval=interval_text(comparison, analysis.smallest_effect),
+        interval=interval_text(
+            comparison, analysis.smallest_effect, unsigned=family in ("faster", "slower")
+        ),
         margin=margin_percent(analysis.smallest_effect),
         more=more_blocks(comparison.blocks_to_decide),
         idle=_idle(comparison, analysis),

@@ -1,6 +1,6 @@
 """The sections of a run's report, in their order, for HTML and Markdown alike.
 
-Enters: nothing. Leaves: `RUN_SECTIONS`. Never: renders.
+Enters: nothing. Leaves: `RUN_PARTS`, `RUN_SECTIONS`. Never: renders.
 
 A section is a function marked with `section`, one template for HTML in the folder of its module,
 one for Markdown where Markdown has the section, and a line here.
@@ -23,37 +23,60 @@ from pgassay.report.sections.behaviour import (
     waits,
 )
 from pgassay.report.sections.classic.classic import classic
-from pgassay.report.sections.record import measured, method, servers, slices, trials
+from pgassay.report.sections.record import measured, method, servers, slices, trials, workload
 
-RUN_SECTIONS: tuple[Section, ...] = (
-    gates.gates,
-    effect.calibration,
-    effect.effect,
-    factors.interactions,
-    factors.trends,
-    why.why,
-    trade_offs.trade_offs,
-    diagnosis.diagnosis,
-    over_time.throughput,
-    curves.by_load,
-    curves.quantiles,
-    modes.modes,
-    checkpoints.checkpoints,
-    over_time.associations,
-    waits.waits,
-    methods.methods,
-    statements.statements,
-    plans.plans,
-    buffer_cache.buffer_cache,
-    classic,
-    flame_graphs.flame_graphs,
-    trials.trials,
-    trials.steadiness,
-    slices.carry_over,
-    slices.variants,
-    measured.everything,
-    method.caveats,
-    servers.servers,
-    method.environment,
-    method.method,
+RUN_PARTS: tuple[tuple[str, tuple[Section, ...]], ...] = (
+    (
+        "The answer",
+        (
+            effect.calibration,
+            effect.effect,
+            gates.gates,
+            factors.interactions,
+            factors.trends,
+            curves.by_load,
+            trade_offs.trade_offs,
+        ),
+    ),
+    ("Why", (why.why, diagnosis.diagnosis)),
+    (
+        "What happened",
+        (
+            over_time.throughput,
+            curves.quantiles,
+            modes.modes,
+            waits.waits,
+            statements.statements,
+            plans.plans,
+            checkpoints.checkpoints,
+            over_time.associations,
+            methods.methods,
+            buffer_cache.buffer_cache,
+            classic,
+            flame_graphs.flame_graphs,
+        ),
+    ),
+    (
+        "Can it be trusted?",
+        (
+            method.caveats,
+            trials.trials,
+            trials.steadiness,
+            slices.carry_over,
+            slices.variants,
+        ),
+    ),
+    (
+        "The record",
+        (
+            measured.everything,
+            workload.workload,
+            servers.servers,
+            method.environment,
+            method.method,
+        ),
+    ),
 )
+"""Title → sections; the titles stand in the list of contents."""
+
+RUN_SECTIONS: tuple[Section, ...] = tuple(one for _, part in RUN_PARTS for one in part)

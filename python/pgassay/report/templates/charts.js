@@ -281,5 +281,16 @@
     opened.forEach((details) => { details.open = true; });
   });
   addEventListener("afterprint", () => opened.forEach((details) => { details.open = false; }));
+
+  // ---- Tables that can be scrolled take the focus, so that keys can scroll them; contents beside the page stay open
+  function adapt() {
+    document.querySelectorAll(".scroll, pre").forEach(function (box) {
+      if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    });
+    if (matchMedia("(min-width: 84rem)").matches) document.querySelector("nav details").open = true;
+  }
+  adapt();
+  addEventListener("resize", adapt);
   document.documentElement.dataset.charts = "ready";
 })();

@@ -28,8 +28,8 @@ _COLUMNS = (
     Column("Level compared", "heading", merges=True),
     Column("Endpoint", "text"),
     Column("Load", "line"),
-    *map(Column, ("Baseline", "Level", "Change", INTERVAL, "Blocks", EVIDENCE)),
     Column("Verdict", "text"),
+    *map(Column, ("Change", INTERVAL, "Baseline", "Level", "Blocks", EVIDENCE)),
 )
 
 
@@ -60,12 +60,12 @@ def verdict_table(context: ReportContext) -> Table:
             subject(one),
             endpoint_title(one.metric),
             one.load,
-            *means(one),
+            tone_cell(one.verdict.value, TONES[one.verdict]),
             change(one),
             interval_of(one),
+            *means(one),
             str(one.blocks),
             evidence(one),
-            tone_cell(one.verdict.value, TONES[one.verdict]),
         )
         for one in judged
     ]

@@ -12,6 +12,7 @@ from pgassay.plan.description import EXCHANGE, combinations_line, plots_line
 from pgassay.report.context import ObservationContext, ReportContext
 from pgassay.report.environment import environment_lists
 from pgassay.report.section import Content, section
+from pgassay.report.sections.record.settings import settings_table
 
 
 @section("record/caveats", "Caveats")
@@ -46,7 +47,8 @@ def caveats_that_matter(context: ReportContext) -> int:
 def environment(context: ReportContext | ObservationContext) -> Content | None:
     """Whatever was stored."""
     lists = environment_lists(context.environment)
-    return {"lists": lists} if lists else None
+    settings = settings_table(context) if isinstance(context, ReportContext) else None
+    return {"lists": lists, "settings": settings} if lists else None
 
 
 @section("record/method", "Method, and how to repeat the run")

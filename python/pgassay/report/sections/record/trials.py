@@ -6,12 +6,15 @@ Never: fits a trend, or tests for a change.
 
 from __future__ import annotations
 
+import base64
+
 from pgassay.analysis.curves.model import Steadiness
 from pgassay.analysis.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.charts.trial_order import trial_order_chart
 from pgassay.report.context import ReportContext
+from pgassay.report.data_tables.csv_text import trials_csv
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import ABSENT, measured
 from pgassay.report.tables.table import Cell, Column, Table, row_of, table
@@ -31,7 +34,13 @@ def trials(context: ReportContext) -> Content:
     return {
         "chart": trial_order_chart(context.analysis, arm_styles(context.plan.arms)),
         "trials": trial_table(context),
+        "csv": _as_link(trials_csv(context)),
     }
+
+
+def _as_link(csv: str) -> str:
+    """A file inside a link, for the page to offer."""
+    return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(csv.encode()).decode()}"
 
 
 def trial_table(context: ReportContext) -> Table:

@@ -1,0 +1,97 @@
+"""What the load ran: the mix asked for and achieved, the scripts, the data.
+
+Enters: the context. Leaves: a table of scenarios, texts without passwords. Never: opens a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pgassay.analysis.measures.asked import ArmAsked
+from pgassay.findings.wording import spaced
+from pgassay.report.context import ReportContext
+from pgassay.report.headline import load
+from pgassay.report.section import Content, section
+from pgassay.report.tables.cells import ABSENT
+from pgassay.report.tables.table import Column, Table, table
+from pgassay.report.workload import workload_words
+from pgassay.spec.secrets.redaction import redacted
+
+
+class Text(NamedTuple):
+    """A script or SQL text, and whose it is."""
+
+    title: str
+    text: str
+
+
+@section("record/workload", "What the load ran")
+def workload(context: ReportContext) -> Content | None:
+    """Nothing where the stored experiment cannot be read."""
+    asked = context.analysis.asked
+    if not asked or not any(one.scripts for one in asked):
+        return None
+    return {
+        "words": workload_words(context),
+        "titles": tuple(dict.fromkeys(one.title for one in asked if one.title)),
+        "load": load(context.plan),
+        "mix": mix_table(context),
+        "scripts": tuple(_texts(context, asked)),
+        "data": tuple(
+            Text(one.workload, redacted(one.data_sql).strip())
+            for one in {one.data_sql: one for one in asked}.values()
+        ),
+    }
+
+
+def mix_table(context: ReportContext) -> Table:
+    """A row per arm and scenario, or per scenario where the mix is the same in all arms."""
+    asked = context.analysis.asked
+    alike = all(one.weights == asked[0].weights for one in asked)
+    labels = context.labels
+    shown = asked[:1] if alike else asked
+    rows = [
+        (
+            "all" if alike else labels.get(one.arm, one.arm),
+            name,
+            *_shares(context, one, name, alike),
+        )
+        for one in shown
+        for name in one.weights
+    ]
+    columns = (
+        Column("Arm", "text", merges=True),
+        Column("Scenario", "heading"),
+        *map(Column, ("Asked for", "Achieved", "Transactions")),
+    )
+    found = table(columns, rows)
+    return found.without("Arm") if alike else found
+
+
+def _shares(
+    context: ReportContext, asked: ArmAsked, scenario: str, of_all_arms: bool
+) -> tuple[str, str, str]:
+    """The share asked for, that of the transactions, and how many there were."""
+    weight = asked.weights[scenario]
+    whole = sum(value for value in asked.weights.values() if value > 0)
+    constant = f"{-weight:g} connection{'s' if weight != -1 else ''} of its own"
+    wanted = constant if weight < 0 else f"{spaced(100 * weight / whole, 1)} %"
+    counts: dict[str, int] = {}
+    for trial in context.analysis.trials:
+        if of_all_arms or trial.arm == asked.arm:
+            for one in trial.scenarios:
+                counts[one.scenario] = counts.get(one.scenario, 0) + one.transactions
+    done, total = counts.get(scenario, 0), sum(counts.values())
+    return wanted, f"{spaced(100 * done / total, 1)} %" if total else ABSENT, spaced(done, 0)
+
+
+def _texts(context: ReportContext, asked: tuple[ArmAsked, ...]) -> Iterator[Text]:
+    """Each script once, with the arms that ran it where others ran another."""
+    arms: dict[tuple[str, str], list[str]] = {}
+    for one in asked:
+        for name, script in one.scripts.items():
+            arms.setdefault((name, script), []).append(context.labels.get(one.arm, one.arm))
+    for (name, script), of in arms.items():
+        whose = "" if len(of) == len(asked) else f" ({'; '.join(of)})"
+        yield Text(f"{name}{whose}", redacted(script).strip())

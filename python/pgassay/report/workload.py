@@ -1,0 +1,53 @@
+"""What ran on the server, in words: the workload, its scale, and whether its data fit in memory.
+
+Enters: the context. Leaves: short texts. Never: relies on a key of environment.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pgassay.findings.wording import size
+from pgassay.report.context import ReportContext
+from pgassay.report.environment import setting_bytes
+
+
+def workload_words(context: ReportContext) -> str:
+    """Such as `bank-write at scale 10, 161.5 MB of data, which fit in shared_buffers`."""
+    names = list(dict.fromkeys(one.workload for one in context.analysis.asked if one.workload))
+    # Where data were made, their sizes are stored under the same name.
+    data = context.environment.get("sizes")
+    found = data if isinstance(data, Mapping) else {}
+    words = [f"{name}{_data(found.get(name), context)}" for name in names or map(str, found)]
+    return "; ".join(words)
+
+
+def _data(sizes: Any, context: ReportContext) -> str:
+    total = sizes.get("total_bytes") if isinstance(sizes, Mapping) else None
+    if not isinstance(total, int | float):
+        return ""
+    return f", {size(float(total))} of data{_fit(total, context)}"
+
+
+def _fit(total: float, context: ReportContext) -> str:
+    """Where the data can stay between two uses; nothing where that is not known."""
+    stored = _stored(context.environment, "shared_buffers")
+    buffers = [
+        setting_bytes(one.settings.get("shared_buffers") or stored)
+        for one in context.analysis.asked
+    ]
+    if buffers and all(value is not None and total <= value for value in buffers):
+        return ", which fit in shared_buffers"
+    host = context.environment.get("host")
+    memory = host.get("memory_bytes") if isinstance(host, Mapping) else None
+    if not isinstance(memory, int | float):
+        return ""
+    return ", which fit in memory" if total <= memory else ", more than memory"
+
+
+def _stored(environment: Mapping[str, Any], name: str) -> str | None:
+    server = environment.get("server")
+    settings = server.get("settings") if isinstance(server, Mapping) else None
+    value = settings.get(name) if isinstance(settings, Mapping) else None
+    return None if value is None else str(value)

@@ -1,0 +1,154 @@
+"""The top of the page says what was run; the record holds scripts, settings and raw trials."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser.reports import synthetic_context
+from pgassay.analysis.measures.asked import ArmAsked
+from pgassay.analysis.measures.model import ScenarioMeasures
+from pgassay.report.context import ReportContext
+from pgassay.report.environment import setting_bytes, setting_text
+from pgassay.report.headline import Headline, facts, headlines
+from pgassay.report.html import render_html
+from pgassay.report.sections.record.settings import settings_table
+from pgassay.report.sections.record.workload import mix_table
+from pgassay.report.workload import workload_words
+
+MB = 1024**2
+NAME = "bank-write at scale 10"
+
+
+def asked(arm: str, buffers: str | None = "512MB", script: str = "SELECT 1;") -> ArmAsked:
+    settings = {"max_wal_size": "32MB" if arm == "a1" else "4GB"}
+    if buffers:
+        settings["shared_buffers"] = buffers
+    scripts = {"pay": script, "audit": "SELECT 2;"}
+    return ArmAsked(arm, settings, scripts, {"pay": 3.0, "audit": -1.0}, NAME, "Bank", "CREATE;")
+
+
+def scenario(name: str, transactions: int) -> ScenarioMeasures:
+    return ScenarioMeasures(name, transactions, 0, 1.0, {}, "latency", {})
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
+    made = synthetic_context(tmp_path_factory.mktemp("run"), effects={"a2": 0.12})
+    trials = tuple(
+        replace(trial, scenarios=(scenario("pay", 90), scenario("audit", 10)))
+        for trial in made.analysis.trials
+    )
+    analysis = replace(made.analysis, trials=trials, asked=(asked("a1"), asked("a2")))
+    return replace(made, analysis=analysis)
+
+
+def with_data(context: ReportContext, size: float, memory: float | None) -> ReportContext:
+    environment: Mapping[str, Any] = {
+        "sizes": {NAME: {"total_bytes": size}},
+        "host": {"memory_bytes": memory},
+        "server": {"settings": {"shared_buffers": "16384 × 8kB"}},
+    }
+    return replace(context, environment=environment)
+
+
+def test_the_facts_begin_with_the_figures_the_load_and_the_data(context: ReportContext) -> None:
+    found = dict(facts(with_data(context, 100 * MB, 4096 * MB)))
+    assert list(found)[:3] == ["32MB → 4GB", "Load", "Workload"]
+    assert re.fullmatch(r"[\d\u202f]+ tps → [\d\u202f]+ tps", found["32MB → 4GB"])
+    assert found["Load"] == "8 clients"
+    assert found["Workload"] == f"{NAME}, 100.0 MB of data, which fit in shared_buffers"
+
+
+@pytest.mark.parametrize(
+    ("buffers", "size", "memory", "end"),
+    [
+        ("512MB", 600 * MB, 4096 * MB, ", which fit in memory"),
+        ("512MB", 9000 * MB, 4096 * MB, ", more than memory"),
+        ("512MB", 600 * MB, None, "600.0 MB of data"),
+        (None, 100 * MB, 4096 * MB, ", which fit in shared_buffers"),  # of the server: 128 MB
+        (None, 200 * MB, 4096 * MB, ", which fit in memory"),
+    ],
+)
+def test_whether_the_data_fit_is_said_where_it_is_known(
+    context: ReportContext, buffers: str | None, size: float, memory: float | None, end: str
+) -> None:
+    analysis = replace(context.analysis, asked=(asked("a1", buffers), asked("a2", buffers)))
+    words = workload_words(with_data(replace(context, analysis=analysis), size, memory))
+    assert words.endswith(end)
+
+
+def test_every_interval_of_a_headline_is_set_alike(context: ReportContext) -> None:
+    (one,) = headlines(context)
+    assert "".join(text for text, _ in one.parts) == one.text.replace(" %", "\u00a0%")
+    intervals = [text for text, is_interval in one.parts if is_interval]
+    assert len(intervals) == 2
+    assert all(re.fullmatch(r"\(95\u00a0% CI .*\)", text) for text in intervals)
+    # "Lower" says the direction, so the interval needs no sign.
+    assert "\u2212" not in one.text
+    assert Headline("b", "t", "No (interval) here.").parts == (("No (interval) here.", False),)
+
+
+def test_the_mix_asked_for_stands_beside_the_one_achieved(context: ReportContext) -> None:
+    rows = [[cell.text for cell in row.cells] for row in mix_table(context).rows]
+    trials = len(context.analysis.trials)
+    assert rows == [
+        ["pay", "100.0 %", "90.0 %", f"{90 * trials:,}".replace(",", "\u202f")],
+        ["audit", "1 connection of its own", "10.0 %", str(10 * trials)],
+    ]
+
+
+def test_scripts_are_on_the_page_without_their_passwords(context: ReportContext) -> None:
+    script = "SELECT dblink('host=other password=hunter2');"
+    arms = (asked("a1", script=script), asked("a2", script="SELECT <b>;"))
+    page = render_html(replace(context, analysis=replace(context.analysis, asked=arms)))
+    assert "hunter2" not in page
+    assert "<summary>pay (max_wal_size = 32MB)</summary>" in page
+    assert "SELECT &lt;b&gt;;" in page
+
+
+def test_settings_that_matter_are_shown_with_what_set_them(context: ReportContext) -> None:
+    every = {
+        "checkpoint_timeout": {"value": "300s", "source": "default"},
+        "max_wal_size": {"value": "1024MB", "source": "configuration file"},
+        "wal_buffers": {"value": "2048 × 8kB", "source": "default"},
+    }
+    found = settings_table(replace(context, environment={"server": {"every_setting": every}}))
+    rows = [tuple(cell.text for cell in row.cells) for row in found.rows]
+    assert rows[0] == ("max_wal_size", "32MB / 4GB, by arm", "the experiment")
+    assert ("checkpoint_timeout", "300s", "default") in rows
+    assert ("wal_buffers", "16MB", "default") in rows
+    assert not any(name == "io_method" for name, *_ in rows)
+    assert not settings_table(replace(context, environment={}))
+
+
+def test_sizes_of_settings_are_read_as_postgresql_writes_them() -> None:
+    assert setting_bytes("65536 × 8kB") == 512 * MB
+    assert setting_bytes("on") is None
+    assert [setting_text(v) for v in ("4096kB", "8 × 8kB", "100", "300s", "0B", "")] == [
+        "4MB", "64kB", "100", "300s", "0B", "",
+    ]  # fmt: skip
+
+
+def test_the_raw_trials_are_in_the_page_as_csv(context: ReportContext, tmp_path: Path) -> None:
+    page = render_html(context)
+    link = re.search(r'<a download="([^"]+)" href="data:text/csv;[^,]*,([^"]+)"', page)
+    assert link is not None
+    assert link[1] == f"{context.run_name}-trials.csv"
+    rows = list(csv.DictReader(base64.b64decode(link[2]).decode().splitlines()))
+    assert {row["trial"] for row in rows} == {str(t.number) for t in context.analysis.trials}
+
+
+def test_contents_lead_to_every_section_by_part(context: ReportContext) -> None:
+    page = render_html(context)
+    nav = page.split("<nav", 1)[1].split("</nav>", 1)[0]
+    targets = re.findall(r'href="#([^"]+)"', nav)
+    assert targets == re.findall(r'<section id="([^"]+)"', page)
+    assert re.findall(r"<p>(.*?)</p>", nav)[:2] == ["The answer", "Why"]
