@@ -110,7 +110,7 @@ def _print_summary(context: ApartContext) -> None:
     out.print()
     out.print(f"[bold]{plain(context.title)}[/bold]")
     for one in headlines(context):
-        labelled(f"{one.badge.upper()}  ", f"{one.lead} {one.interval}{one.rest}", "bold")
+        labelled(f"{one.badge.upper()}  ", one.text, "bold")
     print_gates(context.gates)
     out.print()
     print_table_of(verdict_table(context))

@@ -20,11 +20,10 @@ def headlines(context: ApartContext) -> tuple[Headline, ...]:
     for one in context.analysis.verdicts():
         if one.comparison.step is None:
             claim, interval = sentence_of(one, context.analysis)
-            lead, rest = (f"{claim} ", ".") if interval else (f"{claim}.", "")
-            tone = TONES[one.comparison.verdict]
-            found.append(Headline(badge_of(one), tone, lead.strip(), interval, rest))
+            text = f"{claim} {interval}".rstrip() + "."
+            found.append(Headline(badge_of(one), TONES[one.comparison.verdict], text))
     nothing = "The runs share no figure of the primary metric, so there is no result."
-    return tuple(found) or (Headline("no result", TONES[Verdict.UNDECIDED], nothing, "", ""),)
+    return tuple(found) or (Headline("no result", TONES[Verdict.UNDECIDED], nothing),)
 
 
 def facts(context: ApartContext) -> tuple[tuple[str, str], ...]:

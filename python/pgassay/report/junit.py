@@ -103,7 +103,7 @@ def _cases(context: ReportContext) -> Iterator[Case]:
             yield Case("endpoint", _name(beside), _outcome(beside), sentence)
     if not found:
         (nothing,) = headline.headlines(context)
-        yield Case("run", "result", "error", nothing.lead)
+        yield Case("run", "result", "error", nothing.text)
 
 
 def _gates(context: ReportContext) -> Iterator[Case]:

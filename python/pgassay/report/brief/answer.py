@@ -61,7 +61,7 @@ def answer_parts(context: ReportContext) -> dict[str, list[str]]:
 def _answers(context: ReportContext) -> Iterator[str]:
     found = context.of_kind(FindingKind.VERDICT)
     if not found:
-        yield from (f"{one.badge}: {one.lead}" for one in headline.headlines(context))
+        yield from (f"{one.badge}: {one.text}" for one in headline.headlines(context))
     for one in found:
         if one.comparison is None or one.comparison.step is None:
             yield f"{one.title}: {one.text}"
