@@ -19,6 +19,7 @@ from types import ModuleType
 
 from bench.tables import table
 from bench.validate import (
+    apart_errors,
     duet_errors,
     estimates,
     factorial_errors,
@@ -34,6 +35,7 @@ PROGRAMS: tuple[tuple[str, ModuleType], ...] = (
     ("several factors", factorial_errors),
     ("switchback", switchback_errors),
     ("duets", duet_errors),
+    ("runs made apart", apart_errors),
     ("curves", estimates),
     ("steadiness and warm-up", steadiness_errors),
 )
