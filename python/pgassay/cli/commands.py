@@ -47,7 +47,7 @@ COMMANDS = {
         "completion",
         "Print the script that lets a shell complete commands, options and files.",
     ),
-    "schema": ("schema", "Print the JSON Schema of experiment files."),
+    "schema": ("schema", "Print the JSON Schema of experiment files, or of JSON output."),
 }
 """Name → module (`:function` under another name) and sentence, in the order of the help."""
 

@@ -21,12 +21,12 @@ from pgassay.report.gates_object import gates_object
 SCHEMA = "pgassay.run/1"
 
 
-_VERDICT = (
+VERDICT_FIELDS = (
     "metric", "factor", "baseline", "level", "step", "effect_pct", "ci95_pct", "p_sign_flip",
     "p_looks", "e_value", "verdict", "blocks_to_decide",
 )  # fmt: skip
-_ENDPOINT = ("metric", "effect_pct", "ci95_pct", "difference", "ci95", "verdict")
-_ESTIMATE = ("effect_pct", "ci95_pct", "p_sign_flip", "p_max_t", "p_looks", "e_value")
+ENDPOINT_FIELDS = ("metric", "effect_pct", "ci95_pct", "difference", "ci95", "verdict")
+ESTIMATE_FIELDS = ("effect_pct", "ci95_pct", "p_sign_flip", "p_max_t", "p_looks", "e_value")
 
 
 def run_object(run: str, context: ReportContext) -> dict[str, Any]:
@@ -52,7 +52,10 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
             for one in analysis.interactions
         ],
         "simple_effects": [
-            {**fields(one, "factor", "level", "other", "at"), **fields(one.estimate, *_ESTIMATE)}
+            {
+                **fields(one, "factor", "level", "other", "at"),
+                **fields(one.estimate, *ESTIMATE_FIELDS),
+            }
             for one in analysis.simple_effects
         ],
         "trends": [
@@ -74,10 +77,10 @@ def run_object(run: str, context: ReportContext) -> dict[str, Any]:
 def _verdict(one: Comparison, analysis: Analysis) -> dict[str, Any]:
     """A verdict with its badge and the endpoints beside it."""
     return {
-        **fields(one, *_VERDICT),
+        **fields(one, *VERDICT_FIELDS),
         "badge": badge(one, analysis),
         "endpoints": [
-            {**fields(found, *_ENDPOINT), "margin_pct": 100.0 * endpoint.margin}
+            {**fields(found, *ENDPOINT_FIELDS), "margin_pct": 100.0 * endpoint.margin}
             for found, endpoint in analysis.beside(one)
         ],
     }
@@ -86,7 +89,7 @@ def _verdict(one: Comparison, analysis: Analysis) -> dict[str, Any]:
 def _judged(one: Interaction | Trend, *names: str) -> dict[str, Any]:
     return {
         **fields(one, *names),
-        **fields(one.estimate, *_ESTIMATE),
+        **fields(one.estimate, *ESTIMATE_FIELDS),
         "verdict": one.verdict,
         "blocks_to_decide": one.estimate.blocks_to_decide,
     }

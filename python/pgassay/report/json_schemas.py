@@ -1,0 +1,199 @@
+"""The JSON Schemas of `pgassay.run/1` and `pgassay.analysis/1`, made of the code's own types.
+
+Enters: nothing. Leaves: schemas. Never: forbids further keys, which later versions may add.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from pgassay.analysis.compare.model import Comparison, Estimate, Interaction, SimpleEffect, Trend
+from pgassay.analysis.gates.model import GateCheck, GateOutcome
+from pgassay.analysis.model import SCHEMA, Analysis, TrialMeasures, not_stored
+from pgassay.analysis.noise.model import Calibration
+from pgassay.findings.model import Finding
+from pgassay.findings.noise.fitness import Fitness
+from pgassay.report.run_object import ENDPOINT_FIELDS, ESTIMATE_FIELDS, VERDICT_FIELDS
+from pgassay.report.run_object import SCHEMA as RUN_SCHEMA
+
+Schema = dict[str, Any]
+_REF = "#/$defs/"
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_TEXT, _NUMBER, _COUNT = {"type": "string"}, {"type": "number"}, {"type": "integer"}
+_NULL, _OBJECT = {"type": "null"}, {"type": "object"}
+_COMPARED = ("metric", "factor", "baseline", "level", "step")
+_ROOTS = (
+    Analysis,
+    Calibration,
+    Comparison,
+    Estimate,
+    Finding,
+    GateCheck,
+    Interaction,
+    SimpleEffect,
+    Trend,
+    TrialMeasures,
+)
+_OUTCOME = {"enum": [one.value for one in GateOutcome]}
+
+
+class _Types:
+    """The schemas of the code's types."""
+
+    def __init__(self) -> None:
+        adapters = [(one, "serialization", TypeAdapter(one)) for one in _ROOTS]
+        refs, found = TypeAdapter.json_schemas(adapters)  # type: ignore[arg-type]
+        self.definitions: Schema = found["$defs"]
+        self._names: Mapping[type, str] = {
+            one: str(ref["$ref"]).removeprefix(_REF) for (one, _), ref in refs.items()
+        }
+
+    def of(self, one: type) -> Schema:
+        """The properties of a type."""
+        found: Schema = self.definitions[self._names[one]]["properties"]
+        return found
+
+    def some(self, one: type, names: Iterable[str]) -> Schema:
+        """Some of them."""
+        every = self.of(one)
+        return {name: every[name] for name in names}
+
+
+def json_schema(name: str) -> Schema:
+    """The schema of `run` or `analysis`."""
+    types = _Types()
+    title, properties = _OBJECTS[name](types)
+    properties = {"schema": {"const": title}, **properties}
+    whole = {"$schema": _DIALECT, "title": title, **_checked(_object(properties))}
+    return {**whole, "$defs": _used(whole, _checked(types.definitions))}
+
+
+def _analysis(types: _Types) -> tuple[str, Schema]:
+    own = types.of(Analysis)
+    absent = {one.name for one in dataclasses.fields(Analysis) if not_stored(one)}
+    stored = {name: schema for name, schema in own.items() if name not in absent}
+    compared = types.some(Comparison, _COMPARED)
+    finding = {
+        **types.of(Finding),
+        "comparison": _or_null(_object(compared)),
+    }
+    return SCHEMA, {
+        "pgassay": _TEXT,
+        "summary": _OBJECT,
+        "run": _TEXT,
+        **stored,
+        "findings": _list(_object(finding)),
+        "environment": _OBJECT,
+        "command": _TEXT,
+        "gates": _gates(types),
+    }
+
+
+def _run(types: _Types) -> tuple[str, Schema]:
+    of_analysis = types.of(Analysis)
+    estimate = types.some(Estimate, ESTIMATE_FIELDS)
+    judged = {**estimate, **types.some(Estimate, ("blocks_to_decide",))}
+    endpoint = {**types.some(Comparison, ENDPOINT_FIELDS), "margin_pct": _NUMBER}
+    verdict = {
+        **types.some(Comparison, VERDICT_FIELDS),
+        "badge": _TEXT,
+        "endpoints": _list(_object(endpoint)),
+    }
+    max_t = {
+        **types.some(Comparison, ("factor", "level", "step")),
+        "p": types.of(Comparison)["p_max_t"],
+    }
+    interaction = ("metric", "factor", "level", "other", "at", "aliases", "verdict")
+    trend = ("metric", "factor", "lowest", "highest", "per_doubling_pct", "verdict")
+    simple = ("factor", "level", "other", "at")
+    invalid = types.some(TrialMeasures, ("number", "block", "arm", "repeats"))
+    fitness = {"enum": [one.value for one in Fitness]}
+    calibration = {**types.of(Calibration), "fitness": fitness}
+    return RUN_SCHEMA, {
+        "run": _TEXT,
+        "blocks": _COUNT,
+        "trials": _COUNT,
+        "verdicts": _list(_object(verdict)),
+        "max_t": _list(_object(max_t)),
+        "accounting": of_analysis["accounting"],
+        "interactions": _list(_object(types.some(Interaction, interaction) | judged)),
+        "simple_effects": _list(_object(types.some(SimpleEffect, simple) | estimate)),
+        "trends": _list(_object(types.some(Trend, trend) | judged)),
+        "warnings": _list(_TEXT),
+        "not_seen": _list(_OBJECT),
+        "invalid_trials": _list(_object({**invalid, "reasons": _list(_TEXT)})),
+        "calibration": _or_null(_object(calibration)),
+        "variants": of_analysis["variants"],
+        "gates": _gates(types),
+    }
+
+
+def _gates(types: _Types) -> Schema:
+    ends = _or_null({"type": "array", "items": _NUMBER})
+    check = {
+        **types.some(Comparison, ("factor", "baseline", "level", "step")),
+        **types.some(GateCheck, ("change", "unit", "outcome", "reason")),
+        "ci95": ends,
+        "ci90": ends,
+    }
+    gate = {"gate": _TEXT, "metric": _TEXT, "outcome": _OUTCOME, "checks": _list(_object(check))}
+    return _list(_object(gate))
+
+
+_OBJECTS: Mapping[str, Callable[[_Types], tuple[str, Schema]]] = {
+    "run": _run,
+    "analysis": _analysis,
+}
+
+
+def _object(properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties}
+
+
+def _list(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [schema, _NULL]}
+
+
+def _checked(schema: Any) -> Any:
+    """As JSON is written: every key of an object is there, a number that is not finite is null."""
+    if isinstance(schema, list):
+        return [_checked(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {
+        key: {name: _checked(one) for name, one in inner.items()}
+        if key == "properties"
+        else _checked(inner)
+        for key, inner in schema.items()
+        if key not in ("title", "default")
+    }
+    if made.get("type") == "number":
+        made["type"] = ["number", "null"]
+    if "properties" in made:
+        made["required"] = list(made["properties"])
+    return made
+
+
+def _used(schema: Any, definitions: Mapping[str, Schema]) -> Schema:
+    """The definitions that a schema refers to, and those that they refer to."""
+    names: list[str] = []
+    waiting = [schema]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting += one
+        elif isinstance(one, dict):
+            waiting += one.values()
+            name = str(one.get("$ref", "")).removeprefix(_REF)
+            if name and name not in names:
+                names.append(name)
+                waiting.append(definitions[name])
+    return {name: definitions[name] for name in sorted(names)}

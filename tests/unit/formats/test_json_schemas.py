@@ -1,0 +1,78 @@
+"""What pgassay prints as JSON fits the schemas that it publishes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser.reports import NO_FACTORS, STEPS, THREE_LEVELS, TWO_FACTORS, synthetic_context
+from pgassay.analysis.gates.grammar import parse_gates
+from pgassay.analysis.gates.judge import judge_gates
+from pgassay.report.analysis_object import render_json
+from pgassay.report.context import ReportContext
+from pgassay.report.json_schemas import json_schema
+from pgassay.report.run_object import run_object
+from support.json_schema import mistakes
+from support.runs.command import pgassay
+from support.runs.json_page import documented
+from support.synthetic.directories import synthetic_run
+
+
+def analysis_of(context: ReportContext) -> Any:
+    return json.loads(render_json(context))
+
+
+def run_of(context: ReportContext) -> Any:
+    return json.loads(json.dumps(run_object("run", context)))
+
+
+@pytest.mark.parametrize(
+    ("spec", "truth"),
+    [
+        (STEPS, {"effects": {"a2": 0.2}}),
+        (TWO_FACTORS, {}),
+        (THREE_LEVELS, {"blocks": 2}),
+        (NO_FACTORS, {}),
+        (STEPS, {"calibrates": True}),
+    ],
+)
+def test_what_is_printed_fits_its_schema_and_names_every_key(
+    tmp_path: Path, spec: str, truth: dict[str, Any]
+) -> None:
+    context = synthetic_context(tmp_path, spec, **truth)
+    first, *others = context.analysis.trials
+    doubted = (replace(first, invalid=("restarted",)),)
+    analysis = replace(context.analysis, trials=tuple(others), invalid_trials=doubted)
+    gates = judge_gates(parse_gates(["throughput>-2%"]), analysis)
+    context = replace(context, analysis=analysis, gates=gates)
+    for name, found in (("analysis", analysis_of(context)), ("run", run_of(context))):
+        schema = json_schema(name)
+        assert list(mistakes(found, schema, schema)) == []
+        assert set(found) == set(schema["properties"])
+
+
+def test_a_whole_analysis_of_a_stored_run_fits(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.2})
+    found = json.loads(pgassay("report", run.path, "--format", "json").stdout)
+    schema = json.loads(pgassay("schema", "analysis").stdout)
+    assert list(mistakes(found, schema, schema)) == []
+
+
+def test_a_wrong_value_does_not_fit(tmp_path: Path) -> None:
+    schema = json_schema("run")
+    found = run_of(synthetic_context(tmp_path, STEPS))
+    found["verdicts"][0]["effect_pct"] = "much"
+    del found["verdicts"][0]["badge"]
+    found["verdicts"][1]["verdict"] = "nice"
+    assert len(list(mistakes(found, schema, schema))) == 3
+
+
+def test_schemas_have_the_documented_keys() -> None:
+    assert set(json_schema("run")["properties"]) == documented("the run", "pgassay.run/1")
+    analysis = json_schema("analysis")
+    assert set(analysis["properties"]) == documented("the analysis", "pgassay.analysis/1")
+    assert analysis["$defs"]["Comparison"]["required"]
