@@ -6,11 +6,14 @@ Never: needs a server or a browser.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pgassay.analysis.analyse import analyse, with_curves
+from pgassay.analysis.curves.latency_curve import latency_curves
 from pgassay.analysis.measures.courses.chart_series import chart_series
+from pgassay.analysis.measures.courses.latencies import read_latencies
 from pgassay.analysis.measures.courses.trial_course import read_course
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.findings.registry import find
@@ -51,6 +54,9 @@ def synthetic_context(folder: Path, spec_text: str = SPEC, **truth: Any) -> Repo
     analysis = with_curves(
         analyse(spec.file.question, plan, [measure_trial(trial) for trial in stored]), plan, courses
     )
+    if not plan.alternates:
+        latencies = [read_latencies(trial) for trial in stored]
+        analysis = replace(analysis, latency_curves=latency_curves(plan, latencies))
     return ReportContext(
         run_name="2026-01-31-142501-max-wal-size",
         question=spec.file.question,

@@ -20,8 +20,9 @@ from pgassay.findings.model import FindingKind
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
 
-CHARTS = ["effect", "throughput", "quantiles", "waits", "order"]
-OF_STEPS = ["effect", "by_load", "load_curve", "throughput", "quantiles", "waits", "order"]
+CHARTS = ["effect", "throughput", "latency_curve", "quantiles", "waits", "order"]
+OF_STEPS = [CHARTS[0], "by_load", "load_curve", *CHARTS[1:]]
+OF_ONE_ARM = [chart for chart in CHARTS if chart not in ("effect", "quantiles")]
 PHONE_PX = 380
 _COUNT_SHOWN = (
     "[...document.querySelectorAll('.{} > svg')].filter(svg => svg.getClientRects().length).length"
@@ -82,7 +83,15 @@ def test_charts_verdict_and_colours_are_shown(
         dom, picture = tab.dom(), tab.picture()
         assert tab.console == []
     # Six blocks, mean and interval; a line per trial and arm; a band; classes by arms; trials.
-    least = {"effect": 8, "throughput": 2 * (12 + 2), "quantiles": 2, "waits": 3 * 2, "order": 12}
+    # A curve, a band and symbols for each arm.
+    least = {
+        "effect": 8,
+        "throughput": 2 * (12 + 2),
+        "latency_curve": 2 * 3,
+        "quantiles": 2,
+        "waits": 3 * 2,
+        "order": 12,
+    }
     assert {chart: _marks(dom, chart) >= least[chart] for chart in CHARTS} == dict.fromkeys(
         CHARTS, True
     )
@@ -95,7 +104,8 @@ def test_charts_verdict_and_colours_are_shown(
 
 
 @pytest.mark.parametrize(
-    ("spec_text", "charts"), [(STEPS, OF_STEPS), (NO_FACTORS, ["throughput", "waits", "order"])]
+    ("spec_text", "charts"),
+    [(STEPS, OF_STEPS), (NO_FACTORS, OF_ONE_ARM)],
 )
 def test_runs_with_steps_and_with_one_arm_are_drawn(
     browser: Browser, tmp_path: Path, spec_text: str, charts: list[str]

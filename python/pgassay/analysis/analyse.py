@@ -31,6 +31,7 @@ from pgassay.analysis.curves.checkpoints.effect import checkpoint_effects
 from pgassay.analysis.curves.checkpoints.rows import checkpoint_rows
 from pgassay.analysis.curves.effect_curves import effects_by_load, quantile_shifts
 from pgassay.analysis.curves.halves import half_caveats
+from pgassay.analysis.curves.latency_curve import latency_curves
 from pgassay.analysis.curves.load_curve import load_curves
 from pgassay.analysis.curves.modes.latency_modes import latency_modes
 from pgassay.analysis.curves.steadiness import steadiness_caveats, step_courses
@@ -199,11 +200,16 @@ def with_curves(analysis: Analysis, plan: Plan, courses: Sequence[TrialCourse]) 
 
 
 def with_modes(analysis: Analysis, plan: Plan, trials: Sequence[TrialLatencies]) -> Analysis:
-    """The analysis with the modes of latency; an A/A run compares no shares of them."""
+    """The analysis with curves and modes of latency; an A/A run compares no shares of modes."""
     modes, contrasts = latency_modes(plan, trials)
     withheld = Withheld.of(analysis.verdicts(), analysis.standstills)
     given = () if plan.calibrates else withheld.contrasts(contrasts)
-    return replace(analysis, latency_modes=modes, mode_contrasts=given)
+    return replace(
+        analysis,
+        latency_modes=modes,
+        mode_contrasts=given,
+        latency_curves=latency_curves(plan, trials),
+    )
 
 
 def with_signals(

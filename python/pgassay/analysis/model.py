@@ -27,6 +27,7 @@ from pgassay.analysis.compare.model import (
 )
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.curves.checkpoints.model import CheckpointCauses, CheckpointRow
+from pgassay.analysis.curves.latency_curve import ArmLatencyCurve
 from pgassay.analysis.curves.model import (
     Associations,
     CheckpointContrast,
@@ -151,6 +152,8 @@ class Analysis:
     latency_modes: tuple[LatencyModes, ...] = ()
     """By scenario and arm, all scenarios together last."""
     mode_contrasts: tuple[ModeContrast, ...] = ()
+    latency_curves: tuple[ArmLatencyCurve, ...] = ()
+    """By scenario and arm, all scenarios together first."""
     profiles: Profiles | None = None
     """Of trials beside the run's; None where none was asked for."""
     rule: Rule | None = field(default=None, metadata={_STORED: False})

@@ -43,7 +43,7 @@ on the grid of the age that it had at least, in the server's view."""
 
 @dataclass(frozen=True)
 class ScenarioLatencies:
-    """The service times of one scenario, of those transactions whose time was logged."""
+    """One scenario: service times but for `responses`, of transactions whose time was logged."""
 
     counts: Array
     """By place of the grid."""
@@ -52,6 +52,11 @@ class ScenarioLatencies:
     mean_ms: float
     resolution_ns: float
     ages: Ages
+    longest_ms: float = 0.0
+    responses: Array | None = None
+    """Response times by place of the grid, from when transactions were due; None in a closed
+    loop."""
+    longest_response_ms: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -132,6 +137,7 @@ def _latencies(
     merged = Histogram.merged(rows)
     if merged.total == 0:
         return None
+    responses = Histogram.merged(rows, "response")
     # A program of the user's may log only some of its transactions; their sum is of those.
     return ScenarioLatencies(
         counts=merged.counts_between(_EDGES_NS),
@@ -141,6 +147,9 @@ def _latencies(
         mean_ms=(pc.sum(rows["latency_sum_ns"]).as_py() or 0) / merged.total / 1e6,
         resolution_ns=merged.resolution_ns,
         ages=ages,
+        longest_ms=float(merged.values_ns[-1]) / 1e6,
+        responses=responses.counts_between(_EDGES_NS) if responses.total else None,
+        longest_response_ms=float(responses.values_ns[-1]) / 1e6 if responses.total else 0.0,
     )
 
 

@@ -1,4 +1,4 @@
-"""The difference at each load and at each quantile of latency; throughput by number of clients.
+"""Latency by quantile, and its difference; the difference at each load; throughput by clients.
 
 Enters: the context. Leaves: sentences, charts, tables. Never: fits a curve or computes a band.
 """
@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Estimate
-from pgassay.findings.wording import plain_number, signed_percent
+from pgassay.findings.wording import latency, plain_number, signed_percent
+from pgassay.report.charts.latency_curve import latency_curve_chart
 from pgassay.report.charts.load_curve import by_load_chart, load_curve_chart
 from pgassay.report.charts.quantiles import quantiles_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import ABSENT, between, interval
+from pgassay.report.tables.cells import whole as whole_number
 from pgassay.report.tables.table import Column, Table, table
 
 _LOADS = (
@@ -27,6 +29,8 @@ _KNEES = (
     Column("Knee (95\u00a0% interval)", "text"),
     *map(Column, ("Contention σ", "Coherence κ", "Misfit")),
 )
+_SHARES = (0.5, 0.9, 0.95, 0.99, 0.999)
+"""Columns of the table of latencies."""
 
 
 @section("behaviour/by_load", "From load to load")
@@ -92,13 +96,42 @@ def _parameter(estimate: Estimate) -> str:
 
 @section("behaviour/quantiles", "Latency, quantile by quantile")
 def quantiles(context: ReportContext) -> Content | None:
-    """Whole trials whose latency was compared."""
+    """Trials whose latency was logged, and whole trials whose latency was compared."""
     chart = quantiles_chart(context.analysis)
-    if chart is None:
+    curves = context.analysis.latency_curves
+    if chart is None and not curves:
         return None
     whole = (shift for shift in context.analysis.quantile_shifts if shift.step is None)
     return {
         "sentences": context.sentences("quantiles"),
+        "curve": latency_curve_chart(curves, arm_styles(context.plan.arms)),
+        "step": next((f"{one.step:g}" for one in curves if one.step is not None), None),
+        "has_range": any(one.trials > 1 for one in curves),
+        "latencies": _latency_table(context),
         "chart": chart,
         "without_band": tuple(dict.fromkeys(one.refused for one in whole if one.refused)),
     }
+
+
+def _latency_table(context: ReportContext) -> Table:
+    curves, names = context.analysis.latency_curves, context.labels
+    several = len({one.scenario for one in curves}) > 1
+    rows = [
+        (
+            one.scenario or "all scenarios",
+            names[one.arm],
+            *(ABSENT if ms is None else latency(ms) for ms in map(one.at, _SHARES)),
+            latency(one.max_ms),
+            whole_number(one.transactions),
+        )
+        for one in curves
+    ]
+    columns = (
+        Column("Scenario", "group"),
+        Column("Arm", "heading"),
+        *(Column(f"p{100 * share:g}") for share in _SHARES),
+        Column("Longest"),
+        Column("Transactions"),
+    )
+    found = table(columns, rows)
+    return found if several else found.without("Scenario")

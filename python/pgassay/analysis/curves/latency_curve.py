@@ -1,0 +1,128 @@
+"""The latency of each arm by quantile, in milliseconds, as far as its transactions reach.
+
+Enters: the trials' latencies. Leaves: a `ArmLatencyCurve` per scenario and arm.
+Never: extrapolates: a quantile is given where at least ten transactions were slower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgassay.analysis.measures.courses.latencies import (
+    ALL,
+    ScenarioLatencies,
+    TrialLatencies,
+    place_ms,
+)
+from pgassay.analysis.reading.histograms import Of
+from pgassay.plan.model import Plan
+
+_FEWEST_BEYOND = 10
+_NAMED = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999)
+_NINES_STEP = 0.08
+"""Of the other quantiles, in decimal logarithms of the share that is slower."""
+
+
+@dataclass(frozen=True)
+class ArmLatencyCurve:
+    """One scenario in one arm, at the greatest load of its trials."""
+
+    scenario: str
+    """Empty: all together, which a workload of one scenario has too."""
+    arm: str
+    of: Of
+    """Response time, from when a transaction was due, or latency, from when it began."""
+    step: float | None
+    """The load, where trials have several."""
+    trials: int
+    transactions: int
+    shares: tuple[float, ...]
+    latency_ms: tuple[float, ...]
+    """At each share, of all trials' transactions together."""
+    low_ms: tuple[float | None, ...]
+    """The lowest of the trials; None where a trial has too few transactions. Likewise `high_ms`."""
+    high_ms: tuple[float | None, ...]
+    max_ms: float
+
+    def at(self, share: float) -> float | None:
+        """The quantile at a named share; None where too few transactions were slower."""
+        found = dict(zip(self.shares, self.latency_ms, strict=True))
+        return found.get(share)
+
+
+def latency_curves(plan: Plan, trials: Sequence[TrialLatencies]) -> tuple[ArmLatencyCurve, ...]:
+    """All scenarios together first, then each by itself, the arms in the plan's order."""
+    names = sorted({name for trial in trials for name in trial.scenarios} - {ALL})
+    found = []
+    for name in (ALL, *(names if len(names) > 1 else ())):
+        for arm in plan.arms:
+            own = [trial for trial in trials if trial.arm == arm.id]
+            of_it = [one for trial in own if (one := _scenario(trial, name)) is not None]
+            if of_it:
+                found.append(_curve(name, arm.id, own[0].step, of_it))
+    return tuple(found)
+
+
+def _scenario(trial: TrialLatencies, name: str) -> ScenarioLatencies | None:
+    """A scenario of the trial; the only one is all of them."""
+    if name == ALL and len(trial.scenarios) == 1:
+        return next(iter(trial.scenarios.values()))
+    return trial.scenarios.get(name)
+
+
+def _curve(
+    name: str, arm: str, step: float | None, trials: Sequence[ScenarioLatencies]
+) -> ArmLatencyCurve:
+    is_open = all(one.responses is not None for one in trials)
+    counts = [
+        one.counts if one.responses is None or not is_open else one.responses for one in trials
+    ]
+    total = float(sum(own.sum() for own in counts))
+    shares = _shares(total)
+    longest = max(one.longest_response_ms if is_open else one.longest_ms for one in trials)
+    values = np.minimum(_quantiles_ms(np.sum(counts, axis=0), shares), longest)
+    each = np.array([_quantiles_ms(own, shares) for own in counts])
+    fewest = min(float(own.sum()) for own in counts)
+    known = fewest * (1 - np.array(shares)) + 1e-9 >= _FEWEST_BEYOND
+    return ArmLatencyCurve(
+        scenario=name,
+        arm=arm,
+        of="response" if is_open else "latency",
+        step=step,
+        trials=len(trials),
+        transactions=round(total),
+        shares=tuple(shares),
+        latency_ms=tuple(values.tolist()),
+        low_ms=_where(known, each.min(axis=0)),
+        high_ms=_where(known, np.minimum(each.max(axis=0), longest)),
+        max_ms=longest,
+    )
+
+
+def _shares(total: float) -> list[float]:
+    """The named shares and those between, up to the last that ten transactions exceed."""
+    last = max(total / _FEWEST_BEYOND, 2.0)
+    nines = np.arange(_NINES_STEP, np.log10(last), _NINES_STEP)
+    between = [round(float(1 - 10**-at), 7) for at in nines]
+    named = [share for share in _NAMED if 1 - share >= 1 / last - 1e-12]
+    return sorted({*between, *named})
+
+
+def _quantiles_ms(counts: NDArray[np.float64], shares: Sequence[float]) -> NDArray[np.float64]:
+    """Quantiles of counts on the grid, interpolated within a place."""
+    up_to = np.cumsum(counts)
+    ranks = np.array(shares) * up_to[-1]
+    at = np.minimum(np.searchsorted(up_to, ranks), len(up_to) - 1)
+    own = counts[at]
+    within = np.clip(1 - (up_to[at] - ranks) / np.where(own > 0, own, 1.0), 0.0, 1.0)
+    return np.array([place_ms(float(place)) for place in at + within])
+
+
+def _where(known: NDArray[np.bool_], values: NDArray[np.float64]) -> tuple[float | None, ...]:
+    return tuple(
+        float(value) if is_known else None for value, is_known in zip(values, known, strict=True)
+    )
