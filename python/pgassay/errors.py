@@ -21,28 +21,18 @@ Never: a traceback for the user; `cli.main` prints the message and exits with `e
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Self
 
 
 class ExitCode(IntEnum):
-    """A command's exit status, and what it means, as the page of commands shows it."""
+    """What a command's exit status means; tools/manual/texts.toml says it in words."""
 
-    DONE = 0, "done, whatever the verdict"
-    USAGE = 1, "wrong usage, a mistake in the experiment file, or a set-up that does not work"
-    TRIALS = 2, "errors during trials; finished trials are kept"
-    GATE = 3, "a gate failed: a change is beyond what it allows"
-    UNDECIDED = 4, "a gate is undecided where a decision was demanded, or --search found no level"
-    RESTORE = 5, "the server could not be restored; the message says what to do"
-    INTERRUPTED = 130, "interrupted, and restored"
-
-    meaning: str
-
-    def __new__(cls, status: int, meaning: str) -> Self:
-        """The status as a number that also has its meaning."""
-        code = int.__new__(cls, status)
-        code._value_ = status
-        code.meaning = meaning
-        return code
+    DONE = 0
+    USAGE = 1
+    TRIALS = 2
+    GATE = 3
+    UNDECIDED = 4
+    RESTORE = 5
+    INTERRUPTED = 130
 
 
 class PgassayError(Exception):

@@ -1,19 +1,20 @@
 """The page of all commands: what `--help` says of each, as Markdown.
 
-Enters: the commands that are installed. Leaves: a page's text. Never: says of an option what its
-help does not say.
+Enters: the commands as the manual pages describe them, and what these say beside. Leaves: a page's
+text. Never: says of an option what its help does not say.
 """
 
 from __future__ import annotations
 
 import html
-from collections import defaultdict
+import tomllib
+from collections.abc import Mapping
 from typing import Any
 
-import typer
+from tools.manual.pages import HERE as MANUAL
+from tools.manual.pages import described
 
 from pgassay.cli.commands import COMMANDS, load_command
-from pgassay.errors import ExitCode
 
 _HEAD = """# Commands
 
@@ -24,36 +25,38 @@ For whoever looks up an option: every command with its arguments, options and de
 
 def commands_page() -> str:
     """The page, with the commands in the order of `pgassay --help`."""
-    return "\n".join([_HEAD, *map(_command, COMMANDS), _exit_codes()])
+    texts = tomllib.loads((MANUAL / "texts.toml").read_text("utf-8"))
+    parts = [_HEAD]
+    for name in COMMANDS:
+        found = described(load_command(name), f"pgassay {name}")
+        parts += _command(found, texts["examples"].get(name, []))
+    for title, key in (
+        ("Exit codes", "exit_status"),
+        ("Environment variables", "environment"),
+        ("Files", "files"),
+    ):
+        parts += [f"## {title}\n", *_table(title, texts[key]), ""]
+    return "\n".join(parts)
 
 
-def _command(name: str) -> str:
-    command = load_command(name)
-    context = typer.Context(command, info_name=f"pgassay {name}")
-    usage = command.get_usage(context).removeprefix("Usage: ")
-    parts = [f"## `pgassay {name}`\n", _plain(command.help), "", f"```text\n{usage}\n```"]
-    panels: dict[str, list[Any]] = defaultdict(list)
-    for one in command.params:
-        kind = "Options" if one.param_type_name == "option" else "Arguments"
-        if not getattr(one, "hidden", False):
-            panels[getattr(one, "rich_help_panel", None) or kind].append(one)
-    for panel, members in panels.items():
-        rows = [_row(one.get_help_record(context)) for one in members]
-        parts += ["", f"| {panel} | |", "|---|---|", *rows]
-    return "\n".join([*parts, ""])
+def _command(found: Mapping[str, Any], examples: list[Mapping[str, str]]) -> list[str]:
+    parts = [f"## `{found['name']}`\n", f"{found['sentence']}.\n", found["more"], ""]
+    parts += ["```text", f"{found['name']} {found['usage']}", "```", ""]
+    for one in examples:
+        parts += [one["about"], "", "```sh", one["run"], "```", ""]
+    for panel, entries in found["entries"].items():
+        parts += [*_table(panel, dict(entries)), ""]
+    return parts
 
 
-def _row(record: tuple[str, str]) -> str:
-    names, text = (html.escape(_plain(part)).replace("|", "&#124;") for part in record)
-    for mark in "*_[`\\":
-        text = text.replace(mark, f"&#{ord(mark)};")
-    return f"| <code>{names}</code> | {' '.join(text.split())} |"
+def _table(title: str, rows: Mapping[str, str]) -> list[str]:
+    shown = [f"| <code>{_inert(name)}</code> | {_inert(text)} |" for name, text in rows.items()]
+    return [f"| {title} | |", "|---|---|", *shown]
 
 
-def _exit_codes() -> str:
-    rows = [f"| {code.value} | {code.meaning} |" for code in ExitCode]
-    return "\n".join(["## Exit codes\n", "| code | |", "|---|---|", *rows, ""])
-
-
-def _plain(text: str) -> str:
-    return text.replace("\\[", "[")  # `load_command` escapes brackets for rich
+def _inert(text: str) -> str:
+    """Text in which nothing is a mark of Markdown or HTML."""
+    shown = html.escape(" ".join(text.split()))
+    for mark in "|*_[`\\~":
+        shown = shown.replace(mark, f"&#{ord(mark)};")
+    return shown
