@@ -1,0 +1,113 @@
+"""The GitHub Action and the GitLab template measure, comment and gate; their own steps are run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from support.runs.ci_steps import ACTION, GITLAB, ROOT, github, gitlab, gitlab_server
+
+SPEC = """
+[workload]
+use = "bank-read"
+[factors.client]
+reconnect = ["never", "each_transaction"]
+[load]
+clients = 2
+step = "0.4s"
+warmup = "0.2s"
+[design]
+seed = 3
+min_blocks = 4
+max_blocks = 4
+"""
+"""A session for every transaction costs far more than half of the throughput."""
+HOLDS, FAILS = "throughput<+50%", "throughput>-2%"
+
+
+def with_spec(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "bench it.toml").write_text(SPEC)
+    return folder
+
+
+def test_the_action_comments_and_keeps_the_report_and_fails_with_the_status_of_the_gate(
+    own_base: Path, tmp_path: Path
+) -> None:
+    folder = with_spec(tmp_path / "failing")
+    done = github(folder, spec="bench it.toml", gates=f"{FAILS}\n\n{HOLDS}\n")
+    assert done.status == 3, done.printed
+    assert done.installed == f"install --quiet {ROOT}\n"
+    run = folder / "pgassay-run"
+    gates = json.loads((run / "result.json").read_text())["gates"]
+    assert [one["outcome"] for one in gates] == ["failed", "holds"]
+    assert "<failure" in (run / "junit.xml").read_text()
+    assert (run / "report.html").is_file()
+    assert FAILS.partition(">")[0] in (folder / "GITHUB_STEP_SUMMARY").read_text()
+    search, post = done.asked_gh
+    assert "repos/lab/shop/issues/7/comments --paginate" in search
+    assert post.startswith("api -X POST repos/lab/shop/issues/7/comments -F body=@")
+    body = (folder / "gh.log.body").read_text()
+    assert body == f"<!-- pgassay: bench it.toml -->\n{(run / 'report.md').read_text()}"
+
+
+def test_the_action_edits_its_comment_and_says_nothing_where_there_is_no_pull_request(
+    tmp_path: Path,
+) -> None:
+    folder = with_spec(tmp_path / "holding")
+    (folder / "gh.log.own").write_text("42\n")
+    done = github(folder, spec="bench it.toml", package="pgassay==1", real=False)
+    assert done.status == 0, done.printed
+    assert done.installed == "install --quiet pgassay==1\n"
+    assert "-X PATCH repos/lab/shop/issues/comments/42" in done.asked_gh[-1]
+    asked = len(done.asked_gh)
+    assert len(github(folder, spec="bench it.toml", number="", real=False).asked_gh) == asked
+
+
+def test_a_job_without_a_result_fails_with_the_reason_and_comments_nothing(tmp_path: Path) -> None:
+    folder = with_spec(tmp_path / "wrong")
+    done = github(folder, spec="absent.toml", number="")
+    assert done.status == 1
+    assert "absent.toml: there is no such file" in done.printed
+    assert done.asked_gh == []
+    done = gitlab(folder, {}, spec="bench it.toml", gates="speed>1")
+    assert done.status == 1
+    assert "speed>1" in done.printed
+
+
+def test_the_gitlab_job_comments_once_edits_later_and_ends_with_the_status_of_the_gate(
+    tmp_path: Path,
+) -> None:
+    with gitlab_server() as server:
+        merge_request = {
+            "PGASSAY_TOKEN": "token", "CI_MERGE_REQUEST_IID": "5", "CI_PROJECT_ID": "3",
+            "CI_API_V4_URL": server.address,
+        }  # fmt: skip
+        server.bodies.append("what somebody wrote")
+        folder = with_spec(tmp_path / "first")
+        gates = f"{FAILS}\n{HOLDS}"
+        done = gitlab(folder, merge_request, spec="bench it.toml", gates=gates, real=False)
+        assert done.status == 3, done.printed
+        assert done.installed == "install --quiet pgassay\n"
+        assert server.bodies[1].startswith("<!-- pgassay: bench it.toml -->\n")
+        run = folder / "pgassay-run"
+        assert {"report.md", "junit.xml", "result.json"} <= {one.name for one in run.iterdir()}
+        shown = (folder / "pgassay.log").read_text().splitlines()
+        given = f"--gate {FAILS} --gate {HOLDS}"
+        assert shown == [
+            f"run bench it.toml --out pgassay-run --plain --json {given} --gate-undecided pass",
+            f"report pgassay-run --format md {given}",
+            f"report pgassay-run --format junit {given}",
+        ]
+        assert GITLAB["pgassay"]["artifacts"]["paths"] == ["pgassay-run/"]
+        again = with_spec(tmp_path / "again")
+        done = gitlab(again, merge_request, spec="bench it.toml", real=False)
+        assert done.status == 0, done.printed
+        assert len(server.bodies) == 2
+        assert server.requests[-1] == "PUT /api/v4/projects/3/merge_requests/5/notes/2"
+
+
+def test_inputs_never_become_text_of_a_script() -> None:
+    scripts = [step["run"] for step in ACTION["runs"]["steps"] if "run" in step]
+    scripts += [*GITLAB["pgassay"]["script"], *GITLAB["pgassay"]["before_script"]]
+    assert [script for script in scripts if "${{" in script or "$[[" in script] == []
