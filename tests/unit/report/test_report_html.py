@@ -226,11 +226,11 @@ def test_caveats_are_grouped_by_what_they_could_change_and_listed_once(
     assert "8 caveats" in page.words
 
 
-def test_the_host_table_has_a_row_for_each_arm_the_baseline_first(better: ReportContext) -> None:
+def test_the_host_table_has_a_column_for_each_arm_the_baseline_first(better: ReportContext) -> None:
     vmstat, iostat = host_tables_of_run(better)
     labels = [arm.label for arm in better.analysis.arms]
-    assert [row[0] for row in vmstat.rows] == labels
-    assert [(row[0], row[1]) for row in iostat.rows] == [(one, "vda") for one in labels]
+    assert [column.title for column in vmstat.columns] == ["vmstat", "Meaning", *labels]
+    assert [column.title for column in iostat.columns[2:]] == [f"{one}, vda" for one in labels]
     assert all(len(row.cells) == len(iostat.columns) for row in iostat.rows)
 
 

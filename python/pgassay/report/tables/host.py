@@ -1,4 +1,4 @@
-"""A server's host in the columns of vmstat and iostat, one row for each arm or period.
+"""A server's host in the columns of vmstat and iostat, for each arm or period.
 
 Enters: windows of time with their names. Leaves: one table for each program.
 Never: shows a figure that was not read as zero.
@@ -21,7 +21,23 @@ def host_tables_of_run(context: ReportContext) -> tuple[Table, ...]:
     """The mean of each arm's trials over their measured time."""
     found = by_arm([(trial.arm, trial.host) for trial in context.analysis.trials])
     rows = [(arm.label, found[arm.id]) for arm in context.analysis.arms if arm.id in found]
-    return _tables("Arm", rows)
+    return tuple(_turned(one) for one in _tables("Arm", rows))
+
+
+def _turned(found: Table) -> Table:
+    """A row for each column of the program, with its meaning: arms are few, and columns many."""
+    names = sum(column.form != "number" for column in found.columns)
+    columns = (
+        Column(found.label, "heading"),
+        Column("Meaning", "text"),
+        *(Column(", ".join(cell.text for cell in row.cells[:names])) for row in found.rows),
+    )
+    rows = (
+        row_of((column.title, column.full_title, *(row.cells[at] for row in found.rows)))
+        for at, column in enumerate(found.columns)
+        if column.form == "number"
+    )
+    return Table(columns, tuple(rows), label=found.label)
 
 
 def host_tables_over_time(
