@@ -34,12 +34,18 @@ def report(
             "--out", "File to write; of csv a folder for all tables, or FILE.csv for the trials."
         ),
     ] = None,
+    pictures: Annotated[
+        bool, option("--pictures", "With --format md and --out: its charts as SVG files beside it.")
+    ] = False,
     gate: GateTexts = None,
     gate_undecided: GateUndecided = "pass",
 ) -> None:
     """Analyse a stored run again and write its report."""
     from pgassay.cli.terminal.gates import gates_of, settle
+    from pgassay.errors import SetupError
 
+    if pictures and (output_format != "md" or out is None):
+        raise SetupError("--pictures takes --format md and --out: its files lie beside the text")
     gates = gates_of(gate)
     if gates:
         _refuse_gates_without_comparison(gates, run)
@@ -49,7 +55,7 @@ def report(
         context = _context_of(run, gates)
         if output_format == "xlsx" and out is None:
             out = run / "report.xlsx"
-        _write_as(output_format, context, out)
+        _write_as(output_format, context, out, pictures=pictures)
     judged: tuple[GateResult, ...] = getattr(context, "gates", ())
     settle(judged, gate_undecided)
 
@@ -68,9 +74,17 @@ def _refuse_gates_without_comparison(gates: Sequence[Gate], run: Path) -> None:
     refuse_without_comparison(gates, stored_plan(RunDirectory.open(run)), run)
 
 
-def _write_as(output_format: str, context: AnyContext, out: Path | None) -> None:
+def _write_as(output_format: str, context: AnyContext, out: Path | None, *, pictures: bool) -> None:
     """The report in this format, in a file or folder, or on stdout."""
     from pgassay.report.formats import rendered
+    from pgassay.report.markdown import illustrated_markdown
+
+    if pictures and out is not None:
+        text, drawings = illustrated_markdown(context, out.stem)
+        for name, drawing in drawings.items():
+            _write(out.parent / name, drawing.encode())
+        _write(out, text.encode())
+        return
 
     if output_format == "csv" and out is not None and out.suffix != ".csv":
         _write_csv_files(context, out)

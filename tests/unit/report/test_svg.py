@@ -100,6 +100,14 @@ def test_panels_with_one_axis_show_its_numbers_once() -> None:
     assert draw(Figure(panels), WIDE_PX, "n").count('class="ticks"') == 1
 
 
+def test_a_picture_for_a_file_has_a_ground_and_names_the_arms() -> None:
+    figure = figure_of(Line([0, 1], [1, 2], BLUE, arm="a1"))
+    text = draw(figure, WIDE_PX, "n", arms=[("work_mem = <1>", BLUE)], around=16)
+    assert 'viewBox="-16 -16 992 ' in text
+    assert 'fill="#fff"' in text
+    assert "work_mem = &lt;1&gt;" in text
+
+
 def test_words_are_shortened_and_wrapped_to_the_room_there_is() -> None:
     assert width_of(shortened("word " * 40, 12, 100), 12) <= 100
     lines = wrapped("quantile of latency: fast to the left, slow to the right", 12, 150)

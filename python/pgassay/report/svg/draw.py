@@ -30,12 +30,23 @@ _AROUND_PX = 7
 """Symbols at an edge are not cut."""
 
 
-def draw(figure: Figure, width: int, name: str, label: str = "", key: bool = True) -> str:
-    """The drawing; `name` is unique on its page, `label` says in words what is shown."""
+def draw(
+    figure: Figure,
+    width: int,
+    name: str,
+    label: str = "",
+    arms: Sequence[tuple[str, str]] = (),
+    around: float = 0.0,
+) -> str:
+    """The drawing; `name` is unique on its page, `label` says in words what is shown.
+
+    `arms`, names and colours, are the key where there is none above the drawing; with a margin
+    `around` it, in pixels, the drawing has a white ground.
+    """
     body: list[str] = []
     y = 0.0
-    if figure.key and key:
-        y = _draw_key(figure.key, width, body)
+    if key := figure.key or arms:
+        y = _draw_key(key, width, body)
     left = _left_margin(figure.panels)
     share = _MOST_POINTS * width / WIDE_PX
     lines = sum(isinstance(mark, Line) for panel in figure.panels for mark in panel.marks)
@@ -50,11 +61,15 @@ def draw(figure: Figure, width: int, name: str, label: str = "", key: bool = Tru
             body,
         )
         y += _UNDER_PX if shares else _APART_PX if follows else 0
+    wide, high = width + 2 * around, y + 2 * around
+    view = f"{-around:g} {-around:g} {wide:g} {high:.0f}"
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y:.0f}" width="{width}"'
-        f' height="{y:.0f}" role="img" aria-label="{inert(label)}" font-family="{FONT}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" width="{wide:g}"'
+        f' height="{high:.0f}" role="img" aria-label="{inert(label)}" font-family="{FONT}"'
         f' font-size="{TYPE_PX}">'
     )
+    if around:
+        head += f'<rect x="{-around:g}" y="{-around:g}" width="100%" height="100%" fill="#fff"/>'
     return head + "".join(body) + "</svg>"
 
 
