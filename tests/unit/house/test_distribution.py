@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -62,3 +63,13 @@ def test_a_wheel_that_lacks_a_file_is_refused_by_name(missing: str, tmp_path: Pa
     check.check_wheel(wheel_without("nothing", tmp_path))
     with pytest.raises(SystemExit, match=Path(missing).name):
         check.check_wheel(wheel_without(missing, tmp_path))
+
+
+def test_the_image_is_made_of_what_was_built_and_runs_the_command_without_rights() -> None:
+    lines = (ROOT / "Containerfile").read_text().splitlines()
+    copied = [line.split()[1:-1] for line in lines if re.match(r"COPY (?!--from)", line)]
+    allowed = (ROOT / ".containerignore").read_text().splitlines()
+    assert copied
+    assert all(f"!{name}" in allowed for names in copied for name in names)
+    assert [line for line in lines if line.startswith("USER")] == ["USER pgassay"]
+    assert 'ENTRYPOINT ["pgassay"]' in lines
