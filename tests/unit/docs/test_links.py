@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from support.docs.pages import ROOT, github_anchors, links, name_of, pages
 
 IS_OUTSIDE = ("https://", "http://", "mailto:")
@@ -30,3 +32,12 @@ def test_no_link_leads_out_of_the_repository() -> None:
         and not (page.parent / target.partition("#")[0]).resolve().is_relative_to(ROOT)
     ]
     assert outside == []
+
+
+def test_every_page_that_the_program_names_exists() -> None:
+    kinds = (".py", ".toml", ".j2", ".sql")
+    files = [file for file in (ROOT / "python").rglob("*") if file.suffix in kinds]
+    texts = "".join(file.read_text("utf-8") for file in files)
+    named = set(re.findall(r"\bdocs/[\w/-]+\.md", texts))
+    assert len(named) > 3
+    assert [name for name in named if not (ROOT / name).is_file()] == []

@@ -30,12 +30,6 @@ def test_every_path_that_a_document_names_exists(document: Path) -> None:
     } == set()
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=[str(d.relative_to(ROOT)) for d in DOCUMENTS])
-def test_every_page_that_a_document_links_to_exists(document: Path) -> None:
-    linked = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", document.read_text("utf-8"))
-    assert [page for page in linked if not (document.parent / page).exists()] == []
-
-
 def test_every_sql_file_that_code_names_exists() -> None:
     """Also those of versions that no server here has."""
     named = {
