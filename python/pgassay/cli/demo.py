@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pgassay.cli.terminal.options import Json, Out
+from pgassay.cli.terminal.options import Json, Out, Plain, Quiet
 
 
 def demo(
     out: Out = None,
+    no_live: Plain = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Run a short experiment on a temporary server, to see what pgassay does.
@@ -28,4 +30,5 @@ def demo(
 
     text = (files("pgassay") / "studies" / "demo.toml").read_text("utf-8")
     spec = parse_spec(text, source="demo.toml", beside=Path())
-    conclude(follow(spec, out or default_run_path("demo")), as_json=as_json)
+    path = out or default_run_path("demo")
+    conclude(follow(spec, path, live=not no_live, quiet=quiet), as_json=as_json)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from pgassay.cli.terminal.options import GateTexts, GateUndecided, option
+from pgassay.cli.terminal.options import GateTexts, GateUndecided, Quiet, option
 
 if TYPE_CHECKING:
     from pgassay.analysis.gates.model import Gate, GateResult
@@ -39,8 +39,10 @@ def report(
     ] = False,
     gate: GateTexts = None,
     gate_undecided: GateUndecided = "pass",
+    quiet: Quiet = False,
 ) -> None:
     """Analyse a stored run again and write its report."""
+    from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
     from pgassay.errors import SetupError
 
@@ -49,13 +51,14 @@ def report(
     gates = gates_of(gate)
     if gates:
         _refuse_gates_without_comparison(gates, run)
-    if output_format == "html" and out is None:
-        context = _report_beside(run, gates)
-    else:
-        context = _context_of(run, gates)
-        if output_format == "xlsx" and out is None:
-            out = run / "report.xlsx"
-        _write_as(output_format, context, out, pictures=pictures)
+    with console.silenced(quiet, console.out, console.err):
+        if output_format == "html" and out is None:
+            context = _report_beside(run, gates)
+        else:
+            context = _context_of(run, gates)
+            if output_format == "xlsx" and out is None:
+                out = run / "report.xlsx"
+            _write_as(output_format, context, out, pictures=pictures)
     judged: tuple[GateResult, ...] = getattr(context, "gates", ())
     settle(judged, gate_undecided)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +16,16 @@ from rich.text import Text
 from pgassay.cli.run import progress
 from pgassay.cli.run.progress import RunProgress
 from pgassay.cli.terminal import live_view
+from pgassay.cli.terminal.console import silenced
 from pgassay.cli.terminal.live_view import LoadRates, figures_line, figures_table
 from pgassay.plan.design import make_plan
 from pgassay.spec.parse import parse_spec
-from pgassay.trials.sampling.live_view import LiveFigures, Snapshot, figures_between
+from pgassay.trials.sampling.live_view import (
+    LiveFigures,
+    Snapshot,
+    figures_between,
+    whole_readings,
+)
 
 S = 1_000_000_000
 BUSY = LiveFigures(
@@ -177,3 +184,55 @@ def test_figures_leave_out_the_work_of_the_sampler() -> None:
 
 def test_without_a_tick_the_server_does_not_answer() -> None:
     assert not figures_between(glance(1, ticks=5), glance(3, ticks=5)).answers
+
+
+def test_a_value_that_a_reading_leaves_out_has_not_changed() -> None:
+    values: dict[str, dict[str, dict[str, float]]] = {}
+    first = whole_readings(values, {"stat": reading(1, cpu={"idle": 7.0, "user": 1.0})})
+    second = whole_readings(values, {"stat": reading(2, cpu={"user": 9.0})})
+    assert first["stat"]["objects"] == {"cpu": {"idle": 7.0, "user": 1.0}}
+    assert second["stat"] == {"time_ns": 2 * S, "objects": {"cpu": {"idle": 7.0, "user": 9.0}}}
+
+
+def test_before_a_disk_has_been_read_twice_nothing_is_known_of_it() -> None:
+    sda = {"sectors_read": 0.0, "sectors_written": 2000.0}
+    seen = figures_between(glance(1), glance(2, readings={"diskstats": reading(2, sda=sda)}))
+    assert seen.written_bytes_s is None
+
+
+def test_without_a_terminal_a_line_per_trial_says_how_long_the_rest_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = io.StringIO()
+    console = Console(file=text, width=200)
+    for module in (progress, live_view):
+        monkeypatch.setattr(module, "err", console)
+    plan = make_plan(parse_spec(SPEC, source="lab.toml", beside=Path()))
+    view, (first, *_) = RunProgress(), plan.trials
+    view.planned(plan)
+    view.trial_began(first, plan.arm(first.arm).label)
+    view.trial_ended(first, 1234.5)
+    line = text.getvalue().splitlines()[-1]
+    assert "1,234 tps" in line
+    assert re.search(r"\(at least .* left \(block \d+\), at most .* \(block \d+\)\)$", line)
+
+
+def test_what_is_to_be_quiet_prints_nothing_until_it_is_over() -> None:
+    text = io.StringIO()
+    console = Console(file=text, width=80, force_terminal=True)
+    with silenced(True, console):
+        console.print("progress")
+    with silenced(False, console):
+        console.print("result")
+    with pytest.raises(ValueError, match="x"), silenced(True, console):
+        raise ValueError("x")
+    console.print("what is kept")
+    assert text.getvalue() == "result\nwhat is kept\n"
+
+
+def test_no_color_takes_the_colours_and_leaves_the_words() -> None:
+    text = io.StringIO()
+    console = Console(file=text, force_terminal=True, _environ={"NO_COLOR": "1"})
+    console.print(figures_table(BUSY, 80))
+    assert "LWLock:WALWrite" in text.getvalue()
+    assert not re.search(r"\x1b\[[\d;]*3\d", text.getvalue())

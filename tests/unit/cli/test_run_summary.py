@@ -53,13 +53,13 @@ def test_a_run_that_may_end_early_shows_the_p_of_all_its_looks_and_no_other(
     assert "e-value" not in text
 
 
-def lines_of(text: str, *, is_terminal: bool) -> list[str]:
+def lines_of(text: str, *, is_terminal: bool, label: str = "risk: ") -> list[str]:
     """A labelled text as it is shown."""
     shown = io.StringIO()
     view = Console(
         file=shown, width=WIDTH, force_terminal=is_terminal, highlight=False, soft_wrap=True
     )
-    console.labelled("risk: ", text, console=view)
+    console.labelled(label, text, console=view)
     return shown.getvalue().splitlines()
 
 
@@ -72,6 +72,14 @@ def test_a_labelled_text_wraps_beside_its_label_on_a_terminal_only() -> None:
     assert all(len(line) <= WIDTH for line in (first, *more))
     assert all(line.startswith(" " * len("risk: ")) for line in more)
     assert not any(line.strip().startswith("%") for line in more)
+
+
+def test_below_a_label_as_wide_as_the_terminal_there_is_room_for_its_text() -> None:
+    label, text = "a rather long title " * 4 + "(likely): ", "a sentence of some length " * 8
+    lines = lines_of(text, is_terminal=True, label=label)
+    assert len(lines) <= 6
+    assert all(len(line) <= WIDTH for line in lines)
+    assert " ".join(" ".join(lines).split()) == " ".join(f"{label} {text}".split())
 
 
 @pytest.mark.parametrize(("least", "most"), [(1, 1), (4, 8)])

@@ -17,7 +17,7 @@ import typer
 
 from pgassay.cli.connection import connection_string
 from pgassay.cli.observe.progress import ObserveProgress
-from pgassay.cli.terminal.console import err
+from pgassay.cli.terminal.console import err, silenced
 from pgassay.cli.terminal.durations import seconds_of
 from pgassay.cli.terminal.stopping import first_signal_ends
 from pgassay.cli.terminal.summary import print_observation
@@ -51,7 +51,7 @@ def carry_out(given: Mapping[str, Any]) -> None:
         sudo=asked.sudo,
     )
     directory = ObservationDirectory.create(asked.out or default_run_path("observation"))
-    outcome = _follow(dsn, request, directory, live=not asked.no_live)
+    outcome = _follow(dsn, request, directory, live=not asked.no_live, quiet=asked.quiet)
     if asked.as_json:
         typer.echo(json.dumps(summary_object(str(directory.path), outcome.context)))
     else:
@@ -60,12 +60,15 @@ def carry_out(given: Mapping[str, Any]) -> None:
         raise typer.Exit(ExitCode.INTERRUPTED)
 
 
-def _follow(dsn: str, request: Request, directory: ObservationDirectory, *, live: bool) -> Outcome:
+def _follow(
+    dsn: str, request: Request, directory: ObservationDirectory, *, live: bool, quiet: bool
+) -> Outcome:
     try:
         with (
             locked(directory.path),
             first_signal_ends() as is_stopped,
-            ObserveProgress(live=live) as progress,
+            silenced(quiet, err),
+            ObserveProgress(live=live and not quiet) as progress,
         ):
             return observe(dsn, request, directory, progress, is_stopped)
     except BaseException:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from pgassay.cli.connection import Database, DatabaseName, Host, Port, Ssh, Sudo, User
-from pgassay.cli.terminal.options import Json, Out, Plain, option
+from pgassay.cli.terminal.options import Json, Out, Plain, Quiet, option
 
 
 def observe(
@@ -34,6 +34,7 @@ def observe(
         str, option("--max-disk", "Disk space for samples; the oldest are dropped first.")
     ] = "1GB",
     no_live: Plain = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Record what a running server does, without changing it."""

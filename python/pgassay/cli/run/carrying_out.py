@@ -16,7 +16,7 @@ import typer
 
 from pgassay.analysis.gates.model import Gate
 from pgassay.cli.run.progress import RunProgress
-from pgassay.cli.terminal.console import counted, err
+from pgassay.cli.terminal.console import counted, err, silenced
 from pgassay.cli.terminal.gates import refuse_without_comparison
 from pgassay.cli.terminal.summary import expectation_of, print_expectation, print_summary
 from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
@@ -41,6 +41,7 @@ def follow(
     *,
     calibrates: bool = False,
     live: bool = True,
+    quiet: bool = False,
     gates: Sequence[Gate] = (),
 ) -> Outcome:
     """Run with progress on stderr; if it ends early, say what is kept."""
@@ -52,8 +53,8 @@ def follow(
         if not calibrates:
             print_expectation(err, expectation_of(spec, plan), plan)
 
-    progress = RunProgress(live=live, forecast=forecast)
-    with locked(run.path), _saying_what_is_kept(run), progress:
+    progress = RunProgress(live=live and not quiet, forecast=forecast)
+    with locked(run.path), _saying_what_is_kept(run), silenced(quiet, err), progress:
         return run_experiment(spec, run, progress, calibrates=calibrates, gates=gates)
 
 
@@ -63,6 +64,7 @@ def go_on(
     accept: Sequence[str],
     *,
     live: bool = True,
+    quiet: bool = False,
     gates: Sequence[Gate] = (),
 ) -> Outcome:
     """Resume a run; an experiment file given beside --out must be the one the run was made with."""
@@ -79,7 +81,8 @@ def go_on(
     with (
         locked(run.path),
         _saying_what_is_kept(run, REFUSALS),
-        RunProgress(live=live) as progress,
+        silenced(quiet, err),
+        RunProgress(live=live and not quiet) as progress,
     ):
         return resume_run(run, spec_path, accept, progress, gates)
 

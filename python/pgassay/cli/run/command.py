@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from pgassay.cli.terminal.options import GateTexts, GateUndecided, Json, Out, Plain, option
+from pgassay.cli.terminal.options import GateTexts, GateUndecided, Json, Out, Plain, Quiet, option
 from pgassay.errors import SetupError
 from pgassay.spec.mode import Mode
 
@@ -40,6 +40,7 @@ def run(
     gate: GateTexts = None,
     gate_undecided: GateUndecided = "pass",
     no_live: Plain = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Run an experiment and report its verdict."""
@@ -60,9 +61,9 @@ def run(
 
     gates = gates_of(gate)
     if checked is None:
-        outcome = go_on(spec, out, accept or [], live=not no_live, gates=gates)
+        outcome = go_on(spec, out, accept or [], live=not no_live, quiet=quiet, gates=gates)
     else:
         path = out or default_run_path(f"{spec.stem}-aa" if aa else spec.stem)
-        outcome = follow(checked, path, calibrates=aa, live=not no_live, gates=gates)
+        outcome = follow(checked, path, calibrates=aa, live=not no_live, quiet=quiet, gates=gates)
     conclude(outcome, as_json=as_json)
     settle(outcome.context.gates, gate_undecided)

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, Task, TextColumn
 from rich.table import Column
 from rich.text import Text
 
+from pgassay.cli.run.time_left import TimeLeft
 from pgassay.cli.terminal.console import counted, err, plain, warn
 from pgassay.cli.terminal.live_view import LiveView, LoadRates, figures_table
 from pgassay.plan.model import Plan, PlannedTrial
@@ -29,12 +30,7 @@ _FRAMES = 2.0
 
 def _state(task: Task) -> Text:
     """The current activity and the time left."""
-    least, most = task.fields.get("least_s"), task.fields.get("most_s")
-    parts = [task.fields["now"]]
-    if least is not None and most is not None:
-        span = clock(least) if most - least < 1 else f"{clock(least)} to {clock(most)}"
-        parts.append(f"{span} left")
-    return Text("  ".join(filter(None, parts)))
+    return Text("  ".join(filter(None, (task.fields["now"], task.fields.get("left")))))
 
 
 class RunProgress(LiveView, ProgressListener):
@@ -45,6 +41,7 @@ class RunProgress(LiveView, ProgressListener):
         super().__init__(live=live)
         self._forecast = forecast
         self._plan: Plan
+        self._time_left: TimeLeft
         self._below: RenderableType | None = None
         self._rates = LoadRates()
         self._bar = Progress(
@@ -60,7 +57,6 @@ class RunProgress(LiveView, ProgressListener):
         )
         self._began = 0.0
         self._done = 0
-        self._spent_s = 0.0
         self._trial: PlannedTrial | None = None
         self._label = ""
 
@@ -71,7 +67,7 @@ class RunProgress(LiveView, ProgressListener):
 
     def planned(self, plan: Plan) -> None:
         """Print the question, the size of the run and how long it may take."""
-        self._plan = plan
+        self._plan, self._time_left = plan, TimeLeft(plan)
         each_s = len(plan.block(1)) * plan.trial_s
         least, most = plan.min_blocks * each_s, plan.last_block * each_s
         err.print(f"[bold]{plain(plan.question)}[/bold]")
@@ -86,7 +82,7 @@ class RunProgress(LiveView, ProgressListener):
     def preparing(self, what: str) -> None:
         """Work outside the trials begins."""
         self._below = None
-        self._bar.update(self._task, description=plain(what), total=None, now="")
+        self._bar.update(self._task, description=plain(what), total=None, now="", left="")
         # Drawn at once: a phase shorter than a frame shows too.
         self._refresh()
         if not self.is_live:
@@ -97,9 +93,11 @@ class RunProgress(LiveView, ProgressListener):
         plan = self._plan
         self._trial, self._label, self._began = trial, label, time.monotonic()
         self._below, self._rates = None, LoadRates()
+        if trial.repeats is None:
+            self._done = trial.number - 1  # of a resumed run, trials of before are among them
         self._bar.update(
             self._task,
-            description=f"block {trial.block}/{plan.max_blocks} trial {trial.number} "
+            description=f"block {trial.block}/{plan.last_block} trial {trial.number} "
             f"[bold]{plain(label)}[/bold]",
             total=sum(step.duration_s for step in plan.steps),
             completed=0,
@@ -124,12 +122,13 @@ class RunProgress(LiveView, ProgressListener):
 
     def trial_ended(self, trial: PlannedTrial, tps: float | None) -> None:
         """A trial has ended and is stored."""
-        took = time.monotonic() - self._began
-        self._done += trial.repeats is None
-        self._spent_s += took
-        shown = "no tps" if tps is None else f"{tps:>9,.0f} tps"
+        self._time_left.trial_took(time.monotonic() - self._began)
+        if trial.repeats is None:
+            self._done = trial.number
+        shown = f"{'no tps' if tps is None else f'{tps:,.0f} tps':>13}"
+        left = "" if self.is_live else f"  ({self._left(0.0)})"
         err.print(
-            f"block {trial.block:>2}  trial {trial.number:>3}  {shown}  {plain(self._label)}",
+            f"block {trial.block:>2}  trial {trial.number:>3}  {shown}  {plain(self._label)}{left}",
             style=None if tps is not None else "yellow",
         )
 
@@ -142,17 +141,11 @@ class RunProgress(LiveView, ProgressListener):
             self._view.refresh()
 
     def _show_time_left(self, into_trial_s: float) -> None:
-        plan, trial = self._plan, self._trial
-        if trial is None:
-            return
-        each = self._spent_s / self._done if self._done else plan.trial_s
-        trials = len(plan.block(1))
-        done = max(self._done, trial.number - 1)  # a resumed run has trials of before
-        left = [
-            max(0.0, (max(blocks, trial.block) * trials - done) * each - into_trial_s)
-            for blocks in (plan.min_blocks, plan.last_block)
-        ]
-        self._bar.update(self._task, least_s=left[0], most_s=left[1])
+        self._bar.update(self._task, left=self._left(into_trial_s))
+
+    def _left(self, into_trial_s: float) -> str:
+        trial = self._trial
+        return "" if trial is None else self._time_left.text(trial, self._done, into_trial_s)
 
 
 def _blocks(plan: Plan) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import typer
 from rich.console import Console
@@ -33,13 +34,24 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-_NARROWEST = 30
-"""Columns that a text gets beside its label, however narrow the terminal is."""
+_BELOW = "  "
 
 out = Console(
     highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else _WIDE
 )
 err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+
+
+@contextmanager
+def silenced(wanted: bool, *consoles: Console) -> Iterator[None]:
+    """Print nothing on these consoles, if that is wanted; errors are not printed by them."""
+    for console in consoles:
+        console.quiet = wanted
+    try:
+        yield
+    finally:
+        for console in consoles:
+            console.quiet = False
 
 
 def counted(number: int, thing: str) -> str:
@@ -52,17 +64,29 @@ def labelled(label: str, text: str, style: str = "", *, console: Console = out) 
 
     The label has its blanks with it; both may come from outside.
     """
-    text = one_line(text)
+    text, beside = one_line(text), len(label)
     rows = [text]
-    if console.is_terminal:
-        room = max(console.width - len(label), _NARROWEST)
-        kept = text.replace(" %", "\u00a0%")  # no line begins with a unit
-        rows = textwrap.wrap(kept, room, break_long_words=False, break_on_hyphens=False) or [""]
-        rows = [row.replace("\u00a0", " ") for row in rows]
-    head = f"[{style}]{escape(label)}[/]" if style else escape(label)
-    console.print(head + escape(rows[0]))
+    if console.is_terminal and beside > console.width // 2:
+        # Beside so long a label there is no room: the text goes below it.
+        *above, label = _wrapped(one_line(label), console.width)
+        for row in above:
+            console.print(_styled(row, style))
+        beside, rows = len(_BELOW), ["", *_wrapped(text, console.width - len(_BELOW))]
+    elif console.is_terminal:
+        rows = _wrapped(text, console.width - beside)
+    console.print(_styled(label, style) + escape(rows[0]))
     for row in rows[1:]:
-        console.print(" " * len(label) + escape(row))
+        console.print(" " * beside + escape(row))
+
+
+def _styled(label: str, style: str) -> str:
+    return f"[{style}]{escape(label)}[/]" if style else escape(label)
+
+
+def _wrapped(text: str, room: int) -> list[str]:
+    kept = text.replace(" %", "\u00a0%")  # no line begins with a unit
+    rows = textwrap.wrap(kept, room, break_long_words=False, break_on_hyphens=False)
+    return [row.replace("\u00a0", " ") for row in rows] or [""]
 
 
 def warn(text: str) -> None:

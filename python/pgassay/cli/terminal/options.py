@@ -19,6 +19,7 @@ def option(names: str, text: str, panel: str | None = None, **limits: Any) -> An
 Out = Annotated[Path | None, option("--out", "Directory to create [pgassay-runs/…].")]
 Json = Annotated[bool, option("--json", "Print one JSON object.")]
 Plain = Annotated[bool, option("--plain", "Print lines instead of a live view.")]
+Quiet = Annotated[bool, option("-q --quiet", "Print nothing but errors and the result.")]
 GateTexts = Annotated[
     list[str] | None,
     option("--gate", 'Exit with 3 where a change is beyond this, as "throughput>-2%"; repeatable.'),

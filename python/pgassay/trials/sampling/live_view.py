@@ -63,6 +63,7 @@ class LiveReader:
 
     def __init__(self, sampler: _core.Sampler, own_transactions: Callable[[], int]) -> None:
         self._sampler, self._own_transactions = sampler, own_transactions
+        self._values: dict[str, dict[str, dict[str, float]]] = {}
         self._snapshots = deque([self._snapshot()], maxlen=_LOOKS)
         self._figures: LiveFigures | None = None
 
@@ -75,7 +76,22 @@ class LiveReader:
 
     def _snapshot(self) -> Snapshot:
         found = json.loads(self._sampler.current(_SOURCES))
+        found["readings"] = whole_readings(self._values, found["readings"])
         return Snapshot(_core.now_ns(), **found, own_transactions=self._own_transactions())
+
+
+def whole_readings(
+    values: dict[str, dict[str, dict[str, float]]], readings: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """Readings with the values that did not change, which the sampler leaves out of a reading;
+    `values` are those of before, and are brought up to date."""
+    found = {}
+    for source, reading in readings.items():
+        known = values.setdefault(source, {})
+        for thing, some in reading["objects"].items():
+            known[thing] = {**known.get(thing, {}), **some}
+        found[source] = {"time_ns": reading["time_ns"], "objects": dict(known)}
+    return found
 
 
 def figures_between(before: Snapshot, now: Snapshot) -> LiveFigures:
@@ -116,6 +132,8 @@ def _processors(before: Snapshot, now: Snapshot) -> dict[str, float] | None:
 
 def _bytes(before: Snapshot, now: Snapshot, name: str) -> float | None:
     """Of the disks themselves: a partition or mapping is written through to one."""
+    if _reading_s(before, now, "diskstats") <= 0:
+        return None
     disks = _objects(now, "diskstats")
     found = [
         rate for disk in whole_disks(disks) if (rate := _rate(before, now, "diskstats", name, disk))

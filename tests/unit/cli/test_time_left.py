@@ -1,0 +1,69 @@
+"""The time left is a range until trials have shown how long they take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pgassay.cli.run.time_left import Span, TimeLeft
+from pgassay.plan.design import make_plan
+from pgassay.plan.model import Plan
+from pgassay.spec.parse import parse_spec
+
+SPEC = """
+[factors.postgres]
+work_mem = ["4MB", "8MB"]
+[load]
+step = "50s"
+warmup = "10s"
+[design]
+min_blocks = {least}
+max_blocks = {most}
+"""
+
+
+def plan_of(least: int, most: int) -> Plan:
+    text = SPEC.format(least=least, most=most)
+    return replace(make_plan(parse_spec(text, source="lab.toml", beside=Path())), trial_s=70.0)
+
+
+def test_before_the_first_trial_the_time_of_resets_is_hardly_known() -> None:
+    left = TimeLeft(plan_of(4, 4))
+    assert left.each() == Span(60.0, 80.0)
+    assert left.text(plan_of(4, 4).trials[0], 0, 0.0) == "8 to 11 min left"
+
+
+def test_after_a_few_trials_it_is_known() -> None:
+    plan = plan_of(4, 4)
+    left = TimeLeft(plan)
+    left.trial_took(100.0)
+    assert left.each() == Span(70.0, 100.0)
+    for seconds in (100.0, 94.0):
+        left.trial_took(seconds)
+    assert left.each() == Span(98.0, 98.0)
+    assert left.text(plan.trials[4], 4, 30.0) == "6 min left"
+
+
+def test_a_run_that_may_end_early_says_both_ends() -> None:
+    plan = plan_of(4, 24)
+    left = TimeLeft(plan)
+    for _ in range(3):
+        left.trial_took(60.0)
+    last = plan.last_block
+    text = left.text(plan.trials[3], 3, 0.0)
+    assert text == f"at least 5 min left (block 4), at most {2 * last - 3} min (block {last})"
+    into_the_sixth = left.text(plan.trials[10], 10, 0.0)
+    first = next(block for block in range(6, last + 1) if plan.may_stop_after(block))
+    assert f"(block {first}), at most" in into_the_sixth
+    at_its_end = left.text(plan.trials[7], 7, 60.0)
+    assert at_its_end.startswith("block 4 may be the last, at most ")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [(20, 20.4, "20 s"), (20, 40, "20 to 40 s"), (80, 300, "80 s to 5 min")],
+)
+def test_a_span_is_as_short_as_it_can_be(low: float, high: float, shown: str) -> None:
+    assert str(Span(low, high)) == shown
