@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from pgassay import __version__
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.observation.summary import summarise_observation
+from pgassay.commit import commit
 from pgassay.errors import RunDirectoryError
 from pgassay.report.context import ObservationContext
 from pgassay.report.html import render_html
@@ -120,6 +121,7 @@ def _record(
     about: dict[str, Any] = {
         "schema": SCHEMA,
         "pgassay": __version__,
+        **({"pgassay_commit": commit()} if commit() else {}),
         "server": server.parameters.label,
         "duration_s": request.duration_s,
         "every_s": request.every_s,

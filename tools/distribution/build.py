@@ -21,6 +21,7 @@ from tools.distribution.pinned import pinned
 from tools.manual import pages
 
 from pgassay.cli.completion import Shell, script
+from pgassay.commit import WRITTEN, commit
 
 ROOT = Path(__file__).parents[2]
 WORK = ROOT / "target" / "dist"
@@ -44,6 +45,7 @@ def main(programs: Path) -> None:
         folder.mkdir(parents=True)
     source = WORK / "source"
     copy_tracked(source)
+    (source / "python" / "pgassay" / WRITTEN).write_text(commit(), "utf-8")
     add_shared(source / DATA / "data" / "share")
     (OUT / "requirements.txt").write_text(pinned(ROOT), "utf-8")
     maturin("sdist", "--out", OUT, at=source)

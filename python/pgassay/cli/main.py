@@ -37,7 +37,9 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"pgassay {__version__}")
+        from pgassay.commit import commit
+
+        typer.echo(f"pgassay {__version__}" + (f" ({commit()})" if commit() else ""))
         raise typer.Exit
 
 

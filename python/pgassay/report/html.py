@@ -15,6 +15,7 @@ from importlib.resources import files
 from jinja2 import Environment
 from markupsafe import Markup
 
+from pgassay.commit import commit
 from pgassay.report.page import AnyContext, page_of
 from pgassay.report.svg.draw import NARROW_PX, WIDE_PX, draw
 from pgassay.report.svg.model import Figure
@@ -40,6 +41,7 @@ def render_html(context: AnyContext) -> str:
         css=Markup(_asset("style.css")),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         script_digest=_digest(script),
+        commit=commit(),
     )
 
 

@@ -15,8 +15,11 @@ from pgassay.spec.model import DesignTable
 
 
 def repeat_command(folder: Path, plan: Plan, spec_text: str) -> str:
-    """With the seed that was used, and the mode if it is not the one in the file."""
-    words = ["pgassay", "run", str(folder / "spec.toml"), "--seed", str(plan.seed)]
+    """With the seed that was used, and the mode if it is not the one in the file.
+
+    The path begins at the run's own directory: that of its author means nothing elsewhere.
+    """
+    words = ["pgassay", "run", f"{folder.resolve().name}/spec.toml", "--seed", str(plan.seed)]
     if plan.mode != _mode_of(spec_text):
         words += ["--mode", plan.mode]
     if plan.calibrates:

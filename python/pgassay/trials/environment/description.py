@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pgassay import __version__
+from pgassay.commit import commit
 from pgassay.server.hosts.host import Host, text_of
 from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import NOTHING, ServerFacts, Setting
@@ -45,6 +46,7 @@ def describe_environment(
     return {
         "schema": SCHEMA,
         "pgassay": __version__,
+        **({"pgassay_commit": commit()} if commit() else {}),
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "target": kind,
         "server": describe_server(facts),

@@ -1,0 +1,43 @@
+"""Which commit of pgassay this is.
+
+Enters: commit.txt, which `make dist` writes into the package, or the checkout that the package lies
+in. Leaves: the commit's name, empty where neither is there. Never: looks at a repository that is
+not pgassay's own.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parent
+_CHECKOUT = _PACKAGE.parents[1]
+WRITTEN = "commit.txt"
+
+
+@cache
+def commit() -> str:
+    """Such as `4dbf0d4a01`, with ` and changes` where files differ from it."""
+    written = _PACKAGE / WRITTEN
+    if written.is_file():
+        return written.read_text("utf-8").strip()
+    if not (_CHECKOUT / ".git").exists():
+        return ""
+    name = _git("rev-parse", "--short=10", "HEAD")
+    return f"{name} and changes" if name and _git("status", "--porcelain", "-uno") else name
+
+
+def _git(*command: str) -> str:
+    """What git prints; nothing where it is not installed or refuses (another user's checkout)."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(_CHECKOUT), *command],  # noqa: S607 - whichever is on the PATH
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
