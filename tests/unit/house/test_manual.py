@@ -11,6 +11,7 @@ from tools.manual.pages import HERE, pages, roff
 
 from pgassay.cli.commands import COMMANDS, load_command
 from pgassay.errors import ExitCode
+from support.docs.command_lines import called, is_ours, mistake
 
 PAGES = dict(pages())
 TEXTS = tomllib.loads((HERE / "texts.toml").read_text("utf-8"))
@@ -35,8 +36,13 @@ def test_a_page_has_every_option_with_its_text(name: str) -> None:
 def test_the_texts_name_every_exit_status_and_only_commands_that_there_are() -> None:
     assert {str(int(code)) for code in ExitCode} <= set(TEXTS["exit_status"])
     assert set(TEXTS["examples"]) <= {"pgassay", *COMMANDS}
+
+
+def test_every_example_is_a_command_that_there_is_with_options_it_has() -> None:
     for name, examples in TEXTS["examples"].items():
-        assert all(f"pgassay {name}".split()[0] in one["run"] for one in examples)
+        lines = [line for one in examples for line in called(one["run"]) if is_ours(line)]
+        assert any(name in line for line in lines) or name == "pgassay"
+        assert [found for line in lines if (found := mistake(line))] == []
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="no groff here")
