@@ -15,9 +15,12 @@ from pgassay.report.markdown import render_markdown
 from pgassay.samples.run_directory import RunDirectory
 from support.runs.command import last_line, pgassay
 from support.runs.json_page import documented
-from support.synthetic.directories import SPEC, synthetic_run
+from support.synthetic import directories
+from support.synthetic.directories import synthetic_run
 from support.synthetic.hostile import AT, FORMULA, MARKUP
 
+SPEC = directories.SPEC.replace('step = "10s"', 'step = "2s"').replace("_blocks = 6", "_blocks = 4")
+"""Short, because all of it is written as Parquet and read again."""
 SINGLE = SPEC.replace('[factors.postgres]\nmax_wal_size = ["32MB", "4GB"]\n', "")
 
 
@@ -89,8 +92,8 @@ def test_each_gate_ends_with_its_status(runs: dict[str, Path]) -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        (SPEC.replace("clients = 8", "clients = 4"), "other load: 8 clients for 10 s and 4 cl"),
-        (SPEC.replace('step = "10s"', 'step = "5s"'), "other load: 8 clients for 10 s and 8 cl"),
+        (SPEC.replace("clients = 8", "clients = 4"), "other load: 8 clients for 2 s and 4 cl"),
+        (SPEC.replace('step = "2s"', 'step = "3s"'), "other load: 8 clients for 2 s and 8 cl"),
         (SPEC + "[workload]\nscale = 7\n", "other scale: 1 and 7"),
         (SPEC + "[workload]\nuse = 'bank-read'\n", "other workload: bank-write and bank-read"),
         (SPEC + "metric = 'latency_p95'\n", "other primary metric: tps and latency_p95"),
@@ -100,7 +103,7 @@ def test_each_gate_ends_with_its_status(runs: dict[str, Path]) -> None:
 def test_a_meaningless_comparison_is_refused_in_one_line_unless_forced(
     tmp_path: Path, runs: dict[str, Path], changed: str, said: str
 ) -> None:
-    other = run_of(tmp_path / "other", changed)
+    other = run_of(tmp_path / "other", changed, blocks=1)
     with pytest.raises(RunDirectoryError) as refused:
         compare_stored([runs["yesterday"], other], Question())
     assert said in str(refused.value)
@@ -116,7 +119,7 @@ def test_other_scripts_or_weights_of_the_same_workload_are_another_workload(
     scenario = {"name": "pay", "file": "pay.sql", "script": "SELECT 1;", "weight": 1.0}
     paths = []
     for name, change in (("a", {}), ("b", {"file": "moved.sql"}), ("c", {"weight": 2.0})):
-        path = run_of(tmp_path / name)
+        path = run_of(tmp_path / name, blocks=1)
         stored = {"name": "shop", "schema_sql": "", "scenarios": [{**scenario, **change}]}
         RunDirectory(path).write_json("workload.json", stored)
         paths.append(path)
@@ -126,7 +129,7 @@ def test_other_scripts_or_weights_of_the_same_workload_are_another_workload(
 
 
 def test_what_differs_is_listed_as_a_candidate(tmp_path: Path) -> None:
-    old, new = (run_of(tmp_path / name, SINGLE) for name in ("old", "new"))
+    old, new = (run_of(tmp_path / name, SINGLE, blocks=1) for name in ("old", "new"))
     environment = RunDirectory(new).environment()
     environment["server"] = {
         "version": f"PostgreSQL 19 {MARKUP}",
@@ -151,15 +154,15 @@ def test_a_folder_of_runs_is_one_side_whose_unit_is_the_run(tmp_path: Path) -> N
     out = tmp_path / "page.md"
     done = pgassay("compare", tmp_path / "old", new, "--json", "--out", out)
     (verdict,) = json.loads(done.stdout)["verdicts"]
-    assert (verdict["runs"], verdict["trials"]) == ([4, 1], [24, 6])
+    assert (verdict["runs"], verdict["trials"]) == ([4, 1], [16, 4])
     assert (verdict["spread"]["from"], verdict["spread"]["degrees"]) == ("repeated runs", 3)
     assert verdict["verdict"] == "worse"
     assert "The run is the unit." in out.read_text("utf-8")
 
 
 def test_an_a_a_run_counts_as_a_run_of_the_baseline_arm(tmp_path: Path) -> None:
-    same = run_of(tmp_path / "same", calibrates=True)
-    other = run_of(tmp_path / "other")
+    same = run_of(tmp_path / "same", calibrates=True, blocks=1)
+    other = run_of(tmp_path / "other", blocks=1)
     found = compare_stored([same, other], Question()).analysis
     assert (found.arms, found.left_out) == (("max_wal_size = 32MB",), ("max_wal_size = 4GB",))
 
@@ -186,8 +189,8 @@ def test_what_cannot_be_compared_is_said_in_one_line(tmp_path: Path, runs: dict[
 def test_hostile_names_come_out_inert(tmp_path: Path) -> None:
     text = SPEC.replace('max_wal_size = ["32MB", "4GB"]', f'search_path = ["{FORMULA}", "{AT}"]')
     text = text.replace("Does a larger max_wal_size", f"{MARKUP} *bold* | cell")
-    runs = [run_of(tmp_path / name / "x</h1>*y*|`z`") for name in ("one", "two")]
-    other = [run_of(tmp_path / name / "r", text) for name in ("three", "four")]
+    runs = [run_of(tmp_path / name / "x</h1>*y*|`z`", blocks=1) for name in ("one", "two")]
+    other = [run_of(tmp_path / name / "r", text, blocks=1) for name in ("three", "four")]
     for first, second in (runs, other):
         context = compare_stored([first, second], Question())
         page = render_html(context)

@@ -149,13 +149,13 @@ def test_a_gate_at_the_smallest_effect_never_contradicts_the_verdict() -> None:
     assert {loss for _, loss, _ in seen} == {HOLDS, UNDECIDED, FAILED}
 
 
-NOISY = SPEC.replace("min_blocks = 6", "min_blocks = 4").replace("max_blocks = 6", "max_blocks = 4")
+SHORT = SPEC.replace("_blocks = 6", "_blocks = 4").replace('step = "10s"', 'step = "3s"')
 
 
 def test_the_exit_status_is_3_for_a_regression_and_4_where_a_decision_is_demanded(
     tmp_path: Path,
 ) -> None:
-    slower, _, _ = synthetic_run(tmp_path / "slower", effects={"a2": -0.2})
+    slower, _, _ = synthetic_run(tmp_path / "slower", spec_text=SHORT, effects={"a2": -0.2})
     gate = ("--gate", "throughput>-2%")
     failed = pgassay("report", slower.path, *gate)
     assert failed.returncode == 3
@@ -168,7 +168,9 @@ def test_the_exit_status_is_3_for_a_regression_and_4_where_a_decision_is_demande
     held = pgassay("report", slower.path, "--gate", "throughput<+2%", "--format", "md")
     assert held.returncode == 0, held.stderr
     assert "## Gates" in held.stdout
-    open_, _, _ = synthetic_run(tmp_path / "open", spec_text=NOISY, noise=0.1)
+    open_, _, _ = synthetic_run(
+        tmp_path / "open", spec_text=SHORT, effects={"a2": -0.05}, noise=0.1, seed=2
+    )
     passed = pgassay("report", open_.path, *gate)
     assert passed.returncode == 0, passed.stderr
     assert "UNDECIDED throughput>-2%: max_wal_size = 4GB is at " in passed.stdout
@@ -180,7 +182,7 @@ def test_the_exit_status_is_3_for_a_regression_and_4_where_a_decision_is_demande
 
 
 def test_the_keys_of_gates_are_the_documented_ones(tmp_path: Path) -> None:
-    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": -0.2})
+    run, _, _ = synthetic_run(tmp_path / "run", spec_text=SHORT, effects={"a2": -0.2})
     done = pgassay("report", run.path, "--format", "json", "--gate", "throughput>-2%")
     assert done.returncode == 3
     (gate,) = json.loads(done.stdout)["gates"]
@@ -192,8 +194,8 @@ def test_the_keys_of_gates_are_the_documented_ones(tmp_path: Path) -> None:
 
 def test_a_gate_on_what_compares_nothing_is_refused(tmp_path: Path) -> None:
     single = SPEC.replace('[factors.postgres]\nmax_wal_size = ["32MB", "4GB"]\n', "")
-    alone, _, _ = synthetic_run(tmp_path / "alone", spec_text=single)
-    same, _, _ = synthetic_run(tmp_path / "same", calibrates=True)
+    alone, _, _ = synthetic_run(tmp_path / "alone", spec_text=single, blocks=1)
+    same, _, _ = synthetic_run(tmp_path / "same", calibrates=True, blocks=1)
     for run, said in ((alone, "varies nothing"), (same, "an A/A run gives no verdict")):
         done = pgassay("report", run.path, "--gate", "throughput>-2%")
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)

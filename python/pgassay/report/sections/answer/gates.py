@@ -5,6 +5,8 @@ Enters: the context. Leaves: a table, and what decides. Never: decides an outcom
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pgassay.analysis.gates.grammar import gate_texts
 from pgassay.analysis.gates.model import GateOutcome, GateResult
 from pgassay.analysis.reading.metrics import METRICS
@@ -56,7 +58,7 @@ def gate_table(results: tuple[GateResult, ...]) -> Table:
             )
             for one in result.checks
         ]
-    return table(_COLUMNS, rows)
+    return replace(table(_COLUMNS, rows), label="Gates")
 
 
 def _outcome(outcome: GateOutcome, reason: str) -> Cell:

@@ -6,6 +6,7 @@ Enters: the context. Leaves: tables. Never: decides a verdict.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pgassay.analysis.apart.model import RunDifference
 from pgassay.analysis.reading.metrics import METRICS
@@ -55,7 +56,8 @@ def verdict_table(context: ApartContext) -> Table:
         _row(one, tone_cell(one.comparison.verdict.value, TONES[one.comparison.verdict]))
         for one in judged
     ]
-    return _fitted(judged, rows).without("Trials", "SD between runs")
+    found = _fitted(judged, rows).without("Trials", "SD between runs")
+    return replace(found, label="The difference")
 
 
 @section("apart/everything", "Everything measured")
@@ -63,7 +65,8 @@ def everything(context: ApartContext) -> Content | None:
     """Every metric over whole trials."""
     found = [one for one in context.analysis.differences if one.comparison.step is None]
     rows = [_row(one, result(one.comparison)) for one in found]
-    return {"differences": _fitted(found, rows)} if found else None
+    made = replace(_fitted(found, rows), label="Everything measured")
+    return {"differences": made} if found else None
 
 
 def _row(one: RunDifference, verdict: Cell) -> tuple[str | Cell, ...]:

@@ -5,6 +5,8 @@ Enters: the context. Leaves: tables, sentences. Never: names a cause.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pgassay.analysis.apart.model import ApartRun
 from pgassay.findings.apart.verdicts import limits as limits_of
 from pgassay.report.apart_summary import caveats
@@ -35,7 +37,8 @@ def condition_table(context: ApartContext) -> Table:
         Column("What", "heading"),
         *(Column(side.name, "text") for side in analysis.sides),
     )
-    return table(columns, [(one.group, one.name, *one.values) for one in analysis.conditions])
+    rows = [(one.group, one.name, *one.values) for one in analysis.conditions]
+    return replace(table(columns, rows), label="What else is not the same")
 
 
 @section("apart/runs", "The runs")
@@ -53,7 +56,7 @@ def runs(context: ApartContext) -> Content:
         for side in context.analysis.sides
         for run in side.runs
     ]  # fmt: skip
-    return {"runs": table(columns, rows)}
+    return {"runs": replace(table(columns, rows), label="The runs")}
 
 
 def _arms(run: ApartRun) -> str:
