@@ -15,6 +15,7 @@ from pgassay.analysis.curves.latency_curve import latency_curves
 from pgassay.analysis.measures.courses.chart_series import chart_series
 from pgassay.analysis.measures.courses.latencies import read_latencies
 from pgassay.analysis.measures.courses.trial_course import read_course
+from pgassay.analysis.measures.signals import by_arm, read_signals
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.findings.registry import find
 from pgassay.report.context import ReportContext
@@ -56,7 +57,10 @@ def synthetic_context(folder: Path, spec_text: str = SPEC, **truth: Any) -> Repo
     )
     if not plan.alternates:
         latencies = [read_latencies(trial) for trial in stored]
-        analysis = replace(analysis, latency_curves=latency_curves(plan, latencies))
+        signals = by_arm([arm.id for arm in plan.arms], [read_signals(one) for one in stored])
+        analysis = replace(
+            analysis, latency_curves=latency_curves(plan, latencies), signals=signals
+        )
     return ReportContext(
         run_name="2026-01-31-142501-max-wal-size",
         question=spec.file.question,

@@ -20,7 +20,10 @@ from pgassay.findings.model import FindingKind
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
 
-CHARTS = ["effect", "throughput", "latency_curve", "quantiles", "waits", "order"]
+CHARTS = [
+    *("effect", "throughput", "latency_curve", "quantiles"),
+    *("waits", "sessions", "pareto", "host", "order"),
+]
 OF_STEPS = [CHARTS[0], "by_load", "load_curve", *CHARTS[1:]]
 OF_ONE_ARM = [chart for chart in CHARTS if chart not in ("effect", "quantiles")]
 PHONE_PX = 380
@@ -90,6 +93,9 @@ def test_charts_verdict_and_colours_are_shown(
         "latency_curve": 2 * 3,
         "quantiles": 2,
         "waits": 3 * 2,
+        "sessions": 2 * 3,
+        "pareto": 2 * 3,
+        "host": 2 * 3,
         "order": 12,
     }
     assert {chart: _marks(dom, chart) >= least[chart] for chart in CHARTS} == dict.fromkeys(

@@ -11,9 +11,17 @@ import pytest
 
 from pgassay.analysis.measures.courses import chart_latencies
 from pgassay.analysis.measures.courses.chart_latencies import latency_course
+from pgassay.analysis.measures.courses.chart_samples import (
+    SampledCourse,
+    mean_course,
+    sampled_course,
+)
 from pgassay.analysis.measures.courses.chart_series import chart_series, p99_by_second
 from pgassay.analysis.measures.courses.chart_spans import FAILED, events_by_second, sampling_pauses
+from pgassay.analysis.measures.sources import TrialSources
+from pgassay.analysis.reading.counters import CounterSeries
 from pgassay.analysis.reading.histograms import Histogram
+from pgassay.trials.model.columns import COUNTERS
 from support.synthetic.directories import SPEC, synthetic_run
 
 S = 10**9
@@ -116,3 +124,39 @@ def test_a_pause_of_sampling_is_long_by_itself_and_beside_the_others(
     spans = sampling_pauses(ticks, 0)
     assert len(spans) == found
     assert all(one.end_s and one.end_s - one.start_s == pause_ns / S for one in spans)
+
+
+def test_samples_are_stretches_on_one_clock_with_means_over_trials(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=2)
+    own = [one.sampled for one in map(chart_series, run.trials()) if one.arm == "a1"]
+    first = own[0]
+    assert (first.first, first.width_s) == (-2, 1.0)
+    assert all(len(values) == 12 for values in first.sessions.values())
+    busy = [sum(v or 0.0 for v in at) for at in zip(*first.sessions.values(), strict=True)]
+    assert sum(busy) / len(busy) == pytest.approx(0.7 * 8, rel=0.1)
+    # 100 of user, 65 of system with interrupts, 5 of iowait, 0.5 of steal, 30 idle.
+    shares = {name: values[5] for name, values in first.processors.items()}
+    assert shares == pytest.approx(
+        {"user": 49.9, "system": 32.4, "iowait": 2.5, "steal": 0.25}, 0.1
+    )
+    assert first.disks["vda"]["written"][5] == pytest.approx(90_000 * 512, rel=0.1)
+
+    middles, means = mean_course(own, lambda one: one.processors.get("user"))
+    assert middles == [at + 0.5 for at in range(-2, 10)]
+    assert means[5] == pytest.approx(sum(one.processors["user"][5] or 0.0 for one in own) / 2)
+
+
+def test_a_mean_over_trials_is_of_those_that_know_the_stretch() -> None:
+    early = SampledCourse(-1, 2.0, {"wal": (1.0, None, 3.0)})
+    late = SampledCourse(0, 2.0, {"wal": (5.0, 7.0, 9.0)})
+    found = mean_course([early, late, SampledCourse()], lambda one: one.sessions.get("wal"))
+    assert found == ([-1.0, 1.0, 3.0, 5.0], [1.0, 5.0, 5.0, 9.0])
+
+
+def test_a_host_that_was_not_read_has_no_figures(tmp_path: Path) -> None:
+    nothing = CounterSeries(COUNTERS.empty_table())
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+    sources = TrialSources(run.trial(1))
+    sources.host = nothing
+    found = sampled_course(sources, 0, 2 * S, 12 * S)
+    assert (found.processors, found.disks) == ({}, {})

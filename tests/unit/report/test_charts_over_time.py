@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,23 @@ import pytest
 
 from browser.reports import synthetic_context
 from pgassay.analysis.measures.courses.chart_latencies import LatencyCourse
+from pgassay.analysis.measures.courses.chart_samples import SampledCourse
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.measures.courses.chart_spans import Event, Span
+from pgassay.analysis.measures.signals import ArmSignals, TrialSignals
+from pgassay.plan.design import make_plan
 from pgassay.plan.model import Arm
 from pgassay.report.charts.happenings import happenings
+from pgassay.report.charts.host import host_chart
+from pgassay.report.charts.sessions import pareto_chart, sessions_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.charts.throughput import throughput_chart, trial_axis
+from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
-from pgassay.report.svg.model import Box, Line, Panel, Points
+from pgassay.report.sections.behaviour.ranked_sessions import ranked_sessions
+from pgassay.report.svg.model import Band, Box, Line, Panel, Points
+from pgassay.spec.parse import parse_spec
+from support.synthetic.directories import SPEC
 
 STYLES = arm_styles(
     [Arm("a1", {"x": "1"}, {"x": "postgres"}), Arm("a2", {"x": "2"}, {"x": "postgres"})]
@@ -98,3 +108,67 @@ def test_where_nothing_happened_there_are_no_rows(tmp_path: Path) -> None:
         "other events in the server’s log",
     ]
     assert "when autovacuum ran" in render_html(context)
+
+
+def sampled(number: int, arm: str, scale: float) -> ChartSeries:
+    course = SampledCourse(
+        0,
+        1.0,
+        {"cpu": (scale,) * 60, "wal": (None, *(2 * scale,) * 59), "client": (9.0,) * 60},
+        {"user": (50.0,) * 60, "steal": (0.3,) * 60},
+        {"sdb": {"written": (1e9,) * 60}, "sda": {"written": (2e6 * scale,) * 60}},
+    )
+    return trial(number, arm, sampled=course)
+
+
+def test_sessions_are_stacked_on_one_scale_without_those_that_wait_for_their_client() -> None:
+    series = [sampled(1, "a1", 1.0), sampled(2, "a1", 2.0), sampled(3, "a2", 1.0)]
+    plan = make_plan(parse_spec(SPEC, source="spec.toml", beside=Path()))
+    chart = sessions_chart(series, plan, STYLES)
+    assert chart is not None
+    assert {panel.y.high for panel in chart.panels} == {1.05 * 4.5}
+    assert [name for name, _ in chart.key] == ["CPU", "WAL"]
+    cpu, wal = [mark for mark in chart.panels[0].marks if isinstance(mark, Band)]
+    assert (cpu.high[5], wal.low[5], wal.high[5]) == (1.5, 1.5, 4.5)
+    assert wal.name.startswith("WAL: 2.95 sessions")
+
+
+def test_the_host_shows_the_devices_of_the_server_first_and_no_figure_near_zero() -> None:
+    series = [sampled(1, "a1", 1.0), sampled(2, "a2", 2.0)]
+    plan = make_plan(parse_spec(SPEC, source="spec.toml", beside=Path()))
+    chart = host_chart(series, plan, STYLES, {"sda": "data, WAL"})
+    assert chart is not None
+    assert [panel.y.title for panel in chart.panels] == [
+        "processors, user, %",
+        "sda (data, WAL): written, MB per second",
+        "sdb: written, MB per second",
+    ]
+    first, second = [mark for mark in chart.panels[1].marks if isinstance(mark, Line)]
+    assert (first.y[0], second.y[0], first.unit) == (2.0, 4.0, "MB/s")
+    assert host_chart([trial(1, "a1")], plan, STYLES, {}) is None
+
+
+def test_bars_explain_most_sessions_and_name_what_no_statement_explains(tmp_path: Path) -> None:
+    context = synthetic_context(tmp_path)
+    events, statements, scenarios = ranked_sessions(
+        replace(context, analysis=replace(context.analysis, signals=(signals_of(context),)))
+    )
+    names = [name for name, _ in events.rows]
+    assert names[:2] == ["CPU", "LWLock:WALWrite"]
+    assert sum(events.totals.values()) == pytest.approx(2 * 0.7 * 8, rel=0.1)
+    assert statements.rows[0][0] == "no statement, such as COMMIT"
+    assert "queryid 7" in [name for name, _ in statements.rows]
+    assert [name for name, _ in scenarios.rows] == ["between transactions", "refund", "pay"]
+    chart = pareto_chart([events, statements, scenarios], arm_styles(context.plan.arms))
+    assert chart is not None
+    assert all(panel.x == chart.panels[0].x for panel in chart.panels)
+
+
+def signals_of(context: ReportContext) -> ArmSignals:
+    values = {
+        ("query", "7", "CPU"): 0.5,
+        ("query", "7", "Client:ClientRead"): 3.0,
+        ("scenario", "pay", "CPU"): 0.2,
+        ("scenario", "refund", "IO:WalSync"): 1.0,
+    }
+    return ArmSignals("a1", (TrialSignals(1, 1, "a1", 10.0, 100, values),))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgassay.analysis.measures.courses.chart_latencies import LatencyCourse, latency_course
+from pgassay.analysis.measures.courses.chart_samples import SampledCourse, sampled_course
 from pgassay.analysis.measures.courses.chart_spans import (
     Event,
     Span,
@@ -51,6 +52,7 @@ class ChartSeries:
     """When sessions were not sampled."""
     happened: tuple[Event, ...] = ()
     """Failed transactions, and what the server's log reports besides."""
+    sampled: SampledCourse = field(default_factory=SampledCourse)
 
 
 def mean_by_second(series: Sequence[ChartSeries], arm: str) -> list[tuple[float, float]]:
@@ -110,4 +112,5 @@ def chart_series(trial: StoredTrial, sources: TrialSources | None = None) -> Cha
         vacuums=vacuum_spans(trial, zero),
         pauses=sampling_pauses(sources.waits.ticks_ns, zero),
         happened=events_by_second(trial, sources.load, zero, end),
+        sampled=sampled_course(sources, summary["load"]["steps"][0]["start_ns"], zero, end),
     )

@@ -34,13 +34,13 @@ def statements(context: ReportContext) -> Content | None:
         "clear": _differences(context, only_clear=True),
         "differences": _differences(context),
         "costs": _costs(context),
-        "texts": [(_name(one), visible(one.text)) for one in used if one.text],
+        "texts": [(statement_name(one), visible(one.text)) for one in used if one.text],
         "frequent": sum(one.of_the_80_pct for one in used),
         "listed": len(used),
     }
 
 
-def _name(one: StatementUse) -> str:
+def statement_name(one: StatementUse) -> str:
     """Such as `1. SELECT note FROM item WHERE code = $1`."""
     return f"{one.ranked}. {one_line(one.text, _WIDTH) or f'queryid {one.queryid}'}"
 
@@ -56,7 +56,7 @@ def _times(context: ReportContext) -> Table:
     columns = [Column(names.get(costs.arm, costs.arm)) for costs in used[0].by_arm]
     rows: list[tuple[str | Cell, ...]] = [
         (
-            Cell(_name(one), style="code"),
+            Cell(statement_name(one), style="code"),
             *(f"{milliseconds(costs.ms_per_tx)} ({costs.share_pct:.0f} %)" for costs in one.by_arm),
         )
         for one in used
@@ -74,7 +74,7 @@ def _differences(context: ReportContext, *, only_clear: bool = False) -> Table:
             ends = effect.ci95_ms
             found.append(
                 (
-                    Cell(_name(one), style="code"),
+                    Cell(statement_name(one), style="code"),
                     f"{effect.factor} = {effect.level}",
                     milliseconds(effect.baseline_ms),
                     milliseconds(effect.level_ms),
@@ -110,7 +110,7 @@ _COST_COLUMNS = (
 def _costs(context: ReportContext) -> Table:
     names = _arms(context)
     rows: list[tuple[str | Cell, ...]] = [
-        (Cell(_name(one), style="code"), names.get(costs.arm, costs.arm), *_figures(costs))
+        (Cell(statement_name(one), style="code"), names.get(costs.arm, costs.arm), *_figures(costs))
         for one in context.analysis.statement_use
         for costs in one.by_arm
     ]

@@ -1,0 +1,116 @@
+"""The server's host over the time of a trial: processors and disks.
+
+Enters: the trials' samples; what each device holds. Leaves: a chart of small panels on one time
+axis, one for each figure, with a line per arm.
+Never: draws what was not read or is next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pgassay.analysis.measures.courses.chart_samples import Course, SampledCourse, mean_course
+from pgassay.analysis.measures.courses.chart_series import ChartSeries
+from pgassay.plan.model import Plan
+from pgassay.report.charts.style import ArmStyle
+from pgassay.report.charts.throughput import TIME_ZOOM, background, trial_axis
+from pgassay.report.svg.model import Axis, Figure, Line, Panel
+
+_PLOT_PX = 74
+_MOST_DISKS = 4
+_MB = 1e6
+_PROCESSORS = {
+    "user": "processors, user",
+    "system": "processors, system",
+    "iowait": "processors, idle with a disk request pending (iowait)",
+    "steal": "processors, taken by other guests of the machine (steal)",
+}
+_DISKS = (
+    ("read", "read, MB per second", "MB/s", _MB),
+    ("written", "written, MB per second", "MB/s", _MB),
+    ("busy", "time with a request in progress", "%", 1.0),
+)
+_SEEN = {"%": 1.0, "MB/s": 0.1}
+"""A figure that stays below is left out."""
+_Read = Callable[[SampledCourse], Course | None]
+
+
+def host_chart(
+    series: Sequence[ChartSeries],
+    plan: Plan,
+    styles: Mapping[str, ArmStyle],
+    holds: Mapping[str, str],
+) -> Figure | None:
+    """Means of each arm's trials; `holds` says of a device what lies on it."""
+    drawn = [trial for trial in series if trial.offset_s and trial.arm in styles]
+    if not drawn:
+        return None
+    across = trial_axis(drawn)
+    panels = []
+    for part, title in _PROCESSORS.items():
+        panels.append(
+            _panel(drawn, plan, styles, across, f"{title}, %", "%", 1.0, _processor(part))
+        )
+    for device in _devices(drawn, holds):
+        name = f"{device} ({holds[device]})" if holds.get(device) else device
+        for what, words, unit, divisor in _DISKS:
+            percent = ", %" if unit == "%" else ""
+            panels.append(
+                _panel(
+                    drawn, plan, styles, across, f"{name}: {words}{percent}", unit, divisor,
+                    _disk(device, what),
+                )
+            )  # fmt: skip
+    shown = [panel for panel in panels if panel is not None]
+    return Figure(shown, zoom=TIME_ZOOM) if shown else None
+
+
+def _processor(part: str) -> _Read:
+    return lambda one: one.processors.get(part)
+
+
+def _disk(device: str, what: str) -> _Read:
+    return lambda one: one.disks.get(device, {}).get(what)
+
+
+def _devices(series: Sequence[ChartSeries], holds: Mapping[str, str]) -> list[str]:
+    """Those that hold the server's files first, then by how much they read and wrote."""
+    moved: dict[str, float] = {}
+    for trial in series:
+        for device, courses in trial.sampled.disks.items():
+            for what in ("read", "written"):
+                moved[device] = moved.get(device, 0.0) + sum(
+                    value or 0.0 for value in courses.get(what, ())
+                )
+    ranked = sorted(moved, key=lambda device: (device not in holds, -moved[device]))
+    return ranked[:_MOST_DISKS]
+
+
+def _panel(
+    series: Sequence[ChartSeries],
+    plan: Plan,
+    styles: Mapping[str, ArmStyle],
+    across: Axis,
+    title: str,
+    unit: str,
+    divisor: float,
+    read: _Read,
+) -> Panel | None:
+    lines = []
+    for arm, style in styles.items():
+        own = [trial.sampled for trial in series if trial.arm == arm]
+        middles, values = mean_course(own, read)
+        if middles:
+            scaled = [None if value is None else value / divisor for value in values]
+            what = title.rpartition(", ")[0] if unit == "%" else title.partition(",")[0]
+            lines.append(
+                Line(
+                    middles, scaled, style.colour, 1.8, style.dash, arm=arm,
+                    name=f"{what}, {style.short}", unit=unit,
+                )
+            )  # fmt: skip
+    if not any((value or 0.0) >= _SEEN[unit] for line in lines for value in line.y):
+        return None
+    panel = Panel(across, Axis(title, from_zero=True, most_ticks=3), _PLOT_PX)
+    panel.add(*background(series, plan), *lines)
+    return panel

@@ -1,0 +1,51 @@
+"""The server's host over time.
+
+Enters: the context. Leaves: a chart, and what lies on which device.
+Never: attributes load to a process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pgassay.report.charts.host import host_chart
+from pgassay.report.charts.style import arm_styles
+from pgassay.report.context import ReportContext
+from pgassay.report.section import Content, section
+
+_ROLES = {"data": "data", "wal": "WAL", "log": "log", "temp": "temporary files"}
+
+
+@section("behaviour/host", "The host over time")
+def host(context: ReportContext) -> Content | None:
+    """A run whose host was read, with trials of one arm each."""
+    plan = context.plan
+    if plan.alternates:
+        return None
+    storage = (context.environment.get("host") or {}).get("storage") or {}
+    chart = host_chart(context.series, plan, arm_styles(plan.arms), _holds(storage))
+    if chart is None:
+        return None
+    return {"chart": chart, "places": tuple(_places(storage))}
+
+
+def _holds(storage: Mapping[str, Any]) -> dict[str, str]:
+    """Device → what lies on it, such as `data, WAL`."""
+    found: dict[str, list[str]] = {}
+    for role, place in storage.items():
+        for device in dict.fromkeys((*place.get("devices", ()), *place.get("disks", ()))):
+            found.setdefault(device, []).append(_ROLES.get(role, role))
+    return {device: ", ".join(roles) for device, roles in found.items()}
+
+
+def _places(storage: Mapping[str, Any]) -> list[str]:
+    """Such as `data and WAL: ext4 at / on vda`."""
+    found: dict[str, list[str]] = {}
+    for role, place in storage.items():
+        devices = ", ".join(place.get("devices", ())) or "a device that was not found"
+        words = (
+            f"{place.get('file_system', 'a file system')} at {place.get('mount', '?')} on {devices}"
+        )
+        found.setdefault(words, []).append(_ROLES.get(role, role))
+    return [f"{', '.join(roles)}: {words}" for words, roles in found.items()]

@@ -1,0 +1,110 @@
+"""What active sessions were busy with: the largest wait events, statements and scenarios.
+
+Enters: the context. Leaves: means of each arm, ranked. Never: counts sessions that wait for their
+client, for which the server does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pgassay.analysis.measures.courses.chart_series import ChartSeries
+from pgassay.report.charts.sessions import Ranked
+from pgassay.report.context import ReportContext
+from pgassay.report.sections.behaviour.statements import statement_name
+
+_ENOUGH = 0.8
+"""Of all sessions, which those listed take together."""
+_FEWEST, _MOST = 3, 8
+_MOST_BARS = 24
+"""Of all arms together: with many arms fewer are listed."""
+_LEAST = 0.005
+"""Average sessions that would be shown as zero."""
+_BETWEEN, _NO_STATEMENT = "between transactions", "no statement, such as COMMIT"
+ByArm = Mapping[str, float]
+
+
+def active_sessions(trial: ChartSeries) -> Mapping[str, float]:
+    """Average sessions by wait event."""
+    return {name: value for name, value in trial.events.items() if not name.startswith("Client:")}
+
+
+def arm_means(
+    context: ReportContext, trials: Sequence[tuple[str, Mapping[str, float]]]
+) -> dict[str, dict[str, float]]:
+    """Name → arm → mean of its trials; a trial without the name counts as zero."""
+    by_arm = {
+        arm.id: [values for own, values in trials if own == arm.id] for arm in context.analysis.arms
+    }
+    names = {name for own in by_arm.values() for values in own for name in values}
+    return {
+        name: {
+            arm: sum(values.get(name, 0.0) for values in own) / max(len(own), 1)
+            for arm, own in by_arm.items()
+        }
+        for name in names
+    }
+
+
+def ranked_sessions(context: ReportContext) -> list[Ranked]:
+    """By wait event, by statement and by scenario, in so far as each was sampled."""
+    if context.plan.alternates:
+        return []
+    return list(_ranked(context))
+
+
+def _ranked(context: ReportContext) -> Iterator[Ranked]:
+    events = arm_means(context, [(one.arm, active_sessions(one)) for one in context.series])
+    totals = _totals(events)
+    yield _largest("By wait event", events, totals)
+    names = {one.queryid: statement_name(one) for one in context.analysis.statement_use}
+    statements = _sampled(context, "query", names)
+    if statements:
+        yield _largest("By statement", _with_rest(statements, totals, _NO_STATEMENT), totals)
+    scenarios = _sampled(context, "scenario")
+    if len(scenarios) > 1:
+        yield _largest("By scenario", _with_rest(scenarios, totals, _BETWEEN), totals)
+
+
+def _sampled(
+    context: ReportContext, source: str, names: Mapping[str, str] | None = None
+) -> dict[str, dict[str, float]]:
+    """Name → arm → average sessions with this statement or scenario, without waits for clients."""
+    found: dict[str, dict[str, float]] = {}
+    for arm in context.analysis.signals:
+        for trial in arm.trials:
+            for (own, thing, event), value in trial.values.items():
+                if own == source and not event.startswith("Client:"):
+                    name = thing if names is None else names.get(thing, f"queryid {thing}")
+                    by_arm = found.setdefault(name, {})
+                    by_arm[arm.arm] = by_arm.get(arm.arm, 0.0) + value / len(arm.trials)
+    return found
+
+
+def _with_rest(means: Mapping[str, ByArm], totals: ByArm, name: str) -> dict[str, ByArm]:
+    """The same with what none of them explains."""
+    known = _totals(means)
+    rest = {arm: max(total - known.get(arm, 0.0), 0.0) for arm, total in totals.items()}
+    return {**means, name: rest}
+
+
+def _totals(means: Mapping[str, ByArm]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for values in means.values():
+        for arm, value in values.items():
+            found[arm] = found.get(arm, 0.0) + value
+    return found
+
+
+def _largest(title: str, means: Mapping[str, ByArm], totals: ByArm) -> Ranked:
+    ranked = sorted(means.items(), key=lambda item: (-sum(item[1].values()), item[0]))
+    every, taken = sum(totals.values()), 0.0
+    rows: list[tuple[str, ByArm]] = []
+    most = max(_FEWEST, min(_MOST, _MOST_BARS // max(len(totals), 1)))
+    for name, values in ranked[:most]:
+        if taken >= _ENOUGH * every and len(rows) >= _FEWEST:
+            break
+        if max(values.values()) >= _LEAST:
+            rows.append((name, values))
+            taken += sum(values.values())
+    return Ranked(title, rows, totals)
