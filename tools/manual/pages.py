@@ -22,6 +22,7 @@ from pgassay.cli.commands import COMMANDS, load_command
 from pgassay.cli.main import app
 
 HERE = Path(__file__).parent
+_WITHOUT_BRACES = str.maketrans("", "", "{}")
 _AS_TYPED = str.maketrans(
     {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti"}
 )
@@ -75,7 +76,7 @@ def described(command: Any, name: str) -> dict[str, Any]:
         "name": name,
         "sentence": sentence.rstrip("."),
         "more": rest.strip(),
-        "usage": " ".join(piece.strip("{}") for piece in command.collect_usage_pieces(context)),
+        "usage": " ".join(command.collect_usage_pieces(context)).translate(_WITHOUT_BRACES),
         "entries": {head: entries.pop(head) for head in first_of_all} | entries,
     }
 

@@ -26,6 +26,7 @@ def test_there_is_a_page_for_every_command_and_one_that_names_them_all() -> None
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_page_has_every_option_with_its_text(name: str) -> None:
     page = PAGES[f"pgassay-{name}.1"]
+    assert not set("{}") & set(page.partition(".SH DESCRIPTION")[0])
     for parameter in load_command(name).params:
         for written in (*parameter.opts, *parameter.secondary_opts):
             assert roff(written) in page
