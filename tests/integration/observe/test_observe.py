@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import signal
 import time
@@ -95,6 +96,12 @@ def test_an_observation_records_the_server_in_every_format_and_changes_nothing(
     assert "not measured: " in shown
     assert "I/O timing" in " ".join(shown.split())
     assert "Timeout:PgSleep" in pgassay("report", run, "--format", "md").stdout
+    assert "Timeout:PgSleep = " in pgassay("report", run, "--format", "brief").stdout
+    tables = tmp_path / "tables"
+    assert pgassay("report", run, "--format", "csv", "--out", tables).returncode == 0
+    (checkpoint,) = csv.DictReader((tables / "checkpoints.csv").read_text().splitlines())
+    assert float(checkpoint["ended_s"]) >= 0
+    assert pgassay("report", run, "--format", "xlsx").returncode == 0
     whole = json.loads(pgassay("report", run, "--format", "json").stdout)
     assert whole["checkpoints"][0]["cause"].strip()
     (classic,) = whole["classic"]["arms"]

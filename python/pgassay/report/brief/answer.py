@@ -16,6 +16,7 @@ from pgassay.findings.answer.gates import gate_lines
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import (
     milliseconds,
+    plain_number,
     quantity,
     share_interval,
     signed_milliseconds,
@@ -185,16 +186,18 @@ def _noise(context: ReportContext) -> Iterator[str]:
         if one.metric not in judged:
             continue
         ends = one.trial_sd_ci95
-        interval = f" (95 % CI {100 * ends[0]:.2g} to {100 * ends[1]:.2g} %)" if ends else ""
+        shown = tuple(plain_number(100 * end) for end in ends or ())
+        interval = f" (95 % CI {' to '.join(shown)} %)" if shown else ""
         yield (
-            f"{METRICS[one.metric].title}: trials of one arm differ by {100 * one.trial_sd:.2g} %"
-            f"{interval} (standard deviation, {one.trials} trials of {one.measured_s:g} s)"
+            f"{METRICS[one.metric].title}: trials of one arm differ by"
+            f" {plain_number(100 * one.trial_sd)} %{interval} (standard deviation,"
+            f" {one.trials} trials of {one.measured_s:g} s)"
         )
     if noise.turns is not None:
         turns = noise.turns
         yield (
             f"{METRICS[turns.metric].title}: the difference of two arms varies by"
-            f" {100 * turns.trial_sd:.2g} % from trial to trial (standard deviation)"
+            f" {plain_number(100 * turns.trial_sd)} % from trial to trial (standard deviation)"
         )
 
 

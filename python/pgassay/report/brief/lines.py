@@ -27,7 +27,16 @@ def pair_lines(title: str, pairs: Iterable[tuple[str, str]]) -> list[str]:
     return [line.rstrip("; ") for line in lines]
 
 
-def number_line(title: str, values: Mapping[str, float]) -> str:
-    """Names with numbers of four digits."""
-    shown = pair_line((name, f"{value:.4g}") for name, value in values.items())
-    return f"{title}: {shown or 'none'}"
+def number_line(
+    title: str, values: Mapping[str, float], units: Mapping[str, str] | None = None
+) -> str:
+    """Names with numbers of four digits and their units."""
+    shown = ((name, f"{value:.4g} {(units or {}).get(name, '')}") for name, value in values.items())
+    return f"{title}: {pair_line((name, text.strip()) for name, text in shown) or 'none'}"
+
+
+def number_lines(
+    title: str, values: Mapping[str, float], units: Mapping[str, str] | None = None
+) -> list[str]:
+    """The same; no line without values."""
+    return [number_line(title, values, units)] if values else []

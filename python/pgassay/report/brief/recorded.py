@@ -11,12 +11,15 @@ from pgassay.analysis.reading.plain_text import one_line
 from pgassay.findings.wording import latency, plain_number, spaced
 from pgassay.report import observation_summary, trace_summary
 from pgassay.report.brief.fitting import texts
-from pgassay.report.brief.lines import number_line, pair_line
+from pgassay.report.brief.lines import number_line, number_lines, pair_line
 from pgassay.report.brief.record import environment_lines, not_measured_lines, setting_lines
 from pgassay.report.context import ObservationContext, TraceContext
+from pgassay.report.data_tables.observed import COURSE_UNITS
+from pgassay.report.tables.cells import moment
 from pgassay.report.trace_summary import microseconds, point_name
 
 _MOST_STATEMENTS = 20
+_MOST_CHECKPOINTS = 12
 _WIDTH = 160
 """Of a statement's text."""
 
@@ -28,22 +31,19 @@ def observation_parts(context: ObservationContext) -> dict[str, list[str]]:
         "summary": [
             context.title,
             pair_line(observation_summary.facts(context)),
-            number_line("Averages", observed.averages),
-            number_line("Largest", observed.largest),
-            number_line("Events in the server's log", observed.logged),
+            number_line("Averages", observed.averages, COURSE_UNITS),
+            *number_lines("Largest", observed.largest, COURSE_UNITS),
+            *number_lines("Events in the server's log", observed.logged),
         ],
         "meaning": [texts()["meaning"]["recorded"].strip()],
         "caveats": [f"- {text}" for text in observation_summary.caveats(context)],
         "waits": [
             number_line("By class", observed.classes),
             number_line("By event", observed.events),
-            *(
-                [number_line("pg_wait_sampling", observed.sampled_waits)]
-                * bool(observed.sampled_waits)
-            ),
+            *number_lines("pg_wait_sampling", observed.sampled_waits),
         ],
         "statements": list(_statements(context)),
-        "checkpoints": [f"{len(observed.checkpoints)}, from {observed.checkpoints_from}"],
+        "checkpoints": list(_checkpoints(context)),
         "settings": setting_lines(context.environment),
         "environment": environment_lines(context.environment),
         "not_measured": not_measured_lines(context.environment),
@@ -72,6 +72,18 @@ def trace_parts(context: TraceContext) -> dict[str, list[str]]:
     }
 
 
+def _checkpoints(context: ObservationContext) -> Iterator[str]:
+    observed = context.observed
+    yield f"{len(observed.checkpoints)}, known from {observed.checkpoints_from}"
+    for one in observed.checkpoints[:_MOST_CHECKPOINTS]:
+        buffers, write, sync = (one.get(name) for name in ("buffers", "write_s", "sync_s"))
+        yield (
+            f"- {moment(one['started_ns'])[:19]} UTC, {one['cause'] or 'cause not known'}:"
+            f" {'?' if buffers is None else buffers} buffers, write {_seconds(write)}, sync"
+            f" {_seconds(sync)}"
+        )
+
+
 def _statements(context: ObservationContext) -> Iterator[str]:
     ranked = sorted(context.observed.statements, key=lambda one: -one.exec_time_ms)
     for one in ranked[:_MOST_STATEMENTS]:
@@ -83,4 +95,4 @@ def _statements(context: ObservationContext) -> Iterator[str]:
 
 
 def _seconds(value: float | None) -> str:
-    return "not seen whole" if value is None else f"{value:.1f} s"
+    return "not known" if value is None else f"{value:.1f} s"

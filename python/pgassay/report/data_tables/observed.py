@@ -15,7 +15,7 @@ from pgassay.report.data_tables.record import environment_rows, setting_rows
 from pgassay.report.data_tables.recorded import classic_rows, host_rows
 from pgassay.report.observation_summary import caveats, facts
 
-_UNITS = {
+COURSE_UNITS = {
     "tps": "1/s",
     "rollbacks": "1/s",
     "wal": "B/s",
@@ -51,7 +51,7 @@ def observation_tables(context: ObservationContext) -> Iterator[DataTable]:
 def _courses(context: ObservationContext) -> DataTable:
     """Every course, then the average sessions of every wait class."""
     observed = context.observed
-    series = {DataColumn(n, _UNITS.get(n, ""), n): v for n, v in observed.courses.items()}
+    series = {DataColumn(n, COURSE_UNITS.get(n, ""), n): v for n, v in observed.courses.items()}
     series |= {
         DataColumn(f"sessions_{name}", "", f"Average active sessions: {name}"): values
         for name, values in observed.sessions.items()
