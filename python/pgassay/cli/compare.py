@@ -25,13 +25,13 @@ def compare(
     runs: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RUN RUN…",
-            help="Run directories, the first is the baseline; a folder of runs is one side.",
+            metavar="RUN",
+            help="Two run directories or more, the baseline first; a folder of runs is one side.",
         ),
     ],
     output_format: Annotated[
         Literal["html", "md", "json"] | None,
-        option("--format", "Print the report so [a table], or with --out write it so."),
+        option("--format", "Print the report instead of a table; with --out, its format."),
     ] = None,
     out: Annotated[
         Path | None, option("--out", "File to write the report to; its ending says the format.")
@@ -47,7 +47,7 @@ def compare(
     gate_undecided: GateUndecided = "pass",
     as_json: Json = False,
 ) -> None:
-    """Compare runs made apart, without calling it an experiment."""
+    """Compare stored runs that were made apart, not randomised together."""
     written = _format_of(output_format, out)
     from pgassay.analysis.apart.compare import Question
     from pgassay.cli.terminal.console import err
@@ -123,7 +123,7 @@ def _print_summary(context: ApartContext) -> None:
         out.print()
         what = counted(len(differing), "difference")
         out.print(f"[bold]{what} of conditions, each a candidate, none a cause[/bold]")
-        print_table_of(differing, _MOST_CONDITIONS)
+        print_table_of(differing, _MOST_CONDITIONS, has_names=True)
         if len(differing) > _MOST_CONDITIONS:
             more = len(differing) - _MOST_CONDITIONS
             out.print(f"[dim]{more} more: write a report with --out[/dim]")

@@ -189,7 +189,7 @@ def test_what_cannot_be_compared_is_said_in_one_line(tmp_path: Path, runs: dict[
 def test_hostile_names_come_out_inert(tmp_path: Path) -> None:
     text = SPEC.replace('max_wal_size = ["32MB", "4GB"]', f'search_path = ["{FORMULA}", "{AT}"]')
     text = text.replace("Does a larger max_wal_size", f"{MARKUP} *bold* | cell")
-    runs = [run_of(tmp_path / name / "x</h1>*y*|`z`", blocks=1) for name in ("one", "two")]
+    runs = [run_of(tmp_path / name / "x</h1>*y*|`z`[red]", blocks=1) for name in ("ONE", "two")]
     other = [run_of(tmp_path / name / "r", text, blocks=1) for name in ("three", "four")]
     for first, second in (runs, other):
         context = compare_stored([first, second], Question())
@@ -199,3 +199,10 @@ def test_hostile_names_come_out_inert(tmp_path: Path) -> None:
         markdown = render_markdown(context)
         assert "<script" not in markdown
         assert "</h1>" not in markdown
+    environment = RunDirectory(runs[1]).environment()
+    environment["host"]["kernel"] = "[bold]\x1b[31m"
+    RunDirectory(runs[1]).write_json("environment.json", environment)
+    shown = pgassay("compare", *runs).stdout
+    assert "ONE/x</h1>*y*|`z`[red]" in shown
+    assert "[bold]" in shown
+    assert "\x1b" not in shown

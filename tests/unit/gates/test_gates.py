@@ -131,8 +131,10 @@ def test_slices_that_may_hide_part_of_an_effect_do_not_hold_a_gate() -> None:
     assert result.checks[0].ci95 == (2.0, math.inf)
 
 
-def test_a_gate_at_the_smallest_effect_never_contradicts_the_verdict() -> None:
-    plan = make_plan(parse_spec(SPEC, source="spec.toml", beside=Path()))
+@pytest.mark.parametrize("most", [6, 12])
+def test_a_gate_at_the_smallest_effect_never_contradicts_the_verdict(most: int) -> None:
+    text = SPEC.replace("max_blocks = 6", f"max_blocks = {most}")
+    plan = make_plan(parse_spec(text, source="spec.toml", beside=Path()))
     gates = parse_gates(["throughput>-2%", "throughput<+2%"])
     seen = set()
     for seed in range(60):

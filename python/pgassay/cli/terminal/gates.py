@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.gates.model import Gate, GateOutcome, GateResult
-from pgassay.cli.terminal.console import labelled, out
+from pgassay.cli.terminal.console import labelled, one_line, out
 from pgassay.errors import GateFailed, GateUndecided, SetupError
 from pgassay.findings.answer.gates import gate_lines
 from pgassay.plan.model import Plan
@@ -51,7 +51,7 @@ def print_gates(results: Sequence[GateResult]) -> None:
 
 def settle(results: Sequence[GateResult], undecided: str) -> None:
     """End with 3 where a gate failed, with 4 where one is undecided and that is to fail."""
-    lines = gate_lines(results)
+    lines = [(outcome, one_line(text)) for outcome, text in gate_lines(results)]
     failed, opened = (
         [text for found, text in lines if found is wanted]
         for wanted in (GateOutcome.FAILED, GateOutcome.UNDECIDED)

@@ -108,14 +108,18 @@ def print_trace(context: TraceContext, report: Path) -> None:
     out.print(f"Report: {plain(str(report))}")
 
 
-def print_table_of(found: ReportTable, most: int | None = None) -> None:
-    """A report's table with plain columns; nothing where it has no rows."""
+def print_table_of(found: ReportTable, most: int | None = None, *, has_names: bool = False) -> None:
+    """A report's table with plain columns; nothing where it has no rows.
+
+    `has_names`: titles are names, which stay as they are.
+    """
     if not found:
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in found.columns:
         justify: Literal["right", "left"] = "right" if column.form == "number" else "left"
-        table.add_column(column.title.lower(), justify=justify)
+        title = column.title if has_names else column.title.lower()
+        table.add_column(plain(title), justify=justify)
     for row in found.rows[:most]:
         table.add_row(*(plain(cell.text) for cell in row.cells))
     out.print(table)
