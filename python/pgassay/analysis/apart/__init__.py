@@ -9,5 +9,7 @@ Decisions of this room:
   share. So no verdict rests on it alone. The spread between runs is what the user states; else that
   of repeated runs, where sides have several (then the run is the unit); else it is assumed
   (`spread.toml`).
-- An assumed spread is at least as large as the slow changes inside the runs.
+- An assumed spread is at least as large as the slow changes inside the runs. The host's noise
+  history does not enter: it is of trials inside runs, and a comparison should not depend on which
+  machine it is made on.
 """
