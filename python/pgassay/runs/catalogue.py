@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from shlex import quote
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -75,7 +76,8 @@ def _read(read: Callable[[Path], Iterator[Row]], path: Path) -> Iterator[Row]:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RunDirectoryError(
             f"{path}: one of its JSON files is damaged, or of another version of pgassay:"
-            f" {type(error).__name__}: {error}; `pgassay report {path}` makes its analysis anew"
+            f" {type(error).__name__}: {error}; `pgassay report {quote(str(path))}` makes its"
+            " analysis anew"
         ) from None
 
 

@@ -43,16 +43,18 @@ class RunsDatabase:
         """The answer to a query, of which runs that cannot be read are no part."""
         with _clear_errors(), locked_connection() as locked:
             _refuse_writes(locked, query)
-            read = self._register(locked, query)
-            try:
-                yield _read(locked, query)
-                return
-            except (duckdb.Error, pa.ArrowException, OSError):
-                # Files of samples are read only now: was it one of them?
-                if not self._drop_damaged(read):
-                    raise
-            self._register(locked, query)
-            yield _read(locked, query)
+            yield self._begun(locked, query)
+
+    def _begun(self, locked: duckdb.DuckDBPyConnection, query: str) -> pa.RecordBatchReader:
+        tables = self._register(locked, query)
+        try:
+            return _read(locked, query)
+        except (duckdb.Error, pa.ArrowException, OSError):
+            # Files of samples are read only now: was it one of them?
+            if not self._drop_damaged(tables):
+                raise
+        self._register(locked, query)
+        return _read(locked, query)
 
     def _register(self, database: duckdb.DuckDBPyConnection, query: str) -> list[RunTable]:
         """Every table; only those that the query may mean have rows."""
@@ -119,11 +121,13 @@ def _chained(first: Iterator[pa.RecordBatch], rest: pa.RecordBatchReader) -> Ite
 def _clear_errors() -> Iterator[None]:
     try:
         yield
+    except BrokenPipeError:  # of whoever reads the answer
+        raise
     except duckdb.OutOfMemoryException as error:
         raise SetupError(
             f"the answer does not fit into memory; ask for less at once: {_line(error)}"
         ) from None
-    except (duckdb.Error, pa.ArrowException) as error:
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
         raise SetupError(f"{_line(error)}; `pgassay sql` alone lists tables and columns") from None
 
 

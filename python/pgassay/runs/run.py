@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pyarrow as pa
@@ -76,7 +77,7 @@ class Run:
         run = rows.directory(self.path)
         if not run.has(ANALYSIS):
             raise RunDirectoryError(
-                f"{self.path}: has no {ANALYSIS}; `pgassay report {self.path}` makes it"
+                f"{self.path}: has no {ANALYSIS}; `pgassay report {quote(str(self.path))}` makes it"
             )
         return run.read_json(ANALYSIS)
 

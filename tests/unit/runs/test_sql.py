@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -136,6 +139,16 @@ def test_a_mistake_is_one_line_that_names_what_is_there(runs: Path) -> None:
     assert len(done.stderr.strip().splitlines()) == 1
     assert '"tps"' in done.stderr
     assert "holds no runs" in command("sql", "select 1", runs / "wal" / "trials").stderr
+
+
+def test_a_reader_that_has_enough_ends_the_answer_in_silence(runs: Path) -> None:
+    program = 'pgassay sql "select * from waits" $0 --format csv | head -1'
+    called = program.replace("pgassay", f"{shlex.quote(sys.executable)} -m pgassay", 1)
+    done = subprocess.run(
+        ["sh", "-c", called, runs], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.startswith("run,trial,")
+    assert done.stderr == ""
 
 
 def test_hostile_names_come_out_inert(tmp_path: Path) -> None:
