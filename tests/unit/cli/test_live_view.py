@@ -214,7 +214,7 @@ def test_without_a_terminal_a_line_per_trial_says_how_long_the_rest_takes(
     view.trial_ended(first, 1234.5)
     line = text.getvalue().splitlines()[-1]
     assert "1,234 tps" in line
-    assert re.search(r"\(at least .* left \(block \d+\), at most .* \(block \d+\)\)$", line)
+    assert re.search(r" left \(to block \d+ at least, \d+ at most\)\)$", line)
 
 
 def test_what_is_to_be_quiet_prints_nothing_until_it_is_over() -> None:

@@ -48,10 +48,11 @@ def test_after_a_few_trials_it_is_known() -> None:
 
 def test_a_run_that_may_end_early_says_both_ends() -> None:
     plan = plan_of(4, 24)
-    left = TimeLeft(plan)
+    left, last = TimeLeft(plan), plan.last_block
+    unknown = left.text(plan.trials[0], 0, 0.0)
+    assert unknown == f"8 to {round(2 * last * 80 / 60)} min left (to block 4 at least, 24 at most)"
     for _ in range(3):
         left.trial_took(60.0)
-    last = plan.last_block
     text = left.text(plan.trials[3], 3, 0.0)
     assert text == f"at least 5 min left (block 4), at most {2 * last - 3} min (block {last})"
     into_the_sixth = left.text(plan.trials[10], 10, 0.0)

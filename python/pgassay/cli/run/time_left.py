@@ -73,6 +73,9 @@ class TimeLeft:
         if first == last:
             return f"{latest} left"
         soonest = self.until(first, done, into_trial_s)
+        if len(self._took) < _KNOWN_AFTER:
+            either = Span(soonest.low_s, latest.high_s)
+            return f"{either} left (to block {first} at least, {last} at most)"
         if soonest.high_s < _SAME_S:
             return f"block {first} may be the last, at most {latest} (block {last})"
         return f"at least {soonest} left (block {first}), at most {latest} (block {last})"
