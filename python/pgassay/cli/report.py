@@ -142,9 +142,14 @@ def _write_csv_files(context: AnyContext, folder: Path) -> None:
     """Every table as a file of the folder, which may hold an earlier export."""
     from pgassay.cli.terminal.console import err
     from pgassay.durable import make_directory
+    from pgassay.errors import RunDirectoryError
     from pgassay.report.csv_files import csv_files
     from pgassay.samples.files import clear_errors, write_atomically
 
+    if folder.is_file():
+        raise RunDirectoryError(
+            f"{folder}: is a file; name a folder for all tables, or FILE.csv for the trials"
+        )
     with clear_errors(folder):
         make_directory(folder, parents=True, exist_ok=True)
     files = csv_files(context)

@@ -16,7 +16,7 @@ from pgassay.report.data_tables.csv_text import trials_csv
 from pgassay.report.data_tables.formulas import inert
 from pgassay.report.data_tables.tables import tables_of
 from pgassay.tracing import read_trace_context
-from support.runs.command import pgassay
+from support.runs.command import last_line, pgassay
 from support.synthetic.directories import synthetic_run
 from support.synthetic.hostile import FORMULA, NAMES, hostile_context
 from support.synthetic.traces import synthetic_trace
@@ -117,6 +117,11 @@ def test_the_trials_go_to_stdout_and_all_tables_into_a_folder(tmp_path: Path) ->
     single = tmp_path / "only.csv"
     assert pgassay("report", run.path, "--format", "csv", "--out", single).returncode == 0
     assert single.read_bytes() == (folder / "trials.csv").read_bytes()
+    (tmp_path / "file").touch()
+    refused = pgassay("report", run.path, "--format", "csv", "--out", tmp_path / "file")
+    assert last_line(refused.stderr).endswith(
+        "file: is a file; name a folder for all tables, or FILE.csv for the trials"
+    )
 
 
 def test_an_observation_and_a_trace_have_their_own_tables(tmp_path: Path) -> None:
