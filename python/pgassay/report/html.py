@@ -19,6 +19,7 @@ from pgassay.commit import commit
 from pgassay.report.page import AnyContext, page_of
 from pgassay.report.svg.draw import NARROW_PX, WIDE_PX, draw
 from pgassay.report.svg.model import Figure
+from pgassay.report.tables.chart_data import chart_data
 from pgassay.report.templating import new_environment
 
 
@@ -68,4 +69,4 @@ def _asset(name: str) -> str:
 @cache
 def _templates() -> Environment:
     """Templates whose values are escaped for HTML."""
-    return new_environment("html", {"drawing": _drawing})
+    return new_environment("html", {"drawing": _drawing, "numbers": chart_data})

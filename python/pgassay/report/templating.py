@@ -12,7 +12,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 
 def new_environment(
-    form: Literal["html", "md"], filters: Mapping[str, Callable[..., str]]
+    form: Literal["html", "md"], filters: Mapping[str, Callable[..., object]]
 ) -> Environment:
     """The page and its parts from `templates/`, each section's template from beside its module."""
     package = "pgassay.report"

@@ -43,7 +43,7 @@ def signals_chart(
                         style.colour,
                         dash=style.dash,
                         arm=one.arm,
-                        name=style.label,
+                        name=f"{signal.title}, {style.label}",
                         unit=signal.unit,
                     )
                 )

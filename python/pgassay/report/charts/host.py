@@ -8,6 +8,7 @@ Never: draws what was not read or is next to nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from pgassay.analysis.measures.courses.chart_samples import Course, SampledCourse, mean_course
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
@@ -28,11 +29,21 @@ _PROCESSORS = {
 _DISKS = (
     ("read", "read, MB per second", "MB/s", _MB),
     ("written", "written, MB per second", "MB/s", _MB),
-    ("busy", "time with a request in progress", "%", 1.0),
+    ("busy", "time with a request in progress, %", "%", 1.0),
 )
 _SEEN = {"%": 1.0, "MB/s": 0.1}
 """A figure that stays below is left out."""
 _Read = Callable[[SampledCourse], Course | None]
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """One panel: what stands above it, and beside a value."""
+
+    title: str
+    name: str
+    unit: str
+    divisor: float = 1.0
 
 
 def host_chart(
@@ -46,23 +57,19 @@ def host_chart(
     if not drawn:
         return None
     across = trial_axis(drawn)
-    panels = []
-    for part, title in _PROCESSORS.items():
-        panels.append(
-            _panel(drawn, plan, styles, across, f"{title}, %", "%", 1.0, _processor(part))
+    panels = [
+        _panel(
+            drawn, plan, styles, across, _Shown(f"{title}, %", f"CPU {part}", "%"), _processor(part)
         )
+        for part, title in _PROCESSORS.items()
+    ]
     for device in _devices(drawn, holds):
         name = f"{device} ({holds[device]})" if holds.get(device) else device
-        for what, words, unit, divisor in _DISKS:
-            percent = ", %" if unit == "%" else ""
-            panels.append(
-                _panel(
-                    drawn, plan, styles, across, f"{name}: {words}{percent}", unit, divisor,
-                    _disk(device, what),
-                )
-            )  # fmt: skip
-    shown = [panel for panel in panels if panel is not None]
-    return Figure(shown, zoom=TIME_ZOOM) if shown else None
+        for what, title, unit, divisor in _DISKS:
+            shown = _Shown(f"{name}: {title}", f"{device} {what}", unit, divisor)
+            panels.append(_panel(drawn, plan, styles, across, shown, _disk(device, what)))
+    present = [panel for panel in panels if panel is not None]
+    return Figure(present, zoom=TIME_ZOOM) if present else None
 
 
 def _processor(part: str) -> _Read:
@@ -91,9 +98,7 @@ def _panel(
     plan: Plan,
     styles: Mapping[str, ArmStyle],
     across: Axis,
-    title: str,
-    unit: str,
-    divisor: float,
+    shown: _Shown,
     read: _Read,
 ) -> Panel | None:
     lines = []
@@ -101,16 +106,16 @@ def _panel(
         own = [trial.sampled for trial in series if trial.arm == arm]
         middles, values = mean_course(own, read)
         if middles:
-            scaled = [None if value is None else value / divisor for value in values]
-            what = title.rpartition(", ")[0] if unit == "%" else title.partition(",")[0]
+            scaled = [None if value is None else value / shown.divisor for value in values]
+            name = f"{shown.name}, {style.short}"
             lines.append(
                 Line(
                     middles, scaled, style.colour, 1.8, style.dash, arm=arm,
-                    name=f"{what}, {style.short}", unit=unit,
+                    name=name, unit=shown.unit,
                 )
             )  # fmt: skip
-    if not any((value or 0.0) >= _SEEN[unit] for line in lines for value in line.y):
+    if not any((value or 0.0) >= _SEEN[shown.unit] for line in lines for value in line.y):
         return None
-    panel = Panel(across, Axis(title, from_zero=True, most_ticks=3), _PLOT_PX)
+    panel = Panel(across, Axis(shown.title, from_zero=True, most_ticks=3), _PLOT_PX)
     panel.add(*background(series, plan), *lines)
     return panel
