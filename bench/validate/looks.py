@@ -18,9 +18,12 @@ def conclude(plan: Plan, trials: Iterable[TrialMeasures]) -> tuple[Analysis, int
     """The analysis and block at which the run ends; later trials are not simulated."""
     seen: list[TrialMeasures] = []
     analysis: Analysis | None = None
+    ends_here = False
     for block, own in groupby(trials, key=lambda trial: trial.block):
         seen += own
-        analysis = analyse("?", plan, seen) if plan.may_stop_after(block) else None
-        if analysis is not None and analysis.may_end():
-            return analysis, block
-    return analysis or analyse("?", plan, seen), plan.last_block
+        ends_here = plan.may_stop_after(block)
+        if ends_here:
+            analysis = analyse("?", plan, seen, before=analysis)
+            if analysis.may_end():
+                return analysis, block
+    return analysis if analysis and ends_here else analyse("?", plan, seen), plan.last_block

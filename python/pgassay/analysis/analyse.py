@@ -93,11 +93,13 @@ def analyse(
     finished: Sequence[TrialMeasures],
     drift: Sequence[Caveat] = (),
     failed: Sequence[FailedTrial] = (),
+    before: Analysis | None = None,
 ) -> Analysis:
     """Compare every level with its factor's baseline, on every metric, overall and by load.
 
     Invalid trials enter no figure, and a block that lacks one is incomplete. `failed` are trials
-    that ended with an error and were not stored.
+    that ended with an error and were not stored. `before` is the analysis of the same run at its
+    look before, if it is at hand: then nothing is computed for earlier looks again.
     """
     rule, loads = rule_of(plan), loads_compared(plan.step_levels())
     trials = sorted((t for t in finished if not t.invalid), key=_place)
@@ -111,7 +113,8 @@ def analyse(
     )
     if rule.interval is IntervalKind.T:
         comparisons = with_joint_p(plan, tables, comparisons)
-    carried = carry_over(plan, trials, comparisons)
+    earlier = None if before is None else before.carry_over
+    carried = carry_over(plan, trials, comparisons, earlier)
     rounds = idle_rounds(plan, trials)
     lost = lost_trials(plan, invalid, failed)
     missing = missing_trials(plan, finished)

@@ -185,6 +185,16 @@ def _rounds_of(
 
     Their places, counted from 1, and the logarithms of the values.
     """
+    key = (name, part, tuple(arms))
+    if key not in trial.worked_out:
+        trial.worked_out[key] = _new_rounds_of(trial, name, part, arms)
+    known: tuple[list[int], NDArray[np.float64]] = trial.worked_out[key]
+    return known
+
+
+def _new_rounds_of(
+    trial: TrialMeasures, name: str, part: Part, arms: Sequence[str]
+) -> tuple[list[int], NDArray[np.float64]]:
     found = [(turn.arm, getattr(turn, part).get(name, 0.0)) for turn in trial.turns]
     places: list[int] = []
     rows: list[list[float]] = []

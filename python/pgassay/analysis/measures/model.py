@@ -5,10 +5,11 @@ Enters: nothing. Leaves: frozen dataclasses. Never: computes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 from pgassay.analysis.host.model import HostWindow
 
@@ -150,3 +151,8 @@ class TrialMeasures:
         if level is None:
             return self.whole
         return next((step for step in self.steps if step.level == level), None)
+
+    @cached_property
+    def worked_out(self) -> dict[Hashable, Any]:
+        """What was made of its slices: a run is analysed after every block, its trials stay."""
+        return {}

@@ -40,12 +40,16 @@ _SUSPECTED = 0.67
 
 
 def carry_over(
-    plan: Plan, trials: Sequence[TrialMeasures], comparisons: Sequence[Comparison]
+    plan: Plan,
+    trials: Sequence[TrialMeasures],
+    comparisons: Sequence[Comparison],
+    earlier: Sequence[CarryOver] | None = None,
 ) -> tuple[CarryOver, ...]:
     """All tests for every verdict of a switchback or duet.
 
     They are computed after every block at which the run could have ended, and what one look finds
     stays found; otherwise a run would go on until chance hides it. So the looks share their error.
+    `earlier` are the tests of the look before, with all that it and the looks before it found.
     """
     if not plan.alternates or not trials:
         return ()
@@ -58,6 +62,9 @@ def carry_over(
         return at_a_look(plan, rounds.up_to(block), verdicts, last)
 
     now = list(at(ran[-1]))
+    if earlier is not None:
+        before = {_subject(test): test for test in earlier}
+        return tuple(kept_found(test, before.get(_subject(test))) for test in now)
     for block in filter(plan.may_stop_after, range(ran[-1] - 1, ran[0] - 1, -1)):
         then = {_subject(test): test for test in at(block)}
         now = [kept_found(test, then.get(_subject(test))) for test in now]
