@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from browser.reports import NO_FACTORS, STEPS, THREE_LEVELS, TWO_FACTORS, synthetic_context
+from browser.reports import NO_FACTORS, STEPS, TWO_FACTORS, synthetic_context
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.gates.judge import judge_gates
 from pgassay.report.analysis_object import render_json
@@ -33,10 +33,9 @@ def run_of(context: ReportContext) -> Any:
 @pytest.mark.parametrize(
     ("spec", "truth"),
     [
-        (STEPS, {"effects": {"a2": 0.2}}),
-        (TWO_FACTORS, {}),
-        (THREE_LEVELS, {"blocks": 2}),
-        (NO_FACTORS, {}),
+        (STEPS, {"effects": {"a2": 0.2}, "blocks": 3}),
+        (TWO_FACTORS, {"blocks": 2}),
+        (NO_FACTORS, {"blocks": 2}),
         (STEPS, {"calibrates": True}),
     ],
 )
@@ -56,7 +55,7 @@ def test_what_is_printed_fits_its_schema_and_names_every_key(
 
 
 def test_a_whole_analysis_of_a_stored_run_fits(tmp_path: Path) -> None:
-    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.2})
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=2)
     found = json.loads(pgassay("report", run.path, "--format", "json").stdout)
     schema = json.loads(pgassay("schema", "analysis").stdout)
     assert list(mistakes(found, schema, schema)) == []
@@ -64,7 +63,7 @@ def test_a_whole_analysis_of_a_stored_run_fits(tmp_path: Path) -> None:
 
 def test_a_wrong_value_does_not_fit(tmp_path: Path) -> None:
     schema = json_schema("run")
-    found = run_of(synthetic_context(tmp_path, STEPS))
+    found = run_of(synthetic_context(tmp_path, STEPS, blocks=2))
     found["verdicts"][0]["effect_pct"] = "much"
     del found["verdicts"][0]["badge"]
     found["verdicts"][1]["verdict"] = "nice"

@@ -41,6 +41,11 @@ def outcomes(context: ReportContext, group: str) -> list[str]:
     ]
 
 
+@pytest.fixture(scope="module")
+def better(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
+    return synthetic_context(tmp_path_factory.mktemp("run"), effects={"a2": 0.2})
+
+
 def test_every_verdict_is_a_case_by_its_load_with_its_endpoints(tmp_path: Path) -> None:
     suite = suite_of(synthetic_context(tmp_path, STEPS, effects={"a2": 0.2}))
     names = [case.get("name") for case in suite.iter("testcase")]
@@ -62,8 +67,8 @@ def test_worse_fails_with_its_sentence_and_undecided_is_skipped(tmp_path: Path) 
     assert set(outcomes(undecided, "verdict")) == {"skipped"}
 
 
-def test_a_run_without_a_result_is_an_error(tmp_path: Path) -> None:
-    context = synthetic_context(tmp_path)
+def test_a_run_without_a_result_is_an_error(better: ReportContext) -> None:
+    context = better
     nothing = replace(context.analysis, comparisons=(), arms=(), trials=())
     broken = replace(context, analysis=nothing, findings=())
     assert outcomes(broken, "run") == ["error"]
@@ -84,10 +89,9 @@ def test_a_single_arm_and_identical_arms_pass(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("gate", "outcome"), [("throughput>-2%", "passed"), ("p99<-90%", "failure")]
 )
-def test_a_gate_is_a_case_for_each_level(tmp_path: Path, gate: str, outcome: str) -> None:
-    context = synthetic_context(tmp_path, effects={"a2": 0.2})
-    gates = judge_gates(parse_gates([gate]), context.analysis)
-    assert outcomes(replace(context, gates=gates), "gate") == [outcome]
+def test_a_gate_is_a_case_for_each_level(better: ReportContext, gate: str, outcome: str) -> None:
+    gates = judge_gates(parse_gates([gate]), better.analysis)
+    assert outcomes(replace(better, gates=gates), "gate") == [outcome]
 
 
 def test_names_are_text_whatever_they_hold(tmp_path: Path) -> None:
