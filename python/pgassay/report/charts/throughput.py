@@ -21,6 +21,8 @@ from pgassay.report.svg.model import Axis, Figure, Line, Mark, Panel, Text
 TIME_ZOOM = "trial"
 """Charts over the time of a trial are zoomed together."""
 _TPS_PX, _LATENCY_PX = 280, 200
+_OPACITY = ((12, 0.45), (24, 0.2), (float("inf"), 0.1))
+"""Of a trial's line, with up to so many trials."""
 _LABELLED_STEPS = 3
 """Up to so many steps the word "clients" fits beside each number."""
 
@@ -96,7 +98,7 @@ def _latencies(series: Sequence[ChartSeries], styles: Mapping[str, ArmStyle]) ->
 def _thin(
     offsets: Sequence[float], values: Sequence[float | None], style: ArmStyle, trials: int
 ) -> Line:
-    opacity = 0.45 if trials <= 12 else 0.3
+    opacity = next(share for most, share in _OPACITY if trials <= most)
     return Line(offsets, values, style.colour, width=1.0, opacity=opacity, arm=style.id)
 
 

@@ -17,6 +17,8 @@ _TIME_STEPS_S = (
     43200, 86400, 172800, 604800,
 )  # fmt: skip
 _DAY_S = 86400
+_NARROW = 5
+"""Up to this ratio of its ends a logarithmic axis names even steps; few of 1, 2, 5 × 10ⁿ fit in."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def ticks_of(axis: Axis, scale: Scale, most: int) -> list[tuple[float, str]]:
         low, high = sorted((scale.low, scale.high))
         inside = [(at, text) for at, text in axis.ticks if low <= at <= high]
         return [(at, f"{text}{axis.suffix}") for at, text in inside[::every]]
-    if axis.kind == "log":
+    if axis.kind == "log" and scale.high > _NARROW * scale.low:
         return [(at, f"{_number(at, at)}{axis.suffix}") for at in _decades(scale, most)]
     step = _step(scale, most)
     numbers = range(math.ceil(scale.low / step - 1e-9), math.floor(scale.high / step + 1e-9) + 1)
