@@ -94,7 +94,7 @@ def test_everything_else_that_was_logged_is_one_mark_a_stretch_and_names_the_tri
     assert "pauses of sampling" in panel.y.title
 
 
-def test_where_nothing_happened_there_are_no_rows(tmp_path: Path) -> None:
+def test_where_nothing_happened_there_are_no_rows_and_the_caption_says_so(tmp_path: Path) -> None:
     assert panels_of([trial(1, "a1"), trial(2, "a2")]) == []
     context = synthetic_context(tmp_path)
     chart = throughput_chart(context.series, context.plan, arm_styles(context.plan.arms))
@@ -108,6 +108,16 @@ def test_where_nothing_happened_there_are_no_rows(tmp_path: Path) -> None:
         "other events in the server’s log",
     ]
     assert "when autovacuum ran" in render_html(context)
+    quiet = tuple(
+        replace(trial, checkpoints=(), vacuums=(), happened=()) for trial in context.series
+    )
+    page = render_html(replace(context, series=quiet))
+    assert "when autovacuum ran" not in page
+    assert "No checkpoint and no autovacuum ran, and the server’s log reports no error." in page
+    unread = tuple(replace(trial, logged=None) for trial in quiet)
+    page = render_html(replace(context, series=unread))
+    assert "No checkpoint and no autovacuum ran" not in page
+    assert "The server’s log was not read" in page
 
 
 def sampled(number: int, arm: str, scale: float) -> ChartSeries:

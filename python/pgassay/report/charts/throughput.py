@@ -45,6 +45,11 @@ def throughput_chart(
     return Figure([*panels, *happenings(drawn, styles, across)], zoom=TIME_ZOOM)
 
 
+def has_rows(chart: Figure) -> bool:
+    """Whether anything happened that is drawn beneath throughput and latency."""
+    return any(panel.height not in (_TPS_PX, _LATENCY_PX) for panel in chart.panels)
+
+
 def trial_axis(series: Sequence[ChartSeries]) -> Axis:
     """The time of a trial, over all of them."""
     first = min(trial.offset_s[0] for trial in series if trial.offset_s)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pgassay.findings.wording import correlation
 from pgassay.report.charts.style import arm_styles
-from pgassay.report.charts.throughput import throughput_chart
+from pgassay.report.charts.throughput import has_rows, throughput_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import probability
@@ -27,7 +27,11 @@ def throughput(context: ReportContext) -> Content | None:
     chart = throughput_chart(context.series, plan, arm_styles(plan.arms))
     if chart is None:
         return None
-    return {"chart": chart, "log_was_read": any(t.logged is not None for t in context.series)}
+    return {
+        "chart": chart,
+        "has_rows": has_rows(chart),
+        "log_was_read": any(trial.logged is not None for trial in context.series),
+    }
 
 
 @section("behaviour/associations", "What changes together inside trials")
