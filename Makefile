@@ -9,7 +9,7 @@ NATIVE := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Car
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export CARGO_TERM_COLOR := never
 
-.PHONY: build demo test test-all lint docs pictures bench validate validate-real dist format requirements clean
+.PHONY: build demo test test-all lint docs messages pictures bench validate validate-real dist format requirements clean
 
 build: $(VENV)/.built
 
@@ -56,6 +56,10 @@ lint: build
 docs: build
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 	@echo target/site/index.html
+
+# The messages of reports, in the catalogues of python/pgassay/languages.
+messages: build
+	$(BIN)/python -m tools.messages.update
 
 # The pictures in README.md, of a new run of the demo; `make pictures RUN=DIR` takes a stored run.
 pictures: build

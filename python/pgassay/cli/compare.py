@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from pgassay.cli.terminal.options import GateTexts, GateUndecided, Json, option
+from pgassay.cli.terminal.language import require_words
+from pgassay.cli.terminal.options import GateTexts, GateUndecided, Json, Lang, option
 from pgassay.errors import SetupError
+from pgassay.language import speaking
 
 if TYPE_CHECKING:
     from pgassay.report.context import ApartContext
@@ -46,9 +48,12 @@ def compare(
     gate: GateTexts = None,
     gate_undecided: GateUndecided = "pass",
     as_json: Json = False,
+    lang: Lang = "en",
 ) -> None:
     """Compare stored runs that were made apart, not randomised together."""
     written = _format_of(output_format, out)
+    is_printed = as_json or (output_format is not None and out is None)
+    require_words(lang, "json" if as_json else written if is_printed or out else "the table")
     from pgassay.analysis.apart.compare import Question
     from pgassay.cli.terminal.console import err
     from pgassay.cli.terminal.gates import gates_of, settle
@@ -60,11 +65,13 @@ def compare(
 
     render = {"html": render_html, "md": render_markdown, "json": render_apart_json}
     question = Question(_share(run_spread), force=force, gates=gates_of(gate))
-    context = compare_stored(runs, question)
-    if out is not None:
-        write_atomically(out, render[written](context).encode())
-    if as_json or (output_format is not None and out is None):
-        text = render["json" if as_json else written](context)
+    with speaking(lang):
+        context = compare_stored(runs, question)
+    with speaking(lang):
+        if out is not None:
+            write_atomically(out, render[written](context).encode())
+        text = render["json" if as_json else written](context) if is_printed else ""
+    if is_printed:
         typer.echo(text, nl=not text.endswith("\n"))
     else:
         _print_summary(context)

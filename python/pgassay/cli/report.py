@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from pgassay.cli.terminal.options import GateTexts, GateUndecided, Quiet, option
+from pgassay.cli.terminal.options import GateTexts, GateUndecided, Lang, Quiet, option
 
 if TYPE_CHECKING:
     from pgassay.analysis.gates.model import Gate, GateResult
@@ -39,13 +39,19 @@ def report(
     ] = False,
     gate: GateTexts = None,
     gate_undecided: GateUndecided = "pass",
+    lang: Lang = "en",
     quiet: Quiet = False,
 ) -> None:
     """Analyse a stored run again and write its report."""
     from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
+    from pgassay.cli.terminal.language import require_words
     from pgassay.errors import SetupError
+    from pgassay.language import speaking
 
+    require_words(lang, output_format)
+    if lang != "en" and output_format == "html":
+        out = out or run / f"report.{lang}.html"
     if pictures and (output_format != "md" or out is None):
         raise SetupError("--pictures takes --format md and --out: its files lie beside the text")
     gates = gates_of(gate)
@@ -55,10 +61,11 @@ def report(
         if output_format == "html" and out is None:
             context = _report_beside(run, gates)
         else:
-            context = _context_of(run, gates)
             if output_format == "xlsx" and out is None:
                 out = run / "report.xlsx"
-            _write_as(output_format, context, out, pictures=pictures)
+            with speaking(lang):
+                context = _context_of(run, gates)
+                _write_as(output_format, context, out, pictures=pictures)
     judged: tuple[GateResult, ...] = getattr(context, "gates", ())
     settle(judged, gate_undecided)
 

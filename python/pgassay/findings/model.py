@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from pgassay.analysis.measures.model import Importance
 from pgassay.analysis.model import Comparison
+from pgassay.language import Message
 
 
 class FindingKind(StrEnum):
@@ -54,7 +55,7 @@ class Evidence:
     """The value with its unit, and interval where there is one."""
     arm: str = ""
     """The label of the arm, or of two that are compared; empty where it is of all."""
-    time: str = "measured time of all trials"
+    time: str = Message("measured time of all trials")
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,23 @@ from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.analysis.verdicts.model import ArmSummary
+from pgassay.language import decimals, localised, messages_of, ntr, tr
+
+NO_MESSAGES = (
+    "avoided_by", "avoided_by_none", "caveat", "control", "costs", "events", "factors", "limits",
+    "rule", "signs", "thresholds", "when",
+)  # fmt: skip
+"""Keys of the rules' files whose texts are names and not sentences."""
 
 
 @cache
 def texts_of(module: str) -> dict[str, Any]:
     """The limits and sentences of a rule, from the TOML file beside its module."""
     room, _, rule = module.rpartition(".")
-    return tomllib.loads((files(room) / f"{rule}.toml").read_text("utf-8"))
+    found: dict[str, Any] = messages_of(
+        tomllib.loads((files(room) / f"{rule}.toml").read_text("utf-8")), besides=NO_MESSAGES
+    )
+    return found
 
 
 Estimated = Comparison | model.Estimate
@@ -36,13 +46,13 @@ def interval_text(estimate: Estimated, margin: float = 0.0, *, unsigned: bool = 
 
     Unsigned beside a word for the direction: "4.2 % lower (95 % CI 3.1 to 5.3 %)".
     """
-    blocks = f"{estimate.blocks} block{'s' if estimate.blocks != 1 else ''}"
+    blocks = ntr("{n} block", "{n} blocks", estimate.blocks)
     if estimate.rounds is not None:
-        blocks = f"{estimate.rounds} rounds of slices in {blocks}"
+        blocks = tr("{rounds} rounds of slices in {blocks}", rounds=estimate.rounds, blocks=blocks)
     if estimate.ci95_pct is None:
-        return f"no interval yet, {blocks}"
+        return tr("no interval yet, {blocks}", blocks=blocks)
     low, high = _bounds(estimate.ci95_pct, margin, unsigned)
-    return f"95 % CI {low} to {high} %, {blocks}"
+    return tr("95 % CI {low} to {high} %, {blocks}", low=low, high=high, blocks=blocks)
 
 
 def bare_interval(
@@ -51,17 +61,22 @@ def bare_interval(
     """The same without blocks; in points for a metric that is a share."""
     ends = comparison.ci95 if in_points else comparison.ci95_pct
     if ends is None:
-        return "no interval yet"
+        return tr("no interval yet")
     low, high = _bounds(ends, margin, unsigned)
-    return f"95 % CI {low} to {high} {'points' if in_points else '%'}"
+    return tr(
+        "95 % CI {low} to {high} {unit}",
+        low=low,
+        high=high,
+        unit=tr("points") if in_points else "%",
+    )
 
 
 def slow_range(comparison: Comparison, margin: float) -> str:
     """The effects that are possible if they build up slowly: `−1.2 to +5.3 %`."""
     if comparison.slow_ci90_pct is None:
-        return "of any size"
+        return tr("of any size")
     low, high = (_bound(end, 100.0 * margin) for end in comparison.slow_ci90_pct)
-    return f"{low} to {high} %"
+    return tr("{low} to {high} %", low=low, high=high)
 
 
 def signed_percent(value: float | None) -> str:
@@ -71,7 +86,7 @@ def signed_percent(value: float | None) -> str:
 
 def margin_percent(share: float) -> str:
     """A share as `2 %`."""
-    return f"{100 * share:g} %"
+    return f"{decimals(100 * share, 'g')} %"
 
 
 def quantity(value: float, metric: Metric) -> str:
@@ -84,7 +99,7 @@ def quantity(value: float, metric: Metric) -> str:
 
 def milliseconds(value: float) -> str:
     """A time per transaction; never a negative zero."""
-    return f"{spaced(round(value, 3) + 0.0, 3)} ms"
+    return tr("{value} ms", value=spaced(round(value, 3) + 0.0, 3))
 
 
 def signed_milliseconds(value: float) -> str:
@@ -98,28 +113,32 @@ def share_interval(part: TimePart) -> str:
     if part.share_ci95_pct is None:
         return ""
     low, high = (spaced(end, 0) for end in part.share_ci95_pct)
-    return f" ({low} to {high} %)"
+    return tr(" ({low} to {high} %)", low=low, high=high)
 
 
 def latency(milliseconds: float) -> str:
     """To three significant digits: `0.087 ms`, `2.34 ms`, `1 230 ms`."""
-    return f"{significant(milliseconds)} ms"
+    return tr("{value} ms", value=significant(milliseconds))
 
 
 def significant(value: float) -> str:
     """To three significant digits."""
-    rounded = float(f"{value:.3g}")
+    rounded = float(format(value, ".3g"))
     digits = 0 if rounded == 0.0 else max(0, 2 - math.floor(math.log10(abs(rounded))))
     return spaced(rounded, digits)
 
 
 def size(value: float) -> str:
     """Bytes, such as `12.5 MB`."""
-    for unit in ("B", "kB", "MB"):
+    for unit in (tr("B"), tr("kB"), tr("MB")):
         if abs(value) < 1024:
-            return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
+            return (
+                tr("{value} B", value=decimals(value, ".0f"))
+                if unit == "B"
+                else f"{decimals(value, '.1f')} {unit}"
+            )
         value /= 1024
-    return f"{spaced(value, 1)} GB"
+    return tr("{value} GB", value=spaced(value, 1))
 
 
 def plain_number(value: float) -> str:
@@ -129,12 +148,12 @@ def plain_number(value: float) -> str:
 
 def count(value: float) -> str:
     """A number of things, to three significant digits."""
-    return spaced(float(f"{value:.3g}"), 0)
+    return spaced(float(format(value, ".3g")), 0)
 
 
 def correlation(value: float) -> str:
     """Such as `+0.42`, with a true minus sign."""
-    return f"{value:+.2f}".replace("-", "\u2212")
+    return decimals(value, "+.2f").replace("-", "\u2212")
 
 
 def bounds(estimate: Estimate) -> tuple[str, str]:
@@ -147,12 +166,12 @@ def bounds(estimate: Estimate) -> tuple[str, str]:
 
 def where(arm: ArmSummary, arms: Sequence[ArmSummary]) -> str:
     """Such as `with max_wal_size = 4GB`; a run of one arm needs no name for it."""
-    return f"with {arm.label}" if len(arms) > 1 else "in this run"
+    return tr("with {arm}", arm=arm.label) if len(arms) > 1 else tr("in this run")
 
 
 def more_blocks(number: int | None) -> str:
     """Such as `one more block`."""
-    return "one more block" if number == 1 else f"{number} more blocks"
+    return tr("one more block") if number == 1 else tr("{number} more blocks", number=number)
 
 
 def outlook(estimate: Estimated) -> str:
@@ -193,5 +212,5 @@ def _one(value: float) -> str:
 
 
 def spaced(value: float, digits: int) -> str:
-    """Thousands apart by a narrow space, with a true minus sign."""
-    return f"{value:,.{digits}f}".replace(",", "\u202f").replace("-", "\u2212")
+    """Thousands apart, with a true minus sign, as the language in force writes numbers."""
+    return localised(f"{value:,.{digits}f}")

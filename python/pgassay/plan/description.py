@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from pgassay.language import Message, decimals, tr
 from pgassay.plan.factorial.aliases import alias_lines
 from pgassay.plan.factorial.combinations import ROMAN
 from pgassay.plan.model import Plan
@@ -22,7 +23,7 @@ def time_range(plan: Plan) -> str:
         clock(blocks * len(plan.block(1)) * plan.trial_s)
         for blocks in (plan.min_blocks, plan.last_block)
     )
-    return least if least == most else f"{least} to {most}"
+    return least if least == most else tr("{least} to {most}", least=least, most=most)
 
 
 def combinations_line(plan: Plan) -> str:
@@ -30,23 +31,30 @@ def combinations_line(plan: Plan) -> str:
     arms, every = len(plan.arms), math.prod(len(factor.levels) for factor in plan.factors)
     match plan.combinations:
         case "fraction":
-            return (
-                f"a fraction of resolution {ROMAN[plan.resolution or 3]}, {arms} of {every}"
-                f" combinations: {_MEANING[plan.resolution or 3]}"
+            return tr(
+                "a fraction of resolution {resolution}, {arms} of {every} combinations: {meaning}",
+                resolution=ROMAN[plan.resolution or 3],
+                arms=arms,
+                every=every,
+                meaning=_MEANING[plan.resolution or 3],
             )
         case "one-at-a-time":
-            return (
-                f"one factor at a time, {arms} of {every} combinations: each effect holds at the"
-                " baseline of the others, and interactions are not measured"
+            return tr(
+                "one factor at a time, {arms} of {every} combinations: each effect holds at "
+                "the baseline of the others, and interactions are not measured",
+                arms=arms,
+                every=every,
             )
         case _:
-            return f"all {every} combinations"
+            return tr("all {every} combinations", every=every)
 
 
-_MAIN_AND_PAIRS = "every effect of a factor, and every interaction of two, is estimated separately"
+_MAIN_AND_PAIRS = Message(
+    "every effect of a factor, and every interaction of two, is estimated separately"
+)
 _MEANING = {
-    3: "the effect of a factor cannot be separated from some interactions of two others",
-    4: "effects of factors are separate; some interactions of two cannot be separated",
+    3: Message("the effect of a factor cannot be separated from some interactions of two others"),
+    4: Message("effects of factors are separate; some interactions of two cannot be separated"),
     **dict.fromkeys(range(5, 10), _MAIN_AND_PAIRS),
 }
 """Resolution → what it means if interactions of three and more factors are zero."""
@@ -64,16 +72,24 @@ def plots_line(plan: Plan) -> str:
         size = len(plan.arms) / many
         stuck = ", ".join(_constant_inside(plan))
         note = (
-            f"; in this fraction {stuck} does not change within a whole plot either"
+            tr("; in this fraction {stuck} does not change within a whole plot either", stuck=stuck)
             if stuck
             else ""
         )
-        return (
-            f"split: every block has {many} whole plots of {size:g} arms, each with one value of"
-            f" {', '.join(plan.hard)}; whole plots and the arms in them are in random order;"
-            f" {plan.plots_reason}{note}"
+        return tr(
+            "split: every block has {many} whole plots of {size} arms, each with one value "
+            "of {items}; whole plots and the arms in them are in random order; "
+            "{plots_reason}{note}",
+            many=many,
+            size=decimals(size, "g"),
+            items=", ".join(plan.hard),
+            plots_reason=plan.plots_reason,
+            note=note,
         )
-    return f"complete: all arms of a block in one random order; {plan.plots_reason}"
+    return tr(
+        "complete: all arms of a block in one random order; {plots_reason}",
+        plots_reason=plan.plots_reason,
+    )
 
 
 def _constant_inside(plan: Plan) -> list[str]:
@@ -87,9 +103,9 @@ def _constant_inside(plan: Plan) -> list[str]:
     ]
 
 
-EXCHANGE = (
-    "the servers exchange their data directories from block to block, so that each arm is in each"
-    " as often"
+EXCHANGE = Message(
+    "the servers exchange their data directories from block to block, so that each "
+    "arm is in each as often"
 )
 """Said of a duet whose plan says so."""
 
@@ -101,30 +117,43 @@ def mode_lines(plan: Plan) -> tuple[str, ...]:
     lines = [f"{plan.mode}: {plan.mode_reason}"]
     if plan.alternates:
         lengths = dict.fromkeys(t.slice_s for t in plan.trials if t.slice_s)
-        slices = " and ".join(f"{length:g} s" for length in lengths)
-        where = ", each on its own server" if plan.side_by_side else ""
+        slices = tr(" and ").join(
+            tr("{value} s", value=decimals(length, "g")) for length in lengths
+        )
+        where = tr(", each on its own server") if plan.side_by_side else ""
         lines.append(
-            f"all {len(plan.arms)} arms alternate in every trial{where}, in slices of {slices}"
+            tr(
+                "all {number} arms alternate in every trial{where}, in slices of {slices}",
+                number=len(plan.arms),
+                where=where,
+                slices=slices,
+            )
         )
         if own := plan.arms[0].session_settings:
-            lines.append(f"only the sessions of the load are given {' and '.join(own)}")
+            lines.append(
+                tr("only the sessions of the load are given {items}", items=" and ".join(own))
+            )
     if plan.exchanges_directories:
         lines.append(EXCHANGE)
     others = plan.modes_refused.items()
-    lines += [f"not {name}: {why}" for name, why in others if why not in plan.mode_reason]
+    lines += [
+        tr("not {name}: {why}", name=name, why=why)
+        for name, why in others
+        if why not in plan.mode_reason
+    ]
     return tuple(lines)
 
 
 def restarts_line(plan: Plan, *, every_trial: bool) -> str:
     """How often a run restarts the server."""
     if plan.side_by_side:
-        return f"{len(plan.arms)} a block: every trial starts all servers"
+        return tr("{number} a block: every trial starts all servers", number=len(plan.arms))
     if every_trial:
-        return f"{len(plan.block(1))} a block: every reset restarts the server"
+        return tr("{number} a block: every reset restarts the server", number=len(plan.block(1)))
     if plan.plots == "split":
-        return f"{len(plan.whole_plots(1))} a block at most, one per whole plot"
+        return tr("{number} a block at most, one per whole plot", number=len(plan.whole_plots(1)))
     if plan.hard:
-        return f"up to {len(plan.arms)} a block"
+        return tr("up to {number} a block", number=len(plan.arms))
     return "none"
 
 
@@ -134,9 +163,18 @@ def order_of(plan: Plan, block: int) -> str:
         (trial,) = plan.block(block)
         rounds = rounds_of(plan, trial)
         first = " | ".join(" ".join(arms) for arms in rounds[:3])
-        places = ", ".join(f"{arm} in {number}" for arm, number in trial.directories.items())
-        where = f"; directories: {places}" if places else ""
-        return f"{first} | … ({len(rounds)} rounds of {trial.slice_s:g} s slices{where})"
+        places = ", ".join(
+            tr("{arm} in {number}", arm=arm, number=number)
+            for arm, number in trial.directories.items()
+        )
+        where = tr("; directories: {places}", places=places) if places else ""
+        return tr(
+            "{first} | … ({number} rounds of {slice_s} s slices{where})",
+            first=first,
+            number=len(rounds),
+            slice_s=decimals(trial.slice_s or 0.0, "g"),
+            where=where,
+        )
     if plan.plots != "split":
         return " ".join(trial.arm for trial in plan.block(block))
     return " ".join(

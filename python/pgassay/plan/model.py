@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from pgassay.language import Message
 from pgassay.plan.steps import Step, shuffled
 from pgassay.spec.factors.kinds import KINDS, SESSION, Applied
 from pgassay.spec.stopping import stopping_of
@@ -75,8 +76,10 @@ class Arm:
     def label(self) -> str:
         """Such as `max_wal_size = 32MB`."""
         if self.alternating:
-            return "all arms alternating"
-        return ", ".join(f"{name} = {level}" for name, level in self.levels.items()) or "only arm"
+            return Message("all arms alternating")
+        return ", ".join(f"{name} = {level}" for name, level in self.levels.items()) or Message(
+            "only arm"
+        )
 
 
 ALL_ARMS = "all"
@@ -254,7 +257,7 @@ class Plan:
     def step_unit(self) -> str:
         """What `step_levels` counts."""
         rates = {step.rate for step in self.steps if step.measured}
-        return "tps asked" if len(rates) > 1 else "clients"
+        return Message("tps asked") if len(rates) > 1 else Message("clients")
 
     @property
     def compared_levels(self) -> int:

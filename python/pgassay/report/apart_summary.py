@@ -9,6 +9,7 @@ from __future__ import annotations
 from pgassay.analysis.model import Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.apart.verdicts import badge_of, sentence_of, spread_sentence
+from pgassay.language import decimals, tr
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ApartContext
 from pgassay.report.headline import Headline
@@ -22,22 +23,25 @@ def headlines(context: ApartContext) -> tuple[Headline, ...]:
             claim, interval = sentence_of(one, context.analysis)
             text = f"{claim} {interval}".rstrip() + "."
             found.append(Headline(badge_of(one), TONES[one.comparison.verdict], text))
-    nothing = "The runs share no figure of the primary metric, so there is no result."
-    return tuple(found) or (Headline("no result", TONES[Verdict.UNDECIDED], nothing),)
+    nothing = tr("The runs share no figure of the primary metric, so there is no result.")
+    return tuple(found) or (Headline(tr("no result"), TONES[Verdict.UNDECIDED], nothing),)
 
 
 def facts(context: ApartContext) -> tuple[tuple[str, str], ...]:
     """(name, value): what was judged, and by which spread."""
     analysis = context.analysis
     metric = METRICS[analysis.metric]
-    direction = {"higher": "higher is better", "lower": "lower is better"}.get(metric.good)
+    direction = {"higher": tr("higher is better"), "lower": tr("lower is better")}.get(metric.good)
     spreads = dict.fromkeys(words for one in analysis.verdicts() if (words := spread_sentence(one)))
     found = [
-        ("Primary metric", f"{metric.title}, {direction}" if direction else metric.title),
-        ("Smallest effect that matters", f"±\u00a0{100 * analysis.smallest_effect:g}\u00a0%"),
-        ("Baseline", context.analysis.sides[0].name),
-        ("Randomised", "no: the runs were made apart"),
-        *(("Spread between runs", words) for words in spreads),
+        (tr("Primary metric"), f"{metric.title}, {direction}" if direction else metric.title),
+        (
+            tr("Smallest effect that matters"),
+            f"±\xa0{decimals(100 * analysis.smallest_effect, 'g')}\xa0%",
+        ),
+        (tr("Baseline"), context.analysis.sides[0].name),
+        (tr("Randomised"), tr("no: the runs were made apart")),
+        *((tr("Spread between runs"), words) for words in spreads),
     ]
     return tuple(found)
 
@@ -45,7 +49,12 @@ def facts(context: ApartContext) -> tuple[tuple[str, str], ...]:
 def caveats(context: ApartContext) -> tuple[str, ...]:
     """What makes the comparison doubtful, the worst first."""
     analysis = context.analysis
-    forced = (f"The comparison is meaningless and was forced: {why}." for why in analysis.forced)
-    left_out = (f"Not all runs have the arm {label}, which is left out." for label in
-                analysis.left_out)  # fmt: skip
+    forced = (
+        tr("The comparison is meaningless and was forced: {why}.", why=why)
+        for why in analysis.forced
+    )
+    left_out = (
+        tr("Not all runs have the arm {label}, which is left out.", label=label)
+        for label in analysis.left_out
+    )
     return (*forced, *(f"{text}." for text in analysis.caveats), *left_out)

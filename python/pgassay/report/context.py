@@ -18,6 +18,7 @@ from pgassay.analysis.model import Analysis
 from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.trace.model import TraceSummary
 from pgassay.findings.model import Finding, FindingKind
+from pgassay.language import tr
 from pgassay.plan.model import Plan
 
 
@@ -103,7 +104,7 @@ class ObservationContext:
     @property
     def title(self) -> str:
         """The server that was observed."""
-        return f"Observation of {self.described.get('server', 'a server')}"
+        return tr("Observation of {server}", server=self.described.get("server", "a server"))
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class TraceContext:
     @property
     def title(self) -> str:
         """The server that was traced."""
-        return f"Trace of {self.described.get('server', 'a server')}"
+        return tr("Trace of {server}", server=self.described.get("server", "a server"))
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ class ApartContext:
     def title(self) -> str:
         """Such as `new against old`."""
         baseline, *others = (side.name for side in self.analysis.sides)
-        return f"{', '.join(others)} against {baseline}"
+        return tr("{others} against {baseline}", others=", ".join(others), baseline=baseline)
 
     @property
     def gates(self) -> tuple[GateResult, ...]:

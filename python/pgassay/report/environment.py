@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pgassay.findings.wording import size
+from pgassay.language import Message, tr
 
-_ABSENT = "not known"
+_ABSENT = Message("not known")
 _ELSEWHERE = (
     "server", "servers", "host", "data", "settings_that_differ", "settings_of_some", "not_seen",
     "sizes",
@@ -39,12 +40,14 @@ def environment_lists(environment: Mapping[str, Any]) -> tuple[NamedValues, ...]
     several = bool(environment.get("servers"))  # the section "The servers" has them
     rest = {k: v for k, v in environment.items() if k not in _ELSEWHERE}
     found = (
-        NamedValues("Server", "values", () if several else _rows(server)),
-        NamedValues("Host", "values", _rows(environment.get("host"))),
-        NamedValues("Run", "values", _rows(rest)),
-        NamedValues("Not measured, and how to enable it", "sentences", not_measured(environment)),
-        NamedValues("Sizes at the start", "code", tuple(_sizes(environment.get("sizes")))),
-        NamedValues("Server settings other than the defaults", "code", _settings(settings)),
+        NamedValues(tr("Server"), "values", () if several else _rows(server)),
+        NamedValues(tr("Host"), "values", _rows(environment.get("host"))),
+        NamedValues(tr("Run"), "values", _rows(rest)),
+        NamedValues(
+            tr("Not measured, and how to enable it"), "sentences", not_measured(environment)
+        ),
+        NamedValues(tr("Sizes at the start"), "code", tuple(_sizes(environment.get("sizes")))),
+        NamedValues(tr("Server settings other than the defaults"), "code", _settings(settings)),
     )
     return tuple(one for one in found if one.rows)
 
@@ -70,7 +73,7 @@ def _sizes(stored: Any) -> Iterator[tuple[str, str]]:
         if not isinstance(found, Mapping):
             continue
         if "total_bytes" in found:
-            yield str(data), f"{_text('_bytes', found['total_bytes'])} in all"
+            yield str(data), tr("{value} in all", value=_text("_bytes", found["total_bytes"]))
         if "reason" in found:
             yield str(data), str(found["reason"])
         largest = found.get("largest")
@@ -129,7 +132,7 @@ def _text(name: str, value: Any) -> str:
     if value is None or value != value:
         return _ABSENT
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return tr("yes") if value else tr("no")
     if _is_number(value) and name.endswith("_bytes"):
         return size(float(value))
     if isinstance(value, list | tuple):

@@ -15,18 +15,19 @@ from pgassay.analysis.model import IntervalKind, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import quantity
+from pgassay.language import Message, decimals, tr
 from pgassay.plan.model import Plan
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
 from pgassay.report.workload import workload_words
 
 _INTERVALS = {
-    IntervalKind.T: "Student’s t",
-    IntervalKind.BOUNDED: "confidence sequence up to the last block",
-    IntervalKind.SEQUENCE: "confidence sequence",
-    IntervalKind.GROUP: "group-sequential",
+    IntervalKind.T: Message("Student’s t"),
+    IntervalKind.BOUNDED: Message("confidence sequence up to the last block"),
+    IntervalKind.SEQUENCE: Message("confidence sequence"),
+    IntervalKind.GROUP: Message("group-sequential"),
 }
-_INTERVAL = re.compile(r"(\(95 % CI [^()]*\))")
+_INTERVAL = re.compile(r"(\(95 % (?!of )[^()]*\))")
 _MOST_DEPENDING = 3
 """Interactions shown at the top: each one qualifies an average above it."""
 
@@ -51,9 +52,9 @@ def headlines(context: ReportContext) -> tuple[Headline, ...]:
     verdicts = context.of_kind(FindingKind.VERDICT)
     whole = [v for v in verdicts if v.comparison is None or v.comparison.step is None]
     if not whole:
-        return (Headline("no result", "same", _nothing(context)),)
+        return (Headline(tr("no result"), "same", _nothing(context)),)
     depending = [
-        Headline("depends", "undecided", finding.text)
+        Headline(Message("depends"), "undecided", finding.text)
         for finding in context.of_kind(FindingKind.INTERACTION)
         if finding.title == Dependence.DEPENDS
     ]
@@ -64,25 +65,37 @@ def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
     """(name, value): what was judged, by which interval, over how many trials."""
     plan, analysis = context.plan, context.analysis
     metric = METRICS[analysis.metric]
-    direction = {"higher": "higher is better", "lower": "lower is better"}.get(metric.good)
+    direction = {"higher": tr("higher is better"), "lower": tr("lower is better")}.get(metric.good)
     found = [
         *_means(context),
-        ("Load", load(plan)),
-        *((("Workload", words),) if (words := workload_words(context)) else ()),
-        ("Primary metric", f"{metric.title}, {direction}" if direction else metric.title),
+        (tr("Load"), load(plan)),
+        *(((tr("Workload"), words),) if (words := workload_words(context)) else ()),
+        (tr("Primary metric"), f"{metric.title}, {direction}" if direction else metric.title),
     ]
     if plan.factors:
         found += [
-            ("Smallest effect that matters", f"±\u00a0{100 * analysis.smallest_effect:g}\u00a0%"),
-            ("Interval", interval_words(context)),
+            (
+                tr("Smallest effect that matters"),
+                f"±\xa0{decimals(100 * analysis.smallest_effect, 'g')}\xa0%",
+            ),
+            (tr("Interval"), interval_words(context)),
         ]
     if plan.alternates:
-        where = ", each on its own server" if plan.side_by_side else ""
-        found.append(("Mode", f"{plan.mode}: all arms alternate inside every trial{where}"))
+        where = tr(", each on its own server") if plan.side_by_side else ""
+        found.append(
+            (
+                tr("Mode"),
+                tr(
+                    "{mode}: all arms alternate inside every trial{where}",
+                    mode=plan.mode,
+                    where=where,
+                ),
+            )
+        )
     return (
         *found,
-        ("Blocks", _blocks(context)),
-        ("Trials", _trials(context)),
+        (tr("Blocks"), _blocks(context)),
+        (tr("Trials"), _trials(context)),
     )
 
 
@@ -98,10 +111,14 @@ def _means(context: ReportContext) -> Iterator[tuple[str, str]]:
 def load(plan: Plan) -> str:
     """Such as `8 clients`, or `4, 8, 16 clients`."""
     measured = [step for step in plan.steps if step.measured]
-    clients = ", ".join(dict.fromkeys(f"{step.clients:g}" for step in measured))
-    rates = list(dict.fromkeys(f"{step.rate:g}" for step in measured if step.rate))
-    words = f"{clients} client{'s' if clients != '1' else ''}"
-    return f"{words}, {', '.join(rates)} transactions per second asked for" if rates else words
+    clients = ", ".join(dict.fromkeys(decimals(step.clients, "g") for step in measured))
+    rates = list(dict.fromkeys(decimals(step.rate, "g") for step in measured if step.rate))
+    words = tr("1 client") if clients == "1" else tr("{clients} clients", clients=clients)
+    return (
+        tr("{words}, {list} transactions per second asked for", words=words, list=", ".join(rates))
+        if rates
+        else words
+    )
 
 
 def interval_words(context: ReportContext) -> str:
@@ -109,7 +126,11 @@ def interval_words(context: ReportContext) -> str:
     analysis = context.analysis
     name = f"{_INTERVALS[analysis.interval]}, 95\u00a0%"
     if analysis.simultaneous > 1:
-        return f"{name}, shared by {analysis.simultaneous} verdicts"
+        return tr(
+            "{name}, shared by {simultaneous} verdicts",
+            name=name,
+            simultaneous=analysis.simultaneous,
+        )
     return name
 
 
@@ -117,30 +138,45 @@ def _headline(finding: Finding) -> Headline:
     comparison = finding.comparison
     if comparison is None:
         tone = "undecided" if finding.title == Verdict.UNDECIDED else "measured"
-        return Headline(finding.title, tone, finding.text)
+        return Headline(tr(finding.title), tone, finding.text)
     verdict = comparison.verdict.value
     # The badge says the verdict already.
-    text = finding.text.removeprefix(f"{verdict.capitalize()}: ").strip()
+    text = finding.text.removeprefix(f"{tr(verdict).capitalize()}: ").strip()
     tone = TONES[comparison.verdict] if finding.title == verdict else "undecided"
-    return Headline(finding.title, tone, text)
+    return Headline(tr(finding.title), tone, text)
 
 
 def _nothing(context: ReportContext) -> str:
     if context.analysis.invalid_trials and not context.analysis.trials:
-        return "No trial counts, so there is no result; the caveats say why."
+        return tr("No trial counts, so there is no result; the caveats say why.")
     if not context.analysis.trials:
-        return "No trial has finished, so there is no result."
-    return "No complete block has a value to compare, so there is no result."
+        return tr("No trial has finished, so there is no result.")
+    return tr("No complete block has a value to compare, so there is no result.")
 
 
 def _blocks(context: ReportContext) -> str:
     plan, done = context.plan, context.analysis.blocks
     if plan.looks:
-        return f"{done} complete, evaluated after {', '.join(map(str, plan.looks))}"
+        return tr(
+            "{done} complete, evaluated after {list}",
+            done=done,
+            list=", ".join(map(str, plan.looks)),
+        )
     if plan.min_blocks == plan.max_blocks:
-        return f"{done} of {plan.max_blocks} (fixed beforehand)"
-    return f"{done} complete, {plan.min_blocks} to {plan.max_blocks} allowed"
+        return tr(
+            "{done} of {max_blocks} (fixed beforehand)", done=done, max_blocks=plan.max_blocks
+        )
+    return tr(
+        "{done} complete, {min_blocks} to {max_blocks} allowed",
+        done=done,
+        min_blocks=plan.min_blocks,
+        max_blocks=plan.max_blocks,
+    )
 
 
 def _trials(context: ReportContext) -> str:
-    return f"{len(context.analysis.trials)} × {context.plan.measured_s:g}\u00a0s measured"
+    return tr(
+        "{trials} × {seconds}\xa0s measured",
+        trials=len(context.analysis.trials),
+        seconds=decimals(context.plan.measured_s, "g"),
+    )

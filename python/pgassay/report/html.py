@@ -16,6 +16,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from pgassay.commit import commit
+from pgassay.language import html_code
 from pgassay.report.page import AnyContext, page_of
 from pgassay.report.svg.draw import NARROW_PX, WIDE_PX, draw
 from pgassay.report.svg.model import Figure
@@ -38,6 +39,7 @@ def render_html(context: AnyContext) -> str:
     script = _asset("charts.js")
     return templates.get_template("page.html.j2").render(
         page=page,
+        language=html_code(),
         sections=sections,
         css=Markup(_asset("style.css")),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file

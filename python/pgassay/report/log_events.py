@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 
+from pgassay.language import messages_of
+
 
 def event_words(kinds: Iterable[str]) -> Iterator[tuple[str, str]]:
     """(kind, its words) of those that are listed, in the order of the list."""
@@ -24,7 +26,7 @@ def event_words(kinds: Iterable[str]) -> Iterator[tuple[str, str]]:
 @cache
 def _listed() -> dict[str, str]:
     """Kind of event → what it is called; {} stands for its cause or SQLSTATE."""
-    words: dict[str, str] = tomllib.loads(
-        (files(__package__) / "log_events.toml").read_text("utf-8")
+    words: dict[str, str] = messages_of(
+        tomllib.loads((files(__package__) / "log_events.toml").read_text("utf-8"))
     )
     return words

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pgassay.analysis.measures.model import Importance
+from pgassay.language import decimals, tr
 from pgassay.report import apart_summary, headline, observation_summary, trace_summary
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ApartContext, ObservationContext, ReportContext, TraceContext
@@ -77,7 +78,7 @@ def page_of(context: AnyContext, form: Form) -> Page:
             "plan": plan,
             "analysis": analysis,
             "arms": tuple(arm_styles(plan.arms).values()),
-            "margin": f"{100 * analysis.smallest_effect:g}",
+            "margin": decimals(100 * analysis.smallest_effect, "g"),
         },
         sections=tuple(_applying(RUN_SECTIONS, context, form)),
     )
@@ -88,7 +89,7 @@ def _page_of_observation(context: ObservationContext, form: Form) -> Page:
         title=context.title,
         run_name=context.run_name,
         version=context.version,
-        notes=(server_version(context.environment), "observation, no verdict"),
+        notes=(server_version(context.environment), tr("observation, no verdict")),
         headlines=(),
         facts=observation_summary.facts(context),
         caveats=len(observation_summary.caveats(context)),
@@ -103,7 +104,7 @@ def _page_of_trace(context: TraceContext, form: Form) -> Page:
         title=context.title,
         run_name=context.run_name,
         version=context.version,
-        notes=(f"PostgreSQL {context.described['server_version']}", "trace, no verdict"),
+        notes=(f"PostgreSQL {context.described['server_version']}", tr("trace, no verdict")),
         headlines=(),
         facts=trace_summary.facts(context),
         doubts=(),
@@ -116,9 +117,9 @@ def _page_of_trace(context: TraceContext, form: Form) -> Page:
 def _page_of_apart(context: ApartContext, form: Form) -> Page:
     return Page(
         title=context.title,
-        run_name="comparison of runs",
+        run_name=tr("comparison of runs"),
         version=context.version,
-        notes=("made apart, not randomised",),
+        notes=(tr("made apart, not randomised"),),
         headlines=apart_summary.headlines(context),
         facts=apart_summary.facts(context),
         doubts=apart_summary.caveats(context),

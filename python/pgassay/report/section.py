@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal
 
+from pgassay.language import Message
+
 Content = Mapping[str, Any]
 
 
@@ -40,4 +42,4 @@ class Section:
 
 def section(name: str, title: str) -> Callable[[Callable[[Any], Content | None]], Section]:
     """Makes a section of the function that gives its content."""
-    return lambda content: Section(name, title, content)
+    return lambda content: Section(name, Message(title), content)

@@ -12,11 +12,12 @@ from typing import Any
 
 from pgassay.analysis.trace.model import PointSummary
 from pgassay.findings.wording import signed_percent, spaced
+from pgassay.language import Message, decimals, tr
 from pgassay.report.context import TraceContext
 from pgassay.spec.reading.units import clock
 from pgassay.trials.trace.points import titles
 
-_WAYS = {"usdt": "the server's static probes", "uprobe": "the server's functions"}
+_WAYS = {"usdt": Message("the server's static probes"), "uprobe": Message("the server's functions")}
 _LITTLE = 0.05
 """A share of one processor from which the cost of the probes is a caveat; smaller ones are seldom
 seen beside the noise of a host (docs/tracing.md, "What it costs")."""
@@ -31,14 +32,14 @@ def microseconds(value: float | None) -> str:
     """A duration to three digits, in the unit that suits it."""
     if value is None:
         return "–"
-    for limit, divisor, unit in ((1e3, 1.0, "µs"), (1e6, 1e3, "ms")):
+    for limit, divisor, unit in ((1e3, 1.0, tr("µs")), (1e6, 1e3, tr("ms"))):
         if value < limit:
             return f"{_digits(value / divisor)} {unit}"
-    return f"{_digits(value / 1e6)} s"
+    return tr("{value} s", value=_digits(value / 1000000.0))
 
 
 def _digits(value: float) -> str:
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+    return decimals(value, ".0f") if value >= 100 else decimals(value, ".3g")
 
 
 def longest_first(context: TraceContext) -> tuple[PointSummary, ...]:
@@ -51,31 +52,41 @@ def facts(context: TraceContext) -> tuple[tuple[str, str], ...]:
     traced = context.traced
     start = datetime.fromtimestamp(traced.start_ns / 1e9, UTC)
     found = [
-        ("Start", f"{start:%Y-%m-%d %H:%M:%S} UTC"),
-        ("Duration", clock(traced.seconds)),
+        (tr("Start"), tr("{value} UTC", value=f"{start:%Y-%m-%d %H:%M:%S}")),
+        (tr("Duration"), clock(traced.seconds)),
     ]
     if traced.tps is not None:
-        found.append(("Transactions per second", spaced(traced.tps, 0)))
-    found.append(("Checkpoints", str(len(traced.checkpoints))))
-    found.append(("Cost", cost_text(context)))
+        found.append((tr("Transactions per second"), spaced(traced.tps, 0)))
+    found.append((tr("Checkpoints"), str(len(traced.checkpoints))))
+    found.append((tr("Cost"), cost_text(context)))
     return tuple(found)
 
 
 def cost_text(context: TraceContext) -> str:
     """What the probes cost: estimated from their hits, and measured where that was asked for."""
     traced, cost = context.traced, context.described.get("cost")
-    text = (
-        f"{spaced(traced.pairs_per_s, 0)} pairs of probes per second,"
-        f" about {100 * traced.cost_share:.2g} % of one processor"
+    text = tr(
+        "{value} pairs of probes per second, about {cost_share} % of one processor",
+        value=spaced(traced.pairs_per_s, 0),
+        cost_share=decimals(100 * traced.cost_share, ".2g"),
     )
     if cost is None:
         return text
     changes = "; ".join(
         f"{words} {_change(cost[name])}"
-        for name, words in (("tps", "throughput"), ("cpu_per_tx_us", "CPU per transaction"))
+        for name, words in (("tps", tr("throughput")), ("cpu_per_tx_us", tr("CPU per transaction")))
     )
-    windows = f"{cost['pairs']} pairs of windows of {cost['window_s']:g} s"
-    return f"{text}; measured with the probes against without, {windows}: {changes}"
+    windows = tr(
+        "{pairs} pairs of windows of {window_s} s",
+        pairs=cost["pairs"],
+        window_s=decimals(cost["window_s"], "g"),
+    )
+    return tr(
+        "{text}; measured with the probes against without, {windows}: {changes}",
+        text=text,
+        windows=windows,
+        changes=changes,
+    )
 
 
 def _change(compared: Mapping[str, Any]) -> str:
@@ -83,9 +94,14 @@ def _change(compared: Mapping[str, Any]) -> str:
     ratio, low, high = (compared[name] for name in ("ratio", "low", "high"))
     found = signed_percent(100 * (ratio - 1))
     if low is None or high is None:
-        return f"{found}, no interval"
+        return tr("{found}, no interval", found=found)
     low, high = (signed_percent(100 * (end - 1)) for end in (low, high))
-    return f"{found} (95 % CI {low.removesuffix(' %')} to {high})"
+    return tr(
+        "{found} (95 % CI {low} to {high})",
+        found=found,
+        low=low.removesuffix(" %"),
+        high=high,
+    )
 
 
 def ways(context: TraceContext) -> list[tuple[str, str]]:
@@ -99,33 +115,48 @@ def ways(context: TraceContext) -> list[tuple[str, str]]:
 def caveats(context: TraceContext) -> list[str]:
     """What is missing, lost or doubtful, one line each."""
     described, traced = context.described, context.traced
-    found = [f"not traced: {line}" for line in described["missing"]]
+    found = [tr("not traced: {line}", line=line) for line in described["missing"]]
     if described["ended_by"] == "tracer":
-        found.append(f"bpftrace ended before its time: {described['complaint']}")
+        found.append(
+            tr("bpftrace ended before its time: {complaint}", complaint=described["complaint"])
+        )
     if described["ended_by"] == "server":
-        found.append("the server was stopped or restarted, which ended the trace")
+        found.append(tr("the server was stopped or restarted, which ended the trace"))
     counts = dict.fromkeys(described["ways"], 0)
     for point in traced.points:
         counts[point.point] += point.count
     for point, number in described["unmatched"].items():
         whole = counts[point] + number
         found.append(
-            f"{titles()[point]}: {spaced(number, 0)} of {spaced(whole, 0)} had only one end within"
-            " the trace and are not counted: they began before it, or ended in an error"
+            tr(
+                "{point}: {count} of {of} had only one end within the trace and are not "
+                "counted: they began before it, or ended in an error",
+                point=titles()[point],
+                count=spaced(number, 0),
+                of=spaced(whole, 0),
+            )
         )
     if described["lost_events"]:
         found.append(
-            f"{spaced(described['lost_events'], 0)} messages of bpftrace were lost; some seconds"
-            " are missing"
+            tr(
+                "{value} messages of bpftrace were lost; some seconds are missing",
+                value=spaced(described["lost_events"], 0),
+            )
         )
     found += [
-        f"{titles()[point]}: more relations than there was room for; their list is not complete"
+        tr(
+            "{point}: more relations than there was room for; their list is not complete",
+            point=titles()[point],
+        )
         for point in described["full_maps"]
     ]
     if traced.cost_share > _LITTLE:
         found.append(
-            f"the probes themselves took about {100 * traced.cost_share:.0f} % of one processor:"
-            " durations and throughput are not those of the server without them; trace less"
-            " with --what"
+            tr(
+                "the probes themselves took about {cost_share} % of one processor: durations "
+                "and throughput are not those of the server without them; trace less with "
+                "--what",
+                cost_share=decimals(100 * traced.cost_share, ".0f"),
+            )
         )
     return found

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pgassay.findings.wording import size
+from pgassay.language import tr
 from pgassay.report.context import ReportContext
 from pgassay.report.environment import setting_bytes
 
@@ -27,7 +28,7 @@ def _data(sizes: Any, context: ReportContext) -> str:
     total = sizes.get("total_bytes") if isinstance(sizes, Mapping) else None
     if not isinstance(total, int | float):
         return ""
-    return f", {size(float(total))} of data{_fit(total, context)}"
+    return tr(", {size} of data{fit}", size=size(float(total)), fit=_fit(total, context))
 
 
 def _fit(total: float, context: ReportContext) -> str:
@@ -38,12 +39,12 @@ def _fit(total: float, context: ReportContext) -> str:
         for one in context.analysis.asked
     ]
     if buffers and all(value is not None and total <= value for value in buffers):
-        return ", which fit in shared_buffers"
+        return tr(", which fit in shared_buffers")
     host = context.environment.get("host")
     memory = host.get("memory_bytes") if isinstance(host, Mapping) else None
     if not isinstance(memory, int | float):
         return ""
-    return ", which fit in memory" if total <= memory else ", more than memory"
+    return tr(", which fit in memory") if total <= memory else tr(", more than memory")
 
 
 def _stored(environment: Mapping[str, Any], name: str) -> str | None:

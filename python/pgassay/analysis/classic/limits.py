@@ -11,7 +11,12 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-LIMITS: dict[str, Any] = tomllib.loads((files(__package__) / "classic.toml").read_text("utf-8"))
+from pgassay.language import messages_of
+
+LIMITS: dict[str, Any] = messages_of(
+    tomllib.loads((files(__package__) / "classic.toml").read_text("utf-8")),
+    ("labels", "types", "disk_type", "hit_labels"),
+)
 
 
 def label(value: float | None, labels: Sequence[tuple[float, str]]) -> str | None:

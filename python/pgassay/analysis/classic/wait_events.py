@@ -19,8 +19,9 @@ from pgassay.analysis.classic.model import EventMet, OnlyInOneArm, Pareto, Part,
 from pgassay.analysis.measures.courses.even_series import WAIT_TYPES, wait_type
 from pgassay.analysis.measures.signals import ArmSignals
 from pgassay.analysis.statistics.multiple_testing import yekutieli
+from pgassay.language import Message
 
-_UNKNOWN = "not known"
+_UNKNOWN = Message("not known")
 
 
 def weighted_waits(trials: Sequence[Figures]) -> tuple[WeightedWait, ...]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pgassay.language import Message
+
 
 class Verdict(StrEnum):
     """The verdict on one comparison."""
@@ -115,7 +117,7 @@ class Comparison:
     @property
     def load(self) -> str:
         """Such as `8 clients` or `whole trial`."""
-        return "whole trial" if self.step is None else f"{self.step:g} {self.step_unit}"
+        return Message("whole trial") if self.step is None else f"{self.step:g} {self.step_unit}"
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from pgassay.analysis.measures.courses.trial_course import RULES, TrialCourse
 from pgassay.analysis.statistics.multiple_testing import yekutieli
 from pgassay.analysis.statistics.pooled_correlation import at_lags, fisher_z, pooled, residuals
 from pgassay.analysis.statistics.prewhitening import cycle_phase
+from pgassay.language import tr
 
 Array = NDArray[np.float64]
 _RATE = 0.05
@@ -52,7 +53,11 @@ def associations(courses: Sequence[TrialCourse]) -> Associations:
     removed = sum(trial.phase_removed for trial in trials)
     if not trials:
         least = RULES["least_samples"]
-        refused = f"no trial has a step of {least} intervals in which {with_} and anything varies"
+        refused = tr(
+            "no trial has a step of {least} intervals in which {metric} and anything varies",
+            least=least,
+            metric=with_,
+        )
         return Associations((), 0, lag_s, 0, 0, refused)
     # A series that does not vary in a trial is left out there.
     names = list(dict.fromkeys(name for trial in trials for name in trial.names))

@@ -1,10 +1,10 @@
 """Short trials: does throughput, or the difference between arms, change within the trial?
 
-Enters: the plan, the courses of trials. Leaves: caveats. Never: removes data from any figure.
+Enters: the plan, the courses of trials. Leaves: caveats. Never: removes data from any decimals.
 
 A step of fewer intervals than steadiness.py needs cannot be judged by itself. Over all trials of an
-arm, the change from the first half of the measured time to the second can: one figure per trial,
-an interval over trials; and its difference between arms, one figure per block. In a run that may
+arm, the change from the first half of the measured time to the second can: one decimals per trial,
+an interval over trials; and its difference between arms, one decimals per block. In a run that may
 end early these intervals hold at every look.
 """
 
@@ -25,6 +25,7 @@ from pgassay.analysis.measures.courses.trial_course import TrialCourse
 from pgassay.analysis.measures.model import Caveat, Importance
 from pgassay.analysis.statistics.intervals import mean_estimate
 from pgassay.analysis.statistics.values import ratio_pct
+from pgassay.language import decimals, tr
 from pgassay.plan.model import Plan
 
 _FEWEST = 4
@@ -72,13 +73,21 @@ def _of_arms(plan: Plan, changes: dict[tuple[int, str], NDArray[np.float64]]) ->
         critical = critical_for_many(rule_of(plan), len(own), 0.05 / len(plan.arms))
         found = mean_estimate(own, critical)
         if _is_clear(found.low, found.high, found.value, plan.smallest_effect):
-            moved.append(f"{_signed(ratio_pct(found.value))} in {arm.label or 'all trials'}")
+            moved.append(
+                tr(
+                    "{change} in {arm}",
+                    change=_signed(ratio_pct(found.value)),
+                    arm=arm.label or tr("all trials"),
+                )
+            )
     if moved:
         yield Caveat(
             "not-settled",
-            "throughput changes from the first half of the measured time to the second"
-            f" ({'; '.join(moved)}): the trials had not settled; make load.warmup or load.step"
-            " longer",
+            tr(
+                "throughput changes from the first half of the measured time to the second "
+                "({items}): the trials had not settled; make load.warmup or load.step longer",
+                items="; ".join(moved),
+            ),
         )
 
 
@@ -105,16 +114,23 @@ def _of_differences(
         )
         yield Caveat(
             "difference-changes",
-            f"the difference of {verdict.factor} = {verdict.level} against {verdict.baseline}"
-            f" changes within trials: about {_signed(first)} in the first half of the measured"
-            f" time, {_signed(second)} in the second; longer trials would give another size",
+            tr(
+                "the difference of {factor} = {level} against {baseline} changes within "
+                "trials: about {signed} in the first half of the measured time, {second} in "
+                "the second; longer trials would give another size",
+                factor=verdict.factor,
+                level=verdict.level,
+                baseline=verdict.baseline,
+                signed=_signed(first),
+                second=_signed(second),
+            ),
             importance=Importance.VERDICT if turns else Importance.SIZE,
         )
 
 
 def _signed(change_pct: float) -> str:
     """Such as `−1.2 %`, with a true minus sign."""
-    return f"{change_pct:+.1f} %".replace("-", "\u2212")
+    return f"{decimals(change_pct, '+.1f')} %".replace("-", "\u2212")
 
 
 def _is_clear(low: float | None, high: float | None, value: float, least: float) -> bool:

@@ -20,6 +20,7 @@ from pgassay.analysis.curves.model import LoadCurve, ScalingFit
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.statistics.intervals import jackknifed, mean_with_interval
 from pgassay.analysis.statistics.values import Estimate, Interval
+from pgassay.language import decimals, tr
 from pgassay.plan.model import Plan
 
 FEWEST_LOADS = 4
@@ -66,16 +67,21 @@ def _refusal(
     clients: NDArray[np.float64], rows: NDArray[np.float64], open_loop: bool
 ) -> str | None:
     if open_loop:
-        return "in an open loop the rate sets throughput"
+        return tr("in an open loop the rate sets throughput")
     if len(clients) < FEWEST_LOADS:
-        return (
-            f"a fit of three parameters needs {FEWEST_LOADS} numbers of clients,"
-            f" there are {len(clients)}"
+        return tr(
+            "a fit of three parameters needs {fewest} numbers of clients, there are {number}",
+            fewest=FEWEST_LOADS,
+            number=len(clients),
         )
     if len(rows) < FEWEST_BLOCKS:
-        return f"intervals need {FEWEST_BLOCKS} blocks, there are {len(rows)}"
+        return tr(
+            "intervals need {fewest} blocks, there are {number}",
+            fewest=FEWEST_BLOCKS,
+            number=len(rows),
+        )
     if not np.any(np.ptp(rows, axis=0) > _ALIKE):
-        return "the blocks do not vary, so the uncertainty of a curve is unknown"
+        return tr("the blocks do not vary, so the uncertainty of a curve is unknown")
     return None
 
 
@@ -161,7 +167,12 @@ def _with_knee(clients: NDArray[np.float64], log_tps: NDArray[np.float64]) -> tu
 def _knee_refusal(knee: Estimate, most: float) -> str | None:
     """Why there is no knee: it lies beyond the measured loads, or its interval has no end."""
     if not math.isfinite(knee.value) or knee.value > most:
-        return f"throughput still rises at {most:g} clients; the knee is beyond"
+        return tr(
+            "throughput still rises at {most} clients; the knee is beyond", most=decimals(most, "g")
+        )
     if knee.high is None or knee.high > 2.0 * most:
-        return f"up to {most:g} clients a fall of throughput is not certain; run more clients"
+        return tr(
+            "up to {most} clients a fall of throughput is not certain; run more clients",
+            most=decimals(most, "g"),
+        )
     return None

@@ -1,7 +1,7 @@
 """Was a step of a trial steady, and what warm-up would it have needed?
 
 Enters: the courses of trials, the smallest effect that matters. Leaves: a `StepSteadiness` each,
-and caveats where too many were not steady. Never: removes data from any figure.
+and caveats where too many were not steady. Never: removes data from any decimals.
 
 Sources: change_points.py, trend.py; White 1997 and Franklin and White 2008 (MSER-5).
 """
@@ -23,6 +23,7 @@ from pgassay.analysis.measures.model import Caveat
 from pgassay.analysis.statistics.change_points import change_points
 from pgassay.analysis.statistics.prewhitening import cycle_phase, without_cycle
 from pgassay.analysis.statistics.trend import drift
+from pgassay.language import decimals, tr
 from pgassay.plan.model import Plan
 
 Array = NDArray[np.float64]
@@ -60,13 +61,25 @@ def steadiness_caveats(plan: Plan, steps: Sequence[StepSteadiness]) -> list[Cave
     found = []
     for level in dict.fromkeys(step.step for step in steps):
         known = [s for s in steps if s.step == level and s.course is not Steadiness.UNKNOWN]
-        at = f"at {level:g} {plan.step_unit} " if len(plan.step_levels()) > 1 else ""
+        at = (
+            tr("at {level} {step_unit} ", level=decimals(level, "g"), step_unit=plan.step_unit)
+            if len(plan.step_levels()) > 1
+            else ""
+        )
         for of_arm, unsteady, of in _more_than_chance(plan, known, Steadiness.UNSTEADY):
             found.append(
                 Caveat(
                     "no-steady-state",
-                    f"{at}{len(unsteady)} of {of} trials{of_arm} reached no steady state"
-                    f" (trial {unsteady[0].trial}: {unsteady[0].why})",
+                    tr(
+                        "{at}{number} of {of} trials{of_arm} reached no steady state"
+                        " (trial {trial}: {why})",
+                        at=at,
+                        number=len(unsteady),
+                        of=of,
+                        of_arm=of_arm,
+                        trial=unsteady[0].trial,
+                        why=unsteady[0].why,
+                    ),
                 )
             )
         for of_arm, warming, of in _more_than_chance(plan, known, Steadiness.WARMING):
@@ -74,8 +87,15 @@ def steadiness_caveats(plan: Plan, steps: Sequence[StepSteadiness]) -> list[Cave
             found.append(
                 Caveat(
                     "warm-up",
-                    f"{at}{len(warming)} of {of} trials{of_arm} had not settled when measurement"
-                    f" began: make load.warmup {longest} s longer for every arm",
+                    tr(
+                        "{at}{number} of {of} trials{of_arm} had not settled when measurement"
+                        " began: make load.warmup {longest} s longer for every arm",
+                        at=at,
+                        number=len(warming),
+                        of=of,
+                        of_arm=of_arm,
+                        longest=longest,
+                    ),
                 )
             )
     return found
@@ -105,7 +125,7 @@ def _more_than_chance(
         own = [step for step in known if step.arm == arm]
         such = [step for step in own if step.course is kind]
         if _too_many(len(such), len(own), _RARE / len(arms)):
-            by_arm.append((f" of {plan.arm(arm).label}", such, len(own)))
+            by_arm.append((tr(" of {label}", label=plan.arm(arm).label), such, len(own)))
     if 0 < len(by_arm) < len(arms):
         return by_arm
     such = [step for step in known if step.course is kind]
@@ -137,11 +157,13 @@ def _judge(course: TrialCourse, span: StepSpan, smallest: float) -> StepSteadine
 
     nothing = _Unrest((), None, drifts=False)
     if len(values) < FEWEST_INTERVALS:
-        why = f"{len(values)} intervals, fewer than {FEWEST_INTERVALS}"
+        why = tr(
+            "{number} intervals, fewer than {fewest}", number=len(values), fewest=FEWEST_INTERVALS
+        )
         return said(Steadiness.UNKNOWN, why, 0.0, nothing)
     usual = float(values.mean())
     if not np.all(np.isfinite(values)) or usual <= 0.0 or np.ptp(values) <= 1e-12 * usual:
-        return said(Steadiness.UNKNOWN, "throughput does not vary", 0.0, nothing)
+        return said(Steadiness.UNKNOWN, tr("throughput does not vary"), 0.0, nothing)
     if phase is not None:
         values = without_cycle(values, at_s, phase[places])
     near = course.checkpoints_s - course.edges_s[span.begin]
@@ -203,10 +225,16 @@ def _why(unrest: _Unrest) -> str:
 def _because(unrest: _Unrest) -> str:
     if unrest.shifts:
         largest = max(unrest.shifts, key=lambda shift: abs(shift.change_pct))
-        where = ", with a checkpoint" if largest.near_checkpoint else ""
-        return (
-            f"mean throughput changed by {largest.change_pct:+.0f} % at {largest.at_s:.0f} s{where}"
+        where = tr(", with a checkpoint") if largest.near_checkpoint else ""
+        return tr(
+            "mean throughput changed by {change_pct} % at {at_s} s{where}",
+            change_pct=decimals(largest.change_pct, "+.0f"),
+            at_s=decimals(largest.at_s, ".0f"),
+            where=where,
         )
     if unrest.trend is None:
         return ""
-    return f"throughput drifted by {unrest.trend.over_step_pct:+.1f} % from beginning to end"
+    return tr(
+        "throughput drifted by {over_step_pct} % from beginning to end",
+        over_step_pct=decimals(unrest.trend.over_step_pct, "+.1f"),
+    )

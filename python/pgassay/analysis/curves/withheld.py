@@ -21,11 +21,12 @@ from pgassay.analysis.curves.model import (
 from pgassay.analysis.curves.modes.model import ModeContrast
 from pgassay.analysis.verdicts.model import IdleTrials
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
+from pgassay.language import Message
 from pgassay.plan.model import Arm
 
 Contrast = TypeVar("Contrast", CheckpointContrast, ModeContrast)
-_IDLE = "no transaction succeeded in some of its trials"
-_WITHDRAWN = "its verdict is withdrawn; the warnings say why"
+_IDLE = Message("no transaction succeeded in some of its trials")
+_WITHDRAWN = Message("its verdict is withdrawn; the warnings say why")
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from typing import Any
 from pgassay.analysis.gates.model import Gate
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.errors import SetupError
+from pgassay.language import messages_of
 from pgassay.spec.endpoints import known_endpoints
 from pgassay.spec.reading.suggest import did_you_mean
 
@@ -32,7 +33,9 @@ _MOST = 1000.0
 @cache
 def gate_texts() -> Mapping[str, Mapping[str, str]]:
     """names.toml."""
-    return tomllib.loads((files(__package__) / "names.toml").read_text("utf-8"))
+    return messages_of(
+        tomllib.loads((files(__package__) / "names.toml").read_text("utf-8")), ("withdrawn", "open")
+    )
 
 
 def parse_gates(texts: Iterable[str]) -> tuple[Gate, ...]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from pgassay.analysis.host.model import HostWindow
 from pgassay.analysis.reading.counters import CounterSeries
+from pgassay.language import messages_of
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,10 @@ class Column:
 
 
 def _read_columns() -> Mapping[str, tuple[Column, ...]]:
-    found = tomllib.loads((files(__package__) / "host_columns.toml").read_text("utf-8"))
+    found = messages_of(
+        tomllib.loads((files(__package__) / "host_columns.toml").read_text("utf-8")),
+        ("title", "unit"),
+    )
     return {
         program: tuple(Column(**column) for column in columns) for program, columns in found.items()
     }

@@ -16,6 +16,7 @@ from pgassay.analysis.measures.signals import ArmSignals
 from pgassay.analysis.methods.definitions import CELLS, WHY_MISSING, CellDefinition, Pattern
 from pgassay.analysis.methods.model import MethodCell
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.language import Message, tr
 from pgassay.plan.model import Arm, Plan
 from pgassay.trials.host.disk_names import whole_disks
 
@@ -25,16 +26,16 @@ _ONLY_WHERE_SEEN = {"sessions", "state"}
 """Sources of which a series exists only where it was not zero."""
 _DURATIONS = {
     "latency": {
-        "mean": "Mean latency",
-        "p50": "Median latency",
-        "p95": "95th percentile of latency",
-        "p99": "99th percentile of latency",
+        "mean": Message("Mean latency"),
+        "p50": Message("Median latency"),
+        "p95": Message("95th percentile of latency"),
+        "p99": Message("99th percentile of latency"),
     },
     "response": {
-        "mean": "Mean response time",
-        "p50": "Median response time",
-        "p95": "95th percentile of response time",
-        "p99": "99th percentile of response time",
+        "mean": Message("Mean response time"),
+        "p50": Message("Median response time"),
+        "p95": Message("95th percentile of response time"),
+        "p99": Message("99th percentile of response time"),
     },
 }
 
@@ -225,11 +226,13 @@ def _of_scenario(name: str, own: Mapping[Place, ScenarioMeasures]) -> Iterator[C
         scale: Literal["ratio", "difference"] = "difference" if kind == "errors" else "ratio"
         return CellValues(made, values, scale, 10.0**-digits, metric)
 
-    yield cell("rate", "Transactions", "/s", 1, {at: one.tps for at, one in own.items()}, "tps")
+    yield cell(
+        "rate", Message("Transactions"), "/s", 1, {at: one.tps for at, one in own.items()}, "tps"
+    )
     tried = {at: one.transactions + one.failed for at, one in own.items()}
     yield cell(
         "errors",
-        "Failed transactions",
+        Message("Failed transactions"),
         "%",
         3,
         {at: 100.0 * one.failed / tried[at] for at, one in own.items() if tried[at]},
@@ -238,7 +241,9 @@ def _of_scenario(name: str, own: Mapping[Place, ScenarioMeasures]) -> Iterator[C
     for state in sorted({state for one in own.values() for state in one.errors}):
         yield cell(
             "errors",
-            f"Failed with SQLSTATE {state}" if len(state) == 5 else f"Failed: {state}",
+            tr("Failed with SQLSTATE {state}", state=state)
+            if len(state) == 5
+            else tr("Failed: {state}", state=state),
             "%",
             3,
             {

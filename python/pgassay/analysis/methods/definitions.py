@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from pgassay.analysis.methods.model import Kind, MethodName
+from pgassay.language import messages_of
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,10 @@ class CellDefinition:
     missing: str = ""
 
 
-_FILE: Mapping[str, Any] = tomllib.loads((files(__package__) / "cells.toml").read_text("utf-8"))
+_FILE: Mapping[str, Any] = messages_of(
+    tomllib.loads((files(__package__) / "cells.toml").read_text("utf-8")),
+    ("missing", "title", "unit", "of"),
+)
 _LISTS = ("signals", "per", "metric")
 
 

@@ -14,6 +14,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
+from pgassay.language import Message, messages_of
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -53,7 +55,10 @@ class _NoWait(WaitClass):
 
 
 def _read_wait_classes() -> tuple[WaitClass, ...]:
-    found = tomllib.loads((files(__package__) / "wait_classes.toml").read_text("utf-8"))
+    found = messages_of(
+        tomllib.loads((files(__package__) / "wait_classes.toml").read_text("utf-8")),
+        ("title", "unit"),
+    )
     return tuple(
         WaitClass(entry["name"], entry["title"], tuple(entry["patterns"]))
         for entry in found["class"]
@@ -61,21 +66,23 @@ def _read_wait_classes() -> tuple[WaitClass, ...]:
 
 
 WAIT_CLASSES = _read_wait_classes()
-TO_BEGIN = _NoWait("to_begin", "Waiting to begin", ())
+TO_BEGIN = _NoWait("to_begin", Message("Waiting to begin"), ())
 """From when a transaction was due until it began; only with a rate."""
-UNACCOUNTED = _NoWait("unaccounted", "Unaccounted", ())
+UNACCOUNTED = _NoWait("unaccounted", Message("Unaccounted"), ())
 """What is left of a transaction's time. Negative where the samples count more than it."""
 TIME_PARTS = (TO_BEGIN, *WAIT_CLASSES, UNACCOUNTED)
 """The parts of a transaction's time; they sum to its mean response time or latency."""
 
 
 def _read_metrics() -> Mapping[str, Metric]:
-    found = tomllib.loads((files(__package__) / "metrics.toml").read_text("utf-8"))
+    found = messages_of(
+        tomllib.loads((files(__package__) / "metrics.toml").read_text("utf-8")), ("title", "unit")
+    )
     metrics = {name: Metric(name, **fields) for name, fields in found.items()}
     for part in TIME_PARTS:
-        title = f"Time per transaction: {part.title}"
+        title = Message(f"Time per transaction: {str.__str__(part.title)}")
         metrics[part.metric] = Metric(
-            part.metric, title, "ms", "lower", "difference", "waits", 3, _FLOOR_MS
+            part.metric, title, Message("ms"), "lower", "difference", "waits", 3, _FLOOR_MS
         )
     return metrics
 

@@ -4,7 +4,7 @@ Enters: the plan, trials, environment.json. Leaves: a caveat with how long a tri
 Never: estimates what such a checkpoint would cost.
 
 What a transaction dirties is written by a later checkpoint. Where an arm has none within its
-trials, that cost is in no figure of it, and the arm may look faster than it is over whole cycles.
+trials, that cost is in no decimals of it, and the arm may look faster than it is over whole cycles.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
+from pgassay.language import Message, decimals, tr
 from pgassay.plan.model import Arm, Plan
 from pgassay.spec.reading.units import clock, to_base
 from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
@@ -49,26 +50,46 @@ def checkpoint_cost_caveats(
         for arm in without
     )
     is_all, is_one = len(without) == len(plan.arms), len(without) == 1
-    named = "no arm had a checkpoint" if is_all else f"{_named(without)} had no checkpoint"
-    its, it = ("its", "it") if is_all or is_one else ("their", "they")
     most = max(rates[arm.id] or 0.0 for arm in without) / 2**20
-    text = (
-        f"{named} in {its} measured time, although {it} wrote up to {most:.1f} MB of WAL a"
-        f" second: the pages that {it} changed are written by a later checkpoint, and that cost is"
-        " in no figure"
+    text = (_NONE if is_all else _ONE_OF if is_one and some else _ONE if is_one else _SOME).format(
+        arms=_named(without), most=decimals(most, ".1f")
     )
-    if some:
-        text += f" of {'it' if is_one else 'them'}, while the other arms' figures have theirs"
     yield Caveat(
         "checkpoint-cost",
-        f"{text}; a trial that holds a whole cycle takes about {clock(longest)} (load.step)",
+        tr(
+            "{text}; a trial that holds a whole cycle takes about {clock} (load.step)",
+            text=text,
+            clock=clock(longest),
+        ),
         importance=Importance.VERDICT if some and plan.factors else Importance.SIZE,
     )
 
 
+_NONE = Message(
+    "no arm had a checkpoint in its measured time, although it wrote up to {most} MB of WAL a"
+    " second: the pages that it changed are written by a later checkpoint, and that cost is in no"
+    " figure"
+)
+_ONE = Message(
+    "{arms} had no checkpoint in its measured time, although it wrote up to {most} MB of WAL a"
+    " second: the pages that it changed are written by a later checkpoint, and that cost is in no"
+    " figure"
+)
+_ONE_OF = Message(
+    "{arms} had no checkpoint in its measured time, although it wrote up to {most} MB of WAL a"
+    " second: the pages that it changed are written by a later checkpoint, and that cost is in no"
+    " figure of it, while the other arms' figures have theirs"
+)
+_SOME = Message(
+    "{arms} had no checkpoint in their measured time, although they wrote up to {most} MB of WAL a"
+    " second: the pages that they changed are written by a later checkpoint, and that cost is in"
+    " no figure of them, while the other arms' figures have theirs"
+)
+
+
 def _named(arms: Sequence[Arm]) -> str:
-    names = [arm.label for arm in arms[:3]] + ["others"] * (len(arms) > 3)
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    names = [arm.label for arm in arms[:3]] + [tr("others")] * (len(arms) > 3)
+    return tr(" and ").join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _checkpoints(arm: Arm, trials: Sequence[TrialMeasures]) -> float | None:

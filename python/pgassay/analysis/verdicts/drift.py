@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pgassay.analysis.measures.model import Caveat
+from pgassay.language import decimals, tr
 from pgassay.samples.run_directory import StoredTrial
 
 _MOST_CAVEATS = 5
@@ -39,7 +40,11 @@ def drift_caveats(trials: Sequence[StoredTrial]) -> list[Caveat]:
                 )
     caveats = [Caveat("drift", text) for text in list(found.values())[:_MOST_CAVEATS]]
     if len(found) > _MOST_CAVEATS:
-        caveats.append(Caveat("drift", f"{len(found) - _MOST_CAVEATS} more settings differed"))
+        caveats.append(
+            Caveat(
+                "drift", tr("{number} more settings differed", number=len(found) - _MOST_CAVEATS)
+            )
+        )
     return [*caveats, *_growth(summaries)]
 
 
@@ -59,9 +64,15 @@ def _growth(summaries: Sequence[Mapping[str, Any]]) -> list[Caveat]:
     return [
         Caveat(
             "drift",
-            f"trials of one arm began with different amounts of data: {small / 1e6:.0f} MB in trial"
-            f" {early}, {large / 1e6:.0f} MB in trial {late}; a reset level that restores the data"
-            " prevents this",
+            tr(
+                "trials of one arm began with different amounts of data: {small} MB in trial "
+                "{early}, {large} MB in trial {late}; a reset level that restores the data "
+                "prevents this",
+                small=decimals(small / 1000000.0, ".0f"),
+                early=early,
+                large=decimals(large / 1000000.0, ".0f"),
+                late=late,
+            ),
         )
     ]
 

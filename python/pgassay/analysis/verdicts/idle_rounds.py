@@ -19,6 +19,7 @@ from pgassay.analysis.compare.alternating.rounds import FEWEST_ROUNDS
 from pgassay.analysis.compare.contrasts import all_rounds
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.language import tr
 from pgassay.plan.model import Arm, Plan
 from pgassay.plan.switchback import rounds_of
 
@@ -95,14 +96,22 @@ def round_caveats(
     if len(short) == len(counted):
         yield Caveat(
             "few-rounds",
-            f"no trial has {FEWEST_ROUNDS} rounds in which every arm committed something, so no"
-            " interval can be given; make load.step longer, or design.slice shorter",
+            tr(
+                "no trial has {fewest} rounds in which every arm committed something, "
+                "so no interval can be given; make load.step longer, or design.slice shorter",
+                fewest=FEWEST_ROUNDS,
+            ),
         )
         return
     for number, n in short.items():
         yield Caveat(
             "few-rounds",
-            f"trial {number} is left out: {n} of its rounds count, fewer than {FEWEST_ROUNDS}",
+            tr(
+                "trial {number} is left out: {n} of its rounds count, fewer than {fewest}",
+                number=number,
+                n=n,
+                fewest=FEWEST_ROUNDS,
+            ),
         )
 
 
@@ -113,14 +122,21 @@ def rounds_that_count(plan: Plan, trials: Sequence[TrialMeasures]) -> dict[int, 
 
 
 def _idle_text(arms: Sequence[Arm], idle: IdleRounds) -> str:
-    by_arm = ", ".join(f"{idle.idle[arm.id]} of {arm.label}" for arm in arms)
-    text = (
-        f"{idle.lost} of {idle.rounds} rounds are left out, because nothing was committed in one of"
-        f" their slices ({by_arm})"
+    by_arm = ", ".join(
+        tr("{value} of {arm}", value=idle.idle[arm.id], arm=arm.label) for arm in arms
+    )
+    text = tr(
+        "{lost} of {rounds} rounds are left out, because nothing was committed in one "
+        "of their slices ({by_arm})",
+        lost=idle.lost,
+        rounds=idle.rounds,
+        by_arm=by_arm,
     )
     if not idle.forbid_a_verdict:
         return text
-    return (
-        f"{text}; judging an arm by its other rounds would be biased, so no verdict is given: find"
-        ' out what blocks it, make design.slice longer, or use mode = "blocks"'
+    return tr(
+        "{text}; judging an arm by its other rounds would be biased, so no verdict is "
+        "given: find out what blocks it, make design.slice longer, or use mode = "
+        '"blocks"',
+        text=text,
     )

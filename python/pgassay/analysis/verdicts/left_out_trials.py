@@ -1,4 +1,4 @@
-"""Trials that give no figure: idle ones, and lost ones of which one arm has too many.
+"""Trials that give no decimals: idle ones, and lost ones of which one arm has too many.
 
 Enters: the plan, its trials, those that ended with an error. Leaves: which verdicts they withdraw,
 and the caveats. Never: replaces a missing value, or says why a trial was lost.
@@ -21,6 +21,7 @@ from pgassay.analysis.compare.contrasts import main_effect
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.verdicts.model import IdleTrials
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
+from pgassay.language import decimals, tr
 from pgassay.plan.model import Arm, Plan
 from pgassay.trials.model.record import FailedTrial
 
@@ -65,20 +66,25 @@ def idle_trial_caveats(found: Sequence[IdleTrials], step_unit: str) -> Iterator[
     for one in found:
         if one.step is not None and one.arm in whole:
             continue
-        text = f"no transaction succeeded in {describe_idle(one, step_unit)}"
+        text = tr("no transaction succeeded in {idle}", idle=describe_idle(one, step_unit))
         if one.takes:
             named = ", ".join(f"{factor} = {level}" for factor, level in one.takes)
-            text += (
-                "; judging that arm by its other trials would be biased, so there is no verdict of"
-                f" {named}: find out what blocks it"
+            text += tr(
+                "; judging that arm by its other trials would be biased, so there is no "
+                "verdict of {named}: find out what blocks it",
+                named=named,
             )
         yield Caveat("standstill", text)
 
 
 def describe_idle(one: IdleTrials, unit: str) -> str:
     """Such as `3 of 9 trials of wal_level = logical at 8 clients`."""
-    at = "" if one.step is None else f" at {one.step:g} {unit}"
-    return f"{one.trials} of {one.of} trials of {one.label}{at}"
+    at = (
+        "" if one.step is None else tr(" at {step} {unit}", step=decimals(one.step, "g"), unit=unit)
+    )
+    return tr(
+        "{trials} of {of} trials of {arm}{at}", trials=one.trials, of=one.of, arm=one.label, at=at
+    )
 
 
 def levels_of_arm(plan: Plan, place: int) -> tuple[Level, ...]:
@@ -108,7 +114,7 @@ _MOST_REASONS = 3
 
 @dataclass(frozen=True)
 class LostTrials:
-    """How many planned trials of each arm gave no figure, at the first attempt or at any."""
+    """How many planned trials of each arm gave no decimals, at the first attempt or at any."""
 
     of: Mapping[str, int]
     """Arm → trials, for every arm of the plan."""
@@ -142,26 +148,43 @@ def lost_trial_caveats(
     """Trials that ended with an error, and arms that lose more trials than others."""
     if failed:
         reasons = list(dict.fromkeys(one.reason for one in failed))
-        more = f"; and {len(reasons) - _MOST_REASONS} more" if len(reasons) > _MOST_REASONS else ""
+        more = (
+            tr("; and {number} more", number=len(reasons) - _MOST_REASONS)
+            if len(reasons) > _MOST_REASONS
+            else ""
+        )
         trials = "trials" if len(failed) > 1 else "trial"
         yield Caveat(
             "failed-trials",
-            f"{len(failed)} {trials} ended with an error and gave no figure"
-            f"{_by_arm(arms, failed)}: {'; '.join(reasons[:_MOST_REASONS])}{more}",
+            tr(
+                "{number} {trials} ended with an error and gave no decimals{by_arm}: {items}{more}",
+                number=len(failed),
+                trials=trials,
+                by_arm=_by_arm(arms, failed),
+                items="; ".join(reasons[:_MOST_REASONS]),
+                more=more,
+            ),
         )
     if lost.too_often:
-        counts = ", ".join(f"{lost.of[arm.id]} of {arm.label}" for arm in arms)
-        text = f"one arm lost more trials than chance explains ({counts})"
+        counts = ", ".join(
+            tr("{value} of {arm}", value=lost.of[arm.id], arm=arm.label) for arm in arms
+        )
+        text = tr("one arm lost more trials than chance explains ({counts})", counts=counts)
         if lost.takes:
             named = ", ".join(f"{factor} = {level}" for factor, level in lost.takes)
-            text += (
-                "; judging it by the trials that succeeded would be biased, so there is no verdict"
-                f" of {named}: find out what makes its trials fail"
+            text += tr(
+                "; judging it by the trials that succeeded would be biased, so there is no "
+                "verdict of {named}: find out what makes its trials fail",
+                named=named,
             )
         yield Caveat("lost-trials", text)
 
 
 def _by_arm(arms: Sequence[Arm], failed: Sequence[FailedTrial]) -> str:
     counts = {arm.label: sum(one.arm == arm.id for one in failed) for arm in arms}
-    named = ", ".join(f"{count} of {label}" for label, count in counts.items() if count)
+    named = ", ".join(
+        tr("{count} of {label}", count=count, label=label)
+        for label, count in counts.items()
+        if count
+    )
     return f" ({named})" if named else ""

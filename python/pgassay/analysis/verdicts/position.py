@@ -16,6 +16,7 @@ from pgassay.analysis.compare.positions import PositionEffects, without_position
 from pgassay.analysis.measures.model import Caveat
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.analysis.statistics.values import ratio_pct
+from pgassay.language import decimals, tr
 
 _LEVEL = 0.05
 _MATTERS = 0.5
@@ -38,14 +39,20 @@ def position_caveats(metric: Metric, table: BlockTable, smallest_effect: float) 
     low, high = ratio_pct(size - reach), ratio_pct(size + reach)
     title = metric.title.lower()
     what = (
-        f"{title} of the first trial of a block differs from that of later ones by"
+        tr("{title} of the first trial of a block differs from that of later ones by", title=title)
         if name == "first"
-        else f"{title} changes from trial to trial within a block by"
+        else tr("{title} changes from trial to trial within a block by", title=title)
     )
     yield Caveat(
         "position",
-        f"{what} {ratio_pct(size):+.1f} % (95 % CI {low:+.1f} to {high:+.1f} %); orders are"
-        " balanced and the estimate removes it; a longer load.warmup may remove the cause",
+        tr(
+            "{what} {size} % (95 % CI {low} to {high} %); orders are balanced and the "
+            "estimate removes it; a longer load.warmup may remove the cause",
+            what=what,
+            size=decimals(ratio_pct(size), "+.1f"),
+            low=decimals(low, "+.1f"),
+            high=decimals(high, "+.1f"),
+        ),
     )
 
 

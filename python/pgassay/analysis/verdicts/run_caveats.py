@@ -15,6 +15,7 @@ from pgassay.analysis.compare.model import Comparison, Withdrawn
 from pgassay.analysis.measures.model import Caveat, Importance, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.idle_rounds import rounds_that_count
+from pgassay.language import decimals, ntr, tr
 from pgassay.plan.model import Arm, Plan
 from pgassay.plan.risks import NO_CHECKPOINTS
 
@@ -30,15 +31,21 @@ def invalid_trial_caveats(
     repeated = {t.repeats: t.number for t in invalid if t.repeats is not None}
     found = []
     for trial in invalid:
-        text = f"trial {trial.number} does not count: {'; '.join(trial.invalid)}"
+        text = tr(
+            "trial {number} does not count: {items}",
+            number=trial.number,
+            items="; ".join(trial.invalid),
+        )
         importance = Importance.SIZE
         if trial.number in replaced:
-            text += f"; trial {replaced[trial.number]} repeats it"
+            text += tr("; trial {value} repeats it", value=replaced[trial.number])
             importance = Importance.DETAIL
         elif trial.number in repeated:
-            text += f"; its repeat, trial {repeated[trial.number]}, does not count either"
+            text += tr(
+                "; its repeat, trial {value}, does not count either", value=repeated[trial.number]
+            )
         elif trial.repeats is None:
-            text += "; it was not repeated"
+            text += tr("; it was not repeated")
         found.append(Caveat("invalid-trial", text, (trial.number,), importance))
     return found
 
@@ -55,12 +62,20 @@ def run_caveats(
     found += unmeasured(plan.arms, trials)
     left_over = len(trials) - complete * len(plan.block(1))
     if plan.factors and left_over > 0:
-        count = "1 trial is" if left_over == 1 else f"{left_over} trials are"
-        text = f"{count} left out: of a block that lacks a trial of some arm"
+        text = ntr(
+            "{n} trial is left out: of a block that lacks a trial of some arm",
+            "{n} trials are left out: of a block that lacks a trial of some arm",
+            left_over,
+        )
         found.append(Caveat("incomplete-block", text))
     primary = [c for c in comparisons if c.metric == plan.metric]
     if plan.factors and complete and not primary:
-        found.append(Caveat("no-estimate", f"no block has a value of {plan.metric} for every arm"))
+        found.append(
+            Caveat(
+                "no-estimate",
+                tr("no block has a value of {metric} for every arm", metric=plan.metric),
+            )
+        )
     return [*found, *_of_comparisons(plan, trials, primary, complete)]
 
 
@@ -87,10 +102,12 @@ def _of_trials(trials: Sequence[TrialMeasures]) -> list[Caveat]:
 
 def _named(numbers: Sequence[int], of: int) -> str:
     if len(numbers) == of > 1:
-        return f"all {of} trials"
+        return tr("all {of} trials", of=of)
     if len(numbers) > _MOST_NUMBERS:
-        return f"{len(numbers)} of {of} trials"
-    return f"trial{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+        return tr("{number} of {of} trials", number=len(numbers), of=of)
+    return ntr(
+        "trial {numbers}", "trials {numbers}", len(numbers), numbers=", ".join(map(str, numbers))
+    )
 
 
 def _of_comparisons(
@@ -105,10 +122,20 @@ def _of_comparisons(
         explained = plan.alternates or comparison.withdrawn is Withdrawn.STANDSTILL
         if comparison.blocks < complete and not explained:
             missing = complete - comparison.blocks
-            yield Caveat("missing-values", f"{name}: {missing} blocks without a value are left out")
+            yield Caveat(
+                "missing-values",
+                tr(
+                    "{name}: {missing} blocks without a value are left out",
+                    name=name,
+                    missing=missing,
+                ),
+            )
         if comparison.blocks > 1 and comparison.p_t is None and not short:
             yield Caveat(
-                "constant", f"{name}: the block differences do not vary; no interval can be given"
+                "constant",
+                tr(
+                    "{name}: the block differences do not vary; no interval can be given", name=name
+                ),
             )
 
 
@@ -117,7 +144,7 @@ _LARGEST_DIFFERENCE = 0.01
 
 
 def failure_caveats(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[Caveat]:
-    """Failed transactions enter no figure, so an arm that gives up early may look fast."""
+    """Failed transactions enter no decimals, so an arm that gives up early may look fast."""
     shares = {}
     for arm in plan.arms:
         share = _over_slices(arm.id, trials) if plan.alternates else _over_trials(arm.id, trials)
@@ -128,11 +155,17 @@ def failure_caveats(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[Cav
     difference = max(shares.values()) - min(shares.values())
     if difference < min(_LARGEST_DIFFERENCE, plan.smallest_effect / 2):
         return
-    by_arm = ", ".join(f"{100 * share:.1f} % of {label}" for label, share in shares.items())
+    by_arm = ", ".join(
+        tr("{share} % of {label}", share=decimals(100 * share, ".1f"), label=label)
+        for label, share in shares.items()
+    )
     yield Caveat(
         "failures",
-        f"arms differ in the share of transactions that failed ({by_arm}); these enter no figure,"
-        " so the arm that fails more may look better or worse than it is",
+        tr(
+            "arms differ in the share of transactions that failed ({by_arm}); these enter "
+            "no decimals, so the arm that fails more may look better or worse than it is",
+            by_arm=by_arm,
+        ),
     )
 
 
@@ -143,7 +176,7 @@ def _over_slices(arm: str, trials: Sequence[TrialMeasures]) -> float | None:
 
 
 def _over_trials(arm: str, trials: Sequence[TrialMeasures]) -> float | None:
-    """The mean of the trials' shares: trials count equally, as they do in every figure."""
+    """The mean of the trials' shares: trials count equally, as they do in every decimals."""
     values = (t.whole.values.get("failed_share") for t in trials if t.arm == arm)
     own = [value for value in values if value is not None]
     return sum(own) / len(own) / 100.0 if own else None
@@ -162,11 +195,15 @@ def missing_trials(plan: Plan, finished: Sequence[TrialMeasures]) -> int:
 def unfinished_caveats(missing: int) -> Iterator[Caveat]:
     """Says what is missing and how to go on."""
     if missing:
-        trials = "trials are" if missing > 1 else "trial is"
         yield Caveat(
             "unfinished",
-            f"{missing} {trials} missing of a number that was fixed beforehand; the interval holds"
-            " at that number only, so there is no verdict yet (pgassay run --resume RUN)",
+            ntr(
+                "{n} trial is missing of a number that was fixed beforehand; the interval holds"
+                " at that number only, so there is no verdict yet (pgassay run --resume RUN)",
+                "{n} trials are missing of a number that was fixed beforehand; the interval holds"
+                " at that number only, so there is no verdict yet (pgassay run --resume RUN)",
+                missing,
+            ),
         )
 
 
@@ -184,7 +221,15 @@ def unmeasured(arms: Sequence[Arm], trials: Sequence[TrialMeasures]) -> Iterator
     for name in METRICS if lacking else ():
         without = [arm.label for arm in arms if arm.id in lacking.get(name, ())]
         if without:
-            more = f" and {len(without) - _MOST_ARMS} more" if len(without) > _MOST_ARMS else ""
+            more = (
+                tr(" and {number} more", number=len(without) - _MOST_ARMS)
+                if len(without) > _MOST_ARMS
+                else ""
+            )
             named = "; ".join(without[:_MOST_ARMS]) + more
-            text = f"{METRICS[name].title} was not measured for {named}, so it is not compared"
+            text = tr(
+                "{title} was not measured for {named}, so it is not compared",
+                title=METRICS[name].title,
+                named=named,
+            )
             yield Caveat("not-measured", text)

@@ -24,6 +24,10 @@ GateTexts = Annotated[
     list[str] | None,
     option("--gate", 'Exit with 3 where a change is beyond this, as "throughput>-2%"; repeatable.'),
 ]
+Lang = Annotated[
+    Literal["en", "ru", "zh"],
+    option("--lang", "Language of a report for people: html, md or brief."),
+]
 GateUndecided = Annotated[
     Literal["pass", "fail"],
     option("--gate-undecided", "What an undecided gate does: pass with a line, or exit with 4."),

@@ -16,6 +16,7 @@ from pgassay.analysis.measures.model import Caveat, Importance
 from pgassay.analysis.model import Analysis
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import texts_of
+from pgassay.language import tr
 
 _RULES = texts_of(__name__)
 
@@ -64,7 +65,15 @@ def _unequal(caveat: Caveat, analysis: Analysis) -> str:
     )
     if len(arms) < 2 or smallest * len(arms) >= _RULES["unequal_p"]:
         return ""
-    return ", ".join(f"{counts[label]} of {of[label]} trials of {label}" for label in arms)
+    return ", ".join(
+        tr(
+            "{count} of {of} trials of {label}",
+            count=counts[label],
+            of=of[label],
+            label=label,
+        )
+        for label in arms
+    )
 
 
 def _fisher(own_hit: int, own: int, hit: int, every: int) -> float:

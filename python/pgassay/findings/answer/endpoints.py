@@ -14,6 +14,7 @@ from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import bare_interval, signed_percent, texts_of
+from pgassay.language import Message, decimals, tr
 from pgassay.plan.model import Endpoint, Plan
 
 _TEXTS = texts_of(__name__)
@@ -24,15 +25,15 @@ _DECIDED = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE, Verdict.EQUIVALEN
 
 def badge(verdict: Comparison, analysis: Analysis) -> str:
     """Such as `better`, `better, p99 worse` or `better if normal`."""
-    text = verdict.verdict.value
+    text: str = Message(verdict.verdict.value)
     if rests_on_normality(verdict):
         text = str(_TEXTS["few"]["badge"]).format(verdict=text)
     contrary = [
-        f"{_TEXTS['short'][one.metric]} {one.verdict.value}"
+        f"{_TEXTS['short'][one.metric]} {tr(one.verdict.value)}"
         for one, _ in analysis.beside(verdict)
         if contradicts(one, verdict)
     ]
-    return ", ".join([text, *contrary])
+    return ", ".join([str(text), *contrary]) if contrary else text
 
 
 def contradicts(endpoint: Comparison, verdict: Comparison) -> bool:
@@ -51,7 +52,7 @@ def rests_on_normality(verdict: Comparison) -> bool:
 def with_endpoints(sentence: str, verdict: Comparison, analysis: Analysis) -> str:
     """The sentence of a verdict over whole trials, with what holds of every endpoint."""
     if verdict.step is None and not verdict.withdrawn:
-        sentence = f"{sentence.removesuffix('.')}{_clauses(verdict, analysis)}."
+        sentence = f"{sentence[:-1]}{_clauses(verdict, analysis)}{sentence[-1]}"
     if rests_on_normality(verdict):
         sentence += " " + str(_TEXTS["few"]["sentence"]).format(blocks=verdict.blocks)
     return sentence
@@ -74,7 +75,8 @@ def price(plan: Plan) -> str:
     if not plan.endpoints or not plan.factors:
         return ""
     named = ", ".join(
-        f"{_TEXTS['names'][one.metric]} (margin {_margin(one)})" for one in plan.endpoints
+        tr("{value} (margin {margin})", value=_TEXTS["names"][one.metric], margin=_margin(one))
+        for one in plan.endpoints
     )
     count, rule, blocks = len(plan.endpoints), rule_of(plan), plan.last_block
     if count == 1:
@@ -86,8 +88,8 @@ def price(plan: Plan) -> str:
 
 
 def _margin(endpoint: Endpoint) -> str:
-    share = f"{100 * endpoint.margin:g}"
-    return f"{share} points" if endpoint.metric == "failed_share" else f"{share} %"
+    share = decimals(100 * endpoint.margin, "g")
+    return tr("{value} points", value=share) if endpoint.metric == "failed_share" else f"{share} %"
 
 
 def _clauses(verdict: Comparison, analysis: Analysis) -> str:
@@ -99,7 +101,7 @@ def _clauses(verdict: Comparison, analysis: Analysis) -> str:
     )
     if not found:
         return ""
-    first = ", but " if contradicts(found[0][0], verdict) else "; "
+    first = tr(", but ") if contradicts(found[0][0], verdict) else "; "
     return first + "; ".join(_clause(one, endpoint) for one, endpoint in found)
 
 
@@ -110,7 +112,11 @@ def _clause(one: Comparison, endpoint: Endpoint) -> str:
     if _is_zero(one) and one.metric == "failed_share":
         form = "none"
     in_points = one.effect_pct is None or one.metric == "failed_share"
-    size = f"{abs(one.difference):.3g} points" if in_points else _unsigned(one.effect_pct or 0.0)
+    size = (
+        tr("{value} points", value=decimals(abs(one.difference), ".3g"))
+        if in_points
+        else _unsigned(one.effect_pct or 0.0)
+    )
     return str(forms[form]).format(
         name=_TEXTS["names"][one.metric],
         size=size,

@@ -17,6 +17,7 @@ from pgassay.findings.answer.time_parts import named_parts
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec
 from pgassay.findings.wording import quantity, signed_percent, texts_of
+from pgassay.language import tr
 
 _RULES = texts_of(__name__)
 _LIMITS = _RULES["thresholds"]
@@ -100,7 +101,12 @@ def _evidence(comparison: Comparison) -> Evidence:
     before, after = (
         quantity(value, metric) for value in (comparison.baseline_mean, comparison.level_mean)
     )
-    arms = f"{comparison.factor} = {comparison.baseline} against {comparison.level}"
+    arms = tr(
+        "{factor} = {baseline} against {level}",
+        factor=comparison.factor,
+        baseline=comparison.baseline,
+        level=comparison.level,
+    )
     return Evidence(metric.title, f"{before} → {after}", arms)
 
 

@@ -23,6 +23,7 @@ from pgassay.findings.wording import (
     signed_percent,
     texts_of,
 )
+from pgassay.language import decimals, tr
 
 _TEXTS = texts_of(__name__)
 _FAMILIES = {
@@ -65,7 +66,10 @@ def interaction_sentence(interaction: Interaction, analysis: Analysis) -> str:
         more=more_blocks(interaction.estimate.blocks_to_decide),
     )
     if interaction.aliases:
-        sentence += f" This fraction cannot separate it from {' or '.join(interaction.aliases)}."
+        sentence += tr(
+            " This fraction cannot separate it from {list}.",
+            list=tr(" or ").join(interaction.aliases),
+        )
     return sentence
 
 
@@ -89,11 +93,13 @@ def trend_sentence(trend: Trend, analysis: Analysis) -> str:
     moved = trend.verdict in (Verdict.BETTER, Verdict.WORSE)
     doubling = ""
     if trend.per_doubling_pct is not None:
-        doubling = f", {signed_percent(trend.per_doubling_pct)} with each doubling"
+        doubling = tr(
+            ", {change} with each doubling", change=signed_percent(trend.per_doubling_pct)
+        )
     sentence: str = _TEXTS["trend"]["moves" if moved else trend.verdict.value].format(
         metric=metric.title,
         metric_lower=metric.title.lower(),
-        moves="rises" if effect > 0 else "falls",
+        moves=tr("rises") if effect > 0 else tr("falls"),
         factor=trend.factor,
         signed=signed_percent(effect),
         lowest=trend.lowest,
@@ -108,9 +114,11 @@ def trend_sentence(trend: Trend, analysis: Analysis) -> str:
 def certainty(estimate: Estimate) -> str:
     """Such as `sign-flip p = 0.031, max-T p = 0.062, e-value 5.1`."""
     figures = (
-        ("sign-flip p = ", estimate.p_sign_flip),
-        ("max-T p = ", estimate.p_max_t),
+        (tr("sign-flip p = "), estimate.p_sign_flip),
+        (tr("max-T p = "), estimate.p_max_t),
         ("p ≤ ", estimate.p_looks),
-        ("e-value ", estimate.e_value),
+        (tr("e-value "), estimate.e_value),
     )
-    return ", ".join(f"{name}{value:.3g}" for name, value in figures if value is not None)
+    return ", ".join(
+        f"{name}{decimals(value, '.3g')}" for name, value in figures if value is not None
+    )

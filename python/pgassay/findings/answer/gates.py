@@ -11,6 +11,7 @@ from pgassay.analysis.gates.grammar import gate_texts
 from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
 from pgassay.analysis.statistics.values import Interval
 from pgassay.findings.wording import signed_bound
+from pgassay.language import tr
 
 
 def gate_lines(results: Sequence[GateResult]) -> list[tuple[GateOutcome, str]]:
@@ -28,15 +29,22 @@ def gate_lines(results: Sequence[GateResult]) -> list[tuple[GateOutcome, str]]:
 def check_words(check: GateCheck, limit: float) -> str:
     """Such as `wal_compression = pglz is at +1.2 % (95 % CI −0.3 to +2.7 %)`."""
     one = check.comparison
-    at = "" if one.step is None else f" at {one.load}"
+    at = "" if one.step is None else tr(" at {load}", load=one.load)
     change, interval = change_text(check, limit), interval_text(check, limit)
-    words = f"{one.factor} = {one.level}{at} is at {change} ({interval})"
+    words = tr(
+        "{factor} = {level}{at} is at {change} ({interval})",
+        factor=one.factor,
+        level=one.level,
+        at=at,
+        change=change,
+        interval=interval,
+    )
     return f"{words}; {check.reason}" if check.reason else words
 
 
 def change_text(check: GateCheck, limit: float) -> str:
     """The change with its sign and unit."""
-    return "no change known" if check.change is None else _amount(check.change, check, limit)
+    return tr("no change known") if check.change is None else _amount(check.change, check, limit)
 
 
 def interval_text(check: GateCheck, limit: float) -> str:
@@ -44,9 +52,9 @@ def interval_text(check: GateCheck, limit: float) -> str:
     holds = check.outcome is GateOutcome.HOLDS
     interval: Interval | None = check.ci90 if holds else _own95(check)
     if interval is None:
-        return "no interval"
+        return tr("no interval")
     low, high = (_amount(end, check, limit) for end in interval)
-    return f"{90 if holds else 95} % CI {low} to {high}"
+    return tr("{level} % CI {low} to {high}", level=90 if holds else 95, low=low, high=high)
 
 
 def _own95(check: GateCheck) -> Interval | None:
@@ -57,4 +65,4 @@ def _own95(check: GateCheck) -> Interval | None:
 
 def _amount(value: float, check: GateCheck, limit: float) -> str:
     text = signed_bound(value, limit)
-    return text if check.unit == "%" else text.replace(" %", " points")
+    return text if check.unit == "%" else text.replace(" %", tr(" points"))

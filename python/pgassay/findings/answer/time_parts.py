@@ -11,6 +11,7 @@ from pgassay.analysis.compare.accounting import Accounting, TimePart
 from pgassay.analysis.model import Analysis, Verdict
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import milliseconds, share_interval, texts_of
+from pgassay.language import decimals, tr
 
 _RULES = texts_of(__name__)
 _TITLE: str = _RULES["title"]
@@ -49,14 +50,16 @@ def _shares(one: Accounting) -> str:
         baseline=one.baseline,
         # As the table shows it: the difference of the rounded figures.
         size=milliseconds(abs(round(whole.level_ms, 3) - round(whole.baseline_ms, 3))),
-        way="less" if whole.difference_ms < 0.0 else "more",
+        way=tr("less") if whole.difference_ms < 0.0 else tr("more"),
     )
     if not clear:
         return f"{head} {_TEXTS['unclear']}"
     sized = [part for part in clear if (part.share_ci95_pct or (0.0, 0.0))[1] <= _MOST_SHARE]
     shares = [
         _TEXTS["first" if at == 0 else "next"].format(
-            part=_named(part), share=f"{part.share_pct:.0f} %", interval=share_interval(part)
+            part=_named(part),
+            share=f"{decimals(part.share_pct or 0.0, '.0f')} %",
+            interval=share_interval(part),
         )
         for at, part in enumerate(sized)
     ]

@@ -12,6 +12,7 @@ from pgassay.analysis.model import Analysis
 from pgassay.analysis.trade_offs.model import Beaten, Criterion, TradeOff
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import texts_of
+from pgassay.language import tr
 
 _RULES = texts_of(__name__)
 _TITLE: str = _RULES["title"]
@@ -47,7 +48,9 @@ def _sentences(one: TradeOff) -> list[str]:
         found.append(_TEXTS["unbeaten"])
     alike = [each for each in one.criteria if each not in differing]
     if alike:
-        found.append(_TEXTS["alike"].format(criteria=_listed([each.noun for each in alike], "or")))
+        found.append(
+            _TEXTS["alike"].format(criteria=_listed([each.noun for each in alike], tr(" or ")))
+        )
     return found
 
 
@@ -56,8 +59,8 @@ def _choice(one: TradeOff, best: tuple[str, ...], criteria: Sequence[Criterion])
     if not all(each.in_order for each in criteria):
         named, text = tuple(level for level in one.levels if level not in best), "avoid"
     sentence: str = _TEXTS[text].format(
-        aims=_listed([each.aim for each in criteria], "and"),
-        levels=f"{one.factor} = {_listed(named, 'or')}",
+        aims=_listed([each.aim for each in criteria], tr(" and ")),
+        levels=f"{one.factor} = {_listed(named, tr(' or '))}",
     )
     return sentence
 
@@ -71,19 +74,19 @@ def _against(one: TradeOff, level: str) -> list[Beaten]:
 def _beaten(one: TradeOff, level: str) -> str:
     by = _against(one, level)[0]
     nouns = {each.name: each.noun for each in one.criteria}
-    unknown = _listed([nouns[name] for name in by.open_in], "or")
+    unknown = _listed([nouns[name] for name in by.open_in], tr(" or "))
     if len(by.open_in) > _RULES["most_named"]:
         unknown = _TEXTS["several"].format(number=len(by.open_in))
     text: str = _TEXTS["no_advantage" if by.open_in else "beaten"].format(
         level=f"{one.factor} = {by.level}",
         other=by.by,
-        worse=_listed([nouns[name] for name in by.worse_in], "and"),
+        worse=_listed([nouns[name] for name in by.worse_in], tr(" and ")),
         open=unknown,
     )
     return text
 
 
 def _listed(words: Sequence[str], last: str) -> str:
-    """Such as `a, b and c`."""
+    """Such as `a, b and c`; `last` stands before the last one."""
     *others, final = words or ("",)
-    return f"{', '.join(others)} {last} {final}" if others else final
+    return f"{', '.join(map(str, others))}{last}{final}" if others else str(final)

@@ -20,6 +20,7 @@ from pgassay.findings.wording import (
     slow_range,
     texts_of,
 )
+from pgassay.language import Message, decimals, tr
 
 _TEXTS = texts_of(__name__)
 
@@ -51,7 +52,7 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
         subject=f"{comparison.factor} = {comparison.level}",
         baseline=comparison.baseline,
         metric=metric.title.lower(),
-        of="" if metric.name == "tps" else f" in {metric.title.lower()}",
+        of="" if metric.name == "tps" else tr(" in {metric}", metric=metric.title.lower()),
         size=_size(effect),
         signed=signed_percent(effect),
         interval=interval_text(
@@ -62,7 +63,11 @@ def verdict_sentence(comparison: Comparison, analysis: Analysis) -> str:
         idle=_idle(comparison, analysis),
         slow=slow_range(comparison, analysis.smallest_effect),
     )
-    return sentence if comparison.step is None else f"At {comparison.load}: {sentence}"
+    return (
+        sentence
+        if comparison.step is None
+        else tr("At {load}: {sentence}", load=comparison.load, sentence=sentence)
+    )
 
 
 def early_end(comparison: Comparison) -> str:
@@ -76,7 +81,7 @@ def early_end(comparison: Comparison) -> str:
 
 
 def _size(effect: float) -> str:
-    return f"{abs(effect):.1f} %"
+    return f"{decimals(abs(effect), '.1f')} %"
 
 
 def unanswered(analysis: Analysis) -> list[str]:
@@ -88,7 +93,7 @@ def unanswered(analysis: Analysis) -> list[str]:
     return [
         never.format(
             subject=f"{factor} = {level}",
-            idle=" and ".join(
+            idle=tr(" and ").join(
                 describe_idle(one, "") for one in idle if (factor, level) in one.takes
             ),
         )
@@ -113,7 +118,7 @@ def _template(comparison: Comparison, metric: Metric) -> tuple[str, str]:
 
 def _idle(comparison: Comparison, analysis: Analysis) -> str:
     """The trials that committed nothing and therefore count for nothing here."""
-    return " and ".join(
+    return tr(" and ").join(
         describe_idle(one, comparison.step_unit)
         for one in analysis.standstills
         if one.step == comparison.step and (comparison.factor, comparison.level) in one.takes
@@ -126,8 +131,13 @@ def _single_arm(analysis: Analysis) -> list[Finding]:
     return [
         Finding(
             FindingKind.VERDICT,
-            "measured",
-            f"{arm.label}: {quantity(arm.means[metric.name], metric)} over {arm.trials} trials.",
+            Message("measured"),
+            tr(
+                "{arm}: {value} over {trials} trials.",
+                arm=arm.label,
+                value=quantity(arm.means[metric.name], metric),
+                trials=arm.trials,
+            ),
         )
         for arm in analysis.arms
         if metric.name in arm.means

@@ -10,13 +10,14 @@ from pgassay.analysis.gates.grammar import gate_texts
 from pgassay.analysis.model import Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import margin_percent, signed_bound, signed_percent, texts_of
+from pgassay.language import decimals, tr
 
 _TEXTS = texts_of(__name__)
 
 
 def badge_of(found: RunDifference) -> str:
     """Such as `worse, not randomised`."""
-    return str(_TEXTS["badge"]).format(verdict=found.comparison.verdict.value)
+    return str(_TEXTS["badge"]).format(verdict=tr(found.comparison.verdict.value))
 
 
 def sentence_of(found: RunDifference, analysis: ApartAnalysis) -> tuple[str, str]:
@@ -30,7 +31,7 @@ def sentence_of(found: RunDifference, analysis: ApartAnalysis) -> tuple[str, str
     claim = str(_TEXTS["sentence"][one.verdict.value]).format(
         **names,
         size=signed_percent(abs(one.effect_pct or 0.0)).removeprefix("+"),
-        way="higher" if one.difference > 0.0 else "lower",
+        way=tr("higher") if one.difference > 0.0 else tr("lower"),
         change=signed_percent(one.effect_pct),
         margin=margin_percent(analysis.smallest_effect),
     )
@@ -40,7 +41,7 @@ def sentence_of(found: RunDifference, analysis: ApartAnalysis) -> tuple[str, str
 def interval_words(found: RunDifference, margin: float) -> str:
     """Such as `95 % CI −14.2 to +3.1 %, 8 and 8 trials in 2 runs`."""
     texts = _TEXTS["interval"]
-    runs = f"{sum(found.runs)} runs"
+    runs = tr("{number} runs", number=sum(found.runs))
     counts = str(texts["trials"]).format(first=found.trials[0], second=found.trials[1], runs=runs)
     ends = found.comparison.ci95_pct
     if ends is None:
@@ -56,7 +57,7 @@ def spread_sentence(found: RunDifference) -> str:
     spread = found.spread
     return str(_TEXTS["spread"][spread.source.value.replace(" ", "-")]).format(
         sd=spread_text(spread, found.comparison),
-        degrees=f"{spread.degrees:g}",
+        degrees=decimals(spread.degrees, "g"),
     )
 
 
@@ -64,9 +65,13 @@ def spread_text(spread: RunSpread, of: Comparison) -> str:
     """The standard deviation as a share of the baseline; in its unit where that is zero."""
     metric = METRICS[of.metric]
     if metric.scale == "ratio":
-        return f"{100.0 * spread.sd:.3g} %"
+        return f"{decimals(100.0 * spread.sd, '.3g')} %"
     mean = max(abs(of.baseline_mean), abs(of.level_mean))
-    return f"{100.0 * spread.sd / mean:.3g} %" if mean else f"{spread.sd:.3g} {metric.unit}"
+    return (
+        f"{decimals(100.0 * spread.sd / mean, '.3g')} %"
+        if mean
+        else f"{decimals(spread.sd, '.3g')} {metric.unit}"
+    )
 
 
 def limits() -> tuple[str, ...]:

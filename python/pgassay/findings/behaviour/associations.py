@@ -10,6 +10,7 @@ from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import correlation, texts_of
+from pgassay.language import decimals, tr
 
 _TEXTS = texts_of(__name__)
 
@@ -29,10 +30,10 @@ def _sentence(association: Association) -> str:
     goal = METRICS[association.with_].title.lower()
     sentence = str(_TEXTS[form]).format(
         series=association.series,
-        moves="rises",
-        lead=f"{abs(association.lag_s):.0f}",
+        moves=tr("rises"),
+        lead=decimals(abs(association.lag_s), ".0f"),
         goal=goal,
-        answers="rises" if association.correlation > 0 else "falls",
+        answers=tr("rises") if association.correlation > 0 else tr("falls"),
     )
     low, high = association.ci95
     return sentence + str(_TEXTS["strength"]).format(

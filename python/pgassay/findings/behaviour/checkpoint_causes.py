@@ -14,6 +14,7 @@ from pgassay.findings.behaviour.checkpoint_proofs import evidence_of, proofs_of,
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import is_scratch, next_spec
 from pgassay.findings.wording import bounds, plain_number, texts_of, where
+from pgassay.language import decimals, tr
 
 _RULES = texts_of(__name__)
 _SHARED = texts_of("pgassay.findings.limits")
@@ -115,17 +116,24 @@ def _values(analysis: Analysis, causes: CheckpointCauses, cause: str) -> dict[st
         "before": "?" if wal is None else plain_number(wal.before),
         "peak": "?" if wal is None else plain_number(max(wal.known)),
         "share": _share_text(share, causes),
-        "sync": plain_number(sum(flushes) / len(flushes)) if flushes else "an unknown number of",
+        "sync": plain_number(sum(flushes) / len(flushes))
+        if flushes
+        else tr("an unknown number of"),
     }
 
 
 def _share_text(part: TimeShare, causes: CheckpointCauses) -> str:
     if part.share_pct is None or part.share_ci95_pct is None:
         pct = 100.0 * part.extra_s.value / max(causes.whole.extra_s.value, 1e-9)
-        return f"about {min(pct, 100.0):.0f} %"
+        return tr("about {value} %", value=decimals(min(pct, 100.0), ".0f"))
     # Noise may take a part beyond the whole.
     share, low, high = (min(x, 100.0) for x in (part.share_pct, *part.share_ci95_pct))
-    return f"{share:.0f} % ({low:.0f} to {high:.0f} %)"
+    return tr(
+        "{share} % ({low} to {high} %)",
+        share=decimals(share, ".0f"),
+        low=decimals(low, ".0f"),
+        high=decimals(high, ".0f"),
+    )
 
 
 def _arm_evidence(
@@ -142,12 +150,20 @@ def _arm_evidence(
     found = [
         (
             _WORDS["lost"],
-            f"{plain_number(causes.whole.extra_s.value)} s (95 % CI {low} to {high} s)",
+            tr(
+                "{value} s (95 % CI {low} to {high} s)",
+                value=plain_number(causes.whole.extra_s.value),
+                low=low,
+                high=high,
+            ),
         )
     ]
     largest = sorted(causes.groups, key=lambda one: -one.extra_s.value)[:3]
     found += [
-        (_WORDS["group"].format(group=one.title), f"{plain_number(one.extra_s.value)} s")
+        (
+            _WORDS["group"].format(group=one.title),
+            tr("{value} s", value=plain_number(one.extra_s.value)),
+        )
         for one in largest
         if one.extra_s.value > 0.0
     ]
@@ -155,7 +171,14 @@ def _arm_evidence(
     if cause == "images" and "wal_kb_per_tx" in profiles:
         wal = profiles["wal_kb_per_tx"]
         found.append(
-            (_WORDS["rise"], f"{plain_number(wal.before)} and {plain_number(max(wal.known))} kB")
+            (
+                _WORDS["rise"],
+                tr(
+                    "{before} and {after} kB",
+                    before=plain_number(wal.before),
+                    after=plain_number(max(wal.known)),
+                ),
+            )
         )
     if cause == "writeback" and "disk_queue" in profiles:
         queue = profiles["disk_queue"]
@@ -165,7 +188,12 @@ def _arm_evidence(
             if at > 0.0
         ]
         mean = plain_number(sum(after) / len(after))
-        found.append((_WORDS["disk_queue"], f"{plain_number(queue.before)} and {mean}"))
+        found.append(
+            (
+                _WORDS["disk_queue"],
+                tr("{before} and {after}", before=plain_number(queue.before), after=mean),
+            )
+        )
     made = [(Evidence(metric, figure, label, time), True) for metric, figure in found]
     signs = [_sign(causes, name) for name in _RULES[cause]["signs"]]
     for one in signs:
@@ -193,7 +221,7 @@ def _control(analysis: Analysis, arm: ArmSummary, cause: str) -> tuple[str, list
         return "checkpoint_flush_after", ["0", "256kB"]
     target = float(value("checkpoint_completion_target", "0.9"))
     if target < 0.8:
-        return "checkpoint_completion_target", [f"{target:g}", "0.9"]
+        return "checkpoint_completion_target", [decimals(target, "g"), "0.9"]
     return "checkpoint_flush_after", ["256kB", "0"]
 
 

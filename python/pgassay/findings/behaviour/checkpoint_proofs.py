@@ -15,6 +15,7 @@ from pgassay.analysis.curves.model import CheckpointContrast, CheckpointEffect
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.model import Evidence
 from pgassay.findings.wording import count, plain_number
+from pgassay.language import decimals, tr
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,9 @@ def proven(
     low, high = sorted(abs(end) for end in (estimate.low or 0.0, estimate.high or 0.0))
     share, part = one.lost_share_pct, ""
     if share is not None and share.high is not None and share.high < 0.0:
-        part = words["part"].format(share=f"{min(abs(share.high), 100.0):.0f}", other=proof.other)
+        part = words["part"].format(
+            share=decimals(min(abs(share.high), 100.0), ".0f"), other=proof.other
+        )
     less = words[name].format(
         value=wording(abs(estimate.value)),
         other=proof.other,
@@ -129,10 +132,16 @@ def evidence_of(proofs: Sequence[Proof], words: Mapping[str, str]) -> list[tuple
                 "?" if end is None else wording(end) for end in (estimate.low, estimate.high)
             )
             value = wording(estimate.value) if clear else words["unclear"]
-            figure = f"{value} (joint 95 % CI {low} to {high}, {one.blocks} blocks)"
+            figure = tr(
+                "{value} (joint 95 % CI {low} to {high}, {blocks} blocks)",
+                value=value,
+                low=low,
+                high=high,
+                blocks=one.blocks,
+            )
             found.append((Evidence(words[name].format(**names), figure), proof.clear))
     return found
 
 
 def _points(value: float) -> str:
-    return f"{plain_number(value)} points"
+    return tr("{value} points", value=plain_number(value))

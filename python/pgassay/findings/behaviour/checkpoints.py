@@ -10,6 +10,7 @@ from pgassay.analysis.model import Analysis
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import bounds, count, plain_number, texts_of
+from pgassay.language import decimals, tr
 
 _TEXTS = texts_of(__name__)
 
@@ -32,7 +33,7 @@ def _dip(effect: CheckpointEffect, labels: dict[str, str]) -> str | None:
     depth, lost = effect.depth_pct, effect.lost_transactions
     if depth is None or lost is None or lost.low is None or lost.high is None:
         return None
-    window = f"{effect.after_s:.0f}"
+    window = decimals(effect.after_s, ".0f")
     clear = lost.low > 0.0 or lost.high < 0.0
     costs = str(_TEXTS["lost" if clear else "lost_unclear"]).format(
         count=count(lost.value),
@@ -76,7 +77,7 @@ def _contrast(contrast: CheckpointContrast) -> str | None:
         subject=f"{contrast.factor} = {contrast.level}",
         baseline=contrast.baseline,
         count=count(abs(lost.value)),
-        direction="more" if more else "fewer",
+        direction=tr("more") if more else tr("fewer"),
         low=count(low),
         high=count(high),
         blocks=contrast.blocks,

@@ -14,6 +14,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Interval
 from pgassay.findings.model import Finding, FindingKind
 from pgassay.findings.wording import bounds, plain_number, quantity, signed_percent, texts_of
+from pgassay.language import decimals, tr
 
 _TEXTS = texts_of(__name__)
 
@@ -39,7 +40,9 @@ def _shift(shift: QuantileShift, margin: float) -> Iterator[str]:
     texts = _TEXTS["quantiles"]
 
     def where(first: int, last: int) -> str:
-        names = [f"{100 * shift.shares[at]:.0f}th" for at in (first, last)]
+        names = [
+            tr("{value}th", value=decimals(100 * shift.shares[at], ".0f")) for at in (first, last)
+        ]
         form = "quantile" if first == last else "quantiles"
         return str(texts[form]).format(first=names[0], last=names[1])
 
@@ -63,8 +66,8 @@ def _effect(effect: EffectByLoad, margin: float) -> Iterator[str]:
         form = "load" if first == last else "loads"
         one = first == last and effect.loads[first] == 1
         return str(texts[form]).format(
-            first=f"{effect.loads[first]:g}",
-            last=f"{effect.loads[last]:g}",
+            first=decimals(effect.loads[first], "g"),
+            last=decimals(effect.loads[last], "g"),
             unit=effect.step_unit.removesuffix("s") if one else effect.step_unit,
         )
 
@@ -90,7 +93,7 @@ def _crossing(effect: EffectByLoad, crossing: Crossing) -> str:
         high=plain_number(crossing.high),
         unit=effect.step_unit,
         below=crossing.below,
-        above="worse" if crossing.below == "better" else "better",
+        above=tr("worse") if crossing.below == tr("better") else tr("better"),
     )
 
 
@@ -131,7 +134,7 @@ def clear_ranges(
         if signs[begin]:
             least, most = min(effects[begin:at], key=abs), max(effects[begin:at], key=abs)
             sizes = dict.fromkeys((signed_percent(least), signed_percent(most)))
-            way = "higher" if signs[begin] > 0 else "lower"
+            way = tr("higher") if signs[begin] > 0 else tr("lower")
             parts.append(f"{way} {where(begin, at - 1)} ({' to '.join(sizes)})")
         begin = at
     return ", ".join(parts), "all" if len(set(signs)) == 1 else "rest"

@@ -13,6 +13,7 @@ from pgassay.analysis.model import Analysis
 from pgassay.findings.behaviour.mode_queues import confirmation, queued_pct, queued_sentence
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.wording import bounds, latency, plain_number, texts_of
+from pgassay.language import tr
 
 _TEXTS = texts_of(__name__)
 _CLIENT = "Client:ClientRead"
@@ -91,13 +92,19 @@ def _mode(mode: LatencyMode) -> str:
         peak=latency(mode.peak_ms.value),
         above="" if mode.above_ms is None else latency(mode.above_ms.value),
         share=f"{plain_number(mode.share_pct.value)} %",
-        interval="" if mode.share_pct.low is None else f", 95 % CI {low} to {high},",
+        interval=""
+        if mode.share_pct.low is None
+        else tr(", 95 % CI {low} to {high},", low=low, high=high),
         time=f"{plain_number(mode.time_pct.value)} %",
     )
 
 
 def _listed(parts: list[str]) -> str:
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+    return (
+        tr("{items} and {last}", items=", ".join(parts[:-1]), last=parts[-1])
+        if len(parts) > 1
+        else parts[0]
+    )
 
 
 def _with(mode: LatencyMode) -> Iterator[str]:
@@ -168,28 +175,35 @@ def _diagnosis(one: LatencyModes, arm: str, changes: list[ModeContrast], queues:
     for change in largest:
         title = "changed"
         words["subject"] = f"{change.factor} = {change.level}"
-        words["direction"] = "fewer" if change.points.value < 0.0 else "more"
+        words["direction"] = tr("fewer") if change.points.value < 0.0 else tr("more")
         words["limit"] = latency(change.slower_than_ms)
     figures = [
-        Evidence("mean latency", latency(one.mean_ms.value), arm),
+        Evidence(tr("mean latency"), latency(one.mean_ms.value), arm),
         Evidence(
-            "transactions within a tenth of the mean",
+            tr("transactions within a tenth of the mean"),
             f"{plain_number(one.near_mean_pct.value)} %",
             arm,
         ),
-        *(Evidence("mode of latency", _mode(mode), arm) for mode in one.modes),
+        *(Evidence(tr("mode of latency"), _mode(mode), arm) for mode in one.modes),
         *(
             Evidence(
-                f"{wait.event} in samples of transactions older than {words['above']}",
-                f"{plain_number(wait.share_pct.value)} %, in others"
-                f" {plain_number(wait.otherwise_pct or 0.0)} %",
+                tr(
+                    "{event} in samples of transactions older than {above}",
+                    event=wait.event,
+                    above=words["above"],
+                ),
+                tr(
+                    "{share} %, in others {others} %",
+                    share=plain_number(wait.share_pct.value),
+                    others=plain_number(wait.otherwise_pct or 0.0),
+                ),
                 arm,
             )
             for wait in slowest.waits
         ),
         *(
             Evidence(
-                f"transactions slower than {latency(change.slower_than_ms)}",
+                tr("transactions slower than {value}", value=latency(change.slower_than_ms)),
                 f"{plain_number(change.baseline_pct)} % → {plain_number(change.level_pct)} %",
                 f"{change.factor}: {change.baseline} → {change.level}",
             )

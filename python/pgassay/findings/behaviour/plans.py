@@ -17,10 +17,11 @@ from pgassay.analysis.statements.model import StatementEffect, StatementPlan, St
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec
 from pgassay.findings.wording import milliseconds, signed_milliseconds, texts_of
+from pgassay.language import Message, tr
 
 _TEXTS = texts_of(__name__)
 _SHARED = texts_of("pgassay.findings.limits")
-_WHEN = "after the load of each trial"
+_WHEN = Message("after the load of each trial")
 
 
 def find(analysis: Analysis) -> list[Finding]:
@@ -151,7 +152,11 @@ def arms_of(
             by = statement.factor
             name = arm.label if by is None else f"{by} = {arm.levels[by]}"
             count, trials = plan.trials[arm.id], statement.trials_of_arm[arm.id]
-            few = f" ({count} of {trials} trials)" if counted and count < trials else ""
+            few = (
+                tr(" ({count} of {trials} trials)", count=count, trials=trials)
+                if counted and count < trials
+                else ""
+            )
             names[name + few] = None
     return "; ".join(names)
 
@@ -182,9 +187,12 @@ def _interval(effect: StatementEffect) -> str:
     if effect.ci95_ms is None:
         return ""
     low, high = (signed_milliseconds(end) for end in effect.ci95_ms)
-    return (
-        f" (difference {signed_milliseconds(effect.difference_ms)}, 95 % CI {low} to {high},"
-        f" {effect.blocks} blocks)"
+    return tr(
+        " (difference {change}, 95 % CI {low} to {high}, {blocks} blocks)",
+        change=signed_milliseconds(effect.difference_ms),
+        low=low,
+        high=high,
+        blocks=effect.blocks,
     )
 
 
@@ -193,7 +201,7 @@ def _seen(statement: StatementPlans, analysis: Analysis) -> Iterator[Evidence]:
     for plan in statement.plans:
         count, of = sum(plan.trials.values()), sum(trials[arm] for arm in plan.trials)
         yield Evidence(
-            f"plan in {count} of {of} trials",
+            tr("plan in {count} of {of} trials", count=count, of=of),
             _nodes(plan, statement.plans),
             arms_of(plan, statement, analysis, counted=True),
             _WHEN,
@@ -202,10 +210,15 @@ def _seen(statement: StatementPlans, analysis: Analysis) -> Iterator[Evidence]:
 
 def _measured(effect: StatementEffect) -> Evidence:
     return Evidence(
-        "execution time of the statement per transaction",
+        tr("execution time of the statement per transaction"),
         f"{milliseconds(effect.baseline_ms)} → {milliseconds(effect.level_ms)}{_interval(effect)}",
-        f"{effect.factor} = {effect.baseline} against {effect.level}",
-        "whole load with the warm-up",
+        tr(
+            "{factor} = {baseline} against {level}",
+            factor=effect.factor,
+            baseline=effect.baseline,
+            level=effect.level,
+        ),
+        tr("whole load with the warm-up"),
     )
 
 

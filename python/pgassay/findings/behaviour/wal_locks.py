@@ -23,6 +23,7 @@ from pgassay.findings.wording import (
     texts_of,
     where,
 )
+from pgassay.language import decimals, tr
 
 _RULES = texts_of(__name__)
 _SHARED = texts_of("pgassay.findings.limits")
@@ -66,8 +67,8 @@ def find(analysis: Analysis) -> list[Finding]:
     values = {
         "where": place,
         "Where": place[0].upper() + place[1:],
-        "share": f"{100.0 * float(worst.share.mean()):.0f}",
-        "flush": f"{float(worst.flush.mean()):.2f}",
+        "share": decimals(100.0 * float(worst.share.mean()), ".0f"),
+        "flush": decimals(float(worst.flush.mean()), ".2f"),
     }
     template = _TEXTS["text"]
     if proof is not None:
@@ -157,7 +158,13 @@ def _proof_evidence(proof: Proof | None) -> list[Evidence]:
     for name, part in zip(("evidence_wait", "evidence_whole"), parts, strict=True):
         low, high = map(signed_milliseconds, part.ci95_ms or (0.0, 0.0))
         size, blocks = signed_milliseconds(part.difference_ms), account.blocks
-        figure = f"{size} (95 % CI {low} to {high}, {blocks} blocks)"
+        figure = tr(
+            "{size} (95 % CI {low} to {high}, {blocks} blocks)",
+            size=size,
+            low=low,
+            high=high,
+            blocks=blocks,
+        )
         found.append(Evidence(_TEXTS[name].format(**names), figure))
     return found
 
@@ -167,17 +174,22 @@ def _evidence(one: _Waiting, arm: ArmSummary) -> list[Evidence]:
     found = [
         (
             _TEXTS["evidence_share"],
-            f"{100.0 * float(one.share.mean()):.0f} % ({low:.0f} to {high:.0f} % by trial)",
+            tr(
+                "{value} % ({low} to {high} % by trial)",
+                value=decimals(100.0 * float(one.share.mean()), ".0f"),
+                low=decimals(low, ".0f"),
+                high=decimals(high, ".0f"),
+            ),
         ),
         (
-            _TEXTS["evidence_seen"].format(least=f"{100.0 * _LIMITS['least_share']:.0f}"),
-            f"{one.seen} of {len(one.share)}",
+            _TEXTS["evidence_seen"].format(least=decimals(100.0 * _LIMITS["least_share"], ".0f")),
+            tr("{seen} of {of}", seen=one.seen, of=len(one.share)),
         ),
     ]
     for event in (*_EVENTS["locks"], *_EVENTS["flush"]):
         sessions = float(_known(one.signals, event).mean())
         name = event.rstrip("*")
-        found.append((_TEXTS["evidence_event"].format(event=name), f"{sessions:.2f}"))
+        found.append((_TEXTS["evidence_event"].format(event=name), decimals(sessions, ".2f")))
     label = arm.label if arm.levels else ""
     return [Evidence(metric, figure, label) for metric, figure in found]
 

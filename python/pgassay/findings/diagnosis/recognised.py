@@ -15,6 +15,7 @@ from pgassay.findings.diagnosis.rule_file import Sign, known_rules
 from pgassay.findings.model import Confidence, Evidence, Finding, FindingKind
 from pgassay.findings.next_spec import next_spec
 from pgassay.findings.wording import count, size, texts_of
+from pgassay.language import decimals, tr
 
 _RULES = texts_of(__name__)
 _SHARED = texts_of("pgassay.findings.limits")
@@ -53,17 +54,17 @@ def _finding(judgement: Judgement, labels: Mapping[str, str], analysis: Analysis
         label = labels[arm.facts.signals.arm] if len(labels) > 1 else ""
         for one in arm.signs:
             listed = evidence if one.holds else not_for_it
-            listed.append(Evidence(one.sign.title, _figure(one), label))
+            listed.append(Evidence(tr(one.sign.title), _figure(one), label))
     return Finding(
         FindingKind.DIAGNOSIS,
-        rule.title,
-        " ".join([rule.claim.strip(), *_where(judgement, labels, levels)]),
+        tr(rule.title),
+        " ".join([tr(rule.claim).strip(), *_where(judgement, labels, levels)]),
         rule=f"{rule.name}/{rule.version}",
         confidence=judgement.confidence,
         evidence=tuple(evidence),
         not_for_it=tuple(not_for_it),
-        confirm=rule.confirm.strip(),
-        refute=rule.refute.strip(),
+        confirm=tr(rule.confirm).strip(),
+        refute=tr(rule.refute).strip(),
         next_spec=next_spec(
             analysis.spec_text,
             levels.get(first.facts.signals.arm, {}),
@@ -92,9 +93,9 @@ def _where(
         differ = [name for name, level in own.items() if level != other.get(name)]
         said.append(
             _TEXTS["confirmed"].format(
-                factors=" and ".join(differ),
+                factors=tr(" and ").join(differ),
                 other=labels[contrast.other],
-                quantity=_lower(contrast.sign.title),
+                quantity=_lower(tr(contrast.sign.title)),
                 low=shown(contrast.other_mean, contrast.sign.unit),
                 high=shown(contrast.mean, contrast.sign.unit),
             )
@@ -111,7 +112,7 @@ def _doubts(arm: RuleInArm, judgement: Judgement) -> list[str]:
     if sum(one.holds for one in helps) < judgement.rule.supporting:
         required += [one for one in helps if not one.holds]
     if required:
-        missing = "; ".join(_lower(one.sign.title) for one in required)
+        missing = "; ".join(_lower(tr(one.sign.title)) for one in required)
         said.append(_TEXTS["partly"].format(missing=missing))
     trials = len(arm.facts.signals.trials)
     if trials < _SHARED["least_trials"]:
@@ -159,10 +160,10 @@ def _contrasted(contrast: ArmContrast, labels: Mapping[str, str]) -> Evidence:
         from_="?" if difference.low is None else _bare(difference.low, unit),
         to="?" if difference.high is None else shown(difference.high, unit),
         blocks=len(contrast.differences),
-        p=f"{contrast.p_corrected:.2g}",
+        p=decimals(contrast.p_corrected, ".2g"),
     )
     arms = _TEXTS["versus"].format(arm=labels[contrast.arm], other=labels[contrast.other])
-    return Evidence(contrast.sign.title, figure, arms)
+    return Evidence(tr(contrast.sign.title), figure, arms)
 
 
 def shown(value: float, unit: str) -> str:
@@ -176,7 +177,7 @@ def _bare(value: float, unit: str) -> str:
         return size(value)
     if unit == "%":
         value *= 100.0
-    return f"{value:.2g}".replace("-", "\u2212") if abs(value) < 10 else count(value)
+    return decimals(value, ".2g").replace("-", "\u2212") if abs(value) < 10 else count(value)
 
 
 def _lower(title: str) -> str:

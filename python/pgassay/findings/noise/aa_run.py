@@ -20,6 +20,7 @@ from pgassay.findings.noise.forecast import (
     title_of,
 )
 from pgassay.findings.wording import texts_of
+from pgassay.language import decimals, tr
 
 _TEXTS = texts_of(__name__)
 
@@ -45,7 +46,7 @@ def calibration_findings(found: Calibration, smallest_effect: float) -> list[Fin
         ),
         (title_of("expected"), expected_sentence(found.outlook, found.most_blocks, found.block_s)),
         (_TEXTS["advice"]["title"], _advice(found, smallest_effect)),
-        (f"Fitness: {worst}", _TEXTS["fitness"][worst].format(reasons=reasons)),
+        (tr("Fitness: {worst}", worst=worst), _TEXTS["fitness"][worst].format(reasons=reasons)),
         *((f"{title}: {state}", f"{text[0].upper()}{text[1:]}.") for state, title, text in checked),
     ]
     return [Finding(FindingKind.CALIBRATION, title, text) for title, text in texts]
@@ -58,7 +59,7 @@ def _noise(found: Calibration) -> str:
         parts = str(texts["parts"]).format(
             start=percent(noise.start_sd),
             second=percent(noise.second_sd / noise.measured_s**0.5),
-            correlation=f"{noise.autocorrelation or 0.0:.2f}".replace("-", "\u2212"),
+            correlation=decimals(noise.autocorrelation or 0.0, ".2f").replace("-", "\u2212"),
             interval=duration(noise.interval_s or 0.0),
         )
     turns = found.turns

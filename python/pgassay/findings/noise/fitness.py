@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from pgassay.analysis.noise.model import Calibration, RunTrend
 from pgassay.findings.wording import texts_of
+from pgassay.language import decimals, tr
 
 _TEXTS = texts_of(__name__)
 
@@ -63,12 +64,12 @@ def checks(found: Calibration, smallest_effect: float) -> list[tuple[Fitness, st
 
 def _figure(value: float, most: float) -> str:
     if value > most:
-        return f"more than {most:.0f}"
-    return f"{value:.2g}" if value < 10 else f"{value:.0f}"
+        return tr("more than {most}", most=decimals(most, ".0f"))
+    return decimals(value, ".2g") if value < 10 else decimals(value, ".0f")
 
 
 def _trend_interval(trend: RunTrend) -> str:
-    low, high = (f"{end:.2g}".replace("-", "\u2212") for end in trend.ci95_pct)
+    low, high = (decimals(end, ".2g").replace("-", "\u2212") for end in trend.ci95_pct)
     texts = _TEXTS["check"]["trend"]
     return str(texts["sure" if trend.is_sure else "chance"]).format(low=low, high=high)
 

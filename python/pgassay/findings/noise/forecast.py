@@ -9,6 +9,7 @@ from pgassay.analysis.noise.best_plan import BestPlan
 from pgassay.analysis.noise.model import Expected, Outlook
 from pgassay.analysis.noise.prior_runs import Expectation
 from pgassay.findings.wording import texts_of
+from pgassay.language import decimals, tr
 from pgassay.plan.model import Plan
 
 _TEXTS = texts_of(__name__)
@@ -52,7 +53,7 @@ def expectation_lines(found: Expectation | None, plan: Plan) -> list[tuple[str, 
     form = found.known_from.replace(" ", "_")
     if form == "this_load" and found.runs == 1:
         form = "one_run"
-    noise = " to ".join(percent(case.trial_sd) for case in found.cases)
+    noise = tr(" to ").join(percent(case.trial_sd) for case in found.cases)
     what = str(texts["differences" if plan.alternates else "trials"]).format(noise=noise)
     lines = [("noise", str(texts[form]).format(what=what, runs=found.runs))]
     for case in found.cases:
@@ -64,7 +65,7 @@ def expectation_lines(found: Expectation | None, plan: Plan) -> list[tuple[str, 
                 sentence = str(texts["case"]).format(noise=noise, sentence=sentence)
             lines.append((label, sentence))
     if found.planned is not None:
-        lines.append(("best plan", best_plan_sentence(found.planned)))
+        lines.append((tr("best plan"), best_plan_sentence(found.planned)))
     return lines
 
 
@@ -79,8 +80,8 @@ def best_plan_sentence(planned: BestPlan) -> str:
         which = "late_alone" if late else "unknown_alone" if unknown else "none"
         return str(texts[which]).format(now=now) + unknown
     sentence = str(texts["text"]).format(
-        step=f"{best.step_s:g}s",
-        warmup=f"{best.warmup_s:g}s",
+        step=f"{decimals(best.step_s, 'g')}s",
+        warmup=f"{decimals(best.warmup_s, 'g')}s",
         blocks=blocks_words(best.min_blocks, best.max_blocks),
         time=duration(best.total_s),
         needed=best.blocks,
@@ -92,19 +93,27 @@ def best_plan_sentence(planned: BestPlan) -> str:
 def duration(seconds: float) -> str:
     """Such as `45 s`, `12 min` or `3 h 05 min`."""
     if seconds < 90:
-        return f"{seconds:.3g} s"
+        return tr("{value} s", value=decimals(seconds, ".3g"))
     minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
+    return (
+        tr("{value} min", value=minutes)
+        if minutes < 90
+        else tr("{hours} h {minutes} min", hours=minutes // 60, minutes=f"{minutes % 60:02d}")
+    )
 
 
 def blocks_words(least: int, most: int) -> str:
     """Such as `6 to 24 blocks`."""
-    return f"{least} blocks" if least == most else f"{least} to {most} blocks"
+    return (
+        tr("{least} blocks", least=least)
+        if least == most
+        else tr("{least} to {most} blocks", least=least, most=most)
+    )
 
 
 def percent(share: float) -> str:
     """A share in per cent, to two digits."""
-    return f"{100 * share:.2g}" if share < 0.1 else f"{100 * share:.0f}"
+    return decimals(100 * share, ".2g") if share < 0.1 else decimals(100 * share, ".0f")
 
 
 def _decided(expected: Expected, most: int, block_s: float) -> str:
@@ -121,6 +130,6 @@ def _decided(expected: Expected, most: int, block_s: float) -> str:
 
 def _share_words(share: float, *, few: bool) -> str:
     """Such as `40 % of runs`; the simulation does not show that all of them are, or none."""
-    texts, number = _TEXTS["expected"], f"{100 * share:.0f}"
+    texts, number = _TEXTS["expected"], decimals(100 * share, ".0f")
     form = {"100": "all", "0": "none"}.get(number, "few" if few else "some")
     return str(texts[form]).format(percent=number)

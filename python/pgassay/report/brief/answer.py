@@ -22,6 +22,7 @@ from pgassay.findings.wording import (
     signed_milliseconds,
     signed_percent,
 )
+from pgassay.language import Message, decimals, tr
 from pgassay.report import headline
 from pgassay.report.brief.fitting import texts
 from pgassay.report.context import ReportContext
@@ -29,12 +30,19 @@ from pgassay.report.sections.record.method import caveats_of
 from pgassay.report.tables.cells import ABSENT, change, evidence, interval_of, means, subject
 
 _ARM_METRICS = {
-    "tps": "tps", "latency_mean": "mean ms", "latency_p50": "p50 ms", "latency_p95": "p95 ms",
-    "latency_p99": "p99 ms", "response_mean": "mean response ms", "response_p99": "p99 response ms",
-    "failed_share": "failed %", "wal_bytes_per_tx": "WAL B/tx",
-    "server_cpu_ms_per_tx": "server CPU ms/tx", "blocks_read_per_tx": "blocks read/tx",
+    "tps": "tps",
+    "latency_mean": Message("mean ms"),
+    "latency_p50": Message("p50 ms"),
+    "latency_p95": Message("p95 ms"),
+    "latency_p99": Message("p99 ms"),
+    "response_mean": Message("mean response ms"),
+    "response_p99": Message("p99 response ms"),
+    "failed_share": Message("failed %"),
+    "wal_bytes_per_tx": Message("WAL B/tx"),
+    "server_cpu_ms_per_tx": Message("server CPU ms/tx"),
+    "blocks_read_per_tx": Message("blocks read/tx"),
     "checkpoints_per_min": "checkpoints/min",
-}  # fmt: skip
+}
 _MOST_DIFFERENCES = 8
 _MOST_EVIDENCE = 2
 _LEAST_PART = 0.005
@@ -43,7 +51,7 @@ _LEAST_PART = 0.005
 
 def answer_parts(context: ReportContext) -> dict[str, list[str]]:
     """By name of `parts.toml`."""
-    margin = f"{100 * context.analysis.smallest_effect:g} %"
+    margin = f"{decimals(100 * context.analysis.smallest_effect, 'g')} %"
     meaning = texts()["meaning"]["run"].strip()
     return {
         "question": [context.title],
@@ -74,8 +82,13 @@ def _figures(context: ReportContext) -> Iterator[str]:
     """Every verdict with its endpoints: means, the change in both units, interval, evidence."""
     analysis = context.analysis
     for verdict in analysis.verdicts():
-        yield f"{subject(verdict)} against {verdict.baseline}, {verdict.load}:"
-        yield f"- {_figure(verdict)}; primary"
+        yield tr(
+            "{subject} against {baseline}, {load}:",
+            subject=subject(verdict),
+            baseline=verdict.baseline,
+            load=verdict.load,
+        )
+        yield tr("- {value}; primary", value=_figure(verdict))
         yield from (f"- {_figure(one)}" for one, _ in analysis.beside(verdict))
 
 
@@ -88,16 +101,16 @@ def _figure(one: Comparison) -> str:
         f"{metric.title}: {before} -> {after}",
         f"{change(one)} ({_interval(one)})",
         f"{sign}{quantity(difference, metric)}",
-        f"{one.blocks} blocks",
+        tr("{blocks} blocks", blocks=one.blocks),
     ]
     if (proof := evidence(one)) != ABSENT:
         words.append(proof)
-    return "; ".join([*words, one.verdict.value])
+    return "; ".join([*words, tr(one.verdict.value)])
 
 
 def _interval(one: Comparison) -> str:
     found = interval_of(one)
-    return "no interval" if found == ABSENT else found
+    return tr("no interval") if found == ABSENT else found
 
 
 def _caveats(context: ReportContext) -> Iterator[str]:
@@ -106,9 +119,9 @@ def _caveats(context: ReportContext) -> Iterator[str]:
 
 
 _IMPORTANCE = {
-    Importance.VERDICT: "could change the verdict",
-    Importance.SIZE: "could change the size",
-    Importance.DETAIL: "detail",
+    Importance.VERDICT: Message("could change the verdict"),
+    Importance.SIZE: Message("could change the size"),
+    Importance.DETAIL: Message("detail"),
 }
 
 
@@ -130,8 +143,13 @@ def _why(context: ReportContext) -> Iterator[str]:
 def _parts(one: Accounting) -> Iterator[str]:
     """The whole, then its parts by how much they differ; they sum to it."""
     yield (
-        f"Time of a transaction, {one.factor} = {one.level} against {one.baseline}:"
-        f" {_part(one.whole)}. Its parts:"
+        tr(
+            "Time of a transaction, {factor} = {level} against {baseline}: {part}. Its parts:",
+            factor=one.factor,
+            level=one.level,
+            baseline=one.baseline,
+            part=_part(one.whole),
+        )
     )
     least = _LEAST_PART * max(one.whole.baseline_ms, one.whole.level_ms)
     parts = [part for part in one.parts if max(part.baseline_ms, part.level_ms) >= least]
@@ -143,22 +161,34 @@ def _part(part: TimePart) -> str:
     sizes = f"{milliseconds(part.baseline_ms)} -> {milliseconds(part.level_ms)}"
     change = signed_milliseconds(part.difference_ms)
     if part.ci95_ms is None or not part.is_clear:
-        return f"{sizes}, {change}, not clear"
+        return tr("{sizes}, {change}, not clear", sizes=sizes, change=change)
     low, high = map(signed_milliseconds, part.ci95_ms)
-    share = "" if part.share_pct is None else f", {part.share_pct:.0f} % of the change"
-    return f"{sizes}, {change} (95 % CI {low} to {high}){share}{share_interval(part)}"
+    share = (
+        ""
+        if part.share_pct is None
+        else tr(", {share_pct} % of the change", share_pct=decimals(part.share_pct, ".0f"))
+    )
+    return tr(
+        "{sizes}, {change} (95 % CI {low} to {high}){share}{share_interval}",
+        sizes=sizes,
+        change=change,
+        low=low,
+        high=high,
+        share=share,
+        share_interval=share_interval(part),
+    )
 
 
 def _clear(one: Comparison) -> str:
-    return "clear after correction" if one.clear else one.verdict.value
+    return tr("clear after correction") if one.clear else tr(one.verdict.value)
 
 
 def _findings(context: ReportContext) -> Iterator[str]:
     for one in context.of_kind(FindingKind.DIAGNOSIS):
-        yield f"- [{one.confidence or 'not rated'}] {one.title}: {one.text}"
+        yield f"- [{tr(one.confidence or 'not rated')}] {one.title}: {one.text}"
         yield from _basis(one)
     for one in context.of_kind(FindingKind.OBSERVATION):
-        yield f"- [described] {one.text}"
+        yield tr("- [described] {one}", one=one.text)
 
 
 def _basis(one: Finding) -> Iterator[str]:
@@ -170,11 +200,15 @@ def _basis(one: Finding) -> Iterator[str]:
     more = len(figures) - _MOST_EVIDENCE
     if figures:
         listed = "; ".join(figures[:_MOST_EVIDENCE])
-        yield f"  evidence: {listed}{f'; and {more} more figures' if more > 0 else ''}"
+        yield tr(
+            "  evidence: {listed}{more}",
+            listed=listed,
+            more=tr("; and {more} more figures", more=more) if more > 0 else "",
+        )
     if one.confirm:
-        yield f"  confirm: {one.confirm}"
+        yield tr("  confirm: {confirm}", confirm=one.confirm)
     if one.refute:
-        yield f"  refute: {one.refute}"
+        yield tr("  refute: {refute}", refute=one.refute)
 
 
 def _noise(context: ReportContext) -> Iterator[str]:
@@ -187,17 +221,27 @@ def _noise(context: ReportContext) -> Iterator[str]:
             continue
         ends = one.trial_sd_ci95
         shown = tuple(plain_number(100 * end) for end in ends or ())
-        interval = f" (95 % CI {' to '.join(shown)} %)" if shown else ""
+        interval = tr(" (95 % CI {low} to {high} %)", low=shown[0], high=shown[1]) if shown else ""
         yield (
-            f"{METRICS[one.metric].title}: trials of one arm differ by"
-            f" {plain_number(100 * one.trial_sd)} %{interval} (standard deviation,"
-            f" {one.trials} trials of {one.measured_s:g} s)"
+            tr(
+                "{title}: trials of one arm differ by {value} %{interval} (standard deviation, "
+                "{trials} trials of {measured_s} s)",
+                title=METRICS[one.metric].title,
+                value=plain_number(100 * one.trial_sd),
+                interval=interval,
+                trials=one.trials,
+                measured_s=decimals(one.measured_s, "g"),
+            )
         )
     if noise.turns is not None:
         turns = noise.turns
         yield (
-            f"{METRICS[turns.metric].title}: the difference of two arms varies by"
-            f" {plain_number(100 * turns.trial_sd)} % from trial to trial (standard deviation)"
+            tr(
+                "{title}: the difference of two arms varies by {value} % from trial to trial "
+                "(standard deviation)",
+                title=METRICS[turns.metric].title,
+                value=plain_number(100 * turns.trial_sd),
+            )
         )
 
 
@@ -206,9 +250,9 @@ def _arms(context: ReportContext) -> Iterator[str]:
     analysis = context.analysis
     metrics = [n for n in _ARM_METRICS if any(n in arm.means for arm in analysis.arms)]
     effects = {one.arm: one.estimate.effect_pct for one in analysis.arm_effects}
-    against = [f"{analysis.metric} against the first"] if effects else []
+    against = [tr("{metric} against the first", metric=analysis.metric)] if effects else []
     names = (_ARM_METRICS[name] for name in metrics)
-    yield " | ".join(("arm", "levels", "trials", *names, *against))
+    yield " | ".join((tr("arm"), tr("levels"), tr("trials"), *map(str, names), *against))
     for arm in analysis.arms:
         means = (_mean(arm.means.get(name), name) for name in metrics)
         last = [signed_percent(effects[arm.id]) if arm.id in effects else "-"] if effects else []

@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from pgassay.analysis.reading.plain_text import visible
+from pgassay.language import messages_of
 from pgassay.spec.secrets.redaction import redacted
 
 _PLAIN = str.maketrans({"\u202f": None, "\u00a0": " ", "\u2212": "-", "\u2013": "-", "\u2019": "'"})
@@ -24,7 +25,10 @@ _NOTE = 60
 @cache
 def texts() -> Mapping[str, Any]:
     """parts.toml."""
-    return tomllib.loads((files(__package__) / "parts.toml").read_text("utf-8"))
+    return messages_of(
+        tomllib.loads((files(__package__) / "parts.toml").read_text("utf-8")),
+        besides=("name", "key_settings"),
+    )
 
 
 def fit(head: str, found: Mapping[str, Sequence[str]]) -> str:

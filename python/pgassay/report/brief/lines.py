@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from pgassay.language import decimals
+
 _WIDTH = 160
 """Of a line of several names: short enough to be left out by itself."""
 
@@ -31,7 +33,10 @@ def number_line(
     title: str, values: Mapping[str, float], units: Mapping[str, str] | None = None
 ) -> str:
     """Names with numbers of four digits and their units."""
-    shown = ((name, f"{value:.4g} {(units or {}).get(name, '')}") for name, value in values.items())
+    shown = (
+        (name, f"{decimals(value, '.4g')} {(units or {}).get(name, '')}")
+        for name, value in values.items()
+    )
     return f"{title}: {pair_line((name, text.strip()) for name, text in shown) or 'none'}"
 
 

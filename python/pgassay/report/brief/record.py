@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pgassay.language import Message, decimals, tr
 from pgassay.plan.description import combinations_line, mode_lines, order_of, plots_line
 from pgassay.report import headline
 from pgassay.report.brief.fitting import texts
@@ -16,9 +17,9 @@ from pgassay.report.context import ReportContext
 from pgassay.report.environment import environment_lists, not_measured
 from pgassay.spec.secrets.redaction import shown_of
 
-_SETTINGS = "Server settings other than the defaults"
-_ELSEWHERE = (_SETTINGS, "Not measured, and how to enable it")
-_FIRST = ("Server", "Sizes at the start", "Host")
+_SETTINGS = Message("Server settings other than the defaults")
+_ELSEWHERE = (_SETTINGS, Message("Not measured, and how to enable it"))
+_FIRST = (Message("Server"), Message("Sizes at the start"), Message("Host"))
 _MOST_BLOCKS = 3
 """Whose order is shown; the seed draws all of them."""
 
@@ -41,7 +42,7 @@ def environment_lines(environment: Mapping[str, Any]) -> list[str]:
     servers = environment.get("servers")
     for name, server in servers.items() if isinstance(servers, Mapping) else ():
         version = server.get("version") if isinstance(server, Mapping) else server
-        lines.append(f"Server of {name}: {version}")
+        lines.append(tr("Server of {name}: {version}", name=name, version=version))
     found = [one for one in environment_lists(environment) if one.title not in _ELSEWHERE]
     for one in sorted(found, key=lambda one: _FIRST.index(one.title) if one.title in _FIRST else 9):
         lines += pair_lines(one.title, ((name, shown_of(name, value)) for name, value in one.rows))
@@ -63,7 +64,7 @@ def setting_lines(environment: Mapping[str, Any]) -> list[str]:
     defaults = {name: str(dict(every[name]).get("value")) for name in keys}
     return [
         line
-        for title, found in (("Server", own), ("Defaults", defaults))
+        for title, found in ((tr("Server"), own), (tr("Defaults"), defaults))
         if found
         for line in pair_lines(title, ((name, shown_of(name, v)) for name, v in found.items()))
     ]
@@ -78,26 +79,54 @@ def _design(context: ReportContext) -> Iterator[str]:
     plan = context.plan
     yield pair_line(headline.facts(context))
     for factor in plan.factors:
-        yield f"Factor {factor.name} ({factor.kind}): {', '.join(factor.levels)}; baseline first"
+        yield tr(
+            "Factor {factor} ({kind}): {list}; baseline first",
+            factor=factor.name,
+            kind=factor.kind,
+            list=", ".join(factor.levels),
+        )
     if len(plan.factors) > 1:
-        yield f"Arms: {combinations_line(plan)}. Randomisation: {plots_line(plan)}."
-    yield from (f"Mode: {line}" for line in mode_lines(plan) if not line.startswith("not "))
+        yield tr(
+            "Arms: {combinations}. Randomisation: {plots}.",
+            combinations=combinations_line(plan),
+            plots=plots_line(plan),
+        )
+    yield from (
+        tr("Mode: {line}", line=line) for line in mode_lines(plan) if not line.startswith("not ")
+    )
     steps = (
-        f"{step.clients} clients{'' if step.rate is None else f' at {step.rate:g} tps'}"
-        f" for {step.duration_s:g} s{'' if step.measured else ' (warm-up)'}"
+        tr(
+            "{clients} clients{rate} for {duration} s{warmup}",
+            clients=step.clients,
+            rate="" if step.rate is None else tr(" at {rate} tps", rate=decimals(step.rate, "g")),
+            duration=decimals(step.duration_s, "g"),
+            warmup="" if step.measured else tr(" (warm-up)"),
+        )
         for step in plan.steps
     )
-    yield f"A trial: {', '.join(steps)}; {_ORDERS[plan.order]}"
-    yield f"Stopping: {plan.stops}; {plan.min_blocks} to {plan.max_blocks} blocks; seed {plan.seed}"
+    yield tr("A trial: {steps}; {order}", steps=", ".join(steps), order=_ORDERS[plan.order])
+    yield tr(
+        "Stopping: {stops}; {min_blocks} to {max_blocks} blocks; seed {seed}",
+        stops=plan.stops,
+        min_blocks=plan.min_blocks,
+        max_blocks=plan.max_blocks,
+        seed=plan.seed,
+    )
     orders = [order_of(plan, block) for block in range(1, min(plan.max_blocks, _MOST_BLOCKS) + 1)]
-    yield f"Order of arms in blocks 1 to {len(orders)}: {' / '.join(orders)}"
+    yield tr(
+        "Order of arms in blocks 1 to {number}: {list}", number=len(orders), list=" / ".join(orders)
+    )
     for trial in context.analysis.invalid_trials:
-        yield f"Trial {trial.number} does not count: {'; '.join(trial.invalid)}"
+        yield tr(
+            "Trial {number} does not count: {list}",
+            number=trial.number,
+            list="; ".join(trial.invalid),
+        )
 
 
 _ORDERS = {
-    "ordered": "steps in this order in every trial",
-    "shuffled": "steps in an order drawn for each block",
+    "ordered": Message("steps in this order in every trial"),
+    "shuffled": Message("steps in an order drawn for each block"),
 }
 
 
@@ -109,14 +138,20 @@ def _workload(context: ReportContext) -> Iterator[str]:
             done[one.scenario] = done.get(one.scenario, 0) + one.transactions
     every = sum(done.values())
     if every:
-        shares = (f"{name} {100 * count / every:.1f} %" for name, count in done.items())
-        yield f"Scenarios by transactions of all trials: {', '.join(shares)}"
+        shares = (
+            f"{name} {decimals(100 * count / every, '.1f')} %" for name, count in done.items()
+        )
+        yield tr("Scenarios by transactions of all trials: {list}", list=", ".join(shares))
     seen: dict[tuple[str, str], list[str]] = {}
     for arm in context.analysis.asked:
         for name, script in arm.scripts.items():
             seen.setdefault((name, script), []).append(arm.arm)
     for (name, script), arms in seen.items():
-        of = "" if len(arms) == len(context.analysis.asked) else f" of {', '.join(arms)}"
+        of = (
+            ""
+            if len(arms) == len(context.analysis.asked)
+            else tr(" of {list}", list=", ".join(arms))
+        )
         lines = (line.strip() for line in script.splitlines())
         yield f"{name}{of}: {' '.join(line for line in lines if line and line[:2] != '--')}"
 
@@ -132,5 +167,5 @@ def _settings(context: ReportContext) -> Iterator[str]:
 
 def _repeat(context: ReportContext) -> Iterator[str]:
     yield context.command
-    yield "Experiment file:"
+    yield tr("Experiment file:")
     yield from (line for line in context.spec_text.strip().splitlines() if line.strip())

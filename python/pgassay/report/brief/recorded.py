@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from pgassay.analysis.reading.plain_text import one_line
 from pgassay.findings.wording import latency, plain_number, spaced
+from pgassay.language import decimals, tr
 from pgassay.report import observation_summary, trace_summary
 from pgassay.report.brief.fitting import texts
 from pgassay.report.brief.lines import number_line, number_lines, pair_line
@@ -31,15 +32,15 @@ def observation_parts(context: ObservationContext) -> dict[str, list[str]]:
         "summary": [
             context.title,
             pair_line(observation_summary.facts(context)),
-            number_line("Averages", observed.averages, COURSE_UNITS),
-            *number_lines("Largest", observed.largest, COURSE_UNITS),
-            *number_lines("Events in the server's log", observed.logged),
+            number_line(tr("Averages"), observed.averages, COURSE_UNITS),
+            *number_lines(tr("Largest"), observed.largest, COURSE_UNITS),
+            *number_lines(tr("Events in the server's log"), observed.logged),
         ],
         "meaning": [texts()["meaning"]["recorded"].strip()],
         "caveats": [f"- {text}" for text in observation_summary.caveats(context)],
         "waits": [
-            number_line("By class", observed.classes),
-            number_line("By event", observed.events),
+            number_line(tr("By class"), observed.classes),
+            number_line(tr("By event"), observed.events),
             *number_lines("pg_wait_sampling", observed.sampled_waits),
         ],
         "statements": list(_statements(context)),
@@ -58,15 +59,27 @@ def trace_parts(context: TraceContext) -> dict[str, list[str]]:
         "meaning": [texts()["meaning"]["recorded"].strip().splitlines()[0]],
         "caveats": [f"- {text}" for text in trace_summary.caveats(context)],
         "points": [
-            f"- {point_name(one.point, one.key)}: {plain_number(one.total_s)} s in"
-            f" {spaced(one.count, 0)} times, {one.in_it:.3g} processes in it on average, mean"
-            f" {microseconds(one.mean_us)}, median {microseconds(one.p50_us)}, p99"
-            f" {microseconds(one.p99_us)} (median and p99 exact to a factor of two)"
+            tr(
+                "- {point}: {total} s in {times} times, {in_it} processes in it on average, "
+                "mean {mean}, median {median}, p99 {p99} (median and p99 exact to a factor of "
+                "two)",
+                point=point_name(one.point, one.key),
+                total=plain_number(one.total_s),
+                times=spaced(one.count, 0),
+                in_it=decimals(one.in_it, ".3g"),
+                mean=microseconds(one.mean_us),
+                median=microseconds(one.p50_us),
+                p99=microseconds(one.p99_us),
+            )
             for one in traced.points
         ],
         "checkpoints": [
-            f"- {one.cause or 'cause not known'}: write {_seconds(one.write_s)}, sync"
-            f" {_seconds(one.sync_s)}"
+            tr(
+                "- {cause}: write {write}, sync {sync}",
+                cause=one.cause or tr("cause not known"),
+                write=_seconds(one.write_s),
+                sync=_seconds(one.sync_s),
+            )
             for one in traced.checkpoints
         ],
     }
@@ -74,13 +87,22 @@ def trace_parts(context: TraceContext) -> dict[str, list[str]]:
 
 def _checkpoints(context: ObservationContext) -> Iterator[str]:
     observed = context.observed
-    yield f"{len(observed.checkpoints)}, known from {observed.checkpoints_from}"
+    yield tr(
+        "{number}, known from {source}",
+        number=len(observed.checkpoints),
+        source=observed.checkpoints_from,
+    )
     for one in observed.checkpoints[:_MOST_CHECKPOINTS]:
         buffers, write, sync = (one.get(name) for name in ("buffers", "write_s", "sync_s"))
         yield (
-            f"- {moment(one['started_ns'])[:19]} UTC, {one['cause'] or 'cause not known'}:"
-            f" {'?' if buffers is None else buffers} buffers, write {_seconds(write)}, sync"
-            f" {_seconds(sync)}"
+            tr(
+                "- {time} UTC, {cause}: {buffers} buffers, write {write}, sync {sync}",
+                time=moment(one["started_ns"])[:19],
+                cause=one["cause"] or tr("cause not known"),
+                buffers="?" if buffers is None else buffers,
+                write=_seconds(write),
+                sync=_seconds(sync),
+            )
         )
 
 
@@ -89,10 +111,15 @@ def _statements(context: ObservationContext) -> Iterator[str]:
     for one in ranked[:_MOST_STATEMENTS]:
         text = one_line(context.texts.get(one.queryid, ""), _WIDTH) or f"queryid {one.queryid}"
         yield (
-            f"- {spaced(one.exec_time_ms / 1e3, 1)} s in {spaced(one.calls, 0)} calls, mean"
-            f" {latency(one.mean_ms)}: {text}"
+            tr(
+                "- {total} s in {calls} calls, mean {mean}: {text}",
+                total=spaced(one.exec_time_ms / 1000.0, 1),
+                calls=spaced(one.calls, 0),
+                mean=latency(one.mean_ms),
+                text=text,
+            )
         )
 
 
 def _seconds(value: float | None) -> str:
-    return "not known" if value is None else f"{value:.1f} s"
+    return tr("not known") if value is None else tr("{value} s", value=decimals(value, ".1f"))

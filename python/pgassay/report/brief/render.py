@@ -5,6 +5,7 @@ Enters: the context. Leaves: plain text within a limit. Never: holds a secret.
 
 from __future__ import annotations
 
+from pgassay.language import tr
 from pgassay.report.brief.answer import answer_parts
 from pgassay.report.brief.fitting import fit, texts
 from pgassay.report.brief.record import record_parts
@@ -16,11 +17,11 @@ from pgassay.report.environment import created_at, server_version
 def render_brief(context: ReportContext | ObservationContext | TraceContext) -> str:
     """The whole text."""
     if isinstance(context, ObservationContext):
-        what, parts = "Observation", observation_parts(context)
+        what, parts = tr("Observation"), observation_parts(context)
     elif isinstance(context, TraceContext):
-        what, parts = "Trace", trace_parts(context)
+        what, parts = tr("Trace"), trace_parts(context)
     else:
-        what, parts = "Experiment", answer_parts(context) | record_parts(context)
+        what, parts = tr("Experiment"), answer_parts(context) | record_parts(context)
     head = str(texts()["head"]).format(
         what=what,
         name=context.run_name,
@@ -34,6 +35,8 @@ def render_brief(context: ReportContext | ObservationContext | TraceContext) -> 
 def _where(context: ReportContext | ObservationContext | TraceContext) -> str:
     """On which server it was made, and when, as far as it is known."""
     if isinstance(context, TraceContext):
-        return f" on PostgreSQL {context.described['server_version']}"
+        return tr(
+            " on PostgreSQL {server_version}", server_version=context.described["server_version"]
+        )
     server, when = server_version(context.environment), created_at(context.environment)
     return f"{f' on {server}' if server else ''}{f', {when}' if when else ''}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pgassay.analysis.curves.checkpoints.model import CheckpointCauses, SignalProfile
+from pgassay.language import tr
 from pgassay.report.charts.style import INK, ArmStyle
 from pgassay.report.svg.model import Axis, Figure, Line, Panel, Rule
 
@@ -24,7 +25,7 @@ def signals_chart(
         for signal in one.signals:
             if len(set(signal.known)) > 1:
                 titles.setdefault(signal.name, signal)
-    across = Axis("seconds from the start of a checkpoint", unit=" s")
+    across = Axis(tr("seconds from the start of a checkpoint"), unit=tr(" s"))
     panels = []
     for name, signal in titles.items():
         unit = f", {signal.unit}" if signal.unit else ""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from pgassay.analysis.model import Analysis
 from pgassay.findings.wording import signed_percent
+from pgassay.language import decimals, tr
 from pgassay.report.charts.style import INK, ArmStyle, line_with_band
 from pgassay.report.svg.model import Axis, Figure, Panel, Rule, Text
 
@@ -24,12 +25,14 @@ def checkpoints_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Fig
     if not drawn:
         return None
     panel = Panel(
-        Axis("seconds from the start of a checkpoint", unit=" s"),
-        Axis("throughput against the seconds before", suffix=" %"),
+        Axis(tr("seconds from the start of a checkpoint"), unit=tr(" s")),
+        Axis(tr("throughput against the seconds before"), suffix=" %"),
         _PLOT_PX,
     )
     panel.add(
-        Rule(INK, x=0.0, width=1.2), Rule(INK, y=0.0), Text("checkpoint begins", x=0.0, dx=5, dy=12)
+        Rule(INK, x=0.0, width=1.2),
+        Rule(INK, y=0.0),
+        Text(tr("checkpoint begins"), x=0.0, dx=5, dy=12),
     )
     for effect in drawn:
         style = styles[effect.arm]
@@ -45,7 +48,12 @@ def checkpoints_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Fig
                 ],
                 style.colour,
                 [
-                    f"{style.label}, {offset:+.1f} s: {signed_percent(value)}"
+                    tr(
+                        "{style}, {offset} s: {change}",
+                        style=style.label,
+                        offset=decimals(offset, "+.1f"),
+                        change=signed_percent(value),
+                    )
                     for offset, value in zip(effect.offset_s, effect.profile_pct, strict=True)
                 ],
                 arm=effect.arm,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pgassay.analysis.model import Analysis, Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import interval_text, signed_percent
+from pgassay.language import tr
 from pgassay.report.charts.style import BAND_OPACITY, INK, SHADE, TONE_COLOURS, TONES
 from pgassay.report.svg.model import Axis, Box, Figure, Line, Mark, Panel, Points, Rule, Text
 
@@ -74,10 +75,15 @@ def _row(at: int, comparison: Comparison) -> Iterator[Mark]:
         opacity=0.85,
         size=7.5,
         tips=[
-            f"block {number}: {signed_percent(effect)}" for number, effect in enumerate(effects, 1)
+            tr("block {number}: {change}", number=number, change=signed_percent(effect))
+            for number, effect in enumerate(effects, 1)
         ],
     )
-    tip = f"mean {signed_percent(comparison.effect_pct)}\n{interval_text(comparison)}"
+    tip = tr(
+        "mean {change}\n{interval}",
+        change=signed_percent(comparison.effect_pct),
+        interval=interval_text(comparison),
+    )
     if comparison.ci95_pct is not None:
         ends = comparison.ci95_pct
         yield Line(ends, (at, at), colour, width=3.5)
@@ -88,14 +94,18 @@ def _row(at: int, comparison: Comparison) -> Iterator[Mark]:
 def _label(comparison: Comparison, rows: Sequence[Comparison]) -> str:
     label = f"{comparison.factor} = {comparison.level}"
     if any(row.step is not None for row in rows):
-        label += ", all steps" if comparison.step is None else f", {comparison.load}"
+        label += tr(", all steps") if comparison.step is None else f", {comparison.load}"
     return label
 
 
 def _axis_title(analysis: Analysis) -> str:
     metric = METRICS[analysis.metric]
-    better = {"higher": " (better →)", "lower": " (← better)"}.get(metric.good, "")
-    return f"change of {metric.title.lower()} against the baseline{better}"
+    better = {"higher": tr(" (better →)"), "lower": tr(" (← better)")}.get(metric.good, "")
+    return tr(
+        "change of {metric} against the baseline{better}",
+        metric=metric.title.lower(),
+        better=better,
+    )
 
 
 def _range(rows: Sequence[Comparison], margin: float) -> tuple[float, float]:

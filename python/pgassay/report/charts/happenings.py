@@ -14,6 +14,7 @@ import numpy as np
 
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.measures.courses.chart_spans import FAILED, Span
+from pgassay.language import decimals, tr
 from pgassay.report.charts.style import ArmStyle
 from pgassay.report.log_events import event_words
 from pgassay.report.svg.model import Axis, Box, Line, Mark, Panel, Points
@@ -37,8 +38,8 @@ def happenings(
     arms = [arm for arm in styles if any(trial.arm == arm for trial in series)]
     ordered = [trial for arm in arms for trial in series if trial.arm == arm]
     found = (
-        _spans("checkpoints", lambda trial: trial.checkpoints, ordered, styles, across),
-        _spans("autovacuum", lambda trial: trial.vacuums, ordered, styles, across),
+        _spans(tr("checkpoints"), lambda trial: trial.checkpoints, ordered, styles, across),
+        _spans(tr("autovacuum"), lambda trial: trial.vacuums, ordered, styles, across),
         _events(ordered, arms, styles, across),
     )
     return [panel for panel in found if panel is not None]
@@ -59,7 +60,7 @@ def _spans(
     rows = _rows(series)
     height = rows[-1] + 1
     px = next(px for most, px in _ROW_PX if len(series) <= most)
-    title = f"{what}: a row for each trial" if len(series) > 1 else what
+    title = tr("{what}: a row for each trial", what=what) if len(series) > 1 else what
     up = Axis(title, low=height, high=0.0, ticks=(), grid=False)
     panel = Panel(across, up, round(px * height))
     gap = 0.12
@@ -72,7 +73,9 @@ def _spans(
             end = min(end, last)
             if start > end:
                 continue
-            whose = f"trial {trial.number}, {styles[trial.arm].label}"
+            whose = tr(
+                "trial {number}, {label}", number=trial.number, label=styles[trial.arm].label
+            )
             tip = f"{_title(what, one)}, {_time(one)}\n{whose}"
             panel.add(Box(start, end, top, bottom, colour, 0.5, tip, arm=trial.arm))
             if what == "checkpoints" and one.end_s is not None and one.end_s <= last:
@@ -92,14 +95,21 @@ def _rows(series: Sequence[ChartSeries]) -> list[float]:
 
 
 def _title(what: str, one: Span) -> str:
-    return f"checkpoint ({one.what})" if what == "checkpoints" else one.what
+    return tr("checkpoint ({what})", what=one.what) if what == "checkpoints" else one.what
 
 
 def _time(one: Span) -> str:
     if one.end_s is None:
-        return f"from {one.start_s:.1f} s, end unknown"
-    synced = f", fsync {one.sync_s:.1f} s" if one.sync_s >= 0.05 else ""
-    return f"{one.start_s:.1f} to {one.end_s:.1f} s{synced}"
+        return tr("from {start_s} s, end unknown", start_s=decimals(one.start_s, ".1f"))
+    synced = (
+        tr(", fsync {sync_s} s", sync_s=decimals(one.sync_s, ".1f")) if one.sync_s >= 0.05 else ""
+    )
+    return tr(
+        "{start_s} to {end_s} s{synced}",
+        start_s=decimals(one.start_s, ".1f"),
+        end_s=decimals(one.end_s, ".1f"),
+        synced=synced,
+    )
 
 
 def _shares(
@@ -109,7 +119,9 @@ def _shares(
     styles: Mapping[str, ArmStyle],
     across: Axis,
 ) -> Panel:
-    up = Axis(f"{what}: share of trials with one under way", low=0, high=100, suffix=" %")
+    up = Axis(
+        tr("{what}: share of trials with one under way", what=what), low=0, high=100, suffix=" %"
+    )
     panel = Panel(across, up, _SHARE_PX)
     first = min(trial.offset_s[0] for trial in series)
     last = max(trial.offset_s[-1] for trial in series)
@@ -126,7 +138,7 @@ def _shares(
         if own:
             middles = ((edges[1:] + edges[:-1]) / 2).tolist()
             shares = (100 * under_way / len(own)).tolist()
-            name = f"trials with {what}, {style.label}"
+            name = tr("trials with {what}, {style}", what=what, style=style.label)
             panel.add(
                 Line(middles, shares, style.colour, 1.6, style.dash, arm=arm, name=name, unit="%")
             )
@@ -149,11 +161,11 @@ def _events(
         return None
     parts = []
     if FAILED in words:
-        parts.append("failed transactions")
+        parts.append(tr("failed transactions"))
     if words.keys() - {FAILED}:
-        parts.append("other events in the server’s log")
+        parts.append(tr("other events in the server’s log"))
     if any(trial.pauses for trial in series):
-        parts.append("pauses of sampling (bars)")
+        parts.append(tr("pauses of sampling (bars)"))
     up = Axis(", ".join(parts), low=len(arms) - 0.5, high=-0.5, ticks=(), grid=False)
     panel = Panel(across, up, _EVENTS_PX * len(arms))
     panel.add(*marks)
@@ -163,7 +175,7 @@ def _events(
 def _words(series: Sequence[ChartSeries]) -> dict[str, str]:
     """The kinds that happened and are shown, in the order in which they are listed."""
     kinds = {event.kind for trial in series for event in trial.happened}
-    failed = {FAILED: "Failed transactions"} if FAILED in kinds else {}
+    failed = {FAILED: tr("Failed transactions")} if FAILED in kinds else {}
     return failed | {
         kind: title for kind, title in event_words(kinds) if not kind.startswith("checkpoint")
     }
@@ -186,7 +198,12 @@ def _of_arm(
             if event.kind in words:
                 bins[int((event.at_s - low) // width)][event.kind] += event.count
         for pause in trial.pauses:
-            tip = f"no samples, {_time(pause)}\ntrial {trial.number}, {style.label}"
+            tip = tr(
+                "no samples, {time}\ntrial {number}, {style}",
+                time=_time(pause),
+                number=trial.number,
+                style=style.label,
+            )
             yield Box(
                 pause.start_s, pause.end_s, row - 0.2, row + 0.2, style.colour, 0.6, tip,
                 arm=style.id,
@@ -198,7 +215,12 @@ def _of_arm(
             style.colour,
             [
                 "\n".join(f"{words[kind]}: {found[kind]}" for kind in words if found[kind])
-                + f"\n{low + at * width:.0f} to {low + (at + 1) * width:.0f} s, {style.label}"
+                + tr(
+                    "\n{low} to {high} s, {style}",
+                    low=decimals(low + at * width, ".0f"),
+                    high=decimals(low + (at + 1) * width, ".0f"),
+                    style=style.label,
+                )
                 for at, found in bins.items()
             ],
             size=7.0,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from pgassay.analysis.measures.courses.chart_samples import Course, SampledCourse, mean_course
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
+from pgassay.language import Message, tr
 from pgassay.plan.model import Plan
 from pgassay.report.charts.style import ArmStyle
 from pgassay.report.charts.throughput import TIME_ZOOM, background, trial_axis
@@ -21,15 +22,15 @@ _PLOT_PX = 74
 _MOST_DISKS = 4
 _MB = 1e6
 _PROCESSORS = {
-    "user": "processors, user",
-    "system": "processors, system",
-    "iowait": "processors, idle with a disk request pending (iowait)",
-    "steal": "processors, taken by other guests of the machine (steal)",
+    "user": Message("processors, user"),
+    "system": Message("processors, system"),
+    "iowait": Message("processors, idle with a disk request pending (iowait)"),
+    "steal": Message("processors, taken by other guests of the machine (steal)"),
 }
 _DISKS = (
-    ("read", "read, MB per second", "MB/s", _MB),
-    ("written", "written, MB per second", "MB/s", _MB),
-    ("busy", "time with a request in progress, %", "%", 1.0),
+    ("read", Message("read, MB per second"), Message("MB/s"), _MB),
+    ("written", Message("written, MB per second"), Message("MB/s"), _MB),
+    ("busy", Message("time with a request in progress, %"), "%", 1.0),
 )
 _SEEN = {"%": 1.0, "MB/s": 0.1}
 """A figure that stays below is left out."""
@@ -59,7 +60,12 @@ def host_chart(
     across = trial_axis(drawn)
     panels = [
         _panel(
-            drawn, plan, styles, across, _Shown(f"{title}, %", f"CPU {part}", "%"), _processor(part)
+            drawn,
+            plan,
+            styles,
+            across,
+            _Shown(f"{title}, %", tr("CPU {part}", part=part), "%"),
+            _processor(part),
         )
         for part, title in _PROCESSORS.items()
     ]

@@ -12,6 +12,7 @@ from pgassay.analysis.compare.model import SimpleEffect
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import interval_text, signed_percent
+from pgassay.language import tr
 from pgassay.report.charts.style import (
     BLUE,
     GREEN,
@@ -63,7 +64,12 @@ def _panel(effects: Sequence[SimpleEffect], analysis: Analysis) -> Panel:
         ),
         Axis("", suffix=" %", most_ticks=6),
         _PANEL_PX,
-        title=f"{effects[0].factor}{alone}: effect on {metric}",
+        title=tr(
+            "{factor}{alone}: effect on {metric}",
+            factor=effects[0].factor,
+            alone=alone,
+            metric=metric,
+        ),
     )
     panel.add(*zero_and_margin(100 * analysis.smallest_effect))
     for turn, level in enumerate(levels):
@@ -89,8 +95,15 @@ def _panel(effects: Sequence[SimpleEffect], analysis: Analysis) -> Panel:
 def _line(effects: Sequence[SimpleEffect], places: Sequence[float], colour: str) -> Iterator[Mark]:
     values = [effect.estimate.effect_pct or 0.0 for effect in effects]
     tips = [
-        f"{e.factor} = {e.level} at {e.other} = {e.at}: {signed_percent(e.estimate.effect_pct)}"
-        f"\n{interval_text(e.estimate)}"
+        tr(
+            "{factor} = {level} at {other} = {at}: {change}\n{interval}",
+            factor=e.factor,
+            level=e.level,
+            other=e.other,
+            at=e.at,
+            change=signed_percent(e.estimate.effect_pct),
+            interval=interval_text(e.estimate),
+        )
         for e in effects
     ]
     bounds = [

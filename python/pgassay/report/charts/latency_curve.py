@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pgassay.analysis.curves.latency_curve import ArmLatencyCurve
 from pgassay.analysis.measures.courses.latencies import ALL
 from pgassay.findings.wording import latency
+from pgassay.language import decimals, tr
 from pgassay.report.charts.style import ArmStyle
 from pgassay.report.svg.model import Axis, Band, Figure, Line, Panel, Points
 
@@ -27,12 +28,12 @@ def latency_curve_chart(
     drawn = [one for one in curves if one.scenario == ALL and one.arm in styles]
     if not drawn:
         return None
-    what = "response time" if drawn[0].of == "response" else "latency"
+    what = tr("response time") if drawn[0].of == "response" else tr("latency")
     last = max(one.shares[-1] for one in drawn)
     ticks = [(nines(share), percent(share)) for share in _ON_AXIS if share <= last]
     panel = Panel(
-        Axis("share of transactions that were faster", ticks=ticks),
-        Axis(f"{what}, milliseconds", kind="log"),
+        Axis(tr("share of transactions that were faster"), ticks=ticks),
+        Axis(tr("{what}, milliseconds", what=what), kind="log"),
         _PLOT_PX,
     )
     for one in drawn:
@@ -50,7 +51,15 @@ def latency_curve_chart(
                 [nines(share) for share, _ in named],
                 [ms for _, ms in named],
                 style.colour,
-                [f"p{100 * share:g}: {latency(ms)}\n{style.label}" for share, ms in named],
+                [
+                    tr(
+                        "p{share}: {value}\n{style}",
+                        share=decimals(100 * share, "g"),
+                        value=latency(ms),
+                        style=style.label,
+                    )
+                    for share, ms in named
+                ],
                 size=7,
                 symbol=style.symbol,
                 arm=one.arm,
@@ -66,4 +75,4 @@ def nines(share: float) -> float:
 
 def percent(share: float) -> str:
     """Such as `99.9 %`."""
-    return f"{100 * share:g}\u00a0%"
+    return f"{decimals(100 * share, 'g')}\xa0%"

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import quantity, signed_percent
+from pgassay.language import decimals, tr
 from pgassay.report.charts.quantiles import key_of_levels
 from pgassay.report.charts.style import (
     ArmStyle,
@@ -32,8 +33,8 @@ def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figu
     if not curves:
         return None
     panel = Panel(
-        _loads(curves[0].clients, "clients"),
-        Axis("transactions per second", from_zero=True),
+        _loads(curves[0].clients, tr("clients")),
+        Axis(tr("transactions per second"), from_zero=True),
         _PLOT_PX,
     )
     highest = _HIGHEST_BOUND * max(tps for each in curves for tps in each.tps)
@@ -49,7 +50,12 @@ def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figu
                 curve.tps,
                 style.colour,
                 [
-                    f"{style.label}, {clients:g} clients:\n{quantity(tps, METRICS['tps'])}"
+                    tr(
+                        "{style}, {clients} clients:\n{value}",
+                        style=style.label,
+                        clients=decimals(clients, "g"),
+                        value=quantity(tps, METRICS["tps"]),
+                    )
                     for clients, tps in zip(curve.clients, curve.tps, strict=True)
                 ],
                 size=9,
@@ -65,7 +71,13 @@ def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figu
                     (knee,),
                     (curve.fit.knee_tps.value,),
                     style.colour,
-                    (f"knee of {style.label}: {knee:.0f} clients",),
+                    (
+                        tr(
+                            "knee of {style}: {knee} clients",
+                            style=style.label,
+                            knee=decimals(knee, ".0f"),
+                        ),
+                    ),
                     size=12,
                     symbol="cross",
                     arm=curve.arm,
@@ -80,10 +92,13 @@ def by_load_chart(analysis: Analysis) -> Figure | None:
     if not effects:
         return None
     metric = METRICS[analysis.metric]
-    better = {"higher": " (↑ better)", "lower": " (↓ better)"}.get(metric.good, "")
+    better = {"higher": tr(" (↑ better)"), "lower": tr(" (↓ better)")}.get(metric.good, "")
     panel = Panel(
         _loads(effects[0].loads, effects[0].step_unit),
-        Axis(f"change of {metric.title.lower()}{better}", suffix=" %"),
+        Axis(
+            tr("change of {metric}{better}", metric=metric.title.lower(), better=better),
+            suffix=" %",
+        ),
         _PLOT_PX,
     )
     panel.add(*zero_and_margin(100 * analysis.smallest_effect))
@@ -102,8 +117,8 @@ def by_load_chart(analysis: Analysis) -> Figure | None:
                 ],
                 colour,
                 [
-                    f"{effect.factor} = {effect.level}, {load:g} {effect.step_unit}:"
-                    f" {signed_percent(value)}"
+                    f"{effect.factor} = {effect.level}, {decimals(load, 'g')} {effect.step_unit}: "
+                    + signed_percent(value)
                     for load, value in zip(effect.loads, effect.effect_pct, strict=True)
                 ],
             )
@@ -119,5 +134,5 @@ def _highest(analysis: Analysis) -> float:
 
 
 def _loads(loads: Sequence[float], unit: str) -> Axis:
-    ticks = [(load, f"{load:g}") for load in loads]
+    ticks = [(load, decimals(load, "g")) for load in loads]
     return Axis(unit, kind="log" if min(loads) > 0 else "linear", ticks=ticks)

@@ -12,6 +12,7 @@ import numpy as np
 
 from pgassay.analysis.curves.modes.model import LatencyModes
 from pgassay.findings.wording import latency, plain_number
+from pgassay.language import tr
 from pgassay.report.charts.style import ArmStyle
 from pgassay.report.svg.model import Axis, Figure, Line, Mark, Panel, Points
 
@@ -45,7 +46,7 @@ def _panel(scenario: str, own: Sequence[LatencyModes], styles: Mapping[str, ArmS
     fastest = min(ms for points in drawn.values() for ms, _ in points)
     slowest = max(ms for points in drawn.values() for ms, _ in points)
     panel = Panel(
-        Axis("latency, ms", kind="log", low=fastest * 0.95, high=slowest * 1.05),
+        Axis(tr("latency, ms"), kind="log", low=fastest * 0.95, high=slowest * 1.05),
         Axis("", kind="log", suffix=" %", most_ticks=4),
         _PANEL_PX,
         title=scenario,
@@ -65,10 +66,14 @@ def _marks(
     at = [*peaks, one.mean_ms.value]
     heights = list(np.exp(np.interp(np.log(at), np.log(places), np.log(values))))
     tips = [
-        f"{style.label}\nmode at {latency(mode.peak_ms.value)}:"
-        f" {plain_number(mode.share_pct.value)} % of the transactions"
+        tr(
+            "{style}\nmode at {value}: {value2} % of the transactions",
+            style=style.label,
+            value=latency(mode.peak_ms.value),
+            value2=plain_number(mode.share_pct.value),
+        )
         for mode in one.modes
     ]
     yield Points(peaks, heights[:-1], style.colour, tips, size=9, symbol=style.symbol, arm=one.arm)
-    mean = f"{style.label}\nmean {latency(one.mean_ms.value)}"
+    mean = tr("{style}\nmean {value}", style=style.label, value=latency(one.mean_ms.value))
     yield Points(at[-1:], heights[-1:], style.colour, (mean,), size=9, symbol="cross", arm=one.arm)

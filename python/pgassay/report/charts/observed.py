@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from pgassay.analysis.observation.model import BinnedSeries, ObservationSummary
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
+from pgassay.language import Message, tr
 from pgassay.report.charts.style import (
     BLUE,
     CLASS_COLOURS,
@@ -33,37 +34,37 @@ _PROCESSORS: Sequence[_Drawn] = (
     ("steal", "steal", VERMILLION),
 )
 _BYTES: Sequence[_Drawn] = (
-    ("read", "disks, read", BLUE),
-    ("written", "disks, written", ORANGE),
-    ("wal", "WAL", VERMILLION),
+    ("read", Message("disks, read"), BLUE),
+    ("written", Message("disks, written"), ORANGE),
+    ("wal", Message("WAL"), VERMILLION),
 )
 _BEHIND: Sequence[_Drawn] = (("replay_lag_ms", "replay", VERMILLION),)
 
 
 def processors_chart(observed: ObservationSummary) -> Figure | None:
     """How busy the host's processors were."""
-    return _lines(observed, "percent of the host’s processors", _PROCESSORS, "%")
+    return _lines(observed, tr("percent of the host’s processors"), _PROCESSORS, "%")
 
 
 def standby_chart(observed: ObservationSummary) -> Figure | None:
     """How far replay was behind the primary."""
-    return _lines(observed, "milliseconds behind the primary", _BEHIND, "ms")
+    return _lines(observed, tr("milliseconds behind the primary"), _BEHIND, tr("ms"))
 
 
 def disks_chart(observed: ObservationSummary) -> Figure | None:
     """Bytes read and written, and WAL."""
-    return _lines(observed, "MB per second", _BYTES, "MB/s", divisor=_MB)
+    return _lines(observed, tr("MB per second"), _BYTES, tr("MB/s"), divisor=_MB)
 
 
 def throughput_chart(observed: ObservationSummary) -> Figure | None:
     """Commits and rollbacks per second, with the checkpoints."""
     if "tps" not in observed.courses:
         return None
-    panel = _panel(observed, "commits per second")
+    panel = _panel(observed, tr("commits per second"))
     commits = observed.courses["tps"]
-    panel.add(_line(observed, commits, "commits", BLUE, "/s"))
+    panel.add(_line(observed, commits, tr("commits"), BLUE, tr("/s")))
     if any(observed.courses.get("rollbacks", ())):
-        panel.add(_line(observed, observed.courses["rollbacks"], "rollbacks", VERMILLION, "/s"))
+        panel.add(_line(observed, observed.courses["rollbacks"], "rollbacks", VERMILLION, tr("/s")))
     top = max((value or 0.0 for value in commits), default=0.0)
     panel.add(
         Points(
@@ -71,7 +72,7 @@ def throughput_chart(observed: ObservationSummary) -> Figure | None:
             [max(row["started_ns"], observed.start_ns) / 1e9 for row in observed.checkpoints],
             [top * 1.06] * len(observed.checkpoints),
             INK,
-            [f"checkpoint: {row['cause']}" for row in observed.checkpoints],
+            [tr("checkpoint: {cause}", cause=row["cause"]) for row in observed.checkpoints],
             size=10,
             symbol="tick",
         )
@@ -83,7 +84,7 @@ def sessions_chart(observed: ObservationSummary) -> Figure | None:
     """Average active sessions, stacked by wait class."""
     if not observed.sessions:
         return None
-    panel = _panel(observed, "average active sessions")
+    panel = _panel(observed, tr("average active sessions"))
     panel.add(*_stacked(observed))
     key = [
         (one.title, CLASS_COLOURS.get(one.name, GREY))
@@ -124,7 +125,9 @@ def _lines(
 
 
 def _panel(observed: ObservationSummary, title: str) -> Panel:
-    across = Axis("time, UTC", kind="time", low=observed.start_ns / 1e9, high=observed.end_ns / 1e9)
+    across = Axis(
+        tr("time, UTC"), kind="time", low=observed.start_ns / 1e9, high=observed.end_ns / 1e9
+    )
     panel = Panel(across, Axis(title, from_zero=True), _PLOT_PX)
     panel.add(*(shade(start / 1e9, end / 1e9) for start, end in observed.gaps_ns))
     return panel

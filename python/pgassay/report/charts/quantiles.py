@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from pgassay.analysis.model import Analysis
 from pgassay.findings.wording import signed_percent
+from pgassay.language import decimals, tr
 from pgassay.report.charts.style import level_colour, line_with_band, zero_and_margin
 from pgassay.report.svg.model import Axis, Figure, Panel
 
@@ -22,23 +23,31 @@ def quantiles_chart(analysis: Analysis) -> Figure | None:
     if not shifts:
         return None
     places = [float(place) for place in range(len(shifts[0].shares))]
-    what = "response time" if shifts[0].of == "response" else "latency"
+    what = tr("response time") if shifts[0].of == "response" else tr("latency")
     panel = Panel(
         Axis(
-            f"quantile of {what}: fast transactions to the left, slow to the right",
+            tr("quantile of {what}: fast transactions to the left, slow to the right", what=what),
             ticks=[
-                (at, f"{100 * share:g}") for at, share in zip(places, shifts[0].shares, strict=True)
+                (at, decimals(100 * share, "g"))
+                for at, share in zip(places, shifts[0].shares, strict=True)
             ],
             suffix=" %",
         ),
-        Axis(f"change of {what} (↓ better)", suffix=" %"),
+        Axis(tr("change of {what} (↓ better)", what=what), suffix=" %"),
         _PLOT_PX,
     )
     panel.add(*zero_and_margin(100 * analysis.smallest_effect))
     for index, shift in enumerate(shifts):
         words = [
-            f"{shift.factor} = {shift.level}, {100 * share:g} % of latencies:"
-            f"\n{base:.3f} ms → {level:.3f} ms ({signed_percent(effect)})"
+            tr(
+                "{factor} = {level}, {share} % of latencies:\n{before} ms → {after} ms ({change})",
+                factor=shift.factor,
+                level=shift.level,
+                share=decimals(100 * share, "g"),
+                before=decimals(base, ".3f"),
+                after=decimals(level, ".3f"),
+                change=signed_percent(effect),
+            )
             for share, base, level, effect in zip(
                 shift.shares, shift.baseline_ms, shift.level_ms, shift.shift_pct, strict=True
             )
@@ -51,7 +60,7 @@ def quantiles_chart(analysis: Analysis) -> Figure | None:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:g}"
+    return decimals(100 * share, "g")
 
 
 def key_of_levels(names: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

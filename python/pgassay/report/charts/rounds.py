@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pgassay.analysis.model import Analysis
 from pgassay.findings.wording import signed_percent
+from pgassay.language import tr
 from pgassay.report.charts.style import ARM_COLOURS, INK, shade_blocks
 from pgassay.report.svg.model import Axis, Figure, Panel, Points, Rule
 
@@ -22,13 +23,13 @@ def rounds_chart(analysis: Analysis) -> Figure | None:
     shaded, middles = shade_blocks(blocks)
     panel = Panel(
         Axis(
-            "block",
+            tr("block"),
             low=0.4,
             high=len(blocks) + 0.6,
             ticks=[(middle, str(block)) for block, middle in middles.items()],
             grid=False,
         ),
-        Axis("difference in each round", suffix=" %"),
+        Axis(tr("difference in each round"), suffix=" %"),
         _PLOT_PX,
     )
     panel.add(*shaded, Rule(INK, y=0.0))
@@ -39,8 +40,14 @@ def rounds_chart(analysis: Analysis) -> Figure | None:
                 shown.effects_pct,
                 ARM_COLOURS[at % len(ARM_COLOURS)],
                 [
-                    f"{shown.factor} = {shown.level}: {signed_percent(effect)}\n"
-                    f"round {number}, block {block}"
+                    tr(
+                        "{factor} = {level}: {change}\nround {number}, block {block}",
+                        factor=shown.factor,
+                        level=shown.level,
+                        change=signed_percent(effect),
+                        number=number,
+                        block=block,
+                    )
                     for number, (effect, block) in enumerate(
                         zip(shown.effects_pct, shown.blocks, strict=True), start=1
                     )

@@ -18,6 +18,7 @@ from pgassay.analysis.measures.courses.chart_samples import (
 )
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.reading.metrics import WAIT_CLASSES
+from pgassay.language import decimals, tr
 from pgassay.plan.model import Plan
 from pgassay.report.charts.style import CLASS_COLOURS, GREY, ArmStyle
 from pgassay.report.charts.throughput import TIME_ZOOM, background, trial_axis
@@ -56,7 +57,11 @@ def sessions_chart(
         for name, middles, values in stack:
             above = [low + value for low, value in zip(below, values, strict=True)]
             title = next(one.title for one in classes if one.name == name)
-            tip = f"{title}: {sum(values) / len(values):.2f} sessions on average"
+            tip = tr(
+                "{title}: {number} sessions on average",
+                title=title,
+                number=decimals(sum(values) / len(values), ".2f"),
+            )
             colour = CLASS_COLOURS.get(name, GREY)
             panel.add(Band(middles, below, above, colour, 0.85, arm, tip))
             below = above
@@ -104,7 +109,7 @@ def pareto_chart(ranked: Sequence[Ranked], styles: Mapping[str, ArmStyle]) -> Fi
         return None
     highest = max(value for one in drawn for _, values in one.rows for value in values.values())
     # A third of the width is left for the words after the longest bar.
-    across = Axis("average active sessions", low=0.0, high=1.35 * highest)
+    across = Axis(tr("average active sessions"), low=0.0, high=1.35 * highest)
     panels = [_bars(one, across, styles) for one in drawn]
     return Figure(panels)
 
@@ -122,9 +127,15 @@ def _bars(ranked: Ranked, across: Axis, styles: Mapping[str, ArmStyle]) -> Panel
         for at, arm in enumerate(arms):
             value, total = values.get(arm, 0.0), ranked.totals[arm]
             y0 = top + at * _BAR_PX
-            share = f" ({100 * value / total:.0f} %)" if total else ""
-            tip = f"{name}\n{value:.2f} sessions{share}, {styles[arm].label}"
+            share = f" ({decimals(100 * value / total, '.0f')} %)" if total else ""
+            tip = tr(
+                "{name}\n{value} sessions{share}, {label}",
+                name=name,
+                value=decimals(value, ".2f"),
+                share=share,
+                label=styles[arm].label,
+            )
             colour = styles[arm].colour
             panel.add(Box(0.0, value, y0, y0 + _BAR_PX - 2, colour, 0.9, tip, arm=arm))
-            panel.add(Text(f"{value:.2f}{share}", x=value, y=y0, dx=5, dy=_BAR_PX - 3))
+            panel.add(Text(f"{decimals(value, '.2f')}{share}", x=value, y=y0, dx=5, dy=_BAR_PX - 3))
     return panel

@@ -13,6 +13,7 @@ from pgassay.analysis.measures.courses.chart_series import (
     mean_by_second,
     p99_by_second,
 )
+from pgassay.language import decimals, tr
 from pgassay.plan.model import Plan
 from pgassay.report.charts.happenings import happenings
 from pgassay.report.charts.style import ArmStyle, dotted, shade
@@ -35,11 +36,11 @@ def throughput_chart(
     if not drawn:
         return None
     across = trial_axis(drawn)
-    panels = [Panel(across, Axis("transactions per second"), _TPS_PX)]
+    panels = [Panel(across, Axis(tr("transactions per second")), _TPS_PX)]
     panels[0].add(*background(drawn, plan, _TPS_PX), *_throughput(drawn, styles))
     if latencies := list(_latencies(drawn, styles)):
-        what = "response time" if drawn[0].latency.of == "response" else "latency"
-        up = Axis(f"99th percentile of {what}, milliseconds", kind="log")
+        what = tr("response time") if drawn[0].latency.of == "response" else tr("latency")
+        up = Axis(tr("99th percentile of {what}, milliseconds", what=what), kind="log")
         panels.append(Panel(across, up, _LATENCY_PX))
         panels[1].add(*background(drawn, plan), *latencies)
     return Figure([*panels, *happenings(drawn, styles, across)], zoom=TIME_ZOOM)
@@ -55,8 +56,8 @@ def trial_axis(series: Sequence[ChartSeries]) -> Axis:
     first = min(trial.offset_s[0] for trial in series if trial.offset_s)
     last = max(trial.offset_s[-1] for trial in series if trial.offset_s)
     room = 0.01 * (last - first) or 0.5
-    title = "seconds since the measurement began"
-    return Axis(title, low=first - room, high=last + room, unit=" s")
+    title = tr("seconds since the measurement began")
+    return Axis(title, low=first - room, high=last + room, unit=tr(" s"))
 
 
 def background(
@@ -67,7 +68,7 @@ def background(
     if first < 0:
         yield shade(first, 0)
         if labelled_px is not None:
-            yield Text("warm-up", x=first, dx=4, dy=labelled_px - 6)
+            yield Text(tr("warm-up"), x=first, dx=4, dy=labelled_px - 6)
     measured = [step for step in plan.steps if step.measured]
     levels = plan.step_levels()
     begin = 0.0
@@ -77,7 +78,11 @@ def background(
         yield dotted(begin)
         if labelled_px is not None:
             few = len(measured) <= _LABELLED_STEPS or index == 0
-            text = f"{levels[index]:g} {plan.step_unit}" if few else f"{levels[index]:g}"
+            text = (
+                f"{decimals(levels[index], 'g')} {plan.step_unit}"
+                if few
+                else decimals(levels[index], "g")
+            )
             yield Text(text, x=begin, dx=4, dy=12)
         begin += step.duration_s
 
@@ -87,7 +92,9 @@ def _throughput(series: Sequence[ChartSeries], styles: Mapping[str, ArmStyle]) -
         yield _thin(trial.offset_s, trial.tps, styles[trial.arm], len(series))
     for arm in styles:
         points = mean_by_second(series, arm)
-        yield from _thick(points, styles[arm], f"mean of {styles[arm].label}", "tps")
+        yield from _thick(
+            points, styles[arm], tr("mean of {label}", label=styles[arm].label), "tps"
+        )
 
 
 def _latencies(series: Sequence[ChartSeries], styles: Mapping[str, ArmStyle]) -> Iterator[Mark]:
@@ -97,7 +104,9 @@ def _latencies(series: Sequence[ChartSeries], styles: Mapping[str, ArmStyle]) ->
             yield _thin(course.offset_s, course.p99_ms, styles[trial.arm], len(series))
     for arm in styles:
         points = p99_by_second(series, arm)
-        yield from _thick(points, styles[arm], f"p99 of {styles[arm].label}", "ms")
+        yield from _thick(
+            points, styles[arm], tr("p99 of {label}", label=styles[arm].label), tr("ms")
+        )
 
 
 def _thin(

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from pgassay.analysis.trace.histograms import upper_us
 from pgassay.analysis.trace.model import PointCourse, TraceSummary
+from pgassay.language import decimals, tr
 from pgassay.report.charts.style import (
     BLUE,
     GREEN,
@@ -35,27 +36,27 @@ def throughput_chart(traced: TraceSummary) -> Figure | None:
     """Transactions per second."""
     if not any(value for value in traced.tps_course):
         return None
-    panel = _panel(traced, Axis("transactions per second", from_zero=True))
+    panel = _panel(traced, Axis(tr("transactions per second"), from_zero=True))
     panel.add(
-        Line(_times(traced), traced.tps_course, BLUE, width=1.6, name="transactions", unit="/s")
+        Line(_times(traced), traced.tps_course, BLUE, width=1.6, name="transactions", unit=tr("/s"))
     )
     return Figure([panel], zoom="time")
 
 
 def in_it_chart(traced: TraceSummary, names: Mapping[tuple[str, str], str]) -> Figure | None:
     """How many processes were in each point at a time."""
-    panel = _panel(traced, Axis("processes in it, on average", from_zero=True))
+    panel = _panel(traced, Axis(tr("processes in it, on average"), from_zero=True))
     return _with_lines(panel, traced, names, [course.in_it for course in _drawn(traced, names)], "")
 
 
 def p99_chart(traced: TraceSummary, names: Mapping[tuple[str, str], str]) -> Figure | None:
     """The 99th percentile of each point by second."""
-    panel = _panel(traced, Axis("99th percentile, microseconds", kind="log"))
+    panel = _panel(traced, Axis(tr("99th percentile, microseconds"), kind="log"))
     values = [
         [None if value is None else max(value, 0.1) for value in course.p99_us]
         for course in _drawn(traced, names)
     ]
-    return _with_lines(panel, traced, names, values, "µs")
+    return _with_lines(panel, traced, names, values, tr("µs"))
 
 
 def heat_map(traced: TraceSummary, course: PointCourse) -> Figure | None:
@@ -77,7 +78,7 @@ def heat_map(traced: TraceSummary, course: PointCourse) -> Figure | None:
             grid=False,
         ),
         max(_PLOT_PX // 2, _ROW_PX * len(steps)),
-        title="duration from",
+        title=tr("duration from"),
     )
     times = _times(traced)
     half = (times[1] - times[0]) / 2 if len(times) > 1 else 0.5
@@ -92,17 +93,22 @@ def heat_map(traced: TraceSummary, course: PointCourse) -> Figure | None:
                         row + 0.47,
                         VERMILLION,
                         opacity=round(0.12 + 0.88 * math.log10(1 + number) / most, 2),
-                        tip=f"{_bound(low)} to {_bound(upper_us(low))}: {number}",
+                        tip=tr(
+                            "{low} to {high}: {number}",
+                            low=_bound(low),
+                            high=_bound(upper_us(low)),
+                            number=number,
+                        ),
                     )
                 )
     return Figure([panel], zoom="time")
 
 
 def _bound(us: int) -> str:
-    for limit, divisor, unit in ((1000, 1, "µs"), (1_000_000, 1000, "ms")):
+    for limit, divisor, unit in ((1000, 1, tr("µs")), (1_000_000, 1000, tr("ms"))):
         if us < limit:
-            return f"{us / divisor:.3g} {unit}"
-    return f"{us / 1e6:.3g} s"
+            return f"{decimals(us / divisor, '.3g')} {unit}"
+    return tr("{value} s", value=decimals(us / 1000000.0, ".3g"))
 
 
 def _drawn(traced: TraceSummary, names: Mapping[tuple[str, str], str]) -> Sequence[PointCourse]:
@@ -124,7 +130,11 @@ def _with_lines(
         if len(own) < _FEW:
             known = [(at, value) for at, value in zip(times, own, strict=True) if value is not None]
             x, y = [at for at, _ in known], [value for _, value in known]
-            panel.add(Points(x, y, colour, [f"{name}: {value:g} {unit}" for value in y], size=6))
+            panel.add(
+                Points(
+                    x, y, colour, [f"{name}: {decimals(value, 'g')} {unit}" for value in y], size=6
+                )
+            )
     return Figure([panel], key=key, zoom="time") if key else None
 
 
@@ -134,7 +144,7 @@ def _times(traced: TraceSummary) -> list[float]:
 
 
 def _across(traced: TraceSummary) -> Axis:
-    return Axis("time, UTC", kind="time", low=traced.start_ns / 1e9, high=traced.end_ns / 1e9)
+    return Axis(tr("time, UTC"), kind="time", low=traced.start_ns / 1e9, high=traced.end_ns / 1e9)
 
 
 def _panel(traced: TraceSummary, up: Axis) -> Panel:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pgassay.analysis.model import Analysis, TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import quantity
+from pgassay.language import tr
 from pgassay.report.charts.style import ArmStyle, shade_blocks
 from pgassay.report.svg.model import Axis, Figure, Line, Panel, Points
 
@@ -29,7 +30,7 @@ def trial_order_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Fig
     shaded, middles = shade_blocks([trial.block for trial in trials])
     panel = Panel(
         Axis(
-            "block" if len(styles) > 1 else "trial",
+            tr("block") if len(styles) > 1 else tr("trial"),
             low=0.4,
             high=len(trials) + 0.6,
             ticks=[(middle, str(block)) for block, middle in middles.items()],
@@ -44,8 +45,14 @@ def trial_order_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Fig
         values = [trial.whole.values[metric.name] for trial in own]
         x = [places[trial.number] for trial in own]
         tips = [
-            f"{quantity(value, metric)}\ntrial {trial.number}, block {trial.block},"
-            f" position {trial.position}\n{style.label}"
+            tr(
+                "{value}\ntrial {number}, block {block}, position {position}\n{style}",
+                value=quantity(value, metric),
+                number=trial.number,
+                block=trial.block,
+                position=trial.position,
+                style=style.label,
+            )
             for trial, value in zip(own, values, strict=True)
         ]
         panel.add(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pgassay.analysis.model import Analysis, ArmSummary
 from pgassay.analysis.reading.metrics import METRICS, TIME_PARTS, WAIT_CLASSES, WaitClass
 from pgassay.findings.wording import quantity
+from pgassay.language import tr
 from pgassay.report.charts.style import CLASS_COLOURS, GREY, ArmStyle
 from pgassay.report.svg.model import Axis, Box, Figure, Panel, Text
 
@@ -26,7 +27,7 @@ def waits_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | 
         return None
     arms = analysis.arms
     panel = Panel(
-        Axis("milliseconds per transaction", from_zero=True),
+        Axis(tr("milliseconds per transaction"), from_zero=True),
         Axis(low=len(arms) - 0.5, high=-0.5, hidden=True),
         len(arms) * _ROW_PX,
     )
@@ -46,7 +47,12 @@ def waits_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | 
                     top,
                     bottom,
                     CLASS_COLOURS.get(part.name, GREY),
-                    tip=f"{part.title}: {quantity(value, metric)} per transaction\n{arm.label}",
+                    tip=tr(
+                        "{part}: {value} per transaction\n{arm}",
+                        part=part.title,
+                        value=quantity(value, metric),
+                        arm=arm.label,
+                    ),
                     text=f"{value:.{metric.digits}f}",
                 )
             )

@@ -8,6 +8,7 @@ one for Markdown where Markdown has the section, and a line here.
 
 from __future__ import annotations
 
+from pgassay.language import Message
 from pgassay.report.section import Section
 from pgassay.report.sections.answer import diagnosis, effect, factors, gates, trade_offs, why
 from pgassay.report.sections.behaviour import (
@@ -28,7 +29,7 @@ from pgassay.report.sections.record import measured, method, servers, slices, tr
 
 RUN_PARTS: tuple[tuple[str, tuple[Section, ...]], ...] = (
     (
-        "The answer",
+        Message("The answer"),
         (
             effect.calibration,
             effect.effect,
@@ -39,9 +40,9 @@ RUN_PARTS: tuple[tuple[str, tuple[Section, ...]], ...] = (
             trade_offs.trade_offs,
         ),
     ),
-    ("Why", (why.why, diagnosis.diagnosis)),
+    (Message("Why"), (why.why, diagnosis.diagnosis)),
     (
-        "What happened",
+        Message("What happened"),
         (
             over_time.throughput,
             curves.quantiles,
@@ -59,7 +60,7 @@ RUN_PARTS: tuple[tuple[str, tuple[Section, ...]], ...] = (
         ),
     ),
     (
-        "Can it be trusted?",
+        Message("Can it be trusted?"),
         (
             method.caveats,
             trials.trials,
@@ -69,7 +70,7 @@ RUN_PARTS: tuple[tuple[str, tuple[Section, ...]], ...] = (
         ),
     ),
     (
-        "The record",
+        Message("The record"),
         (
             measured.everything,
             workload.workload,

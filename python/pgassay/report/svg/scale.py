@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from pgassay.language import localised
 from pgassay.report.svg.model import Axis, Kind
 
 _TIME_STEPS_S = (
@@ -103,14 +104,14 @@ def _decades(scale: Scale, most: int) -> list[float]:
 
 
 def _number(value: float, step: float) -> str:
-    """With as many decimals as the step needs, narrow spaces between thousands, a true minus."""
+    """With as many decimals as the step needs, thousands apart, a true minus."""
     digits = max(0, -math.floor(math.log10(abs(step)) + 1e-9)) if step else 0
-    text = f"{value:,.{digits}f}".replace(",", "\u202f").replace("-", "\u2212")
-    return text.lstrip("\u2212") if not text.strip("\u22120.") else text
+    text = localised(f"{value:,.{digits}f}")
+    return text.lstrip("\u2212") if not text.strip("\u22120.,") else text
 
 
 def _moment(at: float, step: float) -> str:
     when = datetime.fromtimestamp(at, UTC)
     if step >= _DAY_S or (step >= _DAY_S / 8 and at % _DAY_S == 0):
-        return f"{when:%d %b}"
+        return f"{when:%m-%d}"
     return f"{when:%H:%M}" if step >= 60 else f"{when:%H:%M:%S}"

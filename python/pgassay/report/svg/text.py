@@ -16,11 +16,12 @@ _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 
 def width_of(words: str, size: float, bold: bool = False) -> float:
     """Pixels that the words take in type of this size."""
-    return size * sum(map(_share, words)) * (1.06 if bold else 1.0)
+    return size * sum(map(_share, str(words))) * (1.06 if bold else 1.0)
 
 
 def shortened(words: str, size: float, most_px: float, bold: bool = False) -> str:
     """The words, cut with an ellipsis where they are wider than that."""
+    words = str(words)
     if width_of(words, size, bold) <= most_px:
         return words
     while words and width_of(words + "…", size, bold) > most_px:
@@ -31,7 +32,7 @@ def shortened(words: str, size: float, most_px: float, bold: bool = False) -> st
 def wrapped(words: str, size: float, most_px: float) -> list[str]:
     """Lines of whole words, none wider than that if its words allow."""
     lines: list[str] = []
-    for word in words.split(" "):
+    for word in str(words).split(" "):
         if lines and width_of(f"{lines[-1]} {word}", size) <= most_px:
             lines[-1] += f" {word}"
         else:
@@ -41,7 +42,7 @@ def wrapped(words: str, size: float, most_px: float) -> list[str]:
 
 def inert(words: str) -> str:
     """The words as text or attribute of SVG and HTML: no markup, and nothing that XML forbids."""
-    return escape(_NOT_IN_XML.sub("\ufffd", words)).replace("\n", "&#10;")
+    return escape(_NOT_IN_XML.sub("\ufffd", str(words))).replace("\n", "&#10;")
 
 
 def _share(character: str) -> float:

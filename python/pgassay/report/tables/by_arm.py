@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pgassay.language import decimals, tr
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.log_events import event_words
@@ -41,11 +42,11 @@ def log_event_table(context: ReportContext) -> Table:
         (title, [_mean([trial.get(kind, 0) for trial in trials]) for trials in read.values()])
         for kind, title in event_words(kinds)
     ]
-    return arm_table(context, "Mean per trial", rows)
+    return arm_table(context, tr("Mean per trial"), rows)
 
 
 def _mean(counts: list[int]) -> str:
     if not counts:
         return ABSENT
     mean = sum(counts) / len(counts)
-    return f"{mean:.1f}".removesuffix(".0") if mean < 100 else f"{mean:.0f}"
+    return decimals(mean, ".1f").removesuffix(".0") if mean < 100 else decimals(mean, ".0f")

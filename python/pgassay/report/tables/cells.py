@@ -14,17 +14,18 @@ from pgassay.analysis.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.statistics import values
 from pgassay.findings.wording import bounds, quantity, signed_percent, spaced
+from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.style import TONES
 from pgassay.report.tables.table import Cell, Column
 
 ABSENT = "–"
 NO_BREAK = "\u00a0"
 """A space at which no line breaks."""
-INTERVAL = "95\u00a0% interval"
-SIGN_FLIP = "Sign-flip\u00a0p"
-EVIDENCE = "Evidence"
+INTERVAL = Message("95\xa0% interval")
+SIGN_FLIP = Message("Sign-flip\xa0p")
+EVIDENCE = Message("Evidence")
 """One figure, which belongs to the rule by which the run ended."""
-MAX_T = "max-T\u00a0p"
+MAX_T = Message("max-T\xa0p")
 
 
 def moment(time_ns: int) -> str:
@@ -50,7 +51,7 @@ def interval_of(comparison: Comparison) -> str:
     if comparison.ci95_pct is not None or comparison.ci95 is None:
         return interval(comparison.ci95_pct)
     metric = METRICS[comparison.metric]
-    return " to ".join(_signed(end, metric) for end in comparison.ci95)
+    return tr(" to ").join(_signed(end, metric) for end in comparison.ci95)
 
 
 def means(comparison: Comparison) -> tuple[str, str]:
@@ -63,21 +64,21 @@ def result(comparison: Comparison) -> Cell:
     """The verdict; of a metric beside the primary one whether it differs, where none is given."""
     text = comparison.verdict.value
     if comparison.clear is not None and comparison.verdict is Verdict.UNDECIDED:
-        text = "different" if comparison.clear else "no clear difference"
+        text = tr("different") if comparison.clear else tr("no clear difference")
         text = text if comparison.withdrawn is None else _withdrawn(comparison.withdrawn)
     return tone_cell(text, TONES[comparison.verdict])
 
 
 def _withdrawn(why: Withdrawn) -> str:
-    return "set by the load" if why is Withdrawn.SET_BY_LOAD else "withdrawn"
+    return tr("set by the load") if why is Withdrawn.SET_BY_LOAD else tr("withdrawn")
 
 
 def tone_cell(text: str, tone: str) -> Cell:
     """A verdict in its colour."""
-    return Cell(text, style=f"word {tone}")
+    return Cell(tr(text), style=f"word {tone}")
 
 
-ESTIMATE_COLUMNS = tuple(map(Column, ("Change", INTERVAL, EVIDENCE, MAX_T)))
+ESTIMATE_COLUMNS = tuple(map(Column, (Message("Change"), INTERVAL, EVIDENCE, MAX_T)))
 
 
 def estimate_cells(estimate: Estimate) -> tuple[str, ...]:
@@ -101,7 +102,11 @@ def measured(value: float | None, metric: Metric) -> str:
 
 def interval(ends: tuple[float, float] | None) -> str:
     """Such as `−1.2 % to +3.4 %`."""
-    return ABSENT if ends is None else f"{signed_percent(ends[0])} to {signed_percent(ends[1])}"
+    return (
+        ABSENT
+        if ends is None
+        else tr("{low} to {high}", low=signed_percent(ends[0]), high=signed_percent(ends[1]))
+    )
 
 
 def with_interval(change_pct: float | None, ends: tuple[float, float] | None) -> str:
@@ -110,21 +115,21 @@ def with_interval(change_pct: float | None, ends: tuple[float, float] | None) ->
     if ends is None:
         return change
     low, high = (signed_percent(end).removesuffix(" %") for end in ends)
-    return f"{change} ({low}{NO_BREAK}to{NO_BREAK}{high}{NO_BREAK}%)"
+    return f"{change} ({tr('{low} to {high} %', low=low, high=high).replace(' ', NO_BREAK)})"
 
 
 def between(estimate: values.Estimate) -> str:
     """Such as ` (18 to 26)`; nothing where there is no interval."""
     if estimate.low is None and estimate.high is None:
         return ""
-    return f" ({' to '.join(bounds(estimate))})"
+    return f" ({tr(' to ').join(bounds(estimate))})"
 
 
 def probability(value: float | None) -> str:
     """A p to three decimals."""
     if value is None or not math.isfinite(value):
         return ABSENT
-    return "< 0.001" if value < 0.0005 else f"{value:.3f}"
+    return "< 0.001" if value < 0.0005 else decimals(value, ".3f")
 
 
 def evidence(one: Comparison | Estimate) -> str:
@@ -138,12 +143,12 @@ def evidence(one: Comparison | Estimate) -> str:
         text = probability(one.p_sign_flip)
         return f"p {text}" if text.startswith("<") else f"p = {text}"
     if one.p_looks is not None:
-        return f"p ≤ {one.p_looks:g}"
+        return f"p ≤ {decimals(one.p_looks, 'g')}"
     if one.e_value is None or math.isnan(one.e_value):
         return ABSENT
     if one.e_value >= 1e6:
         return "e > 10⁶"
-    return f"e = {one.e_value:.2f}" if one.e_value < 10 else f"e = {whole(one.e_value)}"
+    return f"e = {spaced(one.e_value, 2 if one.e_value < 10 else 0)}"
 
 
 def whole(value: float) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pgassay.findings.wording import spaced
+from pgassay.language import Message, tr
 from pgassay.report.svg.model import Axis, Band, Box, Figure, Line, Panel, Points, Values
 from pgassay.report.tables.cells import ABSENT, moment
 from pgassay.report.tables.table import Column, Table, table
@@ -84,7 +85,7 @@ def _by_place(courses: Sequence[_Course], label: str) -> ChartData:
     every = math.ceil(len(places) / _MOST_ROWS)
     shown = places[::every]
     columns = [Column(f"{one.name}, {one.unit}" if one.unit else one.name) for one in courses]
-    first = Column("time, UTC" if axis.kind == "time" else axis.title, "line")
+    first = Column(Message("time, UTC") if axis.kind == "time" else axis.title, "line")
     rows = [(_place(axis, at), *(_number(own.get(at)) for own in values)) for at in shown]
     found = table([first, *columns], rows)
     return ChartData(_labelled(found, label), _which(len(shown), len(places), every))
@@ -100,14 +101,14 @@ def _summaries(courses: Sequence[_Course], label: str) -> ChartData | None:
     if not rows:
         return None
     columns = (
-        Column("Line", "heading"),
-        Column("Unit", "text"),
-        *map(Column, ("Lowest", "Mean", "Highest", "Last")),
+        Column(Message("Line"), "heading"),
+        Column(Message("Unit"), "text"),
+        *map(Column, map(Message, ("Lowest", "Mean", "Highest", "Last"))),
     )
     shown = rows[:_MOST_ROWS]
-    note = "Over the whole time drawn."
+    note = tr("Over the whole time drawn.")
     if len(rows) > len(shown):
-        note += f" The first {len(shown)} of {len(rows)} lines."
+        note += tr(" The first {number} of {of} lines.", number=len(shown), of=len(rows))
     return ChartData(_labelled(table(columns, shown), label), note)
 
 
@@ -119,7 +120,7 @@ def _words_of_marks(figure: Figure, label: str) -> ChartData | None:
     every = math.ceil(len(words) / _MOST_ROWS)
     shown = [text.partition("\n") for text in words[::every]]
     rows = [(first.rstrip(":"), rest.replace("\n", "; ")) for first, _, rest in shown]
-    found = table([Column("Mark", "heading"), Column("Values", "text")], rows)
+    found = table([Column(Message("Mark"), "heading"), Column(Message("Values"), "text")], rows)
     found = found if any(found.column("Values")) else found.without("Values")
     return ChartData(_labelled(found, label), _which(len(shown), len(words), every))
 
@@ -134,13 +135,18 @@ def _tips(panel: Panel) -> Iterator[str]:
 
 
 def _labelled(found: Table, label: str) -> Table:
-    return Table(found.columns, found.rows, found.style, f"Numbers: {label}")
+    return Table(found.columns, found.rows, found.style, tr("Numbers: {label}", label=label))
 
 
 def _which(shown: int, every_place: int, every: int) -> str:
     if every == 1:
         return ""
-    return f"One of {every} places in succession: {shown} of {every_place}. The chart draws all."
+    return tr(
+        "One of {every} places in succession: {shown} of {every_place}. The chart draws all.",
+        every=every,
+        shown=shown,
+        every_place=every_place,
+    )
 
 
 def _place(axis: Axis, at: float) -> str:

@@ -12,6 +12,7 @@ from pgassay.analysis.host.columns import COLUMNS
 from pgassay.analysis.host.windows import by_arm
 from pgassay.analysis.model import Figures, HostWindow
 from pgassay.findings.wording import spaced
+from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.tables.cells import ABSENT, moment
 from pgassay.report.tables.table import Column, Row, Table, row_of
@@ -21,7 +22,7 @@ def host_tables_of_run(context: ReportContext) -> tuple[Table, ...]:
     """The mean of each arm's trials over their measured time."""
     found = by_arm([(trial.arm, trial.host) for trial in context.analysis.trials])
     rows = [(arm.label, found[arm.id]) for arm in context.analysis.arms if arm.id in found]
-    return tuple(_turned(one) for one in _tables("Arm", rows))
+    return tuple(_turned(one) for one in _tables(tr("Arm"), rows))
 
 
 def _turned(found: Table) -> Table:
@@ -29,7 +30,7 @@ def _turned(found: Table) -> Table:
     names = sum(column.form != "number" for column in found.columns)
     columns = (
         Column(found.label, "heading"),
-        Column("Meaning", "text"),
+        Column(Message("Meaning"), "text"),
         *(Column(", ".join(cell.text for cell in row.cells[:names])) for row in found.rows),
     )
     rows = (
@@ -45,7 +46,7 @@ def host_tables_over_time(
 ) -> tuple[Table, ...]:
     """Each period, and all of them; nothing where the host was not read."""
     rows = [(moment(window.start_ns), window) for window in windows]
-    return _tables("From (UTC)", rows, whole)
+    return _tables(tr("From (UTC)"), rows, whole)
 
 
 def _tables(
@@ -65,7 +66,7 @@ def _tables(
     ]
     return (
         *_table("vmstat", (first,), vmstat),
-        *_table("iostat", (first, Column("Device", "text")), iostat),
+        *_table("iostat", (first, Column(Message("Device"), "text")), iostat),
     )
 
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 from pgassay.analysis.methods.model import CellFigure, MethodCell, MethodName
 from pgassay.analysis.reading.metrics import Metric
 from pgassay.findings.wording import quantity, size
+from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.tables.by_arm import arm_columns
 from pgassay.report.tables.cells import ABSENT, with_interval
 from pgassay.report.tables.table import Cell, Column, Row, Table, row_of
 
 _KINDS: dict[MethodName, tuple[str, ...]] = {
-    "use": ("utilisation", "saturation", "errors"),
-    "red": ("rate", "errors", "duration"),
-    "ltes": ("latency", "traffic", "errors", "saturation"),
+    "use": tuple(map(Message, ("utilisation", "saturation", "errors"))),
+    "red": tuple(map(Message, ("rate", "errors", "duration"))),
+    "ltes": tuple(map(Message, ("latency", "traffic", "errors", "saturation"))),
 }
 _TONES = {"better": "better", "worse": "worse", "different": "same"}
 
@@ -26,13 +27,13 @@ def method_table(context: ReportContext, method: MethodName) -> Table:
     """All cells of a method that were measured."""
     cells = [one for one in context.analysis.methods if one.method == method and one.figures]
     columns = (
-        Column("Of", "group"),
-        Column("Kind", "text", merges=True),
-        Column("Measured", "heading"),
+        Column(Message("Of"), "group"),
+        Column(Message("Kind"), "text", merges=True),
+        Column(Message("Measured"), "heading"),
         *arm_columns(context),
     )
     rows = tuple(_row(context, one) for one in cells)
-    found = Table(columns, rows, label=f"{method.upper()}: {', '.join(_KINDS[method])}")
+    found = Table(columns, rows, label=f"{method.upper()}: {', '.join(map(tr, _KINDS[method]))}")
     return found if any(one.of for one in cells) else found.without("Of")
 
 
@@ -49,7 +50,7 @@ def not_measured(context: ReportContext) -> tuple[tuple[str, tuple[str, ...]], .
 def _row(context: ReportContext, one: MethodCell) -> Row:
     by_arm = {figure.arm: figure for figure in one.figures}
     shown = [_cell(one, by_arm[arm.id]) for arm in context.analysis.arms]
-    return row_of((one.of, one.kind, one.title, *shown))
+    return row_of((one.of, tr(one.kind), one.title, *shown))
 
 
 def _cell(one: MethodCell, figure: CellFigure) -> Cell:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pgassay.analysis.compare.accounting import Accounting, TimePart
 from pgassay.analysis.reading.metrics import UNACCOUNTED
 from pgassay.findings.wording import milliseconds, share_interval, signed_milliseconds
+from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.style import CLASS_COLOURS, GREY
 from pgassay.report.charts.waits import mean_of, present_classes
 from pgassay.report.context import ReportContext
@@ -18,15 +19,24 @@ from pgassay.report.tables.by_arm import arm_table
 from pgassay.report.tables.cells import ABSENT, INTERVAL
 from pgassay.report.tables.table import Cell, Column, Row, Table, row_of
 
-WHOLE = "Transaction"
+WHOLE = Message("Transaction")
 _DIGITS = 3
 _LEAST = 0.005
 """Share of the whole below which a part is shown with others in one row."""
-_FOLDED = "Other parts, each below 0.5 %"
+_FOLDED = Message("Other parts, each below 0.5 %")
 _COLUMNS = (
-    Column("Part", "heading"),
-    Column("Level compared", "group"),
-    *map(Column, ("Baseline", "Level", "Change", INTERVAL, "Share of the change")),
+    Column(Message("Part"), "heading"),
+    Column(Message("Level compared"), "group"),
+    *map(
+        Column,
+        (
+            Message("Baseline"),
+            Message("Level"),
+            Message("Change"),
+            INTERVAL,
+            Message("Share of the change"),
+        ),
+    ),
 )
 
 
@@ -77,7 +87,7 @@ def _rows(one: Accounting) -> list[Row]:
 def _interval(part: TimePart | None) -> str:
     if part is None or part.ci95_ms is None:
         return ABSENT
-    return " to ".join(signed_milliseconds(end) for end in part.ci95_ms)
+    return tr(" to ").join(signed_milliseconds(end) for end in part.ci95_ms)
 
 
 def _shares(shown: Sequence[TimePart], small: Sequence[TimePart], one: Accounting) -> list[str]:
@@ -90,7 +100,7 @@ def _shares(shown: Sequence[TimePart], small: Sequence[TimePart], one: Accountin
         values.append(sum(part.share_pct or 0.0 for part in small))
     intervals = [*map(share_interval, shown), *([""] if small else [])]
     return [
-        f"{value:.0f} %{interval}".replace("-", "\u2212")
+        f"{decimals(value, '.0f')} %{interval}".replace("-", "\u2212")
         for value, interval in zip(
             summing(values, 100.0, digits=0),
             (*intervals, share_interval(one.parts[-1]), ""),
@@ -103,7 +113,7 @@ def class_table(context: ReportContext) -> Table:
     """The chart's legend, with the numbers of every arm and their sum."""
     parts = present_classes(context.analysis)
     if not parts:
-        return arm_table(context, "Per transaction", ())
+        return arm_table(context, tr("Per transaction"), ())
     others = [part for part in parts if part is not UNACCOUNTED]
     columns = []
     for arm in context.analysis.arms:
@@ -116,7 +126,7 @@ def class_table(context: ReportContext) -> Table:
     ]
     return arm_table(
         context,
-        "Per transaction",
+        tr("Per transaction"),
         [(name, [milliseconds(column[at]) for column in columns]) for at, name in enumerate(named)],
     )
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.trade_offs.model import Criterion, LevelFigure, TradeOff
 from pgassay.findings.wording import quantity
+from pgassay.language import Message, tr
 from pgassay.report.tables.cells import ABSENT, with_interval
 from pgassay.report.tables.table import Cell, Column, Table, table
 
@@ -17,12 +18,12 @@ from pgassay.report.tables.table import Cell, Column, Table, table
 def trade_off_table(one: TradeOff) -> Table:
     """A row for each criterion, a column for each level, the best ones in the last."""
     columns = (
-        Column("Criterion", "heading"),
+        Column(Message("Criterion"), "heading"),
         *(Column(level, full_title=f"{one.factor} = {level}") for level in one.levels),
-        Column("Best", "text"),
+        Column(Message("Best"), "text"),
     )
     made = table(columns, [_row(one, each) for each in one.criteria])
-    return replace(made, label=f"Levels of {one.factor} by criterion")
+    return replace(made, label=tr("Levels of {factor} by criterion", factor=one.factor))
 
 
 def _row(one: TradeOff, criterion: Criterion) -> tuple[str | Cell, ...]:
@@ -39,7 +40,9 @@ def _best(one: TradeOff, criterion: Criterion) -> str:
         return ABSENT
     if criterion.in_order:
         return ", ".join(criterion.best)
-    return f"not {', '.join(level for level in one.levels if level not in criterion.best)}"
+    return tr(
+        "not {list}", list=", ".join(level for level in one.levels if level not in criterion.best)
+    )
 
 
 def _cell(criterion: Criterion, figure: LevelFigure) -> Cell:

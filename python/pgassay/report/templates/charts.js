@@ -61,7 +61,8 @@
     const text = value.toLocaleString("en", digits === undefined
       ? { maximumSignificantDigits: Math.abs(value) >= 1000 ? 15 : 4, maximumFractionDigits: Math.abs(value) >= 1000 ? 0 : 6 }
       : { minimumFractionDigits: digits, maximumFractionDigits: digits });
-    return text.replace(/,/g, "\u202f").replace("-", "\u2212");
+    const [thousands, point] = { ru: ["\u202f", ","], "zh-Hans": [",", "."] }[document.documentElement.lang] || ["\u202f", "."]; // as language.py
+    return text.replace(/[,.]/g, (c) => (c === "," ? thousands : point)).replace("-", "\u2212");
   }
   const steps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
   function moment(seconds, step) {
@@ -209,7 +210,7 @@
     let begin = null;
     const word = plot.dataset.zoom;
     const reset = plot.appendChild(document.createElement("button"));
-    Object.assign(reset, { type: "button", className: "reset", hidden: true, textContent: "Show all" });
+    Object.assign(reset, { type: "button", className: "reset", hidden: true, textContent: document.body.dataset.showAll });
     reset.addEventListener("click", () => setZoom(word, null));
     plot.addEventListener("pointermove", function (event) {
       hover(plot, event);

@@ -11,6 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from pgassay.language import messages_of
 from pgassay.trials.trace.output import PointReading
 from pgassay.trials.trace.server import TracedServer
 
@@ -19,7 +20,10 @@ _LWLOCKS = "lwlocks"
 
 @cache
 def _known() -> dict[str, Any]:
-    return tomllib.loads((files(__package__) / "points.toml").read_text("utf-8"))
+    return messages_of(
+        tomllib.loads((files(__package__) / "points.toml").read_text("utf-8")),
+        ("title", "text", "keys"),
+    )
 
 
 def titles() -> Mapping[str, str]:

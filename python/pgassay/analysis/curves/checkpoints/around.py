@@ -19,9 +19,13 @@ from numpy.typing import NDArray
 from pgassay.analysis.curves.checkpoints.profiles import Window, edges_around
 from pgassay.analysis.measures.courses.checkpoint_signals import GROUPS
 from pgassay.analysis.measures.courses.trial_course import TrialCourse
+from pgassay.language import messages_of
 
 Array = NDArray[np.float64]
-RULES = tomllib.loads((files(__package__) / "causes.toml").read_text("utf-8"))
+RULES = messages_of(
+    tomllib.loads((files(__package__) / "causes.toml").read_text("utf-8")),
+    ("cause", "text", "title", "unit"),
+)
 UNACCOUNTED = "unaccounted"
 
 

@@ -39,6 +39,7 @@ from pgassay.analysis.statistics.intervals import (
 )
 from pgassay.analysis.statistics.simultaneous import max_t_band
 from pgassay.analysis.statistics.values import Estimate, Interval
+from pgassay.language import decimals, tr
 from pgassay.plan.model import Plan
 
 Array = NDArray[np.float64]
@@ -142,7 +143,10 @@ def _refusal(
         if not len(gaps):
             return "trials are too short for a before and an after"
         cycle_s = float(np.median(gaps))
-        return f"checkpoints begin every {cycle_s:.1f} s: too close for a before and an after"
+        return tr(
+            "checkpoints begin every {seconds} s: too close for a before and an after",
+            seconds=decimals(cycle_s, ".1f"),
+        )
     if len(profiles) < FEWEST_TRIALS:
         before, after = window.before * window.step_s, window.after * window.step_s
         return (

@@ -21,10 +21,13 @@ from numpy.typing import NDArray
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.counters import CounterSeries, Key
 from pgassay.analysis.waits.wait_profile import looks_in, times_of_looks
+from pgassay.language import messages_of
 
 Array = NDArray[np.float64]
 Edges = NDArray[np.int64]
-SIGNALS = tomllib.loads((files(__package__) / "checkpoint_signals.toml").read_text("utf-8"))
+SIGNALS = messages_of(
+    tomllib.loads((files(__package__) / "checkpoint_signals.toml").read_text("utf-8")), ("title",)
+)
 GROUPS: Mapping[str, str] = {one["name"]: one["title"] for one in SIGNALS["group"]}
 """Groups of waits of the load's sessions: name → title."""
 

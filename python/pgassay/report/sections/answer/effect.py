@@ -5,9 +5,11 @@ Enters: the context. Leaves: a chart, its caption's words, tables. Never: decide
 
 from __future__ import annotations
 
+from pgassay.analysis.model import Comparison
 from pgassay.findings.answer.endpoints import endpoint_title
 from pgassay.findings.model import FindingKind
 from pgassay.findings.wording import signed_percent
+from pgassay.language import Message, ntr
 from pgassay.report.charts.effect import effect_chart, runs_out
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
@@ -25,11 +27,21 @@ from pgassay.report.tables.cells import (
 from pgassay.report.tables.table import Column, Table, table
 
 _COLUMNS = (
-    Column("Level compared", "heading", merges=True),
-    Column("Endpoint", "text"),
-    Column("Load", "line"),
-    Column("Verdict", "text"),
-    *map(Column, ("Change", INTERVAL, "Baseline", "Level", "Blocks", EVIDENCE)),
+    Column(Message("Level compared"), "heading", merges=True),
+    Column(Message("Endpoint"), "text"),
+    Column(Message("Load"), "line"),
+    Column(Message("Verdict"), "text"),
+    *map(
+        Column,
+        (
+            Message("Change"),
+            INTERVAL,
+            Message("Baseline"),
+            Message("Level"),
+            Message("Blocks"),
+            EVIDENCE,
+        ),
+    ),
 )
 
 
@@ -81,13 +93,23 @@ def _blocks_on_one_side(context: ReportContext) -> tuple[str, ...]:
     for c in context.analysis.verdicts():
         if c.step is None and c.effect_pct and c.block_effects_pct:
             same = sum(effect * c.effect_pct > 0 for effect in c.block_effects_pct)
-            side = "above" if c.effect_pct > 0 else "below"
-            blocks = len(c.block_effects_pct)
-            words.append(
-                f"{subject(c)}: {same} of {blocks} block{'s' if blocks != 1 else ''}"
-                f" {side} zero, mean {signed_percent(c.effect_pct)}"
-            )
+            words.append(_side(c, same, c.effect_pct))
     return tuple(words)
+
+
+def _side(one: Comparison, same: int, effect_pct: float) -> str:
+    blocks, what, change = len(one.block_effects_pct), subject(one), signed_percent(effect_pct)
+    if effect_pct > 0:
+        return ntr(
+            "{subject}: {same} of {n} block above zero, mean {change}",
+            "{subject}: {same} of {n} blocks above zero, mean {change}",
+            blocks, subject=what, same=same, change=change,
+        )  # fmt: skip
+    return ntr(
+        "{subject}: {same} of {n} block below zero, mean {change}",
+        "{subject}: {same} of {n} blocks below zero, mean {change}",
+        blocks, subject=what, same=same, change=change,
+    )  # fmt: skip
 
 
 @section("answer/calibration", "Calibration of this host")

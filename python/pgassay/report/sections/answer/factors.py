@@ -10,6 +10,7 @@ from pgassay.analysis.compare.model import Dependence
 from pgassay.findings.answer.factors import simple_effects_of
 from pgassay.findings.model import FindingKind
 from pgassay.findings.wording import signed_percent
+from pgassay.language import Message, tr
 from pgassay.plan.description import aliases
 from pgassay.report.charts.interactions import interaction_chart, pairs_left_out
 from pgassay.report.charts.style import TONES
@@ -33,18 +34,22 @@ _TONES = {
     Dependence.UNDECIDED: "undecided",
 }
 _INTERACTIONS = (
-    Column("Effect of", "heading"),
-    Column("Other factor", "group"),
-    *map(Column, ("At its baseline", "At another level", "Difference")),
+    Column(Message("Effect of"), "heading"),
+    Column(Message("Other factor"), "group"),
+    *map(Column, map(Message, ("At its baseline", "At another level", "Difference"))),
     *map(Column, (INTERVAL, EVIDENCE, MAX_T)),
-    Column("Verdict", "text"),
+    Column(Message("Verdict"), "text"),
 )
-_SIMPLE = (Column("Effect of", "heading", merges=True), Column("At", "text"), *ESTIMATE_COLUMNS)
+_SIMPLE = (
+    Column(Message("Effect of"), "heading", merges=True),
+    Column(Message("At"), "text"),
+    *ESTIMATE_COLUMNS,
+)
 _TRENDS = (
-    Column("Factor", "heading"),
-    Column("From, to", "text"),
-    *map(Column, ("Change along the line", "Per doubling", INTERVAL, EVIDENCE)),
-    Column("Verdict", "text"),
+    Column(Message("Factor"), "heading"),
+    Column(Message("From, to"), "text"),
+    *map(Column, (Message("Change along the line"), Message("Per doubling"), INTERVAL, EVIDENCE)),
+    Column(Message("Verdict"), "text"),
 )
 
 
@@ -73,7 +78,7 @@ def _interaction_table(context: ReportContext) -> Table:
         rows.append(
             (
                 f"{one.factor} = {one.level}",
-                f"with {one.other}",
+                tr("with {other}", other=one.other),
                 f"{low.at}: {signed_percent(low.estimate.effect_pct)}",
                 f"{high.at}: {signed_percent(high.estimate.effect_pct)}",
                 *estimate_cells(one.estimate),
@@ -110,7 +115,7 @@ def trends(context: ReportContext) -> Content | None:
         change, interval, evidence, _ = estimate_cells(trend.estimate)
         doubling = trend.per_doubling_pct
         per_doubling = ABSENT if doubling is None else signed_percent(doubling)
-        levels = f"{trend.lowest} to {trend.highest}"
+        levels = tr("{lowest} to {highest}", lowest=trend.lowest, highest=trend.highest)
         rows.append((trend.factor, levels, change, per_doubling, interval, evidence, verdict))
     return {
         "sentences": list(zip(verdicts, texts, strict=True)),

@@ -11,19 +11,20 @@ from pgassay.analysis.gates.grammar import gate_texts
 from pgassay.analysis.gates.model import GateOutcome, GateResult
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.gates import change_text, interval_text
+from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import ABSENT, subject, tone_cell
 from pgassay.report.tables.table import Cell, Column, Table, table
 
 _COLUMNS = (
-    Column("Gate", "heading", merges=True),
-    Column("Metric", "text", merges=True),
-    Column("Level compared", "text"),
-    Column("Load", "line"),
-    Column("Change"),
-    Column("Interval"),
-    Column("Outcome", "text"),
+    Column(Message("Gate"), "heading", merges=True),
+    Column(Message("Metric"), "text", merges=True),
+    Column(Message("Level compared"), "text"),
+    Column(Message("Load"), "line"),
+    Column(Message("Change")),
+    Column(Message("Interval")),
+    Column(Message("Outcome"), "text"),
 )
 _TONES = {
     GateOutcome.HOLDS: "better",
@@ -58,7 +59,7 @@ def gate_table(results: tuple[GateResult, ...]) -> Table:
             )
             for one in result.checks
         ]
-    return replace(table(_COLUMNS, rows), label="Gates")
+    return replace(table(_COLUMNS, rows), label=tr("Gates"))
 
 
 def _outcome(outcome: GateOutcome, reason: str) -> Cell:

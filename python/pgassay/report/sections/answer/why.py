@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.model import FindingKind
+from pgassay.language import Message
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import INTERVAL, change, interval_of, means, result, subject
@@ -15,10 +16,10 @@ from pgassay.report.tables.table import Column, Table, table
 from pgassay.report.tables.time_parts import accounting_table
 
 _COLUMNS = (
-    Column("Measured", "heading"),
-    Column("Level compared", "group"),
-    *map(Column, ("Baseline", "Level", "Change", INTERVAL)),
-    Column("Result", "text"),
+    Column(Message("Measured"), "heading"),
+    Column(Message("Level compared"), "group"),
+    *map(Column, (Message("Baseline"), Message("Level"), Message("Change"), INTERVAL)),
+    Column(Message("Result"), "text"),
 )
 
 

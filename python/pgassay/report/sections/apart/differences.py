@@ -12,6 +12,7 @@ from pgassay.analysis.apart.model import RunDifference
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.endpoints import endpoint_title
 from pgassay.findings.apart.verdicts import spread_text
+from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ApartContext
 from pgassay.report.section import Content, section
@@ -28,12 +29,22 @@ from pgassay.report.tables.cells import (
 from pgassay.report.tables.table import Cell, Column, Table, table
 
 _COLUMNS = (
-    Column("Run", "heading", merges=True),
-    Column("Arm", "text", merges=True),
-    Column("Endpoint", "text"),
-    Column("Load", "line"),
-    *map(Column, ("Baseline", "This run", "Change", INTERVAL, "Trials", "SD between runs")),
-    Column("Not randomised", "text"),
+    Column(Message("Run"), "heading", merges=True),
+    Column(Message("Arm"), "text", merges=True),
+    Column(Message("Endpoint"), "text"),
+    Column(Message("Load"), "line"),
+    *map(
+        Column,
+        (
+            Message("Baseline"),
+            Message("This run"),
+            Message("Change"),
+            INTERVAL,
+            Message("Trials"),
+            Message("SD between runs"),
+        ),
+    ),
+    Column(Message("Not randomised"), "text"),
 )
 
 
@@ -57,7 +68,7 @@ def verdict_table(context: ApartContext) -> Table:
         for one in judged
     ]
     found = _fitted(judged, rows).without("Trials", "SD between runs")
-    return replace(found, label="The difference")
+    return replace(found, label=tr("The difference"))
 
 
 @section("apart/everything", "Everything measured")
@@ -65,7 +76,7 @@ def everything(context: ApartContext) -> Content | None:
     """Every metric over whole trials."""
     found = [one for one in context.analysis.differences if one.comparison.step is None]
     rows = [_row(one, result(one.comparison)) for one in found]
-    made = replace(_fitted(found, rows), label="Everything measured")
+    made = replace(_fitted(found, rows), label=tr("Everything measured"))
     return {"differences": made} if found else None
 
 
@@ -78,7 +89,7 @@ def _row(one: RunDifference, verdict: Cell) -> tuple[str | Cell, ...]:
         comparison.load,
         *means(comparison),
         change(comparison),
-        Cell(interval_of(comparison), note=f"inside runs only: {_within(one)}"),
+        Cell(interval_of(comparison), note=tr("inside runs only: {within}", within=_within(one))),
         f"{one.trials[0]} / {one.trials[1]}",
         ABSENT if one.spread is None else spread_text(one.spread, comparison),
         verdict,
@@ -87,7 +98,9 @@ def _row(one: RunDifference, verdict: Cell) -> tuple[str | Cell, ...]:
 
 def _within(one: RunDifference) -> str:
     if METRICS[one.comparison.metric].unit == "%" and one.within is not None:
-        return " to ".join(f"{end:+.2f}".replace("-", "−") + " points" for end in one.within)
+        return tr(" to ").join(
+            decimals(end, "+.2f").replace("-", "−") + tr(" points") for end in one.within
+        )
     return interval(one.within_pct)
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from pgassay.analysis.apart.model import ApartRun
 from pgassay.findings.apart.verdicts import limits as limits_of
+from pgassay.language import Message, tr
 from pgassay.report.apart_summary import caveats
 from pgassay.report.context import ApartContext
 from pgassay.report.environment import created_at, server_version
@@ -33,21 +34,24 @@ def condition_table(context: ApartContext) -> Table:
     """A row per difference, a column per side."""
     analysis = context.analysis
     columns = (
-        Column("Of", "group"),
-        Column("What", "heading"),
+        Column(Message("Of"), "group"),
+        Column(Message("What"), "heading"),
         *(Column(side.name, "text") for side in analysis.sides),
     )
     rows = [(one.group, one.name, *one.values) for one in analysis.conditions]
-    return replace(table(columns, rows), label="What else is not the same")
+    return replace(table(columns, rows), label=tr("What else is not the same"))
 
 
 @section("apart/runs", "The runs")
 def runs(context: ApartContext) -> Content:
     """Each run with its time, server, arms and trials."""
     columns = (
-        Column("Side", "heading", merges=True),
-        *(Column(title, "text") for title in ("Run", "Begun", "Server", "Question", "Arms")),
-        Column("Trials"),
+        Column(Message("Side"), "heading", merges=True),
+        *(
+            Column(title, "text")
+            for title in (tr("Run"), tr("Begun"), tr("Server"), tr("Question"), tr("Arms"))
+        ),
+        Column(Message("Trials")),
     )
     rows = [
         (side.name, run.name, created_at(run.environment) or ABSENT,
@@ -56,10 +60,10 @@ def runs(context: ApartContext) -> Content:
         for side in context.analysis.sides
         for run in side.runs
     ]  # fmt: skip
-    return {"runs": replace(table(columns, rows), label="The runs")}
+    return {"runs": replace(table(columns, rows), label=tr("The runs"))}
 
 
 def _arms(run: ApartRun) -> str:
     if run.plan.calibrates:
-        return "one arm by two names (A/A)"
+        return tr("one arm by two names (A/A)")
     return "; ".join(arm.label for arm in run.plan.arms)

@@ -5,6 +5,7 @@ Enters: the context. Leaves: a table. Never: says what a relation has in it.
 
 from __future__ import annotations
 
+from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
@@ -18,20 +19,26 @@ def buffer_cache(context: ReportContext) -> Content | None:
     found, names = context.analysis.buffer_cache, arm_styles(context.plan.arms)
     if not found:
         return None
-    columns = ("Used", "Unused", "Dirty", "Pinned", "Mean usage count")
+    columns = (tr("Used"), tr("Unused"), tr("Dirty"), tr("Pinned"), tr("Mean usage count"))
     rows = [
         (
             names[one.arm].short,
             f"{whole(one.used)} ({_percent(one.used, one.used + one.unused)})",
             whole(one.unused),
-            f"{whole(one.dirty)} ({_percent(one.dirty, one.used)} of the used)",
-            f"{one.pinned:.1f}",
-            ABSENT if one.usage_count is None else f"{one.usage_count:.1f}",
+            tr(
+                "{value} ({share} of the used)",
+                value=whole(one.dirty),
+                share=_percent(one.dirty, one.used),
+            ),
+            decimals(one.pinned, ".1f"),
+            ABSENT if one.usage_count is None else decimals(one.usage_count, ".1f"),
         )
         for one in found
     ]
-    return {"held": table([Column("Buffers of 8 kB", "heading"), *map(Column, columns)], rows)}
+    return {
+        "held": table([Column(Message("Buffers of 8 kB"), "heading"), *map(Column, columns)], rows)
+    }
 
 
 def _percent(part: float, of: float) -> str:
-    return f"{100 * part / of:.0f} %" if of else "0 %"
+    return f"{decimals(100 * part / of, '.0f')} %" if of else "0 %"

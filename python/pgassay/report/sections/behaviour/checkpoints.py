@@ -10,6 +10,7 @@ import math
 from pgassay.analysis.curves.checkpoints.model import TimeShare
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.wording import count, milliseconds, plain_number, size
+from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.checkpoint_signals import signals_chart
 from pgassay.report.charts.checkpoints import checkpoints_chart
 from pgassay.report.charts.style import arm_styles
@@ -19,45 +20,51 @@ from pgassay.report.tables.cells import ABSENT, between
 from pgassay.report.tables.table import Column, Table, table
 
 _COLUMNS = (
-    Column("Arm", "heading"),
-    Column("Checkpoints", "text"),
+    Column(Message("Arm"), "heading"),
+    Column(Message("Checkpoints"), "text"),
     *map(
         Column,
-        (
-            "Depth",
-            "Recovered after",
-            "Below half depth for",
-            "Transactions lost by each",
-            "Full-page images after each",
+        map(
+            Message,
+            (
+                "Depth",
+                "Recovered after",
+                "Below half depth for",
+                "Transactions lost by each",
+                "Full-page images after each",
+            ),
         ),
     ),
 )
 
 _CAUSE_COLUMNS = (
-    Column("Arm", "group"),
-    Column("Part", "heading"),
-    Column("Split by", "text"),
-    Column("Per transaction before"),
-    Column("After"),
-    Column("Lost by each checkpoint"),
-    Column("Share"),
+    Column(Message("Arm"), "group"),
+    Column(Message("Part"), "heading"),
+    Column(Message("Split by"), "text"),
+    Column(Message("Per transaction before")),
+    Column(Message("After")),
+    Column(Message("Lost by each checkpoint")),
+    Column(Message("Share")),
 )
 _EVERY_COLUMNS = (
-    Column("Trial"),
-    Column("Arm", "text"),
+    Column(Message("Trial")),
+    Column(Message("Arm"), "text"),
     *map(
         Column,
-        (
-            "Began at",
-            "Cause",
-            "Buffers",
-            "Write",
-            "Flush",
-            "Longest flush",
-            "Distance",
-            "Lowest",
-            "Transactions lost",
-            "Recovered after",
+        map(
+            Message,
+            (
+                "Began at",
+                "Cause",
+                "Buffers",
+                "Write",
+                "Flush",
+                "Longest flush",
+                "Distance",
+                "Lowest",
+                "Transactions lost",
+                "Recovered after",
+            ),
         ),
     ),
 )
@@ -91,10 +98,14 @@ def checkpoint_table(context: ReportContext) -> Table:
         rows.append(
             (
                 names[effect.arm],
-                f"{effect.checkpoints} in {effect.trials} trials",
+                tr(
+                    "{checkpoints} in {trials} trials",
+                    checkpoints=effect.checkpoints,
+                    trials=effect.trials,
+                ),
                 _with_unit(effect.depth_pct, "%"),
-                _with_unit(effect.recovery_s, "s"),
-                _with_unit(effect.duration_s, "s"),
+                _with_unit(effect.recovery_s, tr("s")),
+                _with_unit(effect.duration_s, tr("s")),
                 _counted(effect.lost_transactions),
                 _counted(effect.full_page_images),
             )
@@ -109,10 +120,16 @@ def causes_table(context: ReportContext) -> Table:
     """The time lost after a checkpoint, by cause and by what sessions waited for."""
     rows = []
     for one in context.analysis.checkpoint_causes:
-        name = f"{context.labels[one.arm]}: time of sessions lost by each checkpoint"
+        name = tr(
+            "{value}: time of sessions lost by each checkpoint", value=context.labels[one.arm]
+        )
         parts = [part for part in (*one.causes, *one.groups) if _matters(part)]
         for part in (one.whole, *parts):
-            seconds = f"{plain_number(_tidy(part.extra_s.value, 1))} s{between(part.extra_s)}"
+            seconds = tr(
+                "{value} s{interval}",
+                value=plain_number(_tidy(part.extra_s.value, 1)),
+                interval=between(part.extra_s),
+            )
             is_whole = part is one.whole
             kind = "" if is_whole else "cause" if part in one.causes else "waits"
             before, after = (
@@ -135,7 +152,7 @@ def every_checkpoint(context: ReportContext) -> Table:
         (
             f"{one.trial}",
             context.labels[one.arm],
-            f"{one.checkpoint.started_s:.1f} s",
+            tr("{value} s", value=decimals(one.checkpoint.started_s, ".1f")),
             one.checkpoint.cause,
             ABSENT if one.checkpoint.buffers is None else count(one.checkpoint.buffers),
             _seconds(one.checkpoint.write_s),
@@ -159,11 +176,16 @@ def _share(part: TimeShare) -> str:
     if part.share_ci95_pct is None:
         return f"{_whole(part.share_pct)} %"
     low, high = part.share_ci95_pct
-    return f"{_whole(part.share_pct)} % ({_whole(low)} to {_whole(high)})"
+    return tr(
+        "{value} % ({low} to {high})",
+        value=_whole(part.share_pct),
+        low=_whole(low),
+        high=_whole(high),
+    )
 
 
 def _whole(value: float) -> str:
-    return f"{_tidy(value):.0f}".replace("-", "\u2212")
+    return decimals(_tidy(value), ".0f").replace("-", "\u2212")
 
 
 def _tidy(value: float, digits: int = 0) -> float:
@@ -172,14 +194,14 @@ def _tidy(value: float, digits: int = 0) -> float:
 
 
 def _seconds(value: float | None) -> str:
-    return ABSENT if value is None else f"{plain_number(value)} s"
+    return ABSENT if value is None else tr("{value} s", value=plain_number(value))
 
 
 def _with_unit(estimate: Estimate | None, unit: str) -> str:
     if estimate is None:
         return ABSENT
     if not math.isfinite(estimate.value):
-        return "not within the window"
+        return tr("not within the window")
     return f"{plain_number(estimate.value)} {unit}{between(estimate)}"
 
 
@@ -188,4 +210,9 @@ def _counted(estimate: Estimate | None) -> str:
         return ABSENT
     if estimate.low is None or estimate.high is None:
         return count(estimate.value)
-    return f"{count(estimate.value)} ({count(estimate.low)} to {count(estimate.high)})"
+    return tr(
+        "{value} ({low} to {high})",
+        value=count(estimate.value),
+        low=count(estimate.low),
+        high=count(estimate.high),
+    )

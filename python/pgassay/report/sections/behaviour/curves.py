@@ -8,6 +8,7 @@ from __future__ import annotations
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.wording import latency, plain_number, signed_percent
+from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.latency_curve import latency_curve_chart
 from pgassay.report.charts.load_curve import by_load_chart, load_curve_chart
 from pgassay.report.charts.quantiles import quantiles_chart
@@ -19,15 +20,15 @@ from pgassay.report.tables.cells import whole as whole_number
 from pgassay.report.tables.table import Column, Table, table
 
 _LOADS = (
-    Column("Measured", "text"),
-    Column("Level compared", "text"),
-    Column("Load", "line"),
-    *map(Column, ("Change", "95\u00a0% band")),
+    Column(Message("Measured"), "text"),
+    Column(Message("Level compared"), "text"),
+    Column(Message("Load"), "line"),
+    *map(Column, map(Message, ("Change", "95\xa0% band"))),
 )
 _KNEES = (
-    Column("Arm", "heading"),
-    Column("Knee (95\u00a0% interval)", "text"),
-    *map(Column, ("Contention σ", "Coherence κ", "Misfit")),
+    Column(Message("Arm"), "heading"),
+    Column(Message("Knee (95\xa0% interval)"), "text"),
+    *map(Column, map(Message, ("Contention σ", "Coherence κ", "Misfit"))),
 )
 _SHARES = (0.5, 0.9, 0.95, 0.99, 0.999)
 """Columns of the table of latencies."""
@@ -58,7 +59,7 @@ def _load_table(context: ReportContext) -> Table:
             (
                 METRICS[effect.metric].title,
                 f"{effect.factor} = {effect.level}",
-                f"{load:g} {effect.step_unit}",
+                f"{decimals(load, 'g')} {effect.step_unit}",
                 signed_percent(value),
                 interval(band),
             )
@@ -80,18 +81,27 @@ def knee_table(context: ReportContext) -> Table:
             rows.append((names[curve.arm], curve.refused or "", ABSENT, ABSENT, ABSENT))
             continue
         at = fit.knee_clients
-        knee = f"{plain_number(at.value)} clients{between(at)}" if at else fit.knee_refused or ""
+        knee = (
+            tr("{value} clients{interval}", value=plain_number(at.value), interval=between(at))
+            if at
+            else fit.knee_refused or ""
+        )
         parameters = _parameter(fit.contention), _parameter(fit.coherence)
-        rows.append((names[curve.arm], knee, *parameters, f"{fit.misfit_pct:.1f} %"))
+        rows.append((names[curve.arm], knee, *parameters, f"{decimals(fit.misfit_pct, '.1f')} %"))
     return table(_KNEES, rows)
 
 
 def _parameter(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
         # No parameter is negative: one that would be is 0, whichever block is left out.
-        why = "at its bound, no interval" if estimate.value == 0.0 else "no interval"
-        return f"{estimate.value:.2g} ({why})"
-    return f"{estimate.value:.2g} ({estimate.low:.2g} to {estimate.high:.2g})"
+        why = tr("at its bound, no interval") if estimate.value == 0.0 else tr("no interval")
+        return f"{decimals(estimate.value, '.2g')} ({why})"
+    return tr(
+        "{estimate} ({low} to {high})",
+        estimate=decimals(estimate.value, ".2g"),
+        low=decimals(estimate.low, ".2g"),
+        high=decimals(estimate.high, ".2g"),
+    )
 
 
 @section("behaviour/quantiles", "Latency, quantile by quantile")
@@ -105,7 +115,7 @@ def quantiles(context: ReportContext) -> Content | None:
     return {
         "sentences": context.sentences("quantiles"),
         "curve": latency_curve_chart(curves, arm_styles(context.plan.arms)),
-        "step": next((f"{one.step:g}" for one in curves if one.step is not None), None),
+        "step": next((decimals(one.step, "g") for one in curves if one.step is not None), None),
         "has_range": any(one.trials > 1 for one in curves),
         "latencies": _latency_table(context),
         "chart": chart,
@@ -118,7 +128,7 @@ def _latency_table(context: ReportContext) -> Table:
     several = len({one.scenario for one in curves}) > 1
     rows = [
         (
-            one.scenario or "all scenarios",
+            one.scenario or tr("all scenarios"),
             names[one.arm],
             *(ABSENT if ms is None else latency(ms) for ms in map(one.at, _SHARES)),
             latency(one.max_ms),
@@ -127,11 +137,11 @@ def _latency_table(context: ReportContext) -> Table:
         for one in curves
     ]
     columns = (
-        Column("Scenario", "group"),
-        Column("Arm", "heading"),
-        *(Column(f"p{100 * share:g}") for share in _SHARES),
-        Column("Longest"),
-        Column("Transactions"),
+        Column(Message("Scenario"), "group"),
+        Column(Message("Arm"), "heading"),
+        *(Column(tr("p{share}", share=decimals(100 * share, "g"))) for share in _SHARES),
+        Column(Message("Longest")),
+        Column(Message("Transactions")),
     )
     found = table(columns, rows)
     return found if several else found.without("Scenario")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pgassay.analysis.profiles.model import ArmProfile, FunctionDifference, ProfileDifference
 from pgassay.findings.wording import plain_number, spaced
+from pgassay.language import Message, decimals, tr
 from pgassay.report.context import FlameGraph, ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import ABSENT
@@ -18,7 +19,7 @@ from pgassay.report.tables.table import Column, Table, table
 from pgassay.trials.profile.model import COST
 
 _SHOWN = 12
-_WHAT = {"cpu": "CPU time", "off-cpu": "time that sessions wait"}
+_WHAT = {"cpu": Message("CPU time"), "off-cpu": Message("time that sessions wait")}
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def flame_graphs(context: ReportContext) -> Content | None:
     return {
         "notes": (*profiles.notes, *_notes(profiles.arms, names)),
         "arms_profiled": _arms(profiles.arms, names),
-        "cost": f"Beside what perf itself used, {COST}.",
+        "cost": tr("Beside what perf itself used, {cost}.", cost=COST),
         "differences": [
             (
                 _title(one, names),
@@ -66,10 +67,14 @@ def _notes(arms: Sequence[ArmProfile], names: Mapping[str, str]) -> Iterator[str
 
 def _arms(arms: Sequence[ArmProfile], names: Mapping[str, str]) -> Table:
     columns = (
-        Column("Arm", "heading"), Column("Profile", "text"), Column("Samples"),
-        Column("Time per transaction, µs"), Column("tps while profiled"),
-        Column("tps in the trials"), Column("perf itself, CPUs"),
-    )  # fmt: skip
+        Column(Message("Arm"), "heading"),
+        Column(Message("Profile"), "text"),
+        Column(Message("Samples")),
+        Column(Message("Time per transaction, µs")),
+        Column(Message("tps while profiled")),
+        Column(Message("tps in the trials")),
+        Column(Message("perf itself, CPUs")),
+    )
     rows = [
         (
             names[one.arm],
@@ -78,7 +83,7 @@ def _arms(arms: Sequence[ArmProfile], names: Mapping[str, str]) -> Table:
             plain_number(one.us_per_tx),
             spaced(one.tps, 0),
             ABSENT if one.measured_tps is None else spaced(one.measured_tps, 0),
-            f"{one.perf_cpu_share:.2f}",
+            decimals(one.perf_cpu_share, ".2f"),
         )
         for one in arms
     ]
@@ -86,23 +91,33 @@ def _arms(arms: Sequence[ArmProfile], names: Mapping[str, str]) -> Table:
 
 
 def _title(one: ProfileDifference, names: Mapping[str, str]) -> str:
-    return f"{names[one.arm]} beside {names[one.baseline]}: {_WHAT[one.kind]}"
+    return tr(
+        "{arm} beside {baseline}: {what}",
+        arm=names[one.arm],
+        baseline=names[one.baseline],
+        what=_WHAT[one.kind],
+    )
 
 
 def _functions(
     one: ProfileDifference, functions: Sequence[FunctionDifference], names: Mapping[str, str]
 ) -> Table:
     columns = (
-        Column("Function", "heading"), Column(names[one.baseline]), Column(names[one.arm]),
-        Column("Difference, µs per transaction"), Column("Sampling error"),
-    )  # fmt: skip
+        Column(Message("Function"), "heading"),
+        Column(names[one.baseline]),
+        Column(names[one.arm]),
+        Column(Message("Difference, µs per transaction")),
+        Column(Message("Sampling error")),
+    )
     rows = [
         (
             of.name,
-            f"{of.baseline_us_per_tx:.2f}",
-            f"{of.arm_us_per_tx:.2f}",
-            f"{of.difference_us_per_tx:+.2f}".replace("-", "−"),
-            f"± {of.sampling_error_us_per_tx:.2f}" if of.sampling_error_us_per_tx else ABSENT,
+            decimals(of.baseline_us_per_tx, ".2f"),
+            decimals(of.arm_us_per_tx, ".2f"),
+            decimals(of.difference_us_per_tx, "+.2f").replace("-", "−"),
+            f"± {decimals(of.sampling_error_us_per_tx, '.2f')}"
+            if of.sampling_error_us_per_tx
+            else ABSENT,
         )
         for of in functions[:_SHOWN]
     ]
@@ -111,12 +126,12 @@ def _functions(
 
 def _largest(arm: ArmProfile) -> Table:
     columns = (
-        Column("Function", "heading"),
-        Column("Itself, µs per transaction"),
-        Column("With what it calls"),
+        Column(Message("Function"), "heading"),
+        Column(Message("Itself, µs per transaction")),
+        Column(Message("With what it calls")),
     )
     rows = [
-        (of.name, f"{of.self_us_per_tx:.2f}", f"{of.total_us_per_tx:.2f}")
+        (of.name, decimals(of.self_us_per_tx, ".2f"), decimals(of.total_us_per_tx, ".2f"))
         for of in arm.functions[:_SHOWN]
     ]
     return table(columns, rows)
@@ -128,7 +143,7 @@ def _drawn(context: ReportContext, arms: Sequence[ArmProfile]) -> Iterator[Drawn
     for at, graph in enumerate(context.flame_graphs):
         of = names[graph.arm]
         if graph.baseline:
-            of = f"{of} beside {names[graph.baseline]}"
+            of = tr("{arm} beside {baseline}", arm=of, baseline=names[graph.baseline])
         functions = None if graph.baseline else largest.get((graph.arm, graph.kind))
-        title = f"{of}: {_WHAT[graph.kind]} per transaction"
+        title = tr("{arm}: {what} per transaction", arm=of, what=_WHAT[graph.kind])
         yield Drawn(title, graph, functions, opens=at == 0)

@@ -9,12 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pgassay.language import Message, tr
 from pgassay.report.charts.host import host_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 
-_ROLES = {"data": "data", "wal": "WAL", "log": "log", "temp": "temporary files"}
+_ROLES = {
+    "data": Message("data"),
+    "wal": Message("WAL"),
+    "log": Message("log"),
+    "temp": Message("temporary files"),
+}
 
 
 @section("behaviour/host", "The host over time")
@@ -43,9 +49,12 @@ def _places(storage: Mapping[str, Any]) -> list[str]:
     """Such as `data and WAL: ext4 at / on vda`."""
     found: dict[str, list[str]] = {}
     for role, place in storage.items():
-        devices = ", ".join(place.get("devices", ())) or "a device that was not found"
-        words = (
-            f"{place.get('file_system', 'a file system')} at {place.get('mount', '?')} on {devices}"
+        devices = ", ".join(place.get("devices", ())) or tr("a device that was not found")
+        words = tr(
+            "{file_system} at {mount} on {devices}",
+            file_system=place.get("file_system") or tr("a file system"),
+            mount=place.get("mount", "?"),
+            devices=devices,
         )
         found.setdefault(words, []).append(_ROLES.get(role, role))
     return [f"{', '.join(roles)}: {words}" for words, roles in found.items()]

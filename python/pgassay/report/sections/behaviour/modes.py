@@ -9,6 +9,7 @@ from pgassay.analysis.curves.modes.model import LatencyMode, LatencyModes
 from pgassay.analysis.measures.courses.latencies import ALL
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.wording import latency, plain_number, significant
+from pgassay.language import Message, tr
 from pgassay.report.charts.modes import modes_chart, panels_of
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
@@ -17,25 +18,31 @@ from pgassay.report.tables.cells import ABSENT, between
 from pgassay.report.tables.table import Column, Table, table
 
 _COLUMNS = (
-    Column("Scenario", "group"),
-    Column("Arm", "heading", merges=True),
+    Column(Message("Scenario"), "group"),
+    Column(Message("Arm"), "heading", merges=True),
     *map(
         Column,
-        ("Around", "From", "Transactions", "Of their time", "More of them at checkpoints"),
+        map(
+            Message,
+            ("Around", "From", "Transactions", "Of their time", "More of them at checkpoints"),
+        ),
     ),
-    Column("Sampled in, once so old", "text"),
-    Column("Mean", merges=True),
-    Column("Near the mean", merges=True),
+    Column(Message("Sampled in, once so old"), "text"),
+    Column(Message("Mean"), merges=True),
+    Column(Message("Near the mean"), merges=True),
 )
 _MIXTURE = (
-    Column("Arm", "heading", merges=True),
-    *map(Column, ("Around", "From", "Transactions", "Of their time")),
-    Column("Scenarios", "text"),
+    Column(Message("Arm"), "heading", merges=True),
+    *map(Column, map(Message, ("Around", "From", "Transactions", "Of their time"))),
+    Column(Message("Scenarios"), "text"),
 )
 _CONTRASTS = (
-    Column("Level compared", "text"),
-    Column("Scenario", "text"),
-    *map(Column, ("Slower than", "Baseline", "Level", "Difference", "95\u00a0% interval")),
+    Column(Message("Level compared"), "text"),
+    Column(Message("Scenario"), "text"),
+    *map(
+        Column,
+        map(Message, ("Slower than", "Baseline", "Level", "Difference", "95\u00a0% interval")),
+    ),
 )
 
 
@@ -77,7 +84,7 @@ def mode_table(context: ReportContext, found: list[LatencyModes]) -> Table:
     made = table(_COLUMNS, rows)
     empty = [
         title
-        for title in ("More of them at checkpoints", "Sampled in, once so old")
+        for title in (Message("More of them at checkpoints"), Message("Sampled in, once so old"))
         if set(made.column(title)) == {ABSENT}
     ]
     return made.without(*empty)
@@ -109,7 +116,7 @@ def contrast_table(context: ReportContext) -> Table:
             latency(one.slower_than_ms),
             f"{plain_number(one.baseline_pct)} %",
             f"{plain_number(one.level_pct)} %",
-            f"{plain_number(one.points.value)} points",
+            tr("{value} points", value=plain_number(one.points.value)),
             between(one.points).strip(" ()") or ABSENT,
         )
         for one in context.analysis.mode_contrasts
@@ -135,10 +142,12 @@ def _latency(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
         return latency(estimate.value)
     low, high = significant(estimate.low), significant(estimate.high)
-    return f"{latency(estimate.value)} ({low} to {high})"
+    return tr("{value} ({low} to {high})", value=latency(estimate.value), low=low, high=high)
 
 
 def _points(estimate: Estimate | None) -> str:
     if estimate is None:
         return ABSENT
-    return f"{plain_number(estimate.value)} points{between(estimate)}"
+    return tr(
+        "{value} points{interval}", value=plain_number(estimate.value), interval=between(estimate)
+    )

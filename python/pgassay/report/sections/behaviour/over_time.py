@@ -7,6 +7,7 @@ Never: smooths, or calls an association a cause.
 from __future__ import annotations
 
 from pgassay.findings.wording import correlation
+from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.charts.throughput import has_rows, throughput_chart
 from pgassay.report.context import ReportContext
@@ -15,8 +16,11 @@ from pgassay.report.tables.cells import probability
 from pgassay.report.tables.table import Column, table
 
 _ASSOCIATIONS = (
-    Column("Series", "text"),
-    *map(Column, ("It changes earlier by", "Correlation", "95\u00a0% interval", "Adjusted p")),
+    Column(Message("Series"), "text"),
+    *map(
+        Column,
+        map(Message, ("It changes earlier by", "Correlation", "95\u00a0% interval", "Adjusted p")),
+    ),
 )
 
 
@@ -43,14 +47,18 @@ def associations(context: ReportContext) -> Content | None:
     rows = [
         (
             one.series,
-            f"{one.lag_s:+.0f} s" if one.lag_s else "0 s",
+            tr("{value} s", value=decimals(one.lag_s, "+.0f")) if one.lag_s else tr("0 s"),
             correlation(one.correlation),
-            f"{correlation(one.ci95[0])} to {correlation(one.ci95[1])}",
+            tr(
+                "{low} to {high}",
+                low=correlation(one.ci95[0]),
+                high=correlation(one.ci95[1]),
+            ),
             probability(one.p_adjusted),
         )
         for one in looked.found
     ]
-    of = "latency" if looked.found[0].with_ == "latency_mean" else "throughput"
+    of = tr("latency") if looked.found[0].with_ == "latency_mean" else tr("throughput")
     return {
         "sentences": context.sentences("associations"),
         "associations": table(_ASSOCIATIONS, rows),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pgassay.analysis.reading.plain_text import one_line, visible
 from pgassay.analysis.statements.model import StatementPlan, StatementPlans
 from pgassay.findings.behaviour.plans import arms_of
+from pgassay.language import tr
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 
@@ -54,11 +55,16 @@ def plans(context: ReportContext) -> Content | None:
 def _shown(one: StatementPlans, context: ReportContext) -> ShownStatement:
     def arms(plan: StatementPlan) -> str:
         if len(one.plans) == 1 and len(plan.trials) == len(context.labels) > 1:
-            return "all arms"
+            return tr("all arms")
         return arms_of(plan, one, context.analysis, counted=True)
 
     return ShownStatement(
-        f"{one.scenario}, line {one.line}: {one_line(one.sql, _WIDTH)}",
+        tr(
+            "{scenario}, line {line}: {sql}",
+            scenario=one.scenario,
+            line=one.line,
+            sql=one_line(one.sql, _WIDTH),
+        ),
         visible(one.sql),
         tuple(ShownPlan(arms(plan), _text(plan)) for plan in one.plans),
         one.differs,
@@ -68,7 +74,7 @@ def _shown(one: StatementPlans, context: ReportContext) -> ShownStatement:
 def _text(plan: StatementPlan) -> str:
     lines = list(plan.text[:_MOST_LINES])
     if len(plan.text) > _MOST_LINES:
-        lines.append(f"… {len(plan.text) - _MOST_LINES} more lines")
+        lines.append(tr("… {number} more lines", number=len(plan.text) - _MOST_LINES))
     return "\n".join(lines)
 
 

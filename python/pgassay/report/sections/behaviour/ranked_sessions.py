@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
+from pgassay.language import Message, tr
 from pgassay.report.charts.sessions import Ranked
 from pgassay.report.context import ReportContext
 from pgassay.report.sections.behaviour.statements import statement_name
@@ -20,7 +21,7 @@ _MOST_BARS = 24
 """Of all arms together: with many arms fewer are listed."""
 _LEAST = 0.005
 """Average sessions that would be shown as zero."""
-_BETWEEN, _NO_STATEMENT = "between transactions", "no statement, such as COMMIT"
+_BETWEEN, _NO_STATEMENT = Message("between transactions"), Message("no statement, such as COMMIT")
 ByArm = Mapping[str, float]
 
 
@@ -56,14 +57,14 @@ def ranked_sessions(context: ReportContext) -> list[Ranked]:
 def _ranked(context: ReportContext) -> Iterator[Ranked]:
     events = arm_means(context, [(one.arm, active_sessions(one)) for one in context.series])
     totals = _totals(events)
-    yield _largest("By wait event", events, totals)
+    yield _largest(tr("By wait event"), events, totals)
     names = {one.queryid: statement_name(one) for one in context.analysis.statement_use}
     statements = _sampled(context, "query", names)
     if statements:
-        yield _largest("By statement", _with_rest(statements, totals, _NO_STATEMENT), totals)
+        yield _largest(tr("By statement"), _with_rest(statements, totals, _NO_STATEMENT), totals)
     scenarios = _sampled(context, "scenario")
     if len(scenarios) > 1:
-        yield _largest("By scenario", _with_rest(scenarios, totals, _BETWEEN), totals)
+        yield _largest(tr("By scenario"), _with_rest(scenarios, totals, _BETWEEN), totals)
 
 
 def _sampled(

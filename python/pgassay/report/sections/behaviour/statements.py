@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pgassay.analysis.reading.plain_text import one_line, visible
 from pgassay.analysis.statements.model import StatementCosts, StatementUse
 from pgassay.findings.wording import milliseconds, signed_milliseconds, size
+from pgassay.language import Message, decimals, tr
 from pgassay.plan.model import ALL_ARMS
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
@@ -47,7 +48,7 @@ def statement_name(one: StatementUse) -> str:
 
 def _arms(context: ReportContext) -> dict[str, str]:
     return {arm.id: arm.short for arm in arm_styles(context.plan.arms).values()} | {
-        ALL_ARMS: "all arms"
+        ALL_ARMS: tr("all arms")
     }
 
 
@@ -57,15 +58,27 @@ def _times(context: ReportContext) -> Table:
     rows: list[tuple[str | Cell, ...]] = [
         (
             Cell(statement_name(one), style="code"),
-            *(f"{milliseconds(costs.ms_per_tx)} ({costs.share_pct:.0f} %)" for costs in one.by_arm),
+            *(
+                f"{milliseconds(costs.ms_per_tx)} ({decimals(costs.share_pct, '.0f')} %)"
+                for costs in one.by_arm
+            ),
         )
         for one in used
     ]
-    return table([Column("Execution time per transaction (share)", "heading"), *columns], rows)
+    return table(
+        [Column(Message("Execution time per transaction (share)"), "heading"), *columns], rows
+    )
 
 
 def _differences(context: ReportContext, *, only_clear: bool = False) -> Table:
-    columns = ("Statement", "Level", "Baseline", "Of the level", "Difference", "95 % interval")
+    columns = (
+        tr("Statement"),
+        tr("Level"),
+        tr("Baseline"),
+        tr("Of the level"),
+        tr("Difference"),
+        tr("95 % interval"),
+    )
     found = []
     for one in context.analysis.statement_use:
         for effect in one.effects:
@@ -79,31 +92,37 @@ def _differences(context: ReportContext, *, only_clear: bool = False) -> Table:
                     milliseconds(effect.baseline_ms),
                     milliseconds(effect.level_ms),
                     signed_milliseconds(effect.difference_ms),
-                    ABSENT if ends is None else " to ".join(map(signed_milliseconds, ends)),
+                    ABSENT if ends is None else tr(" to ").join(map(signed_milliseconds, ends)),
                     probability(effect.p_by),
-                    tone_cell("different", "measured")
+                    tone_cell(tr("different"), "measured")
                     if effect.clear
-                    else tone_cell("no clear difference", "undecided"),
+                    else tone_cell(tr("no clear difference"), "undecided"),
                 )
             )
     forms = [Column(columns[0], "group"), Column(columns[1], "heading")]
-    forms += [*map(Column, columns[2:]), Column("BY p"), Column("Result", "line")]
+    forms += [*map(Column, columns[2:]), Column(Message("BY p")), Column(Message("Result"), "line")]
     return table(forms, found)
 
 
 _COST_COLUMNS = (
-    Column("Statement", "group"),
-    Column("Arm", "heading"),
-    Column("Calls per tx", full_title="Calls per transaction"),
-    Column("Per call", full_title="Execution time per call"),
-    Column("Rows", full_title="Rows per call"),
-    Column("Hit", full_title="Blocks per call found in shared buffers"),
-    Column("Read", full_title="Blocks per call read into shared buffers"),
-    Column("Dirtied", full_title="Blocks per call that the statement changed first"),
-    Column("Written", full_title="Blocks per call written by the session itself"),
-    Column("Temp", full_title="Temporary blocks per call, read and written"),
-    Column("WAL", full_title="WAL per call"),
-    Column("Sessions", "text", full_title="Average sessions that ran it, by wait event"),
+    Column(Message("Statement"), "group"),
+    Column(Message("Arm"), "heading"),
+    Column(Message("Calls per tx"), full_title=Message("Calls per transaction")),
+    Column(Message("Per call"), full_title=Message("Execution time per call")),
+    Column(Message("Rows"), full_title=Message("Rows per call")),
+    Column(Message("Hit"), full_title=Message("Blocks per call found in shared buffers")),
+    Column(Message("Read"), full_title=Message("Blocks per call read into shared buffers")),
+    Column(
+        Message("Dirtied"), full_title=Message("Blocks per call that the statement changed first")
+    ),
+    Column(Message("Written"), full_title=Message("Blocks per call written by the session itself")),
+    Column(Message("Temp"), full_title=Message("Temporary blocks per call, read and written")),
+    Column(Message("WAL"), full_title=Message("WAL per call")),
+    Column(
+        Message("Sessions"),
+        "text",
+        full_title=Message("Average sessions that ran it, by wait event"),
+    ),
 )
 
 
@@ -130,10 +149,12 @@ def _figures(costs: StatementCosts) -> Iterator[str]:
     ):
         yield _number(value)
     yield size(costs.wal_bytes_per_call)
-    yield ", ".join(f"{event} {value:.2f}" for event, value in costs.waits if value >= _FEW)
+    yield ", ".join(
+        f"{event} {decimals(value, '.2f')}" for event, value in costs.waits if value >= _FEW
+    )
 
 
 def _number(value: float) -> str:
     if value < _FEW:
         return "0"
-    return f"{value:.2f}" if value < 10 else whole(value)
+    return decimals(value, ".2f") if value < 10 else whole(value)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pgassay.language import decimals, tr
 from pgassay.report.charts.sessions import pareto_chart, sessions_chart
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.charts.waits import waits_chart
@@ -41,10 +42,10 @@ def waits(context: ReportContext) -> Content:
         "classes": class_table(context),
         "events": event_table(
             context,
-            "Average active sessions",
+            tr("Average active sessions"),
             [(trial.arm, active_sessions(trial)) for trial in series],
         ),
-        "by_extension": event_table(context, "Average waiting sessions", sampled),
+        "by_extension": event_table(context, tr("Average waiting sessions"), sampled),
     }
 
 
@@ -56,7 +57,7 @@ def event_table(
         arm_means(context, trials).items(), key=lambda item: (-max(item[1].values()), item[0])
     )
     rows = [
-        (Cell(name, style="code"), [f"{value:.2f}" for value in values.values()])
+        (Cell(name, style="code"), [decimals(value, ".2f") for value in values.values()])
         for name, values in ranked[:_MOST_EVENTS]
         if max(values.values()) >= _FEWEST_SESSIONS
     ]

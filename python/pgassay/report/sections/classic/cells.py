@@ -15,12 +15,15 @@ from typing import Any
 from pgassay.analysis.classic.model import Agreement, ClassicArm, ClassicView
 from pgassay.analysis.reading.plain_text import one_line
 from pgassay.findings.wording import correlation
+from pgassay.language import Message, messages_of
 from pgassay.report.tables.cells import ABSENT
 from pgassay.report.tables.table import Cell, Column, Table, table
 
-WORDS: dict[str, Any] = tomllib.loads((files(__package__) / "words.toml").read_text("utf-8"))
+WORDS: dict[str, Any] = messages_of(
+    tomllib.loads((files(__package__) / "words.toml").read_text("utf-8"))
+)
 NOT_MEASURED: str = WORDS["not_measured"]
-_DOUBTFUL = "doubtful"
+_DOUBTFUL = Message("doubtful")
 _WIDTH = 70
 """Characters of a statement in a table."""
 
@@ -31,7 +34,7 @@ class Shown:
 
     view: ClassicView
     names: Mapping[str, tuple[str, str]]
-    unit: str = "trials"
+    unit: str = Message("trials")
     """What it was measured in."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Statements by their query id, where their texts were read."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pgassay.analysis.classic.limits import LIMITS
 from pgassay.analysis.classic.model import Agreement, ClassicCorrelation, ClassicTrend
+from pgassay.language import decimals
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
@@ -49,7 +50,7 @@ def content_of(shown: Shown) -> Content:
     refuted = sum(one.agreement is not Agreement.AGREE for one in claims) - untested
     return {
         "unit": shown.unit,
-        "interval": f"{view.interval_s:g}",
+        "interval": decimals(view.interval_s, "g"),
         "intervals": view.intervals,
         "claims": len(claims),
         "refuted": refuted,

@@ -15,6 +15,7 @@ from pgassay.analysis.classic.model import (
     Spread,
 )
 from pgassay.findings.wording import plain_number, signed_percent
+from pgassay.language import Message, decimals, tr
 from pgassay.report.sections.classic.cells import (
     NOT_MEASURED,
     WORDS,
@@ -32,23 +33,23 @@ _THOUSAND = 1000.0
 _OF_THE_HOST = ("wa", "b")
 _ELSEWHERE = ("r", "swap_kb", "changed")
 _PAIR = (
-    Column("Pair", "heading", merges=True),
-    Column("Arm", "line"),
-    Column("Classic r"),
-    Column("Classic label", "line"),
-    Column("Honest r"),
-    Column("95\u00a0% interval"),
-    Column("Do they agree?", "text"),
+    Column(Message("Pair"), "heading", merges=True),
+    Column(Message("Arm"), "line"),
+    Column(Message("Classic r")),
+    Column(Message("Classic label"), "line"),
+    Column(Message("Honest r")),
+    Column(Message("95\xa0% interval")),
+    Column(Message("Do they agree?"), "text"),
 )
 _TREND = (
-    Column("Series", "heading", merges=True),
-    Column("Arm", "line"),
-    Column("R²"),
-    Column("Classic label", "line"),
-    Column("Angle"),
-    Column("Change, beginning to end"),
-    Column("95\u00a0% interval"),
-    Column("Do they agree?", "text"),
+    Column(Message("Series"), "heading", merges=True),
+    Column(Message("Arm"), "line"),
+    Column(Message("R²")),
+    Column(Message("Classic label"), "line"),
+    Column(Message("Angle")),
+    Column(Message("Change, beginning to end")),
+    Column(Message("95\xa0% interval")),
+    Column(Message("Do they agree?"), "text"),
 )
 
 
@@ -71,7 +72,7 @@ def figure_table(shown: Shown) -> Table:
         (titles["load"], shown.of_arms(lambda arm: arm.buffers.load or NOT_MEASURED)),
         (titles["changed"], shown.of_arms(_spread("changed"))),
     ]
-    return shown.side_by_side("Median of the intervals (smallest to largest)", rows)
+    return shown.side_by_side(tr("Median of the intervals (smallest to largest)"), rows)
 
 
 def _of(arm: ClassicArm, name: str) -> Spread:
@@ -94,7 +95,7 @@ def _spread(name: str) -> Callable[[ClassicArm], str]:
             f"{value:.{digits}f}" if digits else plain_number(value)
             for value in (found.smallest / per, found.median / per, found.largest / per)
         )
-        return f"{middle} ({low} to {high})"
+        return tr("{middle} ({low} to {high})", middle=middle, low=low, high=high)
 
     return text
 
@@ -107,12 +108,12 @@ def _statements(arm: ClassicArm) -> str:
 def _incident(arm: ClassicArm) -> str:
     if arm.incident is None:
         return NOT_MEASURED
-    return "yes" if arm.incident else "no"
+    return tr("yes") if arm.incident else tr("no")
 
 
 def _used(arm: ClassicArm) -> str:
     if arm.buffers.used_per_dirtied is None:
-        return NOT_MEASURED if arm.buffers.load is None else "nothing dirtied"
+        return NOT_MEASURED if arm.buffers.load is None else tr("nothing dirtied")
     return plain_number(arm.buffers.used_per_dirtied)
 
 
@@ -135,7 +136,7 @@ def claimed_correlations(shown: Shown) -> tuple[Table, int]:
 
 
 def _correlation_table(rows: Sequence[Sequence[str | Cell]]) -> Table:
-    return replace(table(_PAIR, rows), style="host", label="Classic correlations")
+    return replace(table(_PAIR, rows), style="host", label=tr("Classic correlations"))
 
 
 def _correlations(shown: Shown) -> Iterator[tuple[str, ClassicCorrelation]]:
@@ -148,9 +149,15 @@ def _correlations(shown: Shown) -> Iterator[tuple[str, ClassicCorrelation]]:
 
 
 def _pair(arm: str, one: ClassicCorrelation, disk: str = "") -> tuple[str | Cell, ...]:
-    ends = ABSENT if one.ci95 is None else " to ".join(map(r_text, one.ci95))
+    ends = ABSENT if one.ci95 is None else tr(" to ").join(map(r_text, one.ci95))
     return (
-        f"{disk}{': ' if disk else ''}{series_name(one.first)} and {series_name(one.second)}",
+        tr(
+            "{disk}{colon}{first} and {second}",
+            disk=disk,
+            colon=": " if disk else "",
+            first=series_name(one.first),
+            second=series_name(one.second),
+        ),
         arm,
         r_text(one.r),
         one.label or ABSENT,
@@ -178,7 +185,7 @@ def claimed_trends(shown: Shown) -> tuple[Table, int]:
 
 
 def _table_of_trends(rows: Sequence[Sequence[str | Cell]]) -> Table:
-    return replace(table(_TREND, rows), style="host", label="Classic trends")
+    return replace(table(_TREND, rows), style="host", label=tr("Classic trends"))
 
 
 def _trends(shown: Shown) -> Iterator[tuple[str, ClassicTrend]]:
@@ -194,9 +201,11 @@ def _trend(arm: str, one: ClassicTrend, disk: str = "") -> tuple[str | Cell, ...
     return (
         f"{disk}{': ' if disk else ''}{series_name(one.series)}",
         arm,
-        NOT_MEASURED if one.r2 is None else f"{one.r2:.2f}",
+        NOT_MEASURED if one.r2 is None else decimals(one.r2, ".2f"),
         one.label or ABSENT,
-        ABSENT if one.angle_deg is None else f"{one.angle_deg:+.1f}°".replace("-", "\u2212"),
+        ABSENT
+        if one.angle_deg is None
+        else f"{decimals(one.angle_deg, '+.1f')}°".replace("-", "\u2212"),
         ABSENT if one.change_pct is None else signed_percent(one.change_pct),
         interval(one.ci95_pct),
         agreement(one.agreement, one.label),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pgassay.analysis.classic.model import ClassicArm, DirtyPages, DiskType, RuleShare
 from pgassay.findings.wording import size
+from pgassay.language import decimals, tr
 from pgassay.report.sections.classic.cells import NOT_MEASURED, WORDS, Shown
 from pgassay.report.sections.classic.database import correlation_table, trend_table
 from pgassay.report.tables.table import Table
@@ -38,7 +39,7 @@ def host_table(shown: Shown) -> Table:
         (titles["background"], shown.of_arms(lambda arm: _pct(arm.dirty.background_limit_pct))),
         (titles["limit"], shown.of_arms(lambda arm: _pct(arm.dirty.limit_pct))),
     ]
-    return shown.side_by_side("Median of the intervals (smallest to largest)", rows)
+    return shown.side_by_side(tr("Median of the intervals (smallest to largest)"), rows)
 
 
 def _spread(arm: ClassicArm, name: str) -> str:
@@ -46,20 +47,28 @@ def _spread(arm: ClassicArm, name: str) -> str:
     if one.median is None or one.smallest is None or one.largest is None:
         return NOT_MEASURED
     low, middle, high = (
-        size(value * 1024) if one.unit == "kB" else f"{value:.1f}"
+        size(value * 1024) if one.unit == "kB" else decimals(value, ".1f")
         for value in (one.smallest, one.median, one.largest)
     )
-    return middle if low == high else f"{middle} ({low} to {high})"
+    return (
+        middle
+        if low == high
+        else tr("{middle} ({low} to {high})", middle=middle, low=low, high=high)
+    )
 
 
 def _dirty(dirty: DirtyPages) -> str:
     if dirty.kb is None or dirty.largest_kb is None:
         return NOT_MEASURED
-    return f"{size(dirty.kb * 1024)} (at most {size(dirty.largest_kb * 1024)})"
+    return tr(
+        "{value} (at most {largest})",
+        value=size(dirty.kb * 1024),
+        largest=size(dirty.largest_kb * 1024),
+    )
 
 
 def _pct(value: float | None) -> str:
-    return NOT_MEASURED if value is None else f"{value:.1f} %"
+    return NOT_MEASURED if value is None else f"{decimals(value, '.1f')} %"
 
 
 def rule_table(shown: Shown, disk: str = "") -> Table:
@@ -69,16 +78,21 @@ def rule_table(shown: Shown, disk: str = "") -> Table:
     )
     by_arm = [{(one.disk, one.rule): one for one in arm.rules} for arm in shown.view.arms]
     rows = [(name, [_rule(own.get((disk, name))) for own in by_arm]) for name in names]
-    return shown.side_by_side("Share of the intervals", rows)
+    return shown.side_by_side(tr("Share of the intervals"), rows)
 
 
 def _rule(one: RuleShare | None) -> str:
     if one is None or one.share_pct is None or one.lowest_pct is None or one.highest_pct is None:
         return NOT_MEASURED
-    text = f"{one.share_pct:.0f} % {one.band}"
+    text = f"{decimals(one.share_pct, '.0f')} % {one.band}"
     if one.lowest_pct == one.highest_pct:
         return text
-    return f"{text} ({one.lowest_pct:.0f} to {one.highest_pct:.0f} %)"
+    return tr(
+        "{text} ({lowest_pct} to {highest_pct} %)",
+        text=text,
+        lowest_pct=decimals(one.lowest_pct, ".0f"),
+        highest_pct=decimals(one.highest_pct, ".0f"),
+    )
 
 
 def disks(shown: Shown) -> list[Disk]:
@@ -107,11 +121,14 @@ def disk_table(shown: Shown) -> Table:
             for arm in shown.view.arms
         ]
         rows += [
-            (f"{name}: type of the load", [one.load or NOT_MEASURED for one in types]),
-            (f"{name}: limited by", [one.limit or NOT_MEASURED for one in types]),
             (
-                f"{name}: limited by, honestly",
+                tr("{name}: type of the load", name=name),
+                [one.load or NOT_MEASURED for one in types],
+            ),
+            (tr("{name}: limited by", name=name), [one.limit or NOT_MEASURED for one in types]),
+            (
+                tr("{name}: limited by, honestly", name=name),
                 [one.honest_limit or WORDS["too_little"] for one in types],
             ),
         ]
-    return shown.side_by_side("Disk", rows)
+    return shown.side_by_side(tr("Disk"), rows)

@@ -5,6 +5,7 @@ Enters: the context. Leaves: the same tables as of a run, with one arm. Never: g
 
 from __future__ import annotations
 
+from pgassay.language import Message
 from pgassay.report.context import ObservationContext
 from pgassay.report.section import Content, section
 from pgassay.report.sections.classic.cells import Shown
@@ -18,4 +19,4 @@ def observed(context: ObservationContext) -> Content | None:
     if view is None:
         return None
     names = {one.arm: ("observed", "observed") for one in view.arms}
-    return content_of(Shown(view, names, unit="segments"))
+    return content_of(Shown(view, names, unit=Message("segments")))

@@ -9,22 +9,23 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pgassay.analysis.classic.model import Pareto, Part
+from pgassay.language import Message, decimals, tr
 from pgassay.report.sections.classic.cells import Shown, labelled
 from pgassay.report.tables.cells import probability
 from pgassay.report.tables.table import Cell, Column, Table, table
 
 _SHARES = (
-    Column("Wait type", "heading", merges=True),
-    Column("Arm", "line"),
-    Column("Name", "text"),
-    *map(Column, ("Sessions", "Share", "Cumulative")),
+    Column(Message("Wait type"), "heading", merges=True),
+    Column(Message("Arm"), "line"),
+    Column(Message("Name"), "text"),
+    *map(Column, map(Message, ("Sessions", "Share", "Cumulative"))),
 )
 _ONLY = (
-    Column("Wait event", "heading"),
-    Column("Only in", "line"),
-    Column("Trials with it"),
-    Column("BY\u00a0p"),
-    Column("By chance?", "text"),
+    Column(Message("Wait event"), "heading"),
+    Column(Message("Only in"), "line"),
+    Column(Message("Trials with it")),
+    Column(Message("BY\xa0p")),
+    Column(Message("By chance?"), "text"),
 )
 
 
@@ -44,13 +45,13 @@ def weighted_table(shown: Shown) -> Table:
                             # Never a negative zero.
                             None if one.weight is None else round(one.weight, 2) + 0.0,
                             "{:.2f}",
-                            f"{one.label}, {one.share_pct or 0.0:.0f} %",
+                            f"{one.label}, {decimals(one.share_pct or 0.0, '.0f')} %",
                         )
                         for one in found
                     ],
                 )
             )
-    return shown.side_by_side("Wait type: weight, label, share of the waits", rows)
+    return shown.side_by_side(tr("Wait type: weight, label, share of the waits"), rows)
 
 
 def pareto_table(shown: Shown, part: Callable[[Pareto], tuple[Part, ...]], *, ids: bool) -> Table:
@@ -71,9 +72,9 @@ def pareto_table(shown: Shown, part: Callable[[Pareto], tuple[Part, ...]], *, id
             kind,
             shown.short(arm.arm),
             Cell(shown.statement(each.name) if ids else each.name, "code"),
-            f"{each.sessions:.3f}",
-            f"{each.share_pct:.1f} %",
-            f"{each.cumulative_pct:.1f} %",
+            decimals(each.sessions, ".3f"),
+            f"{decimals(each.share_pct, '.1f')} %",
+            f"{decimals(each.cumulative_pct, '.1f')} %",
         )
         for kind in kinds
         for arm in shown.view.arms
@@ -81,7 +82,7 @@ def pareto_table(shown: Shown, part: Callable[[Pareto], tuple[Part, ...]], *, id
         if one.wait_type == kind
         for each in part(one)
     ]
-    label = "Queries by wait type" if ids else "Wait events by type"
+    label = tr("Queries by wait type") if ids else tr("Wait events by type")
     return replace(table(_SHARES, rows), style="host", label=label)
 
 
@@ -98,12 +99,21 @@ def event_table(shown: Shown) -> Table:
         for arm, own in zip(shown.view.arms, by_arm, strict=True):
             one = own.get(event)
             if one is None:
-                cells.append("never")
+                cells.append(tr("never"))
                 continue
-            share = "" if one.queries_pct is None else f" ({one.queries_pct:.0f} %)"
-            cells.append(f"{one.queries}{share}, {one.trials} of {arm.parts} {shown.unit}")
+            share = "" if one.queries_pct is None else f" ({decimals(one.queries_pct, '.0f')} %)"
+            cells.append(
+                tr(
+                    "{queries}{share}, {trials} of {parts} {unit}",
+                    queries=one.queries,
+                    share=share,
+                    trials=one.trials,
+                    parts=arm.parts,
+                    unit=shown.unit,
+                )
+            )
         rows.append((event, cells))
-    return shown.side_by_side(f"Wait event: queries that met it, {shown.unit}", rows)
+    return shown.side_by_side(tr("Wait event: queries that met it, {unit}", unit=shown.unit), rows)
 
 
 def only_table(shown: Shown) -> Table:
@@ -114,9 +124,14 @@ def only_table(shown: Shown) -> Table:
             (
                 one.event,
                 shown.short(one.arm),
-                f"{one.trials} of {one.of_trials}, none of {one.other_trials}",
+                tr(
+                    "{trials} of {of_trials}, none of {other_trials}",
+                    trials=one.trials,
+                    of_trials=one.of_trials,
+                    other_trials=one.other_trials,
+                ),
                 probability(one.p_adjusted),
-                Cell("clearly not" if one.clear else "may be chance"),
+                Cell(tr("clearly not") if one.clear else tr("may be chance")),
             )
             for one in shown.view.only_in_one
         ],

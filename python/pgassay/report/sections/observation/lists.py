@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pgassay.analysis.reading.plain_text import one_line
 from pgassay.findings.wording import size, spaced
+from pgassay.language import Message, decimals, tr
 from pgassay.report.context import ObservationContext
 from pgassay.report.log_events import event_words
 from pgassay.report.section import Content, section
@@ -19,14 +20,17 @@ _MOST_STATEMENTS = 20
 _WIDTH = 120
 """Characters of a statement's text."""
 _CHECKPOINTS = (
-    Column("Started (UTC)", "text"),
-    Column("Cause", "text"),
-    *map(Column, ("Total", "Write", "Sync", "Buffers", "WAL distance")),
+    Column(Message("Started (UTC)"), "text"),
+    Column(Message("Cause"), "text"),
+    *map(Column, map(Message, ("Total", "Write", "Sync", "Buffers", "WAL distance"))),
 )
 _STATEMENTS = (
-    Column("Query id", "text"),
-    *map(Column, ("Share", "Time", "Calls", "Mean", "Rows per call", "Blocks read", "WAL")),
-    Column("Statement", "text"),
+    Column(Message("Query id"), "text"),
+    *map(
+        Column,
+        map(Message, ("Share", "Time", "Calls", "Mean", "Rows per call", "Blocks read", "WAL")),
+    ),
+    Column(Message("Statement"), "text"),
 )
 
 
@@ -39,8 +43,8 @@ def checkpoints(context: ObservationContext) -> Content | None:
     rows = [
         (
             moment(row["started_ns"]),
-            ("restartpoint, " if row["restartpoint"] else "") + row["cause"],
-            *(_number(row[name], 1, " s") for name in ("total_s", "write_s", "sync_s")),
+            (tr("restartpoint, ") if row["restartpoint"] else "") + row["cause"],
+            *(_number(row[name], 1, tr(" s")) for name in ("total_s", "write_s", "sync_s")),
             _number(row["buffers"]),
             ABSENT if row["distance_kb"] is None else size(row["distance_kb"] * 1024.0),
         )
@@ -63,10 +67,10 @@ def statements(context: ObservationContext) -> Content | None:
     rows = [
         (
             one.queryid,
-            f"{100 * one.exec_time_ms / every:.1f} %",
-            f"{spaced(one.exec_time_ms / 1e3, 1)} s",
+            f"{decimals(100 * one.exec_time_ms / every, '.1f')} %",
+            tr("{value} s", value=spaced(one.exec_time_ms / 1000.0, 1)),
             spaced(one.calls, 0),
-            f"{spaced(one.mean_ms, 3)} ms",
+            tr("{value} ms", value=spaced(one.mean_ms, 3)),
             spaced(one.rows / max(one.calls, 1), 1),
             spaced(one.blocks_read, 0),
             size(one.wal_bytes),
@@ -82,15 +86,19 @@ def log(context: ObservationContext) -> Content | None:
     """An observation with any listed event."""
     logged = context.observed.logged
     rows = [(words, spaced(logged[kind], 0)) for kind, words in event_words(logged)]
-    return {"events": table((Column("Event", "text"), Column("Times")), rows)} if rows else None
+    return (
+        {"events": table((Column(Message("Event"), "text"), Column(Message("Times"))), rows)}
+        if rows
+        else None
+    )
 
 
 @section("observation/gaps", "Times without samples")
 def gaps(context: ObservationContext) -> Content | None:
     """An observation with a gap."""
     rows = [
-        (moment(start), f"{spaced((end - start) / 1e9, 1)} s")
+        (moment(start), tr("{value} s", value=spaced((end - start) / 1000000000.0, 1)))
         for start, end in context.observed.gaps_ns
     ]
-    columns = (Column("From (UTC)", "text"), Column("Duration"))
+    columns = (Column(Message("From (UTC)"), "text"), Column(Message("Duration")))
     return {"gaps": table(columns, rows)} if rows else None

@@ -6,6 +6,7 @@ Enters: the context. Leaves: sentences, and figures for them. Never: computes be
 from __future__ import annotations
 
 from pgassay.findings.wording import spaced
+from pgassay.language import decimals
 from pgassay.report import observation_summary
 from pgassay.report.context import ObservationContext
 from pgassay.report.section import Content, section
@@ -23,8 +24,8 @@ def method(context: ObservationContext) -> Content:
     """All observations have the section."""
     observed = context.observed
     return {
-        "cpu_s": f"{observed.cost.get('cpu_s', 0.0):.1f}",
+        "cpu_s": decimals(observed.cost.get("cpu_s", 0.0), ".1f"),
         "samples": spaced(observed.cost.get("wait_ticks", 0), 0),
-        "disk_mb": f"{observed.bytes_on_disk / 1048576:.1f}",
+        "disk_mb": decimals(observed.bytes_on_disk / 1048576, ".1f"),
         "clock": observed.clock,
     }

@@ -6,6 +6,7 @@ Never: joins a line over a gap, draws a lag that is not known, or shows an unrea
 
 from __future__ import annotations
 
+from pgassay.language import Message
 from pgassay.report.charts.observed import (
     disks_chart,
     processors_chart,
@@ -17,8 +18,8 @@ from pgassay.report.section import Content, section
 from pgassay.report.tables.host import host_tables_over_time
 
 _FROM = {
-    "counters": " (from the server’s counters, to a second)",
-    "both": " (some from the server’s counters alone, to a second)",
+    "counters": Message(" (from the server’s counters, to a second)"),
+    "both": Message(" (some from the server’s counters alone, to a second)"),
 }
 
 

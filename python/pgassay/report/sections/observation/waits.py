@@ -11,6 +11,7 @@ from pgassay.analysis.observation.model import ObservationSummary
 from pgassay.analysis.reading.metrics import WAIT_CLASSES, class_of
 from pgassay.analysis.waits.sampled_waits import UNKNOWN
 from pgassay.findings.wording import spaced
+from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.observed import sessions_chart
 from pgassay.report.charts.style import CLASS_COLOURS, GREY
 from pgassay.report.context import ObservationContext
@@ -19,8 +20,18 @@ from pgassay.report.tables.cells import ABSENT
 from pgassay.report.tables.table import Cell, Column, Table, table
 
 _MOST_EVENTS = 15
-_BY_EXTENSION = "Waiting sessions by pg_wait_sampling"
-_COLUMNS = (*map(Column, ("Average active sessions", "Per transaction", "Share", _BY_EXTENSION)),)
+_BY_EXTENSION = Message("Waiting sessions by pg_wait_sampling")
+_COLUMNS = (
+    *map(
+        Column,
+        (
+            Message("Average active sessions"),
+            Message("Per transaction"),
+            Message("Share"),
+            _BY_EXTENSION,
+        ),
+    ),
+)
 
 
 @section("observation/waits", "What sessions were busy with")
@@ -49,7 +60,7 @@ def class_table(observed: ObservationSummary) -> Table:
         for name in sorted(titles, key=lambda name: -ours.get(name, 0.0))
         if ours.get(name, 0.0) > 0 or theirs.get(name, 0.0) > 0
     ]
-    return _table("Wait class", rows, observed)
+    return _table(tr("Wait class"), rows, observed)
 
 
 def event_table(observed: ObservationSummary) -> Table:
@@ -67,7 +78,7 @@ def event_table(observed: ObservationSummary) -> Table:
         )
         for event in ranked[:_MOST_EVENTS]
     ]
-    return _table("Wait event", rows, observed)
+    return _table(tr("Wait event"), rows, observed)
 
 
 def _table(title: str, rows: list[tuple[str | Cell, ...]], observed: ObservationSummary) -> Table:
@@ -81,10 +92,10 @@ def _row(
     each = observed.ms_per_transaction(busy)
     return (
         name,
-        f"{busy:.3f}",
-        ABSENT if each is None else f"{spaced(each, 3)} ms",
-        f"{100 * busy / max(observed.active_sessions, 1e-9):.1f} %",
-        ABSENT if by_extension is None else f"{by_extension:.3f}",
+        decimals(busy, ".3f"),
+        ABSENT if each is None else tr("{value} ms", value=spaced(each, 3)),
+        f"{decimals(100 * busy / max(observed.active_sessions, 1e-09), '.1f')} %",
+        ABSENT if by_extension is None else decimals(by_extension, ".3f"),
     )
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from pgassay.analysis.model import Comparison
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.by_arm import arm_table, log_event_table
 from pgassay.report.tables.cells import (
     ESTIMATE_COLUMNS,
     INTERVAL,
-    MAX_T,
     SIGN_FLIP,
     change,
     estimate_cells,
@@ -27,19 +27,30 @@ from pgassay.report.tables.cells import (
 from pgassay.report.tables.host import host_tables_of_run
 from pgassay.report.tables.table import Column, Table, table
 
-BY = "BY\u00a0p"
+BY = Message("BY\xa0p")
 _COMPARISONS = (
-    Column("Measured", "heading", merges=True),
-    Column("Level compared", "line"),
-    Column("Load", "line"),
-    *map(Column, ("Baseline", "Level", "Change", INTERVAL, "Blocks", SIGN_FLIP, BY)),
-    Column("Result", "text"),
+    Column(Message("Measured"), "heading", merges=True),
+    Column(Message("Level compared"), "line"),
+    Column(Message("Load"), "line"),
+    *map(
+        Column,
+        (
+            Message("Baseline"),
+            Message("Level"),
+            Message("Change"),
+            INTERVAL,
+            Message("Blocks"),
+            SIGN_FLIP,
+            BY,
+        ),
+    ),
+    Column(Message("Result"), "text"),
 )
 _MAX_T = (
-    Column("Level compared", "heading"),
-    Column("Load", "line"),
-    Column(f"{SIGN_FLIP}, alone"),
-    Column(f"{MAX_T}, together"),
+    Column(Message("Level compared"), "heading"),
+    Column(Message("Load"), "line"),
+    Column(Message("Sign-flip\u00a0p, alone")),
+    Column(Message("max-T\u00a0p, together")),
 )
 
 
@@ -68,7 +79,7 @@ def _mean_table(context: ReportContext) -> Table:
         for metric in METRICS.values()
         if any(metric.name in arm.means for arm in arms)
     ]
-    return arm_table(context, "Mean of the trials", rows)
+    return arm_table(context, tr("Mean of the trials"), rows)
 
 
 def comparison_table(context: ReportContext) -> Table:
@@ -114,7 +125,7 @@ def _arm_effect_table(context: ReportContext) -> Table:
     """Every arm against the arm that has all baselines."""
     names = context.labels
     return table(
-        (Column("Arm", "heading"), *ESTIMATE_COLUMNS),
+        (Column(Message("Arm"), "heading"), *ESTIMATE_COLUMNS),
         [
             (names[effect.arm], *estimate_cells(effect.estimate))
             for effect in context.analysis.arm_effects

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pgassay.analysis.measures.model import Importance
 from pgassay.findings.model import FindingKind
+from pgassay.language import Message, tr
 from pgassay.plan.description import EXCHANGE, combinations_line, plots_line
 from pgassay.report.context import ObservationContext, ReportContext
 from pgassay.report.environment import environment_lists
@@ -23,9 +24,9 @@ def caveats(context: ReportContext) -> Content | None:
 
 
 _IMPORTANCE = {
-    Importance.VERDICT: "Could change the verdict",
-    Importance.SIZE: "Could change the size of the effect, or what it holds for",
-    Importance.DETAIL: "Cannot change the result",
+    Importance.VERDICT: Message("Could change the verdict"),
+    Importance.SIZE: Message("Could change the size of the effect, or what it holds for"),
+    Importance.DETAIL: Message("Cannot change the result"),
 }
 
 
@@ -57,9 +58,11 @@ def method(context: ReportContext) -> Content:
     plan, analysis = context.plan, context.analysis
     several = len(plan.factors) > 1
     lines = (
-        f"Arms: {combinations_line(plan)}." if several else "",
-        f"Randomisation: {plots_line(plan)}." if several and plan.plots_reason else "",
-        f"Directories: {EXCHANGE}." if plan.exchanges_directories else "",
+        tr("Arms: {combinations}.", combinations=combinations_line(plan)) if several else "",
+        tr("Randomisation: {plots}.", plots=plots_line(plan))
+        if several and plan.plots_reason
+        else "",
+        tr("Directories: {exchange}.", exchange=EXCHANGE) if plan.exchanges_directories else "",
     )
     return {
         "design_lines": [line for line in lines if line],

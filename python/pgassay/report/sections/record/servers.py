@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pgassay.language import tr
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import ABSENT, whole
@@ -64,8 +65,12 @@ def _rows(found: Mapping[str, Any], *, alike: bool) -> str:
     """The number of rows; with a checksum where the servers' tables differ."""
     if not found:
         return ABSENT
-    rows = f"{whole(found.get('rows', 0))} rows"
-    return rows if alike else f"{rows}, checksum {found.get('checksum')}"
+    rows = tr("{value} rows", value=whole(found.get("rows", 0)))
+    return (
+        rows
+        if alike
+        else tr("{rows}, checksum {checksum}", rows=rows, checksum=found.get("checksum"))
+    )
 
 
 def _part(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
+from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.environment import setting_text
 from pgassay.report.tables.table import Column, Table, table
@@ -17,7 +18,11 @@ from pgassay.report.tables.table import Column, Table, table
 _NAMES: tuple[str, ...] = tuple(
     tomllib.loads((files(__package__) / "key_settings.toml").read_text("utf-8"))["names"]
 )
-_COLUMNS = (Column("Setting", "heading"), Column("Value", "text"), Column("Set by", "text"))
+_COLUMNS = (
+    Column(Message("Setting"), "heading"),
+    Column(Message("Value"), "text"),
+    Column(Message("Set by"), "text"),
+)
 
 
 def settings_table(context: ReportContext) -> Table:
@@ -33,7 +38,7 @@ def settings_table(context: ReportContext) -> Table:
     return table(_COLUMNS, rows if stored else [])
 
 
-_BY_ARM = ", by arm"
+_BY_ARM = Message(", by arm")
 
 
 def _rows(
@@ -46,7 +51,9 @@ def _rows(
     if not any(values) and not found:
         return  # this version does not have it
     value = " / ".join(values) if values else _shown(found.get("value"))
-    source = "the experiment" if any(v is not None for v in own) else str(found.get("source", ""))
+    source = (
+        tr("the experiment") if any(v is not None for v in own) else str(found.get("source", ""))
+    )
     yield name, value + (_BY_ARM if len(values) > 1 else ""), source
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import signed_percent
+from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.rounds import rounds_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
@@ -15,15 +16,21 @@ from pgassay.report.tables.cells import ABSENT, interval, measured, whole
 from pgassay.report.tables.table import Column, table
 
 _CARRY_OVER = (
-    Column("Effect of", "text"),
-    Column("Carry-over test", "text"),
-    *map(Column, ("First", "Second", "Difference", "95\u00a0% interval", "p")),
-    Column("Result", "text"),
+    Column(Message("Effect of"), "text"),
+    Column(Message("Carry-over test"), "text"),
+    *map(Column, map(Message, ("First", "Second", "Difference", "95\u00a0% interval", "p"))),
+    Column(Message("Result"), "text"),
 )
 _VARIANTS = (
-    Column("Arm", "line", merges=True),
-    Column("Variant", "heading"),
-    *map(Column, ("Throughput", "Mean latency", "Transactions", "Crossing a slice edge", "Slices")),
+    Column(Message("Arm"), "line", merges=True),
+    Column(Message("Variant"), "heading"),
+    *map(
+        Column,
+        map(
+            Message,
+            ("Throughput", "Mean latency", "Transactions", "Crossing a slice edge", "Slices"),
+        ),
+    ),
 )
 
 
@@ -33,13 +40,17 @@ def carry_over(context: ReportContext) -> Content | None:
     rows = [
         (
             f"{test.factor} = {test.level}",
-            test.test.value,
+            tr(test.test.value),
             signed_percent(test.first_pct),
             signed_percent(test.second_pct),
             signed_percent(test.difference_pct),
             interval(test.ci95_pct),
-            ABSENT if test.p is None else f"{test.p:.2g}",
-            "withdraws the verdict" if test.outweighs else "found" if test.found else "none found",
+            ABSENT if test.p is None else decimals(test.p, ".2g"),
+            tr("withdraws the verdict")
+            if test.outweighs
+            else tr("found")
+            if test.found
+            else tr("none found"),
         )
         for test in context.analysis.carry_over
     ]

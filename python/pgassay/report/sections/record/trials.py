@@ -11,6 +11,7 @@ import base64
 from pgassay.analysis.curves.model import Steadiness
 from pgassay.analysis.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS
+from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.charts.trial_order import trial_order_chart
 from pgassay.report.context import ReportContext
@@ -20,12 +21,15 @@ from pgassay.report.tables.cells import ABSENT, measured
 from pgassay.report.tables.table import Cell, Column, Table, row_of, table
 
 _STEPS = (
-    Column("Trial", "text"),
-    Column("Load", "line"),
-    Column("Course", "text"),
-    Column("Reason", "text"),
+    Column(Message("Trial"), "text"),
+    Column(Message("Load"), "line"),
+    Column(Message("Course"), "text"),
+    Column(Message("Reason"), "text"),
 )
-_WORDS = {Steadiness.WARMING: "warming up", Steadiness.UNSTEADY: Steadiness.UNSTEADY.value}
+_WORDS = {
+    Steadiness.WARMING: Message("warming up"),
+    Steadiness.UNSTEADY: Message(Steadiness.UNSTEADY.value),
+}
 
 
 @section("record/trials", "Trials in the order they ran")
@@ -63,11 +67,11 @@ def trial_table(context: ReportContext) -> Table:
         )
         rows.append(row_of(cells, "odd" if trial.block % 2 else ""))
     columns = (
-        *map(Column, ("Trial", "Block", "Position")),
-        Column("Arm", "text"),
+        *map(Column, map(Message, ("Trial", "Block", "Position"))),
+        Column(Message("Arm"), "text"),
         *(Column(one.title) for one in metrics),
-        Column("Checkpoints"),
-        Column("Caveats", "text"),
+        Column(Message("Checkpoints")),
+        Column(Message("Caveats"), "text"),
     )
     found = Table(columns, tuple(rows))
     return found if any(found.column("Caveats")) else found.without("Caveats")
@@ -75,7 +79,7 @@ def trial_table(context: ReportContext) -> Table:
 
 def _caveats(trial: TrialMeasures) -> tuple[str, ...]:
     return (
-        *(f"does not count: {reason}" for reason in trial.invalid),
+        *(tr("does not count: {reason}", reason=reason) for reason in trial.invalid),
         *(warning.text for warning in trial.warnings),
     )
 
@@ -92,7 +96,7 @@ def steadiness(context: ReportContext) -> Content | None:
     """Steps that still warmed up or changed."""
     unit = context.plan.step_unit
     rows = [
-        (str(step.trial), f"{step.step:g} {unit}", _WORDS[step.course], step.why)
+        (str(step.trial), f"{decimals(step.step, 'g')} {unit}", _WORDS[step.course], step.why)
         for step in context.analysis.courses
         if step.course in _WORDS
     ]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.findings.wording import spaced
+from pgassay.language import Message, ntr
 from pgassay.report.context import ReportContext
 from pgassay.report.headline import load
 from pgassay.report.section import Content, section
@@ -61,9 +62,9 @@ def mix_table(context: ReportContext) -> Table:
         for name in one.weights
     ]
     columns = (
-        Column("Arm", "text", merges=True),
-        Column("Scenario", "heading"),
-        *map(Column, ("Asked for", "Achieved", "Transactions")),
+        Column(Message("Arm"), "text", merges=True),
+        Column(Message("Scenario"), "heading"),
+        *map(Column, map(Message, ("Asked for", "Achieved", "Transactions"))),
     )
     found = table(columns, rows)
     return found.without("Arm") if alike else found
@@ -75,7 +76,7 @@ def _shares(
     """The share asked for, that of the transactions, and how many there were."""
     weight = asked.weights[scenario]
     whole = sum(value for value in asked.weights.values() if value > 0)
-    constant = f"{-weight:g} connection{'s' if weight != -1 else ''} of its own"
+    constant = ntr("{n} connection of its own", "{n} connections of its own", round(-weight))
     wanted = constant if weight < 0 else f"{spaced(100 * weight / whole, 1)} %"
     counts: dict[str, int] = {}
     for trial in context.analysis.trials:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from pgassay.analysis.trace.model import Period, PointSummary
 from pgassay.findings.wording import plain_number, spaced
+from pgassay.language import Message, decimals, tr
 from pgassay.report.context import TraceContext
 from pgassay.report.section import Content, section
 from pgassay.report.tables.cells import ABSENT, moment
@@ -21,14 +22,19 @@ _MOST_CHECKPOINTS = 10
 _AROUND = 5
 _MOST_RELATIONS = 20
 _POINTS = (
-    Column("Point", "heading"),
-    *map(Column, ("Per second", "In it", "Per transaction", "Mean", "Median", "p99", "At most")),
+    Column(Message("Point"), "heading"),
+    *map(
+        Column,
+        map(
+            Message, ("Per second", "In it", "Per transaction", "Mean", "Median", "p99", "At most")
+        ),
+    ),
 )
 _RELATIONS = (
-    Column("Relation", "heading"),
-    Column("Kind", "text"),
-    Column("What", "text"),
-    *map(Column, ("Times", "Time", "Mean")),
+    Column(Message("Relation"), "heading"),
+    Column(Message("Kind"), "text"),
+    Column(Message("What"), "text"),
+    *map(Column, map(Message, ("Times", "Time", "Mean"))),
 )
 
 
@@ -40,7 +46,7 @@ def points_table(points: Sequence[PointSummary]) -> Table:
             (
                 point_name(one.point, one.key),
                 plain_number(one.per_s),
-                f"{one.in_it:.2f}" if one.in_it >= 0.01 else "< 0.01",
+                decimals(one.in_it, ".2f") if one.in_it >= 0.01 else "< 0.01",
                 microseconds(one.per_tx_us),
                 *map(microseconds, (one.mean_us, one.p50_us, one.p99_us, one.longest_us)),
             )
@@ -63,9 +69,9 @@ def around(context: TraceContext) -> Content | None:
     if not found:
         return None
     columns = (
-        Column("Started (UTC)", "text"),
-        Column("Cause", "text"),
-        *map(Column, ("Total", "Write", "Sync")),
+        Column(Message("Started (UTC)"), "text"),
+        Column(Message("Cause"), "text"),
+        *map(Column, map(Message, ("Total", "Write", "Sync"))),
     )
     rows = [
         (
@@ -90,11 +96,11 @@ def _around_table(
 ) -> Table:
     names = [point_name(one.point, one.key) for one in shown]
     columns = (
-        Column("Checkpoint", "group"),
-        Column("When", "heading"),
-        Column("Seconds"),
-        Column("Transactions/s"),
-        *(Column(f"{name}: in it · p99") for name in names),
+        Column(Message("Checkpoint"), "group"),
+        Column(Message("When"), "heading"),
+        Column(Message("Seconds")),
+        Column(Message("Transactions/s")),
+        *(Column(tr("{name}: in it · p99", name=name)) for name in names),
     )
     rows = []
     for period in periods:
@@ -104,12 +110,14 @@ def _around_table(
         cells = [by_name.get((one.point, one.key)) for one in shown]
         rows.append(
             (
-                f"Checkpoint {period.checkpoint}",
+                tr("Checkpoint {checkpoint}", checkpoint=period.checkpoint),
                 period.name,
                 spaced(period.seconds, 1),
                 ABSENT if period.tps is None else spaced(period.tps, 0),
                 *(
-                    ABSENT if one is None else f"{one.in_it:.2f} · {microseconds(one.p99_us)}"
+                    ABSENT
+                    if one is None
+                    else f"{decimals(one.in_it, '.2f')} · {microseconds(one.p99_us)}"
                     for one in cells
                 ),
             )
@@ -118,7 +126,7 @@ def _around_table(
 
 
 def _seconds(value: float | None) -> str:
-    return ABSENT if value is None else f"{spaced(value, 2)} s"
+    return ABSENT if value is None else tr("{value} s", value=spaced(value, 2))
 
 
 @section("trace/relations", "Relations that were read and written")
@@ -133,7 +141,7 @@ def relations(context: TraceContext) -> Content | None:
             one.kind or ABSENT,
             point_name(one.point, ""),
             spaced(one.count, 0),
-            f"{spaced(one.total_s, 2)} s",
+            tr("{value} s", value=spaced(one.total_s, 2)),
             microseconds(one.mean_us),
         )
         for one in found[:_MOST_RELATIONS]

@@ -1,0 +1,152 @@
+"""The language of a report: messages and numbers as its reader writes them.
+
+Enters: English messages, a language. Leaves: the same messages in the language that is in force;
+English where the catalogue has none. Never: translates what a user or PostgreSQL named, nor a
+machine format: those are made while English is in force.
+
+A message in a function is `tr("{n} blocks", n=n)` or `ntr("{n} block", "{n} blocks", n)`. One that
+is made before a language is in force (a column, a text of a TOML file) is a `Message`: it is
+English to every comparison, and translated where it is shown. `make messages` collects all.
+"""
+
+from __future__ import annotations
+
+import gettext
+import io
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, TypeVar, cast, get_args
+
+from pgassay.errors import SetupError
+
+Language = Literal["en", "ru", "zh"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+_HTML_CODES = {"zh": "zh-Hans"}
+_SEPARATORS = {"en": ("\u202f", "."), "ru": ("\u202f", ","), "zh": (",", ".")}
+"""Between thousands, before decimals."""
+T = TypeVar("T")
+_in_force: ContextVar[str] = ContextVar("language", default="en")
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """Everything shown inside is in this language."""
+    if language not in LANGUAGES:
+        raise SetupError(f"language {language!r} is not known: name one of {', '.join(LANGUAGES)}")
+    before = _in_force.set(language)
+    try:
+        yield
+    finally:
+        _in_force.reset(before)
+
+
+def language() -> str:
+    """The one in force."""
+    return _in_force.get()
+
+
+def html_code() -> str:
+    """The language in force as HTML names it."""
+    return _HTML_CODES.get(language(), language())
+
+
+def tr(text: str, /, context: str = "", **values: Any) -> str:
+    """A message in the language in force, with its values; `context` tells apart two meanings."""
+    said = catalogue()
+    raw = str.__str__(text)
+    found = said.pgettext(context, raw) if context else said.gettext(raw)
+    return found.format(**values) if values else found
+
+
+def ntr(singular: str, plural: str, n: int, /, **values: Any) -> str:
+    """A message about a number of things, which is `{n}` in it."""
+    return catalogue().ngettext(singular, plural, n).format(n=n, **values)
+
+
+class Message(str):
+    """A message that is translated where it is shown: by `str`, `format`, an f-string, Jinja."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return tr(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(tr(self), spec)
+
+    def format(self, *args: object, **values: object) -> str:
+        return tr(self).format(*args, **values)
+
+    def __add__(self, other: str) -> str:
+        return tr(self) + other
+
+    def __radd__(self, other: str) -> str:
+        return other + tr(self)
+
+    def lower(self) -> str:
+        return tr(self).lower()
+
+    def upper(self) -> str:
+        return tr(self).upper()
+
+    def capitalize(self) -> str:
+        return tr(self).capitalize()
+
+    def strip(self, chars: str | None = None) -> str:
+        return tr(self).strip(chars)
+
+
+def messages_of(table: T, keys: Collection[str] = (), *, besides: Collection[str] = ()) -> T:
+    """A TOML table with `Message`s for the texts under these keys, or under all but those."""
+    return cast(T, _with_messages(table, keys, besides, taken=not keys))
+
+
+def _with_messages(
+    table: object, keys: Collection[str], besides: Collection[str], *, taken: bool
+) -> object:
+    if isinstance(table, str):
+        return Message(table) if taken else table
+    if isinstance(table, list):
+        return [_with_messages(value, keys, besides, taken=taken) for value in table]
+    if not isinstance(table, dict):
+        return table
+    return {
+        key: value
+        if key in besides
+        else _with_messages(value, keys, besides, taken=taken or key in keys)
+        for key, value in table.items()
+    }
+
+
+def localised(number: str) -> str:
+    """A number that Python wrote, such as `-1,234.5`, as the reader writes it; a true minus."""
+    thousands, point = _SEPARATORS[language()]
+    return number.translate({ord(","): thousands, ord("."): point, ord("-"): "\u2212"})
+
+
+def decimals(value: float, spec: str = "") -> str:
+    """A number in Python's format, with the point of the language in force."""
+    return format(value, spec).replace(".", _SEPARATORS[language()][1])
+
+
+def catalogue() -> gettext.NullTranslations:
+    """The messages of the language in force."""
+    return _catalogue(language())
+
+
+@cache
+def _catalogue(language: str) -> gettext.NullTranslations:
+    if language == "en":
+        return gettext.NullTranslations()
+    from babel.messages.mofile import write_mo  # takes a tenth of a second, which English saves
+    from babel.messages.pofile import read_po
+
+    with (files(__package__) / "languages" / f"{language}.po").open("rb") as file:
+        found = read_po(file, locale=language)
+    compiled = io.BytesIO()
+    write_mo(compiled, found)
+    compiled.seek(0)
+    return gettext.GNUTranslations(compiled)

@@ -1,0 +1,43 @@
+"""Messages and numbers are in the language in force, and English where a catalogue has nothing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pgassay.errors import SetupError
+from pgassay.language import Message, decimals, language, localised, ntr, speaking, tr
+
+
+def test_a_message_without_a_translation_is_english() -> None:
+    with speaking("ru"):
+        assert tr("no such {thing}", thing="message") == "no such message"
+        assert ntr("{n} such", "{n} of such", 2) == "2 of such"
+
+
+def test_the_language_before_is_in_force_again_after_an_error() -> None:
+    with pytest.raises(ZeroDivisionError), speaking("zh"):
+        raise ZeroDivisionError
+    assert language() == "en"
+
+
+def test_an_unknown_language_is_refused_with_those_known() -> None:
+    with pytest.raises(SetupError, match="one of en, ru, zh"), speaking("fr"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("spoken", "number", "small"),
+    [("en", "−1\u202f234.5", "0.25"), ("ru", "−1\u202f234,5", "0,25"), ("zh", "−1,234.5", "0.25")],
+)
+def test_numbers_have_the_separators_of_the_language(spoken: str, number: str, small: str) -> None:
+    with speaking(spoken):
+        assert localised("-1,234.5") == number
+        assert decimals(0.25, "g") == small
+
+
+def test_a_message_is_english_to_machines() -> None:
+    with speaking("ru"):
+        assert json.dumps({"title": Message("Throughput")}) == '{"title": "Throughput"}'
+        assert Message("Throughput") == "Throughput"

@@ -1,0 +1,1 @@
+"""Collects the messages of reports, and updates the catalogues of their translations."""

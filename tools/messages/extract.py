@@ -1,0 +1,129 @@
+"""The messages in the package's modules, templates and TOML files.
+
+Enters: the package's folder, messages.toml. Leaves: `Msg`s, sorted. Never: shows a report.
+"""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2.ext import babel_extract
+
+from pgassay.findings.wording import texts_of
+from pgassay.language import Message, messages_of
+from pgassay.report.templating import braced
+
+PACKAGE = Path(__file__).parents[2] / "python" / "pgassay"
+_RULES: dict[str, Any] = tomllib.loads((Path(__file__).parent / "messages.toml").read_text("utf-8"))
+_JINJA = {"newstyle_gettext": "true", "trim_blocks": "true", "lstrip_blocks": "true"}
+
+
+class Msg(NamedTuple):
+    """One message of the catalogue."""
+
+    text: str
+    plural: str = ""
+    context: str = ""
+
+
+def all_messages() -> list[Msg]:
+    """Every message once, in alphabetical order."""
+    found = {*_of_modules(), *_of_templates(), *_of_tables()}
+    plurals = {one.text for one in found if one.plural}
+    return sorted(one for one in found if one.plural or one.context or one.text not in plurals)
+
+
+def _of_modules() -> Iterator[Msg]:
+    """The first texts of the calls `tr`, `ntr` and those that messages.toml names."""
+    takers: dict[str, list[int | str]] = _RULES["calls"]
+    yield from map(Msg, _RULES["more"]["texts"])
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and node.name in _RULES["enums"]:
+                values = [one.value for one in node.body if isinstance(one, ast.Assign)]
+                yield from (Msg(text) for text in _constants(values))
+            if not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            if name == "ntr":
+                yield Msg(_constant(node.args[0], path), _constant(node.args[1], path))
+            elif name == "map" and getattr(node.args[0], "id", "") == "Message":
+                yield from (Msg(text) for text in _constants(node.args[1:]))
+            elif name in takers:
+                context = next((k.value for k in node.keywords if k.arg == "context"), None)
+                named = {keyword.arg: keyword.value for keyword in node.keywords}
+                for at in takers[name]:
+                    given = (
+                        named.get(at) if isinstance(at, str)
+                        else node.args[at] if at < len(node.args) else None
+                    )  # fmt: skip
+                    texts = _constants([given] if given is not None else [])
+                    of = "".join(_constants([context] if context is not None else []))
+                    yield from (Msg(text, context=of) for text in texts)
+
+
+def _constant(node: ast.expr, path: Path) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    raise SystemExit(f"{path}:{node.lineno}: ntr takes two literal texts")
+
+
+def _constants(nodes: list[ast.expr]) -> Iterator[str]:
+    """The texts of literals, also of both branches of a condition and of tuples."""
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if any(map(str.isalpha, node.value)):
+                yield node.value
+        elif isinstance(node, ast.IfExp):
+            yield from _constants([node.body, node.orelse])
+        elif isinstance(node, ast.Tuple | ast.List):
+            yield from _constants(node.elts)
+
+
+def _of_templates() -> Iterator[Msg]:
+    for path in sorted((PACKAGE / "report").rglob("*.j2")):
+        with path.open("rb") as file:
+            for _, _, texts, _ in babel_extract(file, ("_", "gettext", "ngettext"), [], _JINJA):
+                given = [texts] if isinstance(texts, str) else list(texts or ())
+                plain = [braced(text) for text in given if isinstance(text, str)]
+                if plain:
+                    yield Msg(plain[0], plain[1] if len(plain) > 1 else "")
+
+
+def _of_tables() -> Iterator[Msg]:
+    """The texts of TOML files that `texts_of`, `messages_of` or messages.toml takes."""
+    for path in (PACKAGE / "findings").rglob("*.toml"):
+        module = ".".join(("pgassay", *path.relative_to(PACKAGE).with_suffix("").parts))
+        if path.parent.name != "rules":
+            yield from _texts(texts_of(module))
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "messages_of":
+                names = _constants(list(_inside(node.args[0])))
+                if file := next((name for name in names if name[1:].endswith(".toml")), ""):
+                    table = tomllib.loads((path.parent / file).read_text("utf-8"))
+                    keys = tuple(_constants(node.args[1:]))
+                    besides = tuple(_constants([k.value for k in node.keywords]))
+                    yield from _texts(messages_of(table, keys, besides=besides))
+    for rule in _RULES["file"]:
+        for path in PACKAGE.glob(rule["name"]):
+            found = messages_of(tomllib.loads(path.read_text("utf-8")), rule["keys"])
+            yield from _texts(found, rule.get("before", ""))
+
+
+def _inside(node: ast.expr) -> Iterator[ast.expr]:
+    yield from (each for each in ast.walk(node) if isinstance(each, ast.Constant))
+
+
+def _texts(table: Any, before: str = "") -> Iterator[Msg]:
+    """The messages in a table."""
+    if isinstance(table, Message):
+        if any(map(str.isalpha, table)):
+            yield Msg(before + str(table))
+    elif isinstance(table, dict | list):
+        for one in table.values() if isinstance(table, dict) else table:
+            yield from _texts(one, before)
