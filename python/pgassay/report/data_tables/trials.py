@@ -54,6 +54,7 @@ def detail_tables(context: ReportContext) -> Iterator[DataTable]:
     """Slices, quantiles, scenarios."""
     yield _slice_table(context)
     yield table_of("latency_quantiles", _quantiles(context))
+    yield table_of("latency_curves", _curves(context))
     yield table_of("scenarios", _scenarios(context))
 
 
@@ -125,6 +126,19 @@ def _slice_table(context: ReportContext) -> DataTable:
         for trial, turn in every
     )
     return table_of("slices", rows, tuple(metrics.values()))
+
+
+def _curves(context: ReportContext) -> Iterator[dict[str, Any]]:
+    for one in context.analysis.latency_curves:
+        rows = zip(one.shares, one.latency_ms, one.low_ms, one.high_ms, strict=True)
+        for share, latency, low, high in (*rows, (1.0, one.max_ms, None, None)):
+            yield {
+                **vars(one),
+                "quantile": share,
+                "latency_ms": latency,
+                "low_ms": low,
+                "high_ms": high,
+            }
 
 
 def _quantiles(context: ReportContext) -> Iterator[dict[str, Any]]:
