@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,15 +66,24 @@ class Turns:
         return shares
 
     def _of_trial(self, aims: Array, slice_s: float) -> Array:
-        rounds = self._rounds(aims)
-        rows = np.empty((len(TIMES_S), rounds))
-        for row, time_s in enumerate(TIMES_S):
-            seen = _seen(aims, slice_s, time_s) * aims
-            rows[row] = np.add.reduceat(seen, np.arange(rounds) * self.count) if rounds else 0.0
-        return rows
+        return _shares_of_trial(aims.astype(np.float64).tobytes(), slice_s, self.count)
 
     def _rounds(self, slices: NDArray[np.int64] | Array) -> int:
         return -(-len(slices) // self.count)
+
+
+@lru_cache(maxsize=4096)
+def _shares_of_trial(aims: bytes, slice_s: float, count: int) -> Array:
+    """Of every round, a row per time constant; remembered, because a run is analysed after every
+    block and its trials stay."""
+    values = np.frombuffer(aims, dtype=np.float64)
+    rounds = -(-len(values) // count)
+    rows = np.empty((len(TIMES_S), rounds))
+    for row, time_s in enumerate(TIMES_S):
+        seen = _seen(values, slice_s, time_s) * values
+        rows[row] = np.add.reduceat(seen, np.arange(rounds) * count) if rounds else 0.0
+    rows.flags.writeable = False
+    return rows
 
 
 def _seen(aims: Array, slice_s: float, time_s: float) -> Array:
