@@ -21,6 +21,7 @@ from support.servers.pool import on_every_version
 
 # A transaction that touches no table is counted only when its session does something else.
 SLOW = "SELECT pg_sleep(0.02) FROM (SELECT FROM pg_database LIMIT 1) AS one"
+SLOWER = SLOW.replace("0.02", "0.1")  # also beside other tests nearly always active
 STATE = """
 SELECT (SELECT jsonb_object_agg(name, setting) FROM pg_settings
          WHERE name NOT LIKE '%%timeout' AND source <> 'session' AND source <> 'client')::text,
@@ -65,7 +66,7 @@ def test_an_observation_records_the_server_in_every_format_and_changes_nothing(
     run = tmp_path / "run"
     before, resets = state_of(quiet_server), resets_of(quiet_server)
     with (
-        busy_sessions(quiet_server.dsn(), SLOW, SLOW),
+        busy_sessions(quiet_server.dsn(), SLOWER, SLOWER),
         observing(quiet_server, run, "--segment", "1s", "--duration", "4s") as process,
     ):
         with quiet_server.admin() as session:
@@ -75,9 +76,9 @@ def test_an_observation_records_the_server_in_every_format_and_changes_nothing(
     assert resets.items() <= resets_of(quiet_server).items()
     assert found["schema"] == "pgassay.observed/1"
     assert found["ended_by"] == "duration"
-    # Two sessions that sleep 20 ms at a time make 100, fewer on a busy machine; the samplers' own
+    # Two sessions that sleep 100 ms at a time make 20, fewer on a busy machine; the samplers' own
     # queries, ten a second and some slower ones, are commits of this server too.
-    assert 5 < found["averages"]["tps"] < 125
+    assert 5 < found["averages"]["tps"] < 45
     assert 1.0 < found["active_sessions"] <= 2.2
     assert max(found["events"], key=found["events"].get) == "Timeout:PgSleep"
     assert found["checkpoints"] == 1
