@@ -40,6 +40,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
+def test_the_page_draws_every_change_with_both_intervals(runs: dict[str, Path]) -> None:
+    page = render_html(compare_stored([runs["yesterday"], runs["slow"]], Question()))
+    drawing = page.split('data-chart="differences"', 1)[1].split("</svg>", 1)[0]
+    assert drawing.count('stroke-width="8"') == drawing.count('stroke-width="3.5"') == 4
+    assert "max_wal_size = 32MB: p99 latency" in drawing
+
+
 def test_arms_with_the_same_levels_are_compared_and_labelled_not_randomised(
     runs: dict[str, Path],
 ) -> None:

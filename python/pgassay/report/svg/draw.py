@@ -62,7 +62,7 @@ def draw(
         )
         y += _UNDER_PX if shares else _APART_PX if follows else 0
     wide, high = width + 2 * around, y + 2 * around
-    view = f"{-around:g} {-around:g} {wide:g} {high:.0f}"
+    view = f"{0 - around:g} {0 - around:g} {wide:g} {high:.0f}"
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" width="{wide:g}"'
         f' height="{high:.0f}" role="img" aria-label="{inert(label)}" font-family="{FONT}"'

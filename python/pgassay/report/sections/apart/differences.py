@@ -1,6 +1,6 @@
 """How much runs made apart differ: the verdicts, and every metric.
 
-Enters: the context. Leaves: tables. Never: decides a verdict.
+Enters: the context. Leaves: a chart, tables. Never: decides a verdict.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.endpoints import endpoint_title
 from pgassay.findings.apart.verdicts import spread_text
 from pgassay.language import Message, decimals, tr
+from pgassay.report.charts.apart import differences_chart
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ApartContext
 from pgassay.report.section import Content, section
@@ -52,7 +53,7 @@ _COLUMNS = (
 def verdicts(context: ApartContext) -> Content | None:
     """The primary metric and the endpoints beside it."""
     found = verdict_table(context)
-    return {"verdicts": found} if found else None
+    return {"verdicts": found, "chart": differences_chart(context.analysis)} if found else None
 
 
 def verdict_table(context: ApartContext) -> Table:

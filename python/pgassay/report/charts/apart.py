@@ -1,0 +1,81 @@
+"""How much runs made apart differ.
+
+Enters: an analysis of runs made apart. Leaves: a chart with a row per side, arm and endpoint: the
+change with the interval that decides, and the narrower one of trials inside the runs.
+Never: computes an interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pgassay.analysis.apart.model import ApartAnalysis, RunDifference
+from pgassay.findings.answer.endpoints import endpoint_title
+from pgassay.findings.wording import signed_percent
+from pgassay.language import tr
+from pgassay.report.charts.style import BAND_OPACITY, INK, SHADE, TONE_COLOURS, TONES
+from pgassay.report.svg.model import Axis, Box, Figure, Line, Mark, Panel, Points, Rule, Text
+
+_ROW_PX = 62
+_LABEL_ABOVE_PX = -15
+_BACKGROUND = (0.2, 0.3)
+_WIDEST, _FURTHEST_PCT = 3.0, 100.0
+"""An interval may stretch the axis to so many times the largest change, and to so much always."""
+
+
+def differences_chart(analysis: ApartAnalysis) -> Figure | None:
+    """The verdicts and the endpoints beside them; None where no change is known."""
+    judged = [
+        one
+        for verdict in analysis.verdicts()
+        for one in (verdict, *(beside for beside, _ in analysis.beside(verdict)))
+        if one.comparison.effect_pct is not None
+    ]
+    if not judged:
+        return None
+    margin = 100 * analysis.smallest_effect
+    low, high = _range(judged, margin)
+    panel = Panel(
+        Axis(tr("change against the baseline run"), low=low, high=high, suffix=" %"),
+        Axis(low=len(judged) - 0.5, high=-0.5, hidden=True),
+        len(judged) * _ROW_PX,
+    )
+    for at, one in enumerate(judged):
+        panel.add(*_row(at, one, margin))
+    return Figure([panel])
+
+
+def _row(at: int, one: RunDifference, margin: float) -> Iterator[Mark]:
+    comparison = one.comparison
+    above, below = at - _BACKGROUND[0], at + _BACKGROUND[1]
+    yield Box(-margin, margin, above, below, SHADE, BAND_OPACITY)
+    yield Rule(INK, x=0.0, low=below, high=above, width=1.2)
+    colour = TONE_COLOURS[TONES[comparison.verdict]]
+    effect = comparison.effect_pct or 0.0
+    if comparison.ci95_pct is not None:
+        yield Line(comparison.ci95_pct, (at, at), colour, width=3.5, opacity=0.55)
+        yield Points(comparison.ci95_pct, (at, at), colour, ("", ""), size=13, symbol="tick")
+    if one.within_pct is not None:
+        yield Line(one.within_pct, (at, at), colour, width=8.0, opacity=0.9)
+    place = ", ".join(part for part in _of(one) if part)
+    label = f"{place}: {endpoint_title(comparison.metric)}"
+    tip = f"{label}\n{signed_percent(effect)}"
+    yield Points((effect,), (at,), colour, (tip,), size=13, symbol="diamond")
+    yield Text(label, y=at, dy=_LABEL_ABOVE_PX)
+    yield Text(signed_percent(effect), y=at, dy=_LABEL_ABOVE_PX, right=True, bold=True)
+
+
+def _of(one: RunDifference) -> tuple[str, str, str]:
+    comparison = one.comparison
+    return one.side, one.arm, "" if comparison.step is None else comparison.load
+
+
+def _range(judged: Sequence[RunDifference], margin: float) -> tuple[float, float]:
+    """All changes and intervals, but no further than so many times the largest change."""
+    largest = max(abs(one.comparison.effect_pct or 0.0) for one in judged)
+    furthest = max(_FURTHEST_PCT, _WIDEST * largest)
+    ends = [end for one in judged for end in one.comparison.ci95_pct or ()]
+    shown = [-margin, margin, largest, *(max(-furthest, min(end, furthest)) for end in ends)]
+    low = min([*shown, *(one.comparison.effect_pct or 0.0 for one in judged)])
+    room = 0.04 * (max(shown) - low)
+    return low - room, max(shown) + room
