@@ -81,7 +81,9 @@ def test_waits_checkpoints_and_wal_are_timed_by_second_and_no_probe_is_left(
             found = result(process)
     # Only Debian's build has static probes.
     static = found["server_version"].startswith("15")
-    assert found["ways"]["lwlock_wait"] == ("usdt" if static else "uprobe")
+    # Without them 13 does not tell in which variable its sessions keep what they wait for.
+    other = None if found["server_version"].startswith("13") else "uprobe"
+    assert found["ways"].get("lwlock_wait") == ("usdt" if static else other)
     assert found["ways"]["phases"] == ("usdt" if static else "uprobe")
     points = {(one["point"], one["key"]): one for one in found["points"]}
     assert points["wal_flush", ""]["count"] > 10
