@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,9 +25,13 @@ from pgassay.analysis.curves.model import (
 from pgassay.analysis.statistics.values import Estimate
 from pgassay.findings.model import FindingKind
 from pgassay.findings.registry import find
+from pgassay.report.charts.load_curve import by_load_chart, load_curve_chart
+from pgassay.report.charts.quantiles import quantiles_chart
+from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
 from pgassay.report.markdown import render_markdown
+from pgassay.report.svg.draw import WIDE_PX, draw
 
 LOADS = (1.0, 8.0, 64.0)
 BY_LOAD = EffectByLoad(
@@ -147,6 +152,61 @@ def test_the_stored_files_of_a_run_with_steps_give_the_effect_at_each_load(tmp_p
     assert {step.course for step in context.analysis.courses} == {Steadiness.UNKNOWN}
     assert context.analysis.associations is not None
     assert context.analysis.associations.refused is not None
+
+
+def test_a_very_wide_band_continues_beyond_the_edge_and_the_caption_says_so(
+    context: ReportContext,
+) -> None:
+    words = "continues beyond its edge"
+    assert words not in render_html(context)
+    wide = ((-99.0, 5e6), (-1.0, 1.2), (40.0, math.inf))
+    analysis = replace(
+        context.analysis,
+        by_load=(replace(BY_LOAD, band95_pct=wide),),
+        quantile_shifts=(replace(SHIFT, band95_pct=wide),),
+        load_curves=(replace(KNEE, interval95=((1.0, 9e6), (490.0, 510.0), (380.0, 420.0))),),
+    )
+    charts = (
+        by_load_chart(analysis),
+        quantiles_chart(analysis),
+        load_curve_chart(analysis, arm_styles(context.plan.arms)),
+    )
+    for chart in charts:
+        assert chart is not None
+        assert chart.runs_out
+        axis = chart.panels[0].y
+        assert axis.low is not None
+        assert axis.high is not None
+        assert axis.high - axis.low < 4000.0
+        assert "inf" not in draw(chart, WIDE_PX, "chart")
+    assert render_html(replace(context, analysis=analysis)).count(words) == 3
+
+
+def test_a_point_without_an_interval_is_hollow_and_has_no_bar(context: ReportContext) -> None:
+    analysis = replace(context.analysis, load_curves=(KNEE,))
+    chart = load_curve_chart(analysis, arm_styles(context.plan.arms))
+    assert chart is not None
+    drawing = draw(chart, WIDE_PX, "chart")
+    assert drawing.count('class="hollow') == 1
+    assert drawing.count("h8M-4") == 2
+    assert "no interval yet" in drawing
+    assert "A hollow symbol has no interval yet." in render_html(context)
+
+
+def test_captions_name_only_what_is_drawn(context: ReportContext) -> None:
+    page = render_html(context)
+    for words in ("A dotted line is the load", "Universal Scalability Law", "A cross is the knee"):
+        assert words in page
+    analysis = replace(
+        context.analysis,
+        by_load=(replace(BY_LOAD, crossings=()),),
+        load_curves=(REFUSED,),
+        quantile_shifts=(replace(SHIFT, band95_pct=((-12.0, -8.0), None, (40.0, 70.0))),),
+    )
+    page = render_html(replace(context, analysis=analysis, findings=()))
+    for words in ("A dotted line is the load", "Universal Scalability Law", "A cross is the knee"):
+        assert words not in page
+    assert "the difference is the same in every block: 50 %." in page
 
 
 def test_two_blocks_give_curves_without_a_band_and_the_reason(tmp_path: Path) -> None:

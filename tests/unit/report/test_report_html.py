@@ -30,6 +30,7 @@ from pgassay.report.charts.effect import effect_chart, runs_out
 from pgassay.report.context import ReportContext
 from pgassay.report.html import render_html
 from pgassay.report.markdown import render_markdown
+from pgassay.report.tables.chart_data import chart_data
 from pgassay.report.tables.host import host_tables_of_run
 from support.synthetic.directories import SPEC
 
@@ -252,6 +253,19 @@ def test_a_very_wide_interval_does_not_flatten_the_dots(better: ReportContext) -
     assert axis.high - axis.low < 200.0
     assert runs_out(analysis)
     assert not runs_out(better.analysis)
+
+
+def test_the_numbers_of_the_effect_name_the_level_of_each_mark(better: ReportContext) -> None:
+    (one, *_) = better.analysis.verdicts()
+    others = tuple(replace(one, level=level) for level in ("1GB", "2GB"))
+    chart = effect_chart(replace(better.analysis, comparisons=others))
+    assert chart is not None
+    numbers = chart_data(chart, "effect")
+    assert numbers is not None
+    assert set(numbers.table.column("Mark")) == {
+        "max_wal_size = 1GB",
+        "max_wal_size = 2GB",
+    }
 
 
 def test_the_page_of_long_runs_is_no_larger_than_what_can_be_seen(better: ReportContext) -> None:

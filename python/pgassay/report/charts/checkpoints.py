@@ -11,12 +11,10 @@ from collections.abc import Mapping
 from pgassay.analysis.model import Analysis
 from pgassay.findings.wording import signed_percent
 from pgassay.language import decimals, tr
-from pgassay.report.charts.style import INK, ArmStyle, line_with_band
+from pgassay.report.charts.style import INK, ArmStyle, limits, line_with_band
 from pgassay.report.svg.model import Axis, Figure, Panel, Rule, Text
 
 _PLOT_PX = 320
-_LIMITS_PCT = (-100.0, 150.0)
-"""Of what is drawn: a wider band would flatten the profile."""
 
 
 def checkpoints_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | None:
@@ -24,9 +22,13 @@ def checkpoints_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Fig
     drawn = [e for e in analysis.checkpoint_effects if e.offset_s and e.arm in styles]
     if not drawn:
         return None
+    low, high = limits(
+        [0.0, *(value for e in drawn for value in e.profile_pct)],
+        (end for e in drawn for ends in e.band95_pct if ends for end in ends),
+    )
     panel = Panel(
         Axis(tr("seconds from the start of a checkpoint"), unit=tr(" s")),
-        Axis(tr("throughput against the seconds before"), suffix=" %"),
+        Axis(tr("throughput against the seconds before"), low=low, high=high, suffix=" %"),
         _PLOT_PX,
     )
     panel.add(
@@ -40,12 +42,7 @@ def checkpoints_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Fig
             *line_with_band(
                 effect.offset_s,
                 effect.profile_pct,
-                [
-                    band
-                    if band is None
-                    else (max(band[0], _LIMITS_PCT[0]), min(band[1], _LIMITS_PCT[1]))
-                    for band in effect.band95_pct
-                ],
+                effect.band95_pct,
                 style.colour,
                 [
                     tr(

@@ -12,7 +12,14 @@ from pgassay.analysis.model import Analysis, Comparison
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import interval_text, signed_percent
 from pgassay.language import tr
-from pgassay.report.charts.style import BAND_OPACITY, INK, SHADE, TONE_COLOURS, TONES
+from pgassay.report.charts.style import (
+    BAND_OPACITY,
+    INK,
+    SHADE,
+    TONE_COLOURS,
+    TONES,
+    limits,
+)
 from pgassay.report.svg.model import Axis, Box, Figure, Line, Mark, Panel, Points, Rule, Text
 
 _ROW_PX = 72
@@ -22,8 +29,6 @@ _SPREAD = (0.0, 0.07, -0.07, 0.035, -0.035)
 _BACKGROUND = (0.16, 0.42)
 """How far a row's band reaches above and below its mean, in rows."""
 _LABEL_ABOVE_PX = -17
-_WIDEST = 4.0
-"""An interval may stretch the axis to this many times what the dots need; then it is cut."""
 
 
 def effect_chart(analysis: Analysis) -> Figure | None:
@@ -39,12 +44,13 @@ def effect_chart(analysis: Analysis) -> Figure | None:
         height=len(rows) * _ROW_PX,
     )
     for at, comparison in enumerate(rows):
+        label = _label(comparison, rows)
         above, below = at - _BACKGROUND[0], at + _BACKGROUND[1]
         panel.add(
             Box(-margin, margin, above, below, SHADE, BAND_OPACITY),
             Rule(INK, x=0.0, low=below, high=above, width=1.2),
-            *_row(at, comparison),
-            Text(_label(comparison, rows), y=at, dy=_LABEL_ABOVE_PX),
+            *_row(at, comparison, f"{label}\n" if len(rows) > 1 else ""),
+            Text(label, y=at, dy=_LABEL_ABOVE_PX),
             Text(
                 signed_percent(comparison.effect_pct),
                 y=at,
@@ -65,7 +71,8 @@ def runs_out(analysis: Analysis) -> bool:
     return any(c.ci95_pct and (c.ci95_pct[0] < low or c.ci95_pct[1] > high) for c in rows)
 
 
-def _row(at: int, comparison: Comparison) -> Iterator[Mark]:
+def _row(at: int, comparison: Comparison, label: str) -> Iterator[Mark]:
+    """The label stands before the words of each mark."""
     colour = TONE_COLOURS[TONES[comparison.verdict]]
     effects = comparison.block_effects_pct
     yield Points(
@@ -75,11 +82,11 @@ def _row(at: int, comparison: Comparison) -> Iterator[Mark]:
         opacity=0.85,
         size=7.5,
         tips=[
-            tr("block {number}: {change}", number=number, change=signed_percent(effect))
+            label + tr("block {number}: {change}", number=number, change=signed_percent(effect))
             for number, effect in enumerate(effects, 1)
         ],
     )
-    tip = tr(
+    tip = label + tr(
         "mean {change}\n{interval}",
         change=signed_percent(comparison.effect_pct),
         interval=interval_text(comparison),
@@ -112,10 +119,4 @@ def _range(rows: Sequence[Comparison], margin: float) -> tuple[float, float]:
     needed = [0.0, -margin, margin]
     for comparison in rows:
         needed += [*comparison.block_effects_pct, comparison.effect_pct or 0.0]
-    low, high = min(needed), max(needed)
-    middle, reach = (low + high) / 2, _WIDEST * (high - low) / 2
-    bounds = [bound for c in rows for bound in c.ci95_pct or ()]
-    low = min([low, *(max(bound, middle - reach) for bound in bounds)])
-    high = max([high, *(min(bound, middle + reach) for bound in bounds)])
-    room = 0.04 * (high - low)
-    return low - room, high + room
+    return limits(needed, (bound for c in rows for bound in c.ci95_pct or ()))

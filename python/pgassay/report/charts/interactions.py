@@ -106,9 +106,6 @@ def _line(effects: Sequence[SimpleEffect], places: Sequence[float], colour: str)
         )
         for e in effects
     ]
-    bounds = [
-        effect.estimate.ci95_pct or (value, value)
-        for effect, value in zip(effects, values, strict=True)
-    ]
+    bounds = [effect.estimate.ci95_pct for effect in effects]
     yield Line(places, values, colour)
     yield Points(places, values, colour, tips, size=11, symbol="diamond", errors=bounds)

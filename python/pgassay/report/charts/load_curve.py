@@ -5,8 +5,9 @@ Enters: load curves and effects by load. Leaves: a chart each. Never: computes a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from pgassay.analysis.curves.model import LoadCurve
 from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import quantity, signed_percent
@@ -16,6 +17,7 @@ from pgassay.report.charts.style import (
     ArmStyle,
     dotted,
     level_colour,
+    limits,
     line_with_band,
     shade,
     zero_and_margin,
@@ -23,8 +25,6 @@ from pgassay.report.charts.style import (
 from pgassay.report.svg.model import Axis, Figure, Line, Panel, Points
 
 _PLOT_PX = 320
-_HIGHEST_BOUND = 3.0
-"""Times the highest throughput: a very wide interval would flatten all the others."""
 
 
 def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figure | None:
@@ -32,18 +32,18 @@ def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figu
     curves = [curve for curve in analysis.load_curves if curve.arm in styles]
     if not curves:
         return None
+    bounds = (end for each in curves for ends in each.interval95 if ends for end in ends)
+    _, highest = limits([0.0, *_throughputs(curves)], bounds)
     panel = Panel(
         _loads(curves[0].clients, tr("clients")),
-        Axis(tr("transactions per second"), from_zero=True),
+        Axis(tr("transactions per second"), low=0.0, high=highest),
         _PLOT_PX,
     )
-    highest = _HIGHEST_BOUND * max(tps for each in curves for tps in each.tps)
     for curve in curves:
         style = styles[curve.arm]
         if curve.fit is not None:
             clients, law = zip(*curve.fit.curve, strict=True)
             panel.add(Line(clients, law, style.colour, opacity=0.6, dash=style.dash, arm=curve.arm))
-        bounds = [band or (tps, tps) for tps, band in zip(curve.tps, curve.interval95, strict=True)]
         panel.add(
             Points(
                 curve.clients,
@@ -56,12 +56,15 @@ def load_curve_chart(analysis: Analysis, styles: Mapping[str, ArmStyle]) -> Figu
                         clients=decimals(clients, "g"),
                         value=quantity(tps, METRICS["tps"]),
                     )
-                    for clients, tps in zip(curve.clients, curve.tps, strict=True)
+                    + ("" if ends else "\n" + tr("no interval yet"))
+                    for clients, tps, ends in zip(
+                        curve.clients, curve.tps, curve.interval95, strict=True
+                    )
                 ],
                 size=9,
                 symbol=style.symbol,
                 arm=curve.arm,
-                errors=[(low, min(high, highest)) for low, high in bounds],
+                errors=curve.interval95,
             )
         )
         if curve.fit and curve.fit.knee_clients and curve.fit.knee_tps:
@@ -93,16 +96,22 @@ def by_load_chart(analysis: Analysis) -> Figure | None:
         return None
     metric = METRICS[analysis.metric]
     better = {"higher": tr(" (↑ better)"), "lower": tr(" (↓ better)")}.get(metric.good, "")
+    margin = 100 * analysis.smallest_effect
+    low, high = limits(
+        [-margin, 0.0, margin, *(value for each in effects for value in each.effect_pct)],
+        (end for each in effects for ends in each.band95_pct if ends for end in ends),
+    )
     panel = Panel(
         _loads(effects[0].loads, effects[0].step_unit),
         Axis(
             tr("change of {metric}{better}", metric=metric.title.lower(), better=better),
+            low=low,
+            high=high,
             suffix=" %",
         ),
         _PLOT_PX,
     )
-    panel.add(*zero_and_margin(100 * analysis.smallest_effect))
-    highest = _highest(analysis)
+    panel.add(*zero_and_margin(margin))
     for index, effect in enumerate(effects):
         colour = level_colour(index)
         for crossing in effect.crossings:
@@ -111,10 +120,7 @@ def by_load_chart(analysis: Analysis) -> Figure | None:
             *line_with_band(
                 effect.loads,
                 effect.effect_pct,
-                [
-                    band if band is None else (max(band[0], -100.0), min(band[1], highest))
-                    for band in effect.band95_pct
-                ],
+                effect.band95_pct,
                 colour,
                 [
                     f"{effect.factor} = {effect.level}, {decimals(load, 'g')} {effect.step_unit}: "
@@ -127,10 +133,14 @@ def by_load_chart(analysis: Analysis) -> Figure | None:
     return Figure([panel], key=key_of_levels(names))
 
 
-def _highest(analysis: Analysis) -> float:
-    """Very wide bands are cut here, because they would flatten all the others."""
-    values = [abs(v) for effect in analysis.by_load for v in effect.effect_pct]
-    return 4 * max([*values, 100 * analysis.smallest_effect])
+def _throughputs(curves: Sequence[LoadCurve]) -> Iterator[float]:
+    """What must be seen: measured points, fitted lines, knees."""
+    for curve in curves:
+        yield from curve.tps
+        if curve.fit is not None:
+            yield from (tps for _, tps in curve.fit.curve)
+            if curve.fit.knee_tps:
+                yield curve.fit.knee_tps.value
 
 
 def _loads(loads: Sequence[float], unit: str) -> Axis:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pgassay.analysis.curves.model import QuantileShift
 from pgassay.analysis.model import Analysis
 from pgassay.findings.wording import signed_percent
 from pgassay.language import decimals, tr
-from pgassay.report.charts.style import level_colour, line_with_band, zero_and_margin
+from pgassay.report.charts.style import level_colour, limits, line_with_band, zero_and_margin
 from pgassay.report.svg.model import Axis, Figure, Panel
 
 _PLOT_PX = 300
@@ -24,6 +25,11 @@ def quantiles_chart(analysis: Analysis) -> Figure | None:
         return None
     places = [float(place) for place in range(len(shifts[0].shares))]
     what = tr("response time") if shifts[0].of == "response" else tr("latency")
+    margin = 100 * analysis.smallest_effect
+    low, high = limits(
+        [-margin, 0.0, margin, *(value for shift in shifts for value in shift.shift_pct)],
+        (end for shift in shifts for ends in shift.band95_pct if ends for end in ends),
+    )
     panel = Panel(
         Axis(
             tr("quantile of {what}: fast transactions to the left, slow to the right", what=what),
@@ -33,10 +39,10 @@ def quantiles_chart(analysis: Analysis) -> Figure | None:
             ],
             suffix=" %",
         ),
-        Axis(tr("change of {what} (↓ better)", what=what), suffix=" %"),
+        Axis(tr("change of {what} (↓ better)", what=what), low=low, high=high, suffix=" %"),
         _PLOT_PX,
     )
-    panel.add(*zero_and_margin(100 * analysis.smallest_effect))
+    panel.add(*zero_and_margin(margin))
     for index, shift in enumerate(shifts):
         words = [
             tr(
@@ -59,8 +65,13 @@ def quantiles_chart(analysis: Analysis) -> Figure | None:
     return Figure([panel], key=key_of_levels(names))
 
 
-def _percent(share: float) -> str:
-    return decimals(100 * share, "g")
+def without_band(shift: QuantileShift) -> tuple[float, ...]:
+    """Shares of the quantiles that have no band where others have one."""
+    if shift.refused or not any(shift.band95_pct):
+        return ()
+    return tuple(
+        share for share, band in zip(shift.shares, shift.band95_pct, strict=True) if band is None
+    )
 
 
 def key_of_levels(names: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -7,7 +7,8 @@ Colours are mid-tones, legible on white and on black; style.css has brighter one
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pgassay.analysis.model import Verdict
@@ -58,6 +59,8 @@ TONE_COLOURS = {
 INK = "#7d8590"
 SHADE = "#808892"
 BAND_OPACITY = 0.14
+_WIDEST = 4.0
+"""Intervals may stretch an axis to this many times what the rest needs."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,20 @@ def dotted(at: float) -> Rule:
 def zero_and_margin(margin: float) -> tuple[Mark, ...]:
     """The line of no difference, and the band of differences too small to matter."""
     return Box(None, None, -margin, margin, SHADE, BAND_OPACITY), Rule(INK, y=0.0, width=1.2)
+
+
+def limits(needed: Sequence[float], bounds: Iterable[float]) -> tuple[float, float]:
+    """Ends of an axis: all that must be seen, and bounds of intervals as far as there is room.
+
+    A very wide interval would flatten all the rest, so it continues beyond the edge.
+    """
+    low, high = min(needed), max(needed)
+    middle, reach = (low + high) / 2, _WIDEST * (high - low) / 2
+    known = [bound for bound in bounds if not math.isnan(bound)]
+    low = min([low, *(max(bound, middle - reach) for bound in known)])
+    high = max([high, *(min(bound, middle + reach) for bound in known)])
+    room = 0.04 * (high - low)
+    return low - room, high + room
 
 
 def line_with_band(

@@ -250,7 +250,7 @@ def _up(panel: Panel) -> Iterable[float]:
                 yield from (value for value in mark.y if value is not None)
             case Points():
                 yield from mark.y
-                yield from (end for ends in mark.errors for end in ends)
+                yield from (end for ends in mark.errors if ends is not None for end in ends)
             case Band():
                 yield from (value for value in (*mark.low, *mark.high) if value is not None)
             case Box():

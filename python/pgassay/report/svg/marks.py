@@ -119,18 +119,23 @@ def _band(band: Band, place: Place) -> str:
 
 
 def _points(points: Points, place: Place) -> Iterable[str]:
-    for low_high, x in zip(points.errors, points.x, strict=bool(points.errors)):
-        at, (low, high) = place.x(x), map(place.y, low_high)
+    for ends, x in zip(points.errors, points.x, strict=bool(points.errors)):
+        if ends is None:
+            continue
+        at, (low, high) = place.x(x), map(place.y, ends)
         yield (
             f'<g class="at" transform="translate({at:.1f} 0)"{_arm(points.arm)}>'
             f'<path d="M0 {low:.1f}V{high:.1f}M-4 {low:.1f}h8M-4 {high:.1f}h8"'
             f" {stroke(points.colour, 1.6, 0.7)}/></g>"
         )
-    for x, y, tip in zip(points.x, points.y, points.tips, strict=True):
+    unknown = {at for at, ends in enumerate(points.errors) if ends is None}
+    for index, (x, y, tip) in enumerate(zip(points.x, points.y, points.tips, strict=True)):
         shape = _symbol(points.symbol, points.size / 2)
         look = (
             stroke(points.colour, 1.6 if points.symbol == "tick" else 2.6, points.opacity)
             if points.symbol in _STROKED
+            else _hollow(points.colour)
+            if index in unknown
             else fill(points.colour, points.opacity)
         )
         yield (
@@ -139,6 +144,10 @@ def _points(points: Points, place: Place) -> Iterable[str]:
             + (f"<title>{inert(tip)}</title>" if tip else "")
             + "</g>"
         )
+
+
+def _hollow(colour: str) -> str:
+    return f'class="hollow s-{colour[1:]}" fill="#fff" stroke="{colour}" stroke-width="2"'
 
 
 def _symbol(symbol: Symbol, r: float) -> str:

@@ -6,7 +6,8 @@ Never: knows a pixel but heights, sizes of type and of symbols.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -68,7 +69,10 @@ class Band:
 
 @dataclass(frozen=True)
 class Points:
-    """Symbols, each with its words; `errors` are the ends of an interval around each."""
+    """Symbols, each with its words; `errors` are the ends of an interval around each.
+
+    One whose interval is None, not known, is drawn hollow.
+    """
 
     x: Sequence[float]
     y: Sequence[float]
@@ -78,7 +82,7 @@ class Points:
     symbol: Symbol = "circle"
     opacity: float = 1.0
     arm: str = ""
-    errors: Sequence[tuple[float, float]] = ()
+    errors: Sequence[tuple[float, float] | None] = ()
 
 
 @dataclass(frozen=True)
@@ -142,6 +146,21 @@ class Panel:
         """Draw these over what was added before."""
         self.marks += marks
 
+    def _ends(self) -> Iterator[float]:
+        """Both ends of every interval."""
+        for mark in self.marks:
+            if isinstance(mark, Points):
+                yield from (end for ends in mark.errors if ends is not None for end in ends)
+            elif isinstance(mark, Band):
+                yield from (end for end in (*mark.low, *mark.high) if end is not None)
+
+    @property
+    def runs_out(self) -> bool:
+        """Whether an interval continues beyond the lower or the upper edge."""
+        low = -math.inf if self.y.low is None else self.y.low
+        high = math.inf if self.y.high is None else self.y.high
+        return any(end < low or end > high for end in self._ends())
+
 
 @dataclass
 class Figure:
@@ -152,3 +171,14 @@ class Figure:
     """Names and colours, where the arms' key above the chart does not apply."""
     zoom: str = ""
     """Charts with the same word are zoomed together along x; empty: no zoom."""
+
+    @property
+    def runs_out(self) -> bool:
+        """Whether an interval continues beyond the edge of a panel."""
+        return any(panel.runs_out for panel in self.panels)
+
+    @property
+    def has_hollow(self) -> bool:
+        """Whether a point's interval is not known."""
+        marks = (mark for panel in self.panels for mark in panel.marks)
+        return any(isinstance(mark, Points) and None in mark.errors for mark in marks)

@@ -18,6 +18,8 @@ _TIME_STEPS_S = (
     43200, 86400, 172800, 604800,
 )  # fmt: skip
 _DAY_S = 86400
+_FAR_PX = 100_000.0
+"""Nothing is drawn farther out: an endless interval has an end there that nobody sees."""
 _NARROW = 5
 """Up to this ratio of its ends a logarithmic axis names even steps; few of 1, 2, 5 × 10ⁿ fit in."""
 
@@ -39,7 +41,8 @@ class Scale:
         if self.kind == "log":
             low, high = math.log10(low), math.log10(high)
             at = math.log10(value) if value > 0 else low
-        return self.start + (at - low) / (high - low) * (self.end - self.start)
+        pixel = self.start + (at - low) / (high - low) * (self.end - self.start)
+        return min(max(pixel, -_FAR_PX), _FAR_PX)
 
 
 def scale_of(axis: Axis, values: list[float], start: float, end: float) -> Scale:

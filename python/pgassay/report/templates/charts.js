@@ -40,11 +40,12 @@
           const moved = /translate\(([-\d.]+) ([-\d.]+)\)/.exec(element.getAttribute("transform"));
           return { element, x: Number(moved ? moved[1] : element.getAttribute("x")), y: moved && Number(moved[2]) };
         });
+        const clip = group.querySelector("clipPath rect");
         const ticks = group.querySelector(".ticks");
         const cursor = group.appendChild(document.createElementNS(svg.namespaceURI, "path"));
         cursor.setAttribute("class", "cursor");
         panels.push({
-          plot, svg, group, marks, at, ticks, cursor,
+          plot, svg, group, marks, at, ticks, cursor, clip, clipX: Number(clip.getAttribute("x")),
           zoom: plot.dataset.zoom || "",
           x: scaleOf(group.dataset.x), y: scaleOf(group.dataset.y), a: 1, b: 0,
           grids: Array.from(group.querySelectorAll(".gx")),
@@ -59,7 +60,7 @@
   // ---- Numbers and times, as Python writes them
   function number(value, digits) {
     const text = value.toLocaleString("en", digits === undefined
-      ? { maximumSignificantDigits: Math.abs(value) >= 1000 ? 15 : 4, maximumFractionDigits: Math.abs(value) >= 1000 ? 0 : 6 }
+      ? (Math.abs(value) >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 4 }) // significant digits would win
       : { minimumFractionDigits: digits, maximumFractionDigits: digits });
     const [thousands, point] = { ru: ["\u202f", ","], "zh-Hans": [",", "."] }[document.documentElement.lang] || ["\u202f", "."]; // as language.py
     return text.replace(/[,.]/g, (c) => (c === "," ? thousands : point)).replace("-", "\u2212");
@@ -98,6 +99,9 @@
       if (y === null) element.setAttribute("x", a * x + b);
       else element.setAttribute("transform", `translate(${a * x + b} ${y})`);
     });
+    // Symbols at an edge are not cut, but a zoomed line ends at the plot's edge.
+    panel.clip.setAttribute("x", range ? start : panel.clipX);
+    panel.clip.setAttribute("width", range ? end - start : end - start + 2 * (start - panel.clipX));
     const inside = (x) => x >= start - 1 && x <= end + 1;
     const isNamed = kind === "log" || (panel.ticks && panel.ticks.dataset.named !== undefined);
     const places = range && !isNamed ? newTicks(kind, ...range, Math.max(2, (end - start) / 110)) : null;
@@ -278,7 +282,7 @@
   });
   let opened = [];
   addEventListener("beforeprint", function () {
-    opened = Array.from(document.querySelectorAll("details:not([open])"));
+    opened = Array.from(document.querySelectorAll("details:not([open]):not(.numbers)"));
     opened.forEach((details) => { details.open = true; });
   });
   addEventListener("afterprint", () => opened.forEach((details) => { details.open = false; }));

@@ -11,7 +11,7 @@ from pgassay.findings.wording import latency, plain_number, signed_percent
 from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.latency_curve import latency_curve_chart
 from pgassay.report.charts.load_curve import by_load_chart, load_curve_chart
-from pgassay.report.charts.quantiles import quantiles_chart
+from pgassay.report.charts.quantiles import quantiles_chart, without_band
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
@@ -42,10 +42,14 @@ def by_load(context: ReportContext) -> Content | None:
     curve = load_curve_chart(analysis, arm_styles(context.plan.arms))
     if differences is None and curve is None:
         return None
+    fits = [one.fit for one in analysis.load_curves]
     return {
         "sentences": context.sentences("by_load", "load_curve"),
         "by_load": differences,
+        "has_crossing": any(e.crossings for e in analysis.by_load if e.metric == analysis.metric),
         "load_curve": curve,
+        "has_fit": any(fits),
+        "has_knee": any(fit.knee_clients and fit.knee_tps for fit in fits if fit),
         "without_band": tuple(dict.fromkeys(e.refused for e in analysis.by_load if e.refused)),
         "knees": knee_table(context),
         "loads": _load_table(context),
@@ -111,7 +115,7 @@ def quantiles(context: ReportContext) -> Content | None:
     curves = context.analysis.latency_curves
     if chart is None and not curves:
         return None
-    whole = (shift for shift in context.analysis.quantile_shifts if shift.step is None)
+    whole = [shift for shift in context.analysis.quantile_shifts if shift.step is None]
     return {
         "sentences": context.sentences("quantiles"),
         "curve": latency_curve_chart(curves, arm_styles(context.plan.arms)),
@@ -120,6 +124,12 @@ def quantiles(context: ReportContext) -> Content | None:
         "latencies": _latency_table(context),
         "chart": chart,
         "without_band": tuple(dict.fromkeys(one.refused for one in whole if one.refused)),
+        "quantiles_without_band": ", ".join(
+            (f"{one.factor} = {one.level}, " if len(whole) > 1 else "")
+            + f"{decimals(100 * share, 'g')} %"
+            for one in whole
+            for share in without_band(one)
+        ),
     }
 
 
