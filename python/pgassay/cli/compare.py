@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from pgassay.cli.terminal.language import require_words
-from pgassay.cli.terminal.options import GateTexts, GateUndecided, Json, Lang, option
+from pgassay.cli.terminal.options import GateTexts, GateUndecided, Json, Lang, Quiet, option
 from pgassay.errors import SetupError
 from pgassay.language import speaking
 
@@ -49,13 +49,14 @@ def compare(
     gate_undecided: GateUndecided = "pass",
     as_json: Json = False,
     lang: Lang = "en",
+    quiet: Quiet = False,
 ) -> None:
     """Compare stored runs that were made apart, not randomised together."""
     written = _format_of(output_format, out)
     is_printed = as_json or (output_format is not None and out is None)
     require_words(lang, "json" if as_json else written if is_printed or out else "the table")
     from pgassay.analysis.apart.compare import Question
-    from pgassay.cli.terminal.console import err
+    from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
     from pgassay.comparing import compare_stored
     from pgassay.report.apart_object import render_apart_json
@@ -71,12 +72,13 @@ def compare(
         if out is not None:
             write_atomically(out, render[written](context).encode())
         text = render["json" if as_json else written](context) if is_printed else ""
-    if is_printed:
-        typer.echo(text, nl=not text.endswith("\n"))
-    else:
-        _print_summary(context)
-    if out is not None:
-        err.print(f"written: {out}", markup=False)
+    with console.silenced(quiet, console.out, console.err):
+        if is_printed:
+            typer.echo(text, nl=not text.endswith("\n"))
+        else:
+            _print_summary(context)
+        if out is not None:
+            console.err.print(f"written: {out}", markup=False)
     settle(context.gates, gate_undecided)
 
 
@@ -110,20 +112,21 @@ def _print_summary(context: ApartContext) -> None:
     from pgassay.cli.terminal.console import counted, labelled, out, plain
     from pgassay.cli.terminal.gates import print_gates
     from pgassay.cli.terminal.summary import print_table_of
-    from pgassay.report.apart_summary import caveats, facts, headlines
+    from pgassay.report.apart_summary import caveats, facts, forced, headlines
     from pgassay.report.sections.apart.differences import verdict_table
     from pgassay.report.sections.apart.record import condition_table
 
     out.print()
     out.print(f"[bold]{plain(context.title)}[/bold]")
+    for text in forced(context):
+        labelled("- ", text, "bold red")
     for one in headlines(context):
         labelled(f"{one.badge.upper()}  ", one.text, "bold")
-    print_gates(context.gates)
     out.print()
     print_table_of(verdict_table(context))
     out.print()
     spreads = [value for name, value in facts(context) if name == "Spread between runs"]
-    for text in (*spreads, *caveats(context)):
+    for text in (*spreads, *caveats(context)[len(forced(context)) :]):
         labelled("- ", text, "yellow")
     differing = condition_table(context)
     if differing:
@@ -134,3 +137,4 @@ def _print_summary(context: ApartContext) -> None:
         if len(differing) > _MOST_CONDITIONS:
             more = len(differing) - _MOST_CONDITIONS
             out.print(f"[dim]{more} more: write a report with --out[/dim]")
+    print_gates(context.gates)

@@ -35,7 +35,7 @@ class StateName(StrEnum):
 
 
 class VerdictName(StrEnum):
-    """The verdicts of `analysis.compare.model`, which takes too long to import, and one more."""
+    """The verdicts of `analysis.compare.model`, which takes too long to import, and two more."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -43,6 +43,7 @@ class VerdictName(StrEnum):
     EQUIVALENT = "equivalent"
     UNDECIDED = "undecided"
     CALIBRATION = "calibration"
+    MEASURED = "measured"
     OBSERVATION = "observation"
 
 

@@ -46,10 +46,12 @@ def report(
     from pgassay.cli.terminal import console
     from pgassay.cli.terminal.gates import gates_of, settle
     from pgassay.cli.terminal.language import require_words
-    from pgassay.errors import SetupError
+    from pgassay.errors import RunDirectoryError, SetupError
     from pgassay.language import speaking
 
     require_words(lang, output_format)
+    if out is not None and output_format != "csv" and not out.parent.is_dir():
+        raise RunDirectoryError(f"{out.parent}: there is no such folder; make it first")
     if lang != "en" and output_format == "html":
         out = out or run / f"report.{lang}.html"
     if pictures and (output_format != "md" or out is None):

@@ -46,15 +46,19 @@ def facts(context: ApartContext) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
+def forced(context: ApartContext) -> tuple[str, ...]:
+    """Why the comparison is meaningless, where it was forced."""
+    return tuple(
+        tr("The comparison is meaningless and was forced: {why}.", why=why)
+        for why in context.analysis.forced
+    )
+
+
 def caveats(context: ApartContext) -> tuple[str, ...]:
     """What makes the comparison doubtful, the worst first."""
     analysis = context.analysis
-    forced = (
-        tr("The comparison is meaningless and was forced: {why}.", why=why)
-        for why in analysis.forced
-    )
     left_out = (
         tr("Not all runs have the arm {label}, which is left out.", label=label)
         for label in analysis.left_out
     )
-    return (*forced, *(f"{text}." for text in analysis.caveats), *left_out)
+    return (*forced(context), *(f"{text}." for text in analysis.caveats), *left_out)

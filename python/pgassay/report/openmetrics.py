@@ -26,6 +26,10 @@ _LATENCIES = {
     "response": "time from when a transaction was due",
 }
 _STATISTICS = ("mean", "p50", "p95", "p99")
+_WHICH_MEAN = (
+    "It is arithmetic, over trials; an effect compares means over blocks, geometric where it is a"
+    " ratio, so they differ a little."
+)
 
 
 def render_openmetrics(context: ReportContext) -> str:
@@ -134,13 +138,13 @@ def _of_arms(context: ReportContext) -> Iterator[GaugeMetricFamily]:
     ]
     yield _family(
         "pgassay_arm_transactions_per_second",
-        "Mean throughput of an arm's trials.",
+        f"Mean throughput of an arm's trials. {_WHICH_MEAN}",
         [(of, means.get("tps")) for of, means in arms],
     )
     for kind, words in _LATENCIES.items():
         yield _family(
             f"pgassay_arm_{kind}_seconds",
-            f"Mean of an arm's trials: {words}.",
+            f"Mean of an arm's trials: {words}. {_WHICH_MEAN}",
             [
                 ({**of, "statistic": name}, _seconds(means.get(f"{kind}_{name}")))
                 for of, means in arms

@@ -102,7 +102,7 @@ def test_runs_are_chosen_by_state_verdict_question_and_number(tmp_path: Path) ->
 
 def test_the_names_of_states_and_verdicts_are_those_of_runs() -> None:
     assert {name.replace("-", " ") for name in StateName} == set(State)
-    assert set(VerdictName) == {*Verdict, "observation"}
+    assert set(VerdictName) == {*Verdict, "measured", "observation"}
 
 
 def test_the_summary_of_a_run_says_what_its_whole_analysis_says(tmp_path: Path) -> None:

@@ -67,7 +67,12 @@ def with_p99(
         (Verdict.WORSE, 30.0, (12.0, 51.0), ", but p99 latency is 30.0 % higher (95 % CI 12.0 to"),
         (Verdict.EQUIVALENT, 1.0, (-2.0, 4.9), "; p99 latency is equivalent within 5 %"),
         (Verdict.NEGLIGIBLE, 2.0, (0.02, 4.96), "; p99 latency differs by less than 5 % (95 % CI"),
-        (Verdict.UNDECIDED, 1.0, (-3.0, 5.1), "; p99 latency is undecided (95 % CI −3.0 to 5.1 %"),
+        (
+            Verdict.UNDECIDED,
+            1.0,
+            (-3.0, 5.1),
+            "; p99 latency is undecided: +1.0 % (95 % CI −3.0 to 5.1 %",
+        ),
     ],
 )
 def test_an_endpoint_is_given_with_its_interval_or_its_margin(

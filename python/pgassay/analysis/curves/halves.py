@@ -1,10 +1,10 @@
 """Short trials: does throughput, or the difference between arms, change within the trial?
 
-Enters: the plan, the courses of trials. Leaves: caveats. Never: removes data from any decimals.
+Enters: the plan, the courses of trials. Leaves: caveats. Never: removes data from any figure.
 
 A step of fewer intervals than steadiness.py needs cannot be judged by itself. Over all trials of an
-arm, the change from the first half of the measured time to the second can: one decimals per trial,
-an interval over trials; and its difference between arms, one decimals per block. In a run that may
+arm, the change from the first half of the measured time to the second can: one figure per trial,
+an interval over trials; and its difference between arms, one figure per block. In a run that may
 end early these intervals hold at every look.
 """
 

@@ -1,7 +1,7 @@
 """Was a step of a trial steady, and what warm-up would it have needed?
 
 Enters: the courses of trials, the smallest effect that matters. Leaves: a `StepSteadiness` each,
-and caveats where too many were not steady. Never: removes data from any decimals.
+and caveats where too many were not steady. Never: removes data from any figure.
 
 Sources: change_points.py, trend.py; White 1997 and Franklin and White 2008 (MSER-5).
 """

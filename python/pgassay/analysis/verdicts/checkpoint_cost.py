@@ -4,7 +4,7 @@ Enters: the plan, trials, environment.json. Leaves: a caveat with how long a tri
 Never: estimates what such a checkpoint would cost.
 
 What a transaction dirties is written by a later checkpoint. Where an arm has none within its
-trials, that cost is in no decimals of it, and the arm may look faster than it is over whole cycles.
+trials, that cost is in no figure of it, and the arm may look faster than it is over whole cycles.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def checkpoint_cost_caveats(
 
 
 _NONE = Message(
-    "no arm had a checkpoint in its measured time, although it wrote up to {most} MB of WAL a"
-    " second: the pages that it changed are written by a later checkpoint, and that cost is in no"
+    "no arm had a checkpoint in its measured time, although the load wrote up to {most} MB of WAL"
+    " a second: the pages that it changed are written by a later checkpoint, and that cost is in no"
     " figure"
 )
 _ONE = Message(

@@ -1,4 +1,4 @@
-"""Trials that give no decimals: idle ones, and lost ones of which one arm has too many.
+"""Trials that give no figure: idle ones, and lost ones of which one arm has too many.
 
 Enters: the plan, its trials, those that ended with an error. Leaves: which verdicts they withdraw,
 and the caveats. Never: replaces a missing value, or says why a trial was lost.
@@ -114,7 +114,7 @@ _MOST_REASONS = 3
 
 @dataclass(frozen=True)
 class LostTrials:
-    """How many planned trials of each arm gave no decimals, at the first attempt or at any."""
+    """How many planned trials of each arm gave no figure, at the first attempt or at any."""
 
     of: Mapping[str, int]
     """Arm → trials, for every arm of the plan."""
@@ -157,7 +157,7 @@ def lost_trial_caveats(
         yield Caveat(
             "failed-trials",
             tr(
-                "{number} {trials} ended with an error and gave no decimals{by_arm}: {items}{more}",
+                "{number} {trials} ended with an error and gave no figure{by_arm}: {items}{more}",
                 number=len(failed),
                 trials=trials,
                 by_arm=_by_arm(arms, failed),

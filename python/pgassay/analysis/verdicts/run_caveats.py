@@ -73,7 +73,10 @@ def run_caveats(
         found.append(
             Caveat(
                 "no-estimate",
-                tr("no block has a value of {metric} for every arm", metric=plan.metric),
+                tr(
+                    "no block has a value of {metric} for every arm",
+                    metric=METRICS[plan.metric].title,
+                ),
             )
         )
     return [*found, *_of_comparisons(plan, trials, primary, complete)]
@@ -117,7 +120,7 @@ def _of_comparisons(
     rounds = rounds_that_count(plan, trials).values() if plan.alternates else ()
     short = plan.alternates and max(rounds, default=0) < FEWEST_ROUNDS
     for comparison in primary:
-        name = f"{comparison.metric}, {comparison.level}"
+        name = f"{METRICS[comparison.metric].title}, {comparison.level}"
         # idle_rounds.py and left_out_trials.py have a caveat of their own for these.
         explained = plan.alternates or comparison.withdrawn is Withdrawn.STANDSTILL
         if comparison.blocks < complete and not explained:
@@ -144,7 +147,7 @@ _LARGEST_DIFFERENCE = 0.01
 
 
 def failure_caveats(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[Caveat]:
-    """Failed transactions enter no decimals, so an arm that gives up early may look fast."""
+    """Failed transactions enter no figures, so an arm that gives up early may look fast."""
     shares = {}
     for arm in plan.arms:
         share = _over_slices(arm.id, trials) if plan.alternates else _over_trials(arm.id, trials)
@@ -163,7 +166,7 @@ def failure_caveats(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[Cav
         "failures",
         tr(
             "arms differ in the share of transactions that failed ({by_arm}); these enter "
-            "no decimals, so the arm that fails more may look better or worse than it is",
+            "no figures, so the arm that fails more may look better or worse than it is",
             by_arm=by_arm,
         ),
     )
@@ -176,7 +179,7 @@ def _over_slices(arm: str, trials: Sequence[TrialMeasures]) -> float | None:
 
 
 def _over_trials(arm: str, trials: Sequence[TrialMeasures]) -> float | None:
-    """The mean of the trials' shares: trials count equally, as they do in every decimals."""
+    """The mean of the trials' shares: trials count equally, as they do in every figure."""
     values = (t.whole.values.get("failed_share") for t in trials if t.arm == arm)
     own = [value for value in values if value is not None]
     return sum(own) / len(own) / 100.0 if own else None

@@ -67,7 +67,6 @@ def print_summary(context: ReportContext, report: Path | None) -> None:
     out.print(f"[bold]{plain(context.question)}[/bold]")
     for finding in context.of_kind(FindingKind.VERDICT):
         _print_verdict(finding, context.analysis)
-    print_gates(context.gates)
     for finding in context.of_kind(FindingKind.CALIBRATION):
         labelled(f"{finding.title}: ", finding.text, "bold")
     _print_factorial(context)
@@ -75,6 +74,7 @@ def print_summary(context: ReportContext, report: Path | None) -> None:
     _print_diagnoses(context.of_kind(FindingKind.DIAGNOSIS))
     _print_caveats(context.of_kind(FindingKind.WARNING))
     _print_not_measured(context.environment)
+    print_gates(context.gates)
     if report is not None:
         out.print()
         out.print(f"Report: {plain(str(report))}")

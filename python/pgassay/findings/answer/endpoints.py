@@ -14,7 +14,7 @@ from pgassay.analysis.compare.rule import rule_of
 from pgassay.analysis.model import Analysis, Comparison, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.wording import bare_interval, signed_percent, texts_of
-from pgassay.language import Message, decimals, tr
+from pgassay.language import Message, decimals, localised, tr
 from pgassay.plan.model import Endpoint, Plan
 
 _TEXTS = texts_of(__name__)
@@ -117,9 +117,15 @@ def _clause(one: Comparison, endpoint: Endpoint) -> str:
         if in_points
         else _unsigned(one.effect_pct or 0.0)
     )
+    signed = (
+        tr("{value} points", value=localised(f"{one.difference:+.3g}"))
+        if in_points
+        else signed_percent(one.effect_pct)
+    )
     return str(forms[form]).format(
         name=_TEXTS["names"][one.metric],
         size=size,
+        signed=signed,
         margin=_margin(endpoint),
         interval=bare_interval(
             one, endpoint.margin, in_points=in_points, unsigned=form in ("lower", "higher")

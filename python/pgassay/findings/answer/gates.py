@@ -27,17 +27,20 @@ def gate_lines(results: Sequence[GateResult]) -> list[tuple[GateOutcome, str]]:
 
 
 def check_words(check: GateCheck, limit: float) -> str:
-    """Such as `wal_compression = pglz is at +1.2 % (95 % CI −0.3 to +2.7 %)`."""
+    """Such as `wal_compression = pglz changes it by +1.2 % (95 % CI −0.3 to +2.7 %)`."""
     one = check.comparison
     at = "" if one.step is None else tr(" at {load}", load=one.load)
     change, interval = change_text(check, limit), interval_text(check, limit)
-    words = tr(
-        "{factor} = {level}{at} is at {change} ({interval})",
-        factor=one.factor,
-        level=one.level,
-        at=at,
-        change=change,
-        interval=interval,
+    subject = f"{one.factor} = {one.level}{at}"
+    words = (
+        f"{subject}: {change} ({interval})"
+        if check.change is None
+        else tr(
+            "{subject} changes it by {change} ({interval})",
+            subject=subject,
+            change=change,
+            interval=interval,
+        )
     )
     return f"{words}; {check.reason}" if check.reason else words
 

@@ -96,7 +96,7 @@ def _queued(analysis: Analysis) -> list[str]:
     return [
         text.format(
             subject=f"{most.factor} = {most.level}",
-            baseline=most.baseline,
+            baseline=f"{most.factor} = {most.baseline}",
             baseline_ms=milliseconds(most.baseline_mean),
             level_ms=milliseconds(most.level_mean),
             baseline_whole=milliseconds(whole.baseline_ms),
