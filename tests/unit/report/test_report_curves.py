@@ -209,6 +209,21 @@ def test_captions_name_only_what_is_drawn(context: ReportContext) -> None:
     assert "the difference is the same in every block: 50 %." in page
 
 
+def test_arms_without_a_profile_get_one_sentence_and_no_table(context: ReportContext) -> None:
+    refused = tuple(
+        CheckpointEffect(
+            arm, 8, 24, 1.0, 2.0, (), (), (), None, None, None, None, None, None, "too close"
+        )
+        for arm in ("a1", "a2")
+    )
+    analysis = replace(context.analysis, checkpoint_effects=refused, checkpoint_contrasts=())
+    page = render_html(replace(context, analysis=analysis, findings=()))
+    words = "No profile of max_wal_size = 32MB, max_wal_size = 4GB: too close."
+    assert page.count(words) == 1
+    assert "Full-page images after each" not in page
+    assert "Depth: measured in each trial" not in page
+
+
 def test_two_blocks_give_curves_without_a_band_and_the_reason(tmp_path: Path) -> None:
     page = render_html(synthetic_context(tmp_path, STEPS, blocks=2))
     assert page.count("There is no band: a band takes 3 complete blocks, there are 2.") == 2

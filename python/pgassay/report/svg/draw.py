@@ -73,6 +73,12 @@ def draw(
     return head + "".join(body) + "</svg>"
 
 
+def shows_zero(panel: Panel) -> bool:
+    """Whether zero lies on the vertical axis."""
+    scale = scale_of(panel.y, list(_up(panel)), panel.height, 0)
+    return scale.kind == "linear" and scale.low <= 0.0 <= scale.high
+
+
 @dataclass(frozen=True)
 class _Drawn:
     """A panel and what the figure decides for it."""

@@ -76,10 +76,13 @@ def checkpoints(context: ReportContext) -> Content | None:
     """A run in which a checkpoint began inside a trial."""
     if not context.analysis.checkpoint_effects:
         return None
+    effects = context.analysis.checkpoint_effects
+    all_refused = all(effect.refused for effect in effects)
     return {
         "sentences": context.sentences("checkpoints"),
+        "refused": _refusals(context) if all_refused else (),
         "chart": checkpoints_chart(context.analysis, arm_styles(context.plan.arms)),
-        "checkpoints": checkpoint_table(context),
+        "checkpoints": None if all_refused else checkpoint_table(context),
         "causes": causes_table(context),
         "signals": signals_chart(context.analysis.checkpoint_causes, arm_styles(context.plan.arms)),
         "every": every_checkpoint(context),
@@ -110,10 +113,18 @@ def checkpoint_table(context: ReportContext) -> Table:
                 _counted(effect.full_page_images),
             )
         )
-    found = table(_COLUMNS, rows)
-    if all(effect.refused for effect in context.analysis.checkpoint_effects):
-        return found.without(*(column.title for column in _COLUMNS[2:]))
-    return found
+    return table(_COLUMNS, rows)
+
+
+def _refusals(context: ReportContext) -> tuple[str, ...]:
+    """A sentence for each reason why an arm has no profile."""
+    arms: dict[str, list[str]] = {}
+    for effect in context.analysis.checkpoint_effects:
+        arms.setdefault(effect.refused or "", []).append(context.labels[effect.arm])
+    return tuple(
+        tr("No profile of {arms}: {reason}.", arms=", ".join(labels), reason=reason)
+        for reason, labels in arms.items()
+    )
 
 
 def causes_table(context: ReportContext) -> Table:

@@ -60,6 +60,7 @@ def modes(context: ReportContext) -> Content | None:
         "modes": mode_table(context, single),
         "mixture": mixture_table(context, [one for one in found if one.scenario == ALL]),
         "contrasts": contrast_table(context),
+        "has_sampled": any(mode.waits for one in single for mode in one.modes),
         "step": next((one.step for one in found if one.step is not None), None),
     }
 

@@ -12,6 +12,7 @@ from pgassay.report.charts.style import arm_styles
 from pgassay.report.charts.throughput import has_rows, throughput_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.section import Content, section
+from pgassay.report.svg.draw import shows_zero
 from pgassay.report.tables.cells import probability
 from pgassay.report.tables.table import Column, table
 
@@ -34,6 +35,8 @@ def throughput(context: ReportContext) -> Content | None:
     return {
         "chart": chart,
         "has_rows": has_rows(chart),
+        "has_latency": any(panel.y.kind == "log" for panel in chart.panels),
+        "shows_zero": shows_zero(chart.panels[0]),
         "log_was_read": any(trial.logged is not None for trial in context.series),
     }
 

@@ -17,6 +17,7 @@ from pgassay.report.charts.trial_order import trial_order_chart
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.csv_text import trials_csv
 from pgassay.report.section import Content, section
+from pgassay.report.svg.draw import shows_zero
 from pgassay.report.tables.cells import ABSENT, measured
 from pgassay.report.tables.table import Cell, Column, Table, row_of, table
 
@@ -35,8 +36,10 @@ _WORDS = {
 @section("record/trials", "Trials in the order they ran")
 def trials(context: ReportContext) -> Content:
     """All runs have the section; it says so where no trial has finished."""
+    chart = trial_order_chart(context.analysis, arm_styles(context.plan.arms))
     return {
-        "chart": trial_order_chart(context.analysis, arm_styles(context.plan.arms)),
+        "chart": chart,
+        "shows_zero": chart is not None and shows_zero(chart.panels[0]),
         "trials": trial_table(context),
         "csv": _as_link(trials_csv(context)),
     }
