@@ -114,3 +114,12 @@ def test_words_are_shortened_and_wrapped_to_the_room_there_is() -> None:
     lines = wrapped("quantile of latency: fast to the left, slow to the right", 12, 150)
     assert len(lines) > 1
     assert all(width_of(line, 12) <= 150 for line in lines)
+
+
+def test_a_long_label_leaves_room_for_a_wider_font() -> None:
+    long = "UPDATE pgbench_branches SET bbalance = bbalance + $1 WHERE bid = $2 RETURNING *"
+    panel = Panel(Axis(low=0.0, high=1.0), Axis(low=1.0, high=0.0, hidden=True), 60)
+    panel.add(Text(long, y=0.5))
+    (words,) = re.findall(r">(UPDATE[^<]*)<", draw(Figure([panel]), NARROW_PX, "p"))
+    assert words.endswith("…")
+    assert width_of(words, 12.5) < 0.93 * NARROW_PX
