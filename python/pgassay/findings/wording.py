@@ -81,7 +81,7 @@ def slow_range(comparison: Comparison, margin: float) -> str:
 
 def signed_percent(value: float | None) -> str:
     """Such as `+3.1 %`, with a true minus sign."""
-    return "n/a" if value is None else f"{'+' if value > 0 else ''}{_one(value)} %"
+    return tr("n/a") if value is None else f"{'+' if value > 0 else ''}{_one(value)} %"
 
 
 def margin_percent(share: float) -> str:
@@ -130,14 +130,13 @@ def significant(value: float) -> str:
 
 def size(value: float) -> str:
     """Bytes, such as `12.5 MB`."""
-    for unit in (tr("B"), tr("kB"), tr("MB")):
-        if abs(value) < 1024:
-            return (
-                tr("{value} B", value=decimals(value, ".0f"))
-                if unit == "B"
-                else f"{decimals(value, '.1f')} {unit}"
-            )
+    if abs(value) < 1024:
+        return tr("{value} B", value=decimals(value, ".0f"))
+    for unit in (tr("kB"), tr("MB")):
         value /= 1024
+        if abs(value) < 1024:
+            return f"{decimals(value, '.1f')} {unit}"
+    value /= 1024
     return tr("{value} GB", value=spaced(value, 1))
 
 

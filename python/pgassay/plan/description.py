@@ -112,6 +112,11 @@ EXCHANGE = Message(
 
 def mode_lines(plan: Plan) -> tuple[str, ...]:
     """The mode, why it was chosen, and why others are not valid."""
+    return (*mode_in_force(plan), *_modes_refused(plan))
+
+
+def mode_in_force(plan: Plan) -> tuple[str, ...]:
+    """The mode, and why it was chosen."""
     if not plan.factors:
         return ()
     lines = [f"{plan.mode}: {plan.mode_reason}"]
@@ -131,17 +136,21 @@ def mode_lines(plan: Plan) -> tuple[str, ...]:
         )
         if own := plan.arms[0].session_settings:
             lines.append(
-                tr("only the sessions of the load are given {items}", items=" and ".join(own))
+                tr("only the sessions of the load are given {items}", items=tr(" and ").join(own))
             )
     if plan.exchanges_directories:
-        lines.append(EXCHANGE)
-    others = plan.modes_refused.items()
-    lines += [
-        tr("not {name}: {why}", name=name, why=why)
-        for name, why in others
-        if why not in plan.mode_reason
-    ]
+        lines.append(str(EXCHANGE))
     return tuple(lines)
+
+
+def _modes_refused(plan: Plan) -> tuple[str, ...]:
+    if not plan.factors:
+        return ()
+    return tuple(
+        tr("not {name}: {why}", name=name, why=why)
+        for name, why in plan.modes_refused.items()
+        if why not in plan.mode_reason
+    )
 
 
 def restarts_line(plan: Plan, *, every_trial: bool) -> str:
@@ -154,7 +163,7 @@ def restarts_line(plan: Plan, *, every_trial: bool) -> str:
         return tr("{number} a block at most, one per whole plot", number=len(plan.whole_plots(1)))
     if plan.hard:
         return tr("up to {number} a block", number=len(plan.arms))
-    return "none"
+    return tr("none")
 
 
 def order_of(plan: Plan, block: int) -> str:

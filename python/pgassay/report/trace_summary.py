@@ -108,7 +108,7 @@ def ways(context: TraceContext) -> list[tuple[str, str]]:
     """(way in words, its points)."""
     found: dict[str, list[str]] = {}
     for point, way in context.described["ways"].items():
-        found.setdefault(_WAYS[way], []).append(titles().get(point, "checkpoint phases"))
+        found.setdefault(_WAYS[way], []).append(titles().get(point, tr("checkpoint phases")))
     return [(words, ", ".join(points)) for words, points in found.items()]
 
 

@@ -21,7 +21,7 @@ from pgassay.analysis.compare.contrasts import main_effect
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
 from pgassay.analysis.verdicts.model import IdleTrials
 from pgassay.analysis.verdicts.withdrawal import Level, LevelAt
-from pgassay.language import decimals, tr
+from pgassay.language import decimals, ntr, tr
 from pgassay.plan.model import Arm, Plan
 from pgassay.trials.model.record import FailedTrial
 
@@ -153,13 +153,12 @@ def lost_trial_caveats(
             if len(reasons) > _MOST_REASONS
             else ""
         )
-        trials = "trials" if len(failed) > 1 else "trial"
         yield Caveat(
             "failed-trials",
-            tr(
-                "{number} {trials} ended with an error and gave no figure{by_arm}: {items}{more}",
-                number=len(failed),
-                trials=trials,
+            ntr(
+                "{n} trial ended with an error and gave no figures{by_arm}: {items}{more}",
+                "{n} trials ended with an error and gave no figures{by_arm}: {items}{more}",
+                len(failed),
                 by_arm=_by_arm(arms, failed),
                 items="; ".join(reasons[:_MOST_REASONS]),
                 more=more,

@@ -64,7 +64,7 @@ def _shares(one: Accounting) -> str:
         for at, part in enumerate(sized)
     ]
     if not sized:
-        return f"{head} {_TEXTS['some'].format(parts=' and '.join(map(_named, clear)))}"
+        return f"{head} {_TEXTS['some'].format(parts=tr(' and ').join(map(_named, clear)))}"
     return f"{head} {', '.join(shares)}."
 
 
@@ -112,8 +112,7 @@ def _is_clear_share(part: TimePart) -> bool:
 
 
 def _named(part: TimePart) -> str:
-    name: str = _RULES["parts"].get(part.name, part.title)
-    return name
+    return str(_RULES["parts"].get(part.name, part.title))
 
 
 def _too_much(one: Accounting) -> list[str]:

@@ -68,7 +68,9 @@ def _effect(effect: EffectByLoad, margin: float) -> Iterator[str]:
         return str(texts[form]).format(
             first=decimals(effect.loads[first], "g"),
             last=decimals(effect.loads[last], "g"),
-            unit=effect.step_unit.removesuffix("s") if one else effect.step_unit,
+            unit=tr("client", context="at 1")
+            if one and effect.step_unit == "clients"
+            else effect.step_unit,
         )
 
     ranges, rest = clear_ranges(effect.effect_pct, effect.band95_pct, margin, where)
@@ -92,8 +94,8 @@ def _crossing(effect: EffectByLoad, crossing: Crossing) -> str:
         low=plain_number(crossing.low),
         high=plain_number(crossing.high),
         unit=effect.step_unit,
-        below=crossing.below,
-        above=tr("worse") if crossing.below == tr("better") else tr("better"),
+        below=tr(crossing.below),
+        above=tr("worse") if crossing.below == "better" else tr("better"),
     )
 
 
@@ -133,8 +135,14 @@ def clear_ranges(
             continue
         if signs[begin]:
             least, most = min(effects[begin:at], key=abs), max(effects[begin:at], key=abs)
-            sizes = dict.fromkeys((signed_percent(least), signed_percent(most)))
+            sizes = {signed_percent(least), signed_percent(most)}
             way = tr("higher") if signs[begin] > 0 else tr("lower")
-            parts.append(f"{way} {where(begin, at - 1)} ({' to '.join(sizes)})")
+            if len(sizes) > 1:
+                size = tr(
+                    "{least} to {most}", least=signed_percent(least), most=signed_percent(most)
+                )
+            else:
+                size = signed_percent(least)
+            parts.append(f"{way} {where(begin, at - 1)} ({size})")
         begin = at
     return ", ".join(parts), "all" if len(set(signs)) == 1 else "rest"

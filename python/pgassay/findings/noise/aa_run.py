@@ -36,7 +36,7 @@ def calibration_findings(found: Calibration, smallest_effect: float) -> list[Fin
     """Noise, detectable effect, time to decide, advice; then fitness, check by check."""
     checked = checks(found, smallest_effect)
     worst = max((state for state, _, _ in checked), key=list(Fitness).index, default=Fitness.FIT)
-    reasons = "; ".join(text for state, _, text in checked if state is worst)
+    reasons = "; ".join(str(text) for state, _, text in checked if state is worst)
     form = "instead" if found.in_blocks_instead else "own"
     texts = [
         (_TEXTS["noise"]["title"], _noise(found)),
@@ -46,10 +46,17 @@ def calibration_findings(found: Calibration, smallest_effect: float) -> list[Fin
         ),
         (title_of("expected"), expected_sentence(found.outlook, found.most_blocks, found.block_s)),
         (_TEXTS["advice"]["title"], _advice(found, smallest_effect)),
-        (tr("Fitness: {worst}", worst=worst), _TEXTS["fitness"][worst].format(reasons=reasons)),
-        *((f"{title}: {state}", f"{text[0].upper()}{text[1:]}.") for state, title, text in checked),
+        (tr("Fitness: {worst}", worst=tr(worst)), _TEXTS["fitness"][worst].format(reasons=reasons)),
+        *(
+            (tr("{title}: {state}", title=title, state=tr(state)), _sentence(str(text)))
+            for state, title, text in checked
+        ),
     ]
     return [Finding(FindingKind.CALIBRATION, title, text) for title, text in texts]
+
+
+def _sentence(text: str) -> str:
+    return tr("{text}.", text=text[0].upper() + text[1:])
 
 
 def _noise(found: Calibration) -> str:

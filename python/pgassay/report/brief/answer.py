@@ -30,7 +30,7 @@ from pgassay.report.sections.record.method import caveats_of
 from pgassay.report.tables.cells import ABSENT, change, evidence, interval_of, means, subject
 
 _ARM_METRICS = {
-    "tps": "tps",
+    "tps": Message("tps"),
     "latency_mean": Message("mean ms"),
     "latency_p50": Message("p50 ms"),
     "latency_p95": Message("p95 ms"),
@@ -41,7 +41,7 @@ _ARM_METRICS = {
     "wal_bytes_per_tx": Message("WAL B/tx"),
     "server_cpu_ms_per_tx": Message("server CPU ms/tx"),
     "blocks_read_per_tx": Message("blocks read/tx"),
-    "checkpoints_per_min": "checkpoints/min",
+    "checkpoints_per_min": Message("checkpoints/min"),
 }
 _MOST_DIFFERENCES = 8
 _MOST_EVIDENCE = 2
@@ -262,4 +262,5 @@ def _arms(context: ReportContext) -> Iterator[str]:
 def _mean(value: float | None, name: str) -> str:
     if value is None:
         return ""
-    return f"{value:.{max(METRICS[name].digits, 1)}f}".removesuffix(".0")
+    text = f"{value:.{max(METRICS[name].digits, 1)}f}".removesuffix(".0")
+    return decimals(float(text), f".{len(text.partition('.')[2])}f")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pgassay.language import decimals
+from pgassay.language import decimals, tr
 
 _WIDTH = 160
 """Of a line of several names: short enough to be left out by itself."""
@@ -37,7 +37,7 @@ def number_line(
         (name, f"{decimals(value, '.4g')} {(units or {}).get(name, '')}")
         for name, value in values.items()
     )
-    return f"{title}: {pair_line((name, text.strip()) for name, text in shown) or 'none'}"
+    return f"{title}: {pair_line((name, text.strip()) for name, text in shown) or tr('none')}"
 
 
 def number_lines(

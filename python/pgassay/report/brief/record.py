@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pgassay.language import Message, decimals, tr
-from pgassay.plan.description import combinations_line, mode_lines, order_of, plots_line
+from pgassay.plan.description import combinations_line, mode_in_force, order_of, plots_line
 from pgassay.report import headline
 from pgassay.report.brief.fitting import texts
 from pgassay.report.brief.lines import pair_line, pair_lines
@@ -91,9 +91,7 @@ def _design(context: ReportContext) -> Iterator[str]:
             combinations=combinations_line(plan),
             plots=plots_line(plan),
         )
-    yield from (
-        tr("Mode: {line}", line=line) for line in mode_lines(plan) if not line.startswith("not ")
-    )
+    yield from (tr("Mode: {line}", line=line) for line in mode_in_force(plan))
     steps = (
         tr(
             "{clients} clients{rate} for {duration} s{warmup}",

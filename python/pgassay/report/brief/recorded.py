@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pgassay.analysis.reading.plain_text import one_line
 from pgassay.findings.wording import latency, plain_number, spaced
-from pgassay.language import decimals, tr
+from pgassay.language import Message, decimals, tr
 from pgassay.report import observation_summary, trace_summary
 from pgassay.report.brief.fitting import texts
 from pgassay.report.brief.lines import number_line, number_lines, pair_line
@@ -23,6 +23,11 @@ _MOST_STATEMENTS = 20
 _MOST_CHECKPOINTS = 12
 _WIDTH = 160
 """Of a statement's text."""
+_SOURCES = {
+    "log": Message("the server’s log"),
+    "counters": Message("the server’s counters"),
+    "both": Message("the server’s log and its counters"),
+}
 
 
 def observation_parts(context: ObservationContext) -> dict[str, list[str]]:
@@ -90,7 +95,7 @@ def _checkpoints(context: ObservationContext) -> Iterator[str]:
     yield tr(
         "{number}, known from {source}",
         number=len(observed.checkpoints),
-        source=observed.checkpoints_from,
+        source=_SOURCES.get(observed.checkpoints_from, observed.checkpoints_from),
     )
     for one in observed.checkpoints[:_MOST_CHECKPOINTS]:
         buffers, write, sync = (one.get(name) for name in ("buffers", "write_s", "sync_s"))

@@ -39,4 +39,4 @@ def _where(context: ReportContext | ObservationContext | TraceContext) -> str:
             " on PostgreSQL {server_version}", server_version=context.described["server_version"]
         )
     server, when = server_version(context.environment), created_at(context.environment)
-    return f"{f' on {server}' if server else ''}{f', {when}' if when else ''}"
+    return f"{tr(' on {server}', server=server) if server else ''}{f', {when}' if when else ''}"

@@ -14,7 +14,7 @@ import numpy as np
 
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.measures.courses.chart_spans import FAILED, Span
-from pgassay.language import decimals, tr
+from pgassay.language import Message, decimals, tr
 from pgassay.report.charts.style import ArmStyle
 from pgassay.report.log_events import event_words
 from pgassay.report.svg.model import Axis, Box, Line, Mark, Panel, Points
@@ -38,8 +38,8 @@ def happenings(
     arms = [arm for arm in styles if any(trial.arm == arm for trial in series)]
     ordered = [trial for arm in arms for trial in series if trial.arm == arm]
     found = (
-        _spans(tr("checkpoints"), lambda trial: trial.checkpoints, ordered, styles, across),
-        _spans(tr("autovacuum"), lambda trial: trial.vacuums, ordered, styles, across),
+        _spans(Message("checkpoints"), lambda trial: trial.checkpoints, ordered, styles, across),
+        _spans(Message("autovacuum"), lambda trial: trial.vacuums, ordered, styles, across),
         _events(ordered, arms, styles, across),
     )
     return [panel for panel in found if panel is not None]
@@ -60,7 +60,7 @@ def _spans(
     rows = _rows(series)
     height = rows[-1] + 1
     px = next(px for most, px in _ROW_PX if len(series) <= most)
-    title = tr("{what}: a row for each trial", what=what) if len(series) > 1 else what
+    title = tr("{what}: a row for each trial", what=what) if len(series) > 1 else str(what)
     up = Axis(title, low=height, high=0.0, ticks=(), grid=False)
     panel = Panel(across, up, round(px * height))
     gap = 0.12

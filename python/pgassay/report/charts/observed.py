@@ -29,7 +29,7 @@ _MB = 1e6
 _Drawn = tuple[str, str, str]
 """Course, label, colour."""
 _PROCESSORS: Sequence[_Drawn] = (
-    ("busy", "busy", GREEN),
+    ("busy", Message("busy"), GREEN),
     ("iowait", "iowait", BLUE),
     ("steal", "steal", VERMILLION),
 )
@@ -38,7 +38,7 @@ _BYTES: Sequence[_Drawn] = (
     ("written", Message("disks, written"), ORANGE),
     ("wal", Message("WAL"), VERMILLION),
 )
-_BEHIND: Sequence[_Drawn] = (("replay_lag_ms", "replay", VERMILLION),)
+_BEHIND: Sequence[_Drawn] = (("replay_lag_ms", Message("replay"), VERMILLION),)
 
 
 def processors_chart(observed: ObservationSummary) -> Figure | None:
@@ -64,7 +64,9 @@ def throughput_chart(observed: ObservationSummary) -> Figure | None:
     commits = observed.courses["tps"]
     panel.add(_line(observed, commits, tr("commits"), BLUE, tr("/s")))
     if any(observed.courses.get("rollbacks", ())):
-        panel.add(_line(observed, observed.courses["rollbacks"], "rollbacks", VERMILLION, tr("/s")))
+        panel.add(
+            _line(observed, observed.courses["rollbacks"], tr("rollbacks"), VERMILLION, tr("/s"))
+        )
     top = max((value or 0.0 for value in commits), default=0.0)
     panel.add(
         Points(

@@ -38,7 +38,14 @@ def throughput_chart(traced: TraceSummary) -> Figure | None:
         return None
     panel = _panel(traced, Axis(tr("transactions per second"), from_zero=True))
     panel.add(
-        Line(_times(traced), traced.tps_course, BLUE, width=1.6, name="transactions", unit=tr("/s"))
+        Line(
+            _times(traced),
+            traced.tps_course,
+            BLUE,
+            width=1.6,
+            name=tr("transactions"),
+            unit=tr("/s"),
+        )
     )
     return Figure([panel], zoom="time")
 

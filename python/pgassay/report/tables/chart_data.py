@@ -8,6 +8,7 @@ Never: shows more than the chart does.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from pgassay.report.tables.cells import ABSENT, moment
 from pgassay.report.tables.table import Column, Table, table
 
 _MOST_ROWS, _MOST_COLUMNS = 40, 8
+_COLON = re.compile("[:：]")
 _DECIMALS = 2
 """By which places of several lines are the same."""
 
@@ -62,7 +64,7 @@ def _courses(figure: Figure) -> Iterator[_Course]:
     ]
     names = [mark.name for _, mark in found]
     for panel, mark in found:
-        name = mark.name.partition(":")[0] if isinstance(mark, Band) else mark.name
+        name = _COLON.split(mark.name)[0] if isinstance(mark, Band) else mark.name
         title = panel.title or panel.y.title
         if title and (names.count(mark.name) > 1 or (isinstance(mark, Band) and panel.title)):
             name = f"{title}: {name}"
@@ -119,7 +121,7 @@ def _words_of_marks(figure: Figure, label: str) -> ChartData | None:
         return None
     every = math.ceil(len(words) / _MOST_ROWS)
     shown = [text.partition("\n") for text in words[::every]]
-    rows = [(first.rstrip(":"), rest.replace("\n", "; ")) for first, _, rest in shown]
+    rows = [(first.rstrip(":："), rest.replace("\n", "; ")) for first, _, rest in shown]
     found = table([Column(Message("Mark"), "heading"), Column(Message("Values"), "text")], rows)
     found = found if any(found.column("Values")) else found.without("Values")
     return ChartData(_labelled(found, label), _which(len(shown), len(words), every))

@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from pgassay.language import Message
+
 Kind = Literal["cpu", "off-cpu"]
 TITLES: dict[Kind, str] = {"cpu": "CPU time", "off-cpu": "Time spent waiting"}
 
-COST = (
+COST = Message(
     "the server's own processes pay more: as measured, a transaction at full speed took up to a"
     " third more CPU time at 99 Hz (docs/profiles.md)"
 )

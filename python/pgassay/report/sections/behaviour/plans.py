@@ -83,5 +83,5 @@ def _without_plan(found: Sequence[StatementPlans]) -> list[tuple[str, str]]:
     by_reason: dict[str, dict[str, None]] = {}
     for one in found:
         if not one.plans:
-            by_reason.setdefault(visible(one.reason), {})[one_line(one.sql, 60)] = None
+            by_reason.setdefault(tr(visible(one.reason)), {})[one_line(one.sql, 60)] = None
     return [(reason, ", ".join(texts)) for reason, texts in by_reason.items()]

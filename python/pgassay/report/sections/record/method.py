@@ -67,5 +67,7 @@ def method(context: ReportContext) -> Content:
     return {
         "design_lines": [line for line in lines if line],
         "interval": analysis.interval.value,
-        "unit": "round" if plan.alternates and not plan.side_by_side else "block",
+        "unit": tr("round", context="of differences")
+        if plan.alternates and not plan.side_by_side
+        else tr("block", context="of differences"),
     }
