@@ -31,6 +31,7 @@ def compare_stored(paths: Sequence[Path], question: Question) -> ApartContext:
     _refuse_twice(paths)
     names = _names(paths)
     sides = [Side(name, tuple(_side(path))) for name, path in zip(names, paths, strict=True)]
+    _refuse_copies(sides)
     return ApartContext(compare_runs(sides, question), __version__)
 
 
@@ -40,6 +41,19 @@ def _refuse_twice(paths: Sequence[Path]) -> None:
         if path.resolve() in seen:
             raise RunDirectoryError(f"{path}: is named twice; a run cannot be compared with itself")
         seen.add(path.resolve())
+
+
+def _refuse_copies(sides: Sequence[Side]) -> None:
+    """A copy has the seed, the moment and the throughput of the run that it is of."""
+    seen = dict[tuple[int, int, float | None], str]()
+    for run in (run for side in sides for run in side.runs):
+        first = run.trials[0].whole
+        same = (run.plan.seed, first.start_ns, first.values.get("tps"))
+        if same in seen:
+            raise RunDirectoryError(
+                f"{run.name}: is a copy of {seen[same]}; a run cannot be compared with itself"
+            )
+        seen[same] = run.name
 
 
 def _names(paths: Sequence[Path]) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.findings.wording import size
 from pgassay.language import Message, tr
 
@@ -104,7 +105,10 @@ def created_at(environment: Mapping[str, Any]) -> str:
 def _settings(settings: Any) -> tuple[tuple[str, str], ...]:
     if not isinstance(settings, Mapping):
         return ()
-    return tuple((str(name), _text(str(name), value)) for name, value in sorted(settings.items()))
+    return tuple(
+        (str(name), setting_text(_text(str(name), value)))
+        for name, value in sorted(settings.items())
+    )
 
 
 def _rows(value: Any) -> tuple[tuple[str, str], ...]:
@@ -144,27 +148,3 @@ def _text(name: str, value: Any) -> str:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-_UNITS = {"B": 1, "kB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4}
-
-
-def setting_bytes(value: str | None) -> int | None:
-    """Of `512MB` or, as PostgreSQL counts, `65536 × 8kB`; None if the value is no size."""
-    product = 1
-    for factor in (value or "?").replace(" ", "").split("×"):
-        digits = factor.rstrip("BkMGT")
-        unit = factor.removeprefix(digits)
-        if not digits.isdecimal() or (unit and unit not in _UNITS):
-            return None
-        product *= int(digits) * _UNITS.get(unit, 1)
-    return product
-
-
-def setting_text(value: str) -> str:
-    """A size in the largest unit that divides it, such as `512MB`; other values as they are."""
-    number = setting_bytes(value) if value.endswith("B") else None
-    if not number:
-        return value
-    unit = next(unit for unit in reversed(_UNITS) if number % _UNITS[unit] == 0)
-    return f"{number // _UNITS[unit]}{unit}"

@@ -28,6 +28,7 @@ _INTERVALS = {
     IntervalKind.GROUP: Message("group-sequential"),
 }
 _INTERVAL = re.compile(r"(\(95 % (?!of )[^()]*\))")
+_MOST_MEANS = 4
 _MOST_DEPENDING = 3
 """Interactions shown at the top: each one qualifies an average above it."""
 
@@ -100,12 +101,13 @@ def facts(context: ReportContext) -> tuple[tuple[str, str], ...]:
 
 
 def _means(context: ReportContext) -> Iterator[tuple[str, str]]:
-    """The primary metric with the baseline and with the level, where there are just two."""
+    """The primary metric with the baseline and with the level, of a few verdicts."""
     whole = [one for one in context.analysis.verdicts() if one.step is None]
-    if len(whole) == 1:
-        metric = METRICS[whole[0].metric]
-        means = (quantity(mean, metric) for mean in (whole[0].baseline_mean, whole[0].level_mean))
-        yield f"{whole[0].baseline} → {whole[0].level}", " → ".join(means)
+    for one in whole if len(whole) <= _MOST_MEANS else ():
+        metric = METRICS[one.metric]
+        means = (quantity(mean, metric) for mean in (one.baseline_mean, one.level_mean))
+        factor = f"{one.factor}: " if len(context.plan.factors) > 1 else ""
+        yield f"{factor}{one.baseline} → {one.level}", " → ".join(means)
 
 
 def load(plan: Plan) -> str:

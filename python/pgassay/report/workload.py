@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pgassay.analysis.reading.setting_sizes import setting_bytes
 from pgassay.findings.wording import size
 from pgassay.language import tr
 from pgassay.report.context import ReportContext
-from pgassay.report.environment import setting_bytes
 
 
 def workload_words(context: ReportContext) -> str:

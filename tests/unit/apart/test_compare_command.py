@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -23,8 +25,12 @@ SPEC = directories.SPEC.replace('step = "10s"', 'step = "2s"').replace("_blocks 
 """Short, because all of it is written as Parquet and read again."""
 SINGLE = SPEC.replace('[factors.postgres]\nmax_wal_size = ["32MB", "4GB"]\n', "")
 
+_SEEDS = itertools.count(100)
+
 
 def run_of(path: Path, text: str = SPEC, **how: object) -> Path:
+    """Each with figures of its own: equal figures are a copy's."""
+    how = {"seed": next(_SEEDS), **how}
     run, _, _ = synthetic_run(path, spec_text=text, **how)  # type: ignore[arg-type]
     return run.path
 
@@ -34,7 +40,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Yesterday's run, today's as fast, and one whose first arm is far slower."""
     folder = tmp_path_factory.mktemp("runs")
     return {
-        "yesterday": run_of(folder / "yesterday"),
+        "yesterday": run_of(folder / "yesterday", seed=1),
         "today": run_of(folder / "today", seed=2),
         "slow": run_of(folder / "slow", effects={"a1": -0.4}, seed=3),
     }
@@ -179,9 +185,11 @@ def test_what_cannot_be_compared_is_said_in_one_line(tmp_path: Path, runs: dict[
     plan = RunDirectory(turns).read_json("plan.json")
     RunDirectory(turns).write_json("plan.json", {**plan, "mode": "switchback", "trials": []})
     again, away = runs["yesterday"], tmp_path / "away"
+    copy = shutil.copytree(again, tmp_path / "elsewhere" / "copy")
     for arguments, said in (
         ((again,), "name two runs or more"),
         ((again, again), "is named twice"),
+        ((again, copy), "copy: is a copy of yesterday; a run cannot be compared with itself"),
         ((again, away), "does not exist"),
         ((again, tmp_path), "switchback"),
         ((again, runs["today"], "--run-spread", "none"), "--run-spread 'none': write"),

@@ -15,8 +15,8 @@ import pytest
 from browser.reports import synthetic_context
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.model import ScenarioMeasures
+from pgassay.analysis.reading.setting_sizes import setting_bytes, setting_text
 from pgassay.report.context import ReportContext
-from pgassay.report.environment import setting_bytes, setting_text
 from pgassay.report.headline import Headline, facts, headlines
 from pgassay.report.html import render_html
 from pgassay.report.sections.record.settings import settings_table

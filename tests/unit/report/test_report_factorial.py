@@ -10,6 +10,7 @@ import pytest
 from browser.reports import HOSTILE, HOSTILE_IMAGE, THREE_LEVELS, TWO_FACTORS, synthetic_context
 from pgassay.report.charts.interactions import interaction_chart, pairs_left_out
 from pgassay.report.context import ReportContext
+from pgassay.report.headline import facts
 from pgassay.report.html import render_html
 from pgassay.report.markdown import render_markdown
 from pgassay.report.svg.draw import WIDE_PX, draw
@@ -69,6 +70,14 @@ def test_the_chart_shows_each_effect_at_each_level_of_the_other(depending: Repor
     assert [level for _, level in panel.x.ticks or ()] == ["0.5", "0.9"]
     assert "max_wal_size = 4GB" in panel.title
     assert pairs_left_out(depending.analysis) == 0
+
+
+def test_the_facts_have_the_figures_of_each_verdict(depending: ReportContext) -> None:
+    verdicts = [one for one in depending.analysis.verdicts() if one.step is None]
+    named = [f"{one.factor}: {one.baseline} → {one.level}" for one in verdicts]
+    found = facts(depending)[: len(verdicts)]
+    assert [name for name, _ in found] == named
+    assert all(value.count(" tps") == 2 for _, value in found)
 
 
 def test_a_single_factor_has_a_trend_and_no_interactions(tmp_path: Path) -> None:

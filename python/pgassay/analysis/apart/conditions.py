@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from pgassay.analysis.apart.model import ApartRun, ConditionDifference, Side
+from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.spec.secrets.redaction import redacted
 
 _LIMITS = tomllib.loads((files(__package__) / "conditions.toml").read_text("utf-8"))
@@ -136,9 +137,10 @@ def _settings(run: ApartRun) -> dict[str, str]:
     """As the server had them before the arms' levels; without those that name a place."""
     every = _of(run.environment.get("server"), "every_setting")
     if isinstance(every, Mapping):
-        found = {name: _text(_of(one, "value")) for name, one in every.items()}
+        found = {name: setting_text(_text(_of(one, "value"))) for name, one in every.items()}
     else:
-        found = {n: _text(v) for n, v in _mapping(run.environment, "server", "settings").items()}
+        stored = _mapping(run.environment, "server", "settings")
+        found = {name: setting_text(_text(value)) for name, value in stored.items()}
     held = _mapping(run.spec, "settings", "postgres")
     found |= {name: _text(value) for name, value in held.items() if name not in found}
     return {n: v for n, v in found.items() if not _is_ignored("settings", n)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.language import Message, decimals, tr
 from pgassay.plan.description import combinations_line, mode_in_force, order_of, plots_line
 from pgassay.report import headline
@@ -61,7 +62,7 @@ def setting_lines(environment: Mapping[str, Any]) -> list[str]:
     every = server.get("every_setting") if isinstance(server, Mapping) else None
     every = every if isinstance(every, Mapping) else {}
     keys = [name for name in texts()["key_settings"] if name in every and name not in own]
-    defaults = {name: str(dict(every[name]).get("value")) for name in keys}
+    defaults = {name: setting_text(str(dict(every[name]).get("value"))) for name in keys}
     return [
         line
         for title, found in ((tr("Server"), own), (tr("Defaults"), defaults))

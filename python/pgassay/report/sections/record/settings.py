@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
+from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
-from pgassay.report.environment import setting_text
 from pgassay.report.tables.table import Column, Table, table
 
 _NAMES: tuple[str, ...] = tuple(
