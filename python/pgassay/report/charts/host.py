@@ -32,6 +32,7 @@ _DISKS = (
     ("written", Message("written, MB per second"), Message("MB/s"), _MB),
     ("busy", Message("time with a request in progress, %"), "%", 1.0),
 )
+_SHORT = {"read": Message("read"), "written": Message("written"), "busy": Message("busy")}
 _SEEN = {"%": 1.0, "MB/s": 0.1}
 """A figure that stays below is left out."""
 _Read = Callable[[SampledCourse], Course | None]
@@ -72,7 +73,7 @@ def host_chart(
     for device in _devices(drawn, holds):
         name = f"{device} ({holds[device]})" if holds.get(device) else device
         for what, title, unit, divisor in _DISKS:
-            shown = _Shown(f"{name}: {title}", f"{device} {what}", unit, divisor)
+            shown = _Shown(f"{name}: {title}", f"{device} {_SHORT[what]}", unit, divisor)
             panels.append(_panel(drawn, plan, styles, across, shown, _disk(device, what)))
     present = [panel for panel in panels if panel is not None]
     return Figure(present, zoom=TIME_ZOOM) if present else None
