@@ -5,7 +5,7 @@ Enters: nothing. Leaves: the `Finding` value and its parts. Never: computes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pgassay.analysis.measures.model import Importance
@@ -55,7 +55,7 @@ class Evidence:
     """The value with its unit, and interval where there is one."""
     arm: str = ""
     """The label of the arm, or of two that are compared; empty where it is of all."""
-    time: str = Message("measured time of all trials")
+    time: str = field(default_factory=lambda: Message("measured time of all trials"))
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def test_trials_lost_by_chance_are_reported_and_withdraw_nothing() -> None:
     assert analysis.verdicts()[0].verdict is Verdict.BETTER
     (text,) = warnings_of(analysis, "failed-trials")
     assert text.startswith(
-        "4 trials ended with an error and gave no figure (1 of max_wal_size = 1GB,"
+        "4 trials ended with an error and gave no figures (1 of max_wal_size = 1GB,"
         " 3 of max_wal_size = 2GB): trial 3: 8 of 8 connections were lost"
     )
     assert not warnings_of(analysis, "lost-trials")
