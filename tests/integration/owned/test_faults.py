@@ -224,7 +224,7 @@ def test_lost_connections_end_the_run_and_the_server_is_restored(
     (caveat,) = [
         text for text in json.loads(done.stdout)["warnings"] if "ended with an error" in text
     ]
-    assert caveat.startswith("1 trial ended with an error and gave no figure (1 of work_mem = ")
+    assert caveat.startswith("1 trial ended with an error and gave no figures (1 of work_mem = ")
     assert "connections were lost" in caveat
 
 
