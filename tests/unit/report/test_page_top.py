@@ -16,6 +16,7 @@ from browser.reports import synthetic_context
 from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.model import ScenarioMeasures
 from pgassay.analysis.reading.setting_sizes import setting_bytes, setting_text
+from pgassay.language import LANGUAGES, speaking
 from pgassay.report.context import ReportContext
 from pgassay.report.headline import Headline, facts, headlines
 from pgassay.report.html import render_html
@@ -127,6 +128,24 @@ def test_settings_that_matter_are_shown_with_what_set_them(context: ReportContex
     assert ("wal_buffers", "16MB", "default") in rows
     assert not any(name == "io_method" for name, *_ in rows)
     assert not settings_table(replace(context, environment={}))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_arms_vary_comes_first_in_every_language_and_secrets_are_not_shown(
+    context: ReportContext, language: str
+) -> None:
+    arms = tuple(
+        replace(one, settings={**one.settings, "app.api_key": "hunter2"})
+        for one in context.analysis.asked
+    )
+    analysis = replace(context.analysis, asked=arms)
+    every = {"checkpoint_timeout": {"value": "300s", "source": "default"}}
+    environment = {"server": {"every_setting": every}}
+    with speaking(language):
+        found = settings_table(replace(context, analysis=analysis, environment=environment))
+    rows = {row[0]: row[1] for row in found.rows}
+    assert found.rows[0][0] == "max_wal_size"
+    assert rows["app.api_key"] == "(set)"
 
 
 def test_sizes_of_settings_are_read_as_postgresql_writes_them() -> None:

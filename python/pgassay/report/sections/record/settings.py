@@ -1,12 +1,13 @@
 """The server's settings that matter most for an experiment, by arm where arms differ.
 
-Enters: the context. Leaves: a table. Never: relies on a key of environment.json.
+Enters: the context. Leaves: a table without secrets. Never: relies on a key of environment.json.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -14,6 +15,7 @@ from pgassay.analysis.reading.setting_sizes import setting_text
 from pgassay.language import Message, tr
 from pgassay.report.context import ReportContext
 from pgassay.report.tables.table import Column, Table, table
+from pgassay.spec.secrets.redaction import shown_of
 
 _NAMES: tuple[str, ...] = tuple(
     tomllib.loads((files(__package__) / "key_settings.toml").read_text("utf-8"))["names"]
@@ -34,27 +36,32 @@ def settings_table(context: ReportContext) -> Table:
         if name not in _NAMES
     ]
     rows = [row for name in (*varied, *_NAMES) for row in _rows(name, context, stored)]
-    rows.sort(key=lambda row: not row[1].endswith(_BY_ARM))
-    return table(_COLUMNS, rows if stored else [])
+    by_arm_first = sorted(rows, key=lambda row: len(row.values) == 1)
+    return table(_COLUMNS, [row.cells for row in by_arm_first] if stored else [])
 
 
-_BY_ARM = Message(", by arm")
+@dataclass(frozen=True)
+class _Row:
+    name: str
+    values: Sequence[str]
+    """Those of the arms, each once."""
+    source: str
+
+    @property
+    def cells(self) -> tuple[str, str, str]:
+        shown = " / ".join(shown_of(self.name, value) for value in self.values)
+        return self.name, shown + (tr(", by arm") if len(self.values) > 1 else ""), self.source
 
 
-def _rows(
-    name: str, context: ReportContext, stored: Mapping[str, Any]
-) -> Iterator[tuple[str, str, str]]:
+def _rows(name: str, context: ReportContext, stored: Mapping[str, Any]) -> Iterator[_Row]:
+    """One; none where this version of the server does not have the setting."""
     found = stored.get(name)
     found = found if isinstance(found, Mapping) else {}
-    own = [one.settings.get(name) for one in context.analysis.asked]
+    own = [one.settings.get(name) for one in context.analysis.asked] or [None]
     values = list(dict.fromkeys(_shown(found.get("value")) if v is None else v for v in own))
-    if not any(values) and not found:
-        return  # this version does not have it
-    value = " / ".join(values) if values else _shown(found.get("value"))
-    source = (
-        tr("the experiment") if any(v is not None for v in own) else str(found.get("source", ""))
-    )
-    yield name, value + (_BY_ARM if len(values) > 1 else ""), source
+    if any(values) or found:
+        is_asked = any(value is not None for value in own)
+        yield _Row(name, values, tr("the experiment") if is_asked else str(found.get("source", "")))
 
 
 def _shown(value: Any) -> str:
